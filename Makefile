@@ -1,0 +1,52 @@
+# Every target sets up what it needs in .venv, on a machine that has nothing but python3 (>= 3.11) with venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all check bench gpu-check wheel clean
+
+help:  ## print this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"evolve needs Python 3.11 or newer, got {v.major}.{v.minor} ($(PYTHON)). Do: make PYTHON=python3.11 ...")'
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "evolve needs the venv module of $(PYTHON), which is missing. Do: apt-get install python3-venv (or your system's equivalent)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+demo: $(STAMP)  ## a real campaign of about 60 s: 26 circles in the unit square, no key and no GPU needed
+	$(BIN)/evolve run circle_packing --budget 60s
+
+test: $(STAMP)  ## the tests that a change needs, in less than 10 minutes
+	$(BIN)/python -m pytest -m "not slow and not gpu"
+
+test-all: $(STAMP)  ## every test, the slow ones and the oracles too
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,ribs]'
+	$(BIN)/python -m pytest -m "not gpu"
+
+check: $(STAMP)  ## format, lint, types, layers, warnings as errors, branch coverage
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -q -W error -m "not slow and not gpu"
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report
+
+bench: $(STAMP)  ## the figures of speed and size, as tables
+	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/throughput.py
+	$(BIN)/python benchmarks/scale.py
+
+gpu-check: $(STAMP)  ## the tests that need a GPU; they skip with a reason where there is none
+	$(BIN)/python -m pytest -m gpu -rs || [ $$? -eq 5 ]
+
+wheel: $(STAMP)  ## build the wheel into dist/
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist .
+
+clean:  ## remove the environment and every cache
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*

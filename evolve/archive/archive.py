@@ -1,0 +1,290 @@
+"""The archive: the fold of settled records, rulings and arrangements into islands of elites, and the questions about them.
+
+Invariant: equal events in equal order give equal `state()`, whatever was asked in between; the cost of an event does not grow
+with the number of records (a ruling or a failed measurement scans the members of one cell). Main thread."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from numpy.random import Generator
+
+from evolve.archive.confirmation import Rule
+from evolve.archive.contests import Contests
+from evolve.archive.evidence import FAILED, QUARANTINED, Evidence
+from evolve.archive.grid import Grid
+from evolve.archive.migration import migrate, rearranged, reset
+from evolve.archive.values import ArchiveSettings, Challenger, Elite, Stats
+from evolve.types import (
+    Axis,
+    Insertion,
+    MachineMeasured,
+    Measure,
+    Outcome,
+    Placement,
+    ProgramId,
+    Record,
+    RecordId,
+    Ruled,
+)
+
+# Outcomes that say nothing about the program that was measured.
+_NOBODYS_FAULT = frozenset({Outcome.INTERNAL, Outcome.SCREENED})
+
+
+class Archive:
+    """Names are those of pyribs (https://pyribs.org) where it has one. `bound` is the proven one in the maximised direction:
+    what lies beyond it is never added. `certifies`: the task has certificates, and the best must have one."""
+
+    def __init__(
+        self,
+        axes: Sequence[Axis],
+        settings: ArchiveSettings,
+        *,
+        deterministic: bool,
+        certifies: bool,
+        bound: float | None = None,
+    ) -> None:
+        rule = Rule(deterministic, certifies, settings.z, settings.sigmas)
+        self.settings = settings
+        self.promoted: set[ProgramId] = set()
+        self._bound = math.inf if bound is None else bound
+        self._grid = Grid(axes)
+        self._evidence = Evidence(self._grid, pooling=rule.noisy)
+        self._contests = Contests(self._evidence, rule, settings.islands, settings.capacity)
+        self._quarantined: set[ProgramId] = set()
+        self._settled = 0
+
+    # --- the fold
+
+    def settle(self, record: Record) -> Placement:
+        """Takes the next settled record, live or replayed, and says what became of its program. For a measurement IMPROVED
+        says that its program won a place or the title of best by it."""
+        if record.origin.kind == "measurement":
+            return self._measurement(record)
+        placement = self._newcomer(record)
+        if record.origin.kind == "proposal":
+            self._count(record.origin.island)
+        return placement
+
+    def _newcomer(self, record: Record) -> Placement:
+        fitness, home = record.evaluation.fitness, record.origin.island
+        if record.program is None or fitness is None or fitness > self._bound:
+            return Placement(Insertion.NOT_ADDED, home)
+        program, insertion = self._evidence.find(record.program), Insertion.NOT_ADDED
+        if program is None:
+            program = self._evidence.add(
+                record, record.program, fitness, quarantined=record.program in self._quarantined
+            )
+        else:
+            self._evidence.measure(program, record.id, record.evaluation, fitness)
+            insertion = self._contests.measured(program)
+        cell = self._evidence.cells[program]
+        everywhere = record.origin.kind == "seed"
+        for number in range(self.settings.islands) if everywhere else (home,):
+            self._contests.islands[number].join(program, cell)
+            insertion = max(insertion, self._contests.enter(program, number))
+        title = self._contests.title.challenge(program)
+        if insertion is Insertion.NOT_ADDED:
+            insertion = title
+        return Placement(insertion, home, cell)
+
+    def _measurement(self, record: Record) -> Placement:
+        program = self._evidence.find(record.program)
+        if program is None:
+            program = self._evidence.of_record(record.origin.about)
+        if program is None:
+            stranger = record.evaluation.certified
+            return Placement(Insertion.NOT_ADDED, record.origin.island) if stranger else self._newcomer(record)
+        evaluation, cell = record.evaluation, self._evidence.cells[program]
+        self._contests.jury.agenda.ended(program, measured=evaluation.outcome not in _NOBODYS_FAULT)
+        fitness = evaluation.fitness
+        if fitness is not None and fitness <= self._bound:
+            self._evidence.measure(program, record.id, evaluation, fitness)
+        elif evaluation.outcome not in _NOBODYS_FAULT:
+            self._exclude(program, FAILED)
+            return Placement(Insertion.NOT_ADDED, self._evidence.homes[program], cell)
+        return Placement(self._after(program), self._evidence.homes[program], cell)
+
+    def _after(self, program: int) -> Insertion:
+        """What a measurement changed for its program: what it won, else whether it still waits."""
+        insertion = self._contests.measured(program)
+        return Insertion.PENDING if insertion is Insertion.NOT_ADDED and self._contests.waits(program) else insertion
+
+    def _count(self, number: int) -> None:
+        """Migration and reset happen by counts of settled proposals, so that a replay repeats them."""
+        settings = self.settings
+        self._settled += 1
+        island = self._contests.islands[number]
+        island.settled += 1
+        if settings.migrate_every and settings.islands > 1 and island.settled % settings.migrate_every == 0:
+            migrate(self._contests, number, settings.migrants)
+        if settings.reset_every and self._settled % (settings.reset_every * settings.islands) == 0:
+            reset(self._contests)
+
+    def rule(self, ruling: Ruled) -> None:
+        """Quarantine takes a program out of every place, also one that was never seen yet; release lets it claim them again."""
+        if ruling.what == "promote":
+            self.promoted.add(ruling.about)
+            return
+        quarantine = ruling.what == "quarantine"
+        (self._quarantined.add if quarantine else self._quarantined.discard)(ruling.about)
+        program = self._evidence.find(ruling.about)
+        if program is None:
+            return
+        if quarantine:
+            self._exclude(program, QUARANTINED)
+            return
+        self._evidence.status[program] &= ~QUARANTINED
+        self._contests.readmit(program)
+
+    def _exclude(self, program: int, reason: int) -> None:
+        self._evidence.status[program] |= reason
+        self._contests.expel(program)
+
+    def rearrange(self, island: int, records: Sequence[RecordId]) -> None:
+        """The island then belongs to these records' programs alone; raises `ValueError` for a record without an accepted one."""
+        rearranged(self._contests, island, records)
+
+    def measured_machine(self, event: MachineMeasured) -> None:
+        """A run began on a machine. Noisy estimates of another hardware class must be measured again before they may defend."""
+        if self._contests.jury.rule.noisy:
+            self._evidence.move_to(event.hardware)
+        self._contests.rule_changed(replace(self._contests.jury.rule, noise_floor=event.noise_floor))
+
+    def asked(self, measure: Measure) -> None:
+        """A measurement was asked for, by `due` or by anybody else: it is not due again before it settles."""
+        program = self._evidence.find(measure.program)
+        if program is not None:
+            self._contests.jury.agenda.asked(program)
+
+    # --- measurements
+
+    def due(self, *, best_only: bool = False) -> Measure | None:
+        """What should be measured next by the rule of confirmation, or only what decides or reports who is the best. Changes
+        nothing: mark it with `asked`."""
+        found = self._contests.due(best_only=best_only)
+        if found is None:
+            return None
+        program, why = found
+        stage = "certify" if self._contests.jury.rule.certifies else ""
+        return Measure(self._evidence.records[program], self._evidence.programs[program], stage, why)
+
+    @property
+    def pending(self) -> Sequence[Challenger]:
+        """Who waits for a measurement: the best's challenger first, then by island and cell."""
+        evidence = self._evidence
+        rival = self._contests.title.rival
+        waiting: list[tuple[int | None, int]] = [] if rival is None else [(None, rival)]
+        waiting += [
+            (number, program)
+            for number, island in enumerate(self._contests.islands)
+            for _, program in sorted(island.waiting.items())
+        ]
+        return [
+            Challenger(
+                evidence.records[program],
+                evidence.programs[program],
+                evidence.values[program],
+                number,
+                evidence.cells[program],
+            )
+            for number, program in waiting
+        ]
+
+    # --- questions
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The dimensions of every island's grid."""
+        return self._grid.axes
+
+    @property
+    def cells(self) -> int:
+        """How many cells an island has."""
+        return self._grid.cells
+
+    def index_of(self, descriptors: Mapping[str, float]) -> int:
+        """The flat index of the cell for these descriptors; raises `ValueError` where an axis has no finite one."""
+        return self._grid.cell(self._grid.point(descriptors))
+
+    @property
+    def best(self) -> Elite | None:
+        """The best of all that may hold the title: certified where the task certifies, confirmed where it is noisy."""
+        best = self._contests.title.holder
+        return None if best is None else self._elite(best, self._evidence.homes[best])
+
+    def best_elite(self, island: int) -> Elite | None:
+        """The first of an island's ranking."""
+        best = self._contests.islands[island].best()
+        return None if best is None else self._elite(best, island)
+
+    def retrieve(self, island: int, cell: int) -> tuple[Elite, ...]:
+        """The elites of a cell, the best first."""
+        return tuple(self._elite(program, island) for _, program in self._contests.islands[island].cells.get(cell, ()))
+
+    def elites(self, island: int | None = None) -> Sequence[Elite]:
+        """All elites of an island, or of all islands one after the other, the best first; a program may be in several."""
+        numbers = range(self.settings.islands) if island is None else (island,)
+        return [
+            self._elite(program, number) for number in numbers for _, program in self._contests.islands[number].ranking
+        ]
+
+    def sample_elites(self, island: int, count: int, rng: Generator) -> list[Elite]:
+        """`count` elites of an island, with replacement; none where it is empty. The logarithm of the rank is uniform: rank r
+        of n is drawn with probability log(1 + 1/r) / log(n + 1), about 1/r, whatever the scale of the fitness."""
+        ranking = self._contests.islands[island].ranking
+        size = len(ranking)
+        places = [min(int((size + 1) ** share), size) - 1 for share in rng.random(count).tolist()] if size else []
+        return [self._elite(ranking[place][1], island) for place in places]
+
+    def _elite(self, program: int, island: int) -> Elite:
+        evidence, noise = self._evidence, self._contests.jury.rule.noise_floor
+        return Elite(
+            record=evidence.records[program],
+            program=evidence.programs[program],
+            fitness=evidence.values[program],
+            descriptors=evidence.descriptors(program),
+            island=island,
+            cell=evidence.cells[program],
+            estimate=evidence.estimate(program, noise),
+            reported=evidence.report(program, noise),
+        )
+
+    def stats(self, island: int | None = None) -> Stats:
+        """Figures of one island, or of all islands laid on one another; the cost grows with the number of occupied cells."""
+        chosen = self._contests.islands if island is None else (self._contests.islands[island],)
+        firsts: dict[int, float] = {}
+        for one in chosen:
+            for cell, holders in one.cells.items():
+                firsts[cell] = max(-holders[0][0], firsts.get(cell, -math.inf))
+        return Stats(
+            elites=sum(len(one.ranking) for one in chosen),
+            cells=len(firsts),
+            coverage=len(firsts) / self._grid.cells,
+            qd_score=math.fsum(firsts.values()),
+            best=max(firsts.values(), default=None),
+        )
+
+    @property
+    def qd_score(self) -> float:
+        """The sum over the occupied cells of all islands of the best fitness there."""
+        return self.stats().qd_score
+
+    @property
+    def coverage(self) -> float:
+        """The share of cells that are occupied on any island."""
+        return self.stats().coverage
+
+    def state(self) -> dict[str, Any]:
+        """Everything that later answers depend on, as plain JSON data: equal states answer alike for ever."""
+        rule = self._contests.jury.rule
+        return {
+            "settled": self._settled,
+            "noise_floor": rule.noise_floor,
+            "quarantined": sorted(self._quarantined),
+            "promoted": sorted(self.promoted),
+            "evidence": self._evidence.state(),
+            "contests": self._contests.state(),
+        }

@@ -1,0 +1,222 @@
+"""What is known of every program that was ever accepted, in columns: 100,000 of them must fit beside everything else.
+
+Invariant: a program has one number (its place in the columns), one cell, and one estimate in whatever islands it is held."""
+
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evolve.archive.grid import Grid
+from evolve.archive.values import Estimate
+from evolve.statistics import Pool
+from evolve.types import Evaluation, ProgramId, Record, RecordId
+
+QUARANTINED = 1
+FAILED = 2
+
+
+class Pools:
+    """One pool per program, of one hardware class; a count of 0 means never measured there."""
+
+    def __init__(self) -> None:
+        self.counts = array("i")
+        self.means = array("d")
+        self.squares = array("d")
+        self.within = array("d")
+
+    def get(self, program: int) -> Pool:
+        """The pool of a program."""
+        if program >= len(self.counts):
+            return Pool()
+        return Pool(self.counts[program], self.means[program], self.squares[program], self.within[program])
+
+    def put(self, program: int, pool: Pool) -> None:
+        """Replaces the pool of a program."""
+        missing = program + 1 - len(self.counts)
+        if missing > 0:
+            self.counts.extend([0] * missing)
+            for column in (self.means, self.squares, self.within):
+                column.extend([0.0] * missing)
+        self.counts[program] = pool.count
+        self.means[program] = pool.mean
+        self.squares[program] = pool.squares
+        self.within[program] = pool.within
+
+
+class Evidence:
+    """The columns. `values` holds what selection compares: the latest certified value, else the pooled mean on the present
+    hardware class, else that of an earlier one."""
+
+    def __init__(self, grid: Grid, *, pooling: bool) -> None:
+        self.programs: list[ProgramId] = []
+        self.records = array("q")
+        self.values = array("d")
+        self.cells = array("i")
+        self.homes = array("i")
+        self.status = bytearray()
+        self.certified = bytearray()
+        self.reported: dict[int, Pool] = {}
+        self._grid = grid
+        self._pooling = pooling
+        self._points = array("d")
+        self._numbers: dict[ProgramId, int] = {}
+        self._by_record = array("i")
+        self._pools = Pools()
+        self._classes: dict[str, Pools] = {}
+
+    def __len__(self) -> int:
+        return len(self.programs)
+
+    def find(self, program: ProgramId | None) -> int | None:
+        """The number of a program that was accepted once."""
+        return None if program is None else self._numbers.get(program)
+
+    def of_record(self, record: RecordId) -> int | None:
+        """The number of the program that a record brought or measured; None where it was not accepted."""
+        found = self._by_record[record] if 0 <= record < len(self._by_record) else -1
+        return None if found < 0 else found
+
+    def add(self, record: Record, program: ProgramId, fitness: float, *, quarantined: bool) -> int:
+        """Takes a program that was never accepted before; returns its number."""
+        point = self._grid.point(record.evaluation.descriptors)
+        number = len(self.programs)
+        self.programs.append(program)
+        self._numbers[program] = number
+        self.records.append(record.id)
+        self.values.append(fitness)
+        self.cells.append(self._grid.cell(point))
+        self.homes.append(record.origin.island)
+        self.status.append(QUARANTINED if quarantined else 0)
+        self.certified.append(0)
+        self._points.extend(point)
+        self._take(number, record.id, record.evaluation, fitness)
+        return number
+
+    def measure(self, program: int, record: RecordId, evaluation: Evaluation, fitness: float) -> None:
+        """Takes another judging of a known program that ended OK."""
+        self._take(program, record, evaluation, fitness)
+        if self._pooling and not evaluation.certified:
+            self.reported[program] = self.reported.get(program, Pool()).add(fitness, evaluation.standard_error)
+
+    def won(self, program: int) -> None:
+        """From now on only new measurements are reported: those before it chose the winner, and are too good on average."""
+        self.reported.pop(program, None)
+
+    def _take(self, program: int, record: RecordId, evaluation: Evaluation, fitness: float) -> None:
+        self._remember(record, program)
+        if evaluation.certified:
+            self.certified[program] = 1
+            self.values[program] = fitness
+            return
+        pool = self._pools.get(program).add(fitness, evaluation.standard_error) if self._pooling else Pool(1, fitness)
+        self._pools.put(program, pool)
+        if not self.certified[program]:
+            self.values[program] = pool.mean
+
+    def _remember(self, record: RecordId, program: int) -> None:
+        missing = record + 1 - len(self._by_record)
+        if missing > 0:
+            self._by_record.extend([-1] * missing)
+        self._by_record[record] = program
+
+    def move_to(self, hardware: str) -> None:
+        """Pools of this hardware class count from now on. What was measured before any class was named belongs to the first."""
+        if not self._classes:
+            self._classes[hardware] = self._pools
+        self._pools = self._classes.setdefault(hardware, Pools())
+        for program in range(len(self._pools.counts)):
+            if self._pools.counts[program] and not self.certified[program]:
+                self.values[program] = self._pools.means[program]
+
+    def judgings(self, program: int) -> int:
+        """How often a program was judged on the present hardware class."""
+        return self._pools.counts[program] if program < len(self._pools.counts) else 0
+
+    def error(self, program: int, noise: float | None) -> float | None:
+        """The standard error of a program's pooled mean."""
+        return self._pools.get(program).standard_error(noise)
+
+    def alive(self, program: int) -> bool:
+        """Whether a program may hold a place: neither quarantined nor failed when it was measured again."""
+        return not self.status[program]
+
+    def estimate(self, program: int, noise: float | None) -> Estimate:
+        """What selection knows."""
+        if self.certified[program]:
+            return Estimate(self.values[program], 0.0, 1, True)
+        if not self._pooling:
+            return Estimate(self.values[program], 0.0, 1)
+        return Estimate(self.values[program], self.error(program, noise), self.judgings(program))
+
+    def report(self, program: int, noise: float | None) -> Estimate | None:
+        """What may be reported: measurements since the program won its place; without noise, or certified, the estimate."""
+        if self.certified[program] or not self._pooling:
+            return self.estimate(program, noise)
+        pool = self.reported.get(program)
+        return None if pool is None else Estimate(pool.mean, pool.standard_error(noise), pool.count)
+
+    def descriptors(self, program: int) -> Mapping[str, float]:
+        """The axes' values of a program."""
+        names = self._grid.names
+        start = program * len(names)
+        return dict(zip(names, self._points[start : start + len(names)], strict=True))
+
+    def strongest(self, programs: Sequence[int], excluded: Sequence[int] = ()) -> int | None:
+        """The best living one of `programs` that is not excluded; the first of equals."""
+        numbers = np.array(programs, dtype=np.intp)
+        values = np.frombuffer(self.values)[numbers]
+        out = np.frombuffer(self.status, dtype=np.uint8)[numbers] != 0
+        out |= np.isin(numbers, np.array(excluded, dtype=np.intp))
+        return _first_best(numbers, values, ~out)
+
+    def strongest_of_all(self, *, certified: bool, judgings: int) -> int | None:
+        """The best living program with a certificate if asked for, and at least so many judgings here; the first of equals."""
+        if not self.programs:
+            return None
+        mask = np.frombuffer(self.status, dtype=np.uint8) == 0
+        if certified:
+            mask &= np.frombuffer(self.certified, dtype=np.uint8) != 0
+        if judgings > 0:
+            counts = np.zeros(len(self), dtype=np.intc)
+            counts[: len(self._pools.counts)] = np.frombuffer(self._pools.counts, dtype=np.intc)
+            mask &= counts >= judgings
+        return _first_best(np.arange(len(self)), np.frombuffer(self.values), mask)
+
+    def state(self) -> dict[str, Any]:
+        """All columns as plain data."""
+        classes = self._classes or {"": self._pools}
+        columns = {
+            name: list(getattr(self, name)) for name in ("records", "values", "cells", "homes", "status", "certified")
+        }
+        pools = {
+            hardware: [
+                [number, *_plain(pools.get(number))] for number in range(len(pools.counts)) if pools.counts[number]
+            ]
+            for hardware, pools in sorted(classes.items())
+        }
+        reported = [[number, *_plain(pool)] for number, pool in sorted(self.reported.items())]
+        here = next(hardware for hardware, pools in classes.items() if pools is self._pools)
+        return {
+            **columns,
+            "programs": list(self.programs),
+            "points": list(self._points),
+            "by_record": list(self._by_record),
+            "hardware": here,
+            "pools": pools,
+            "reported": reported,
+        }
+
+
+def _plain(pool: Pool) -> tuple[int, float, float, float]:
+    return pool.count, pool.mean, pool.squares, pool.within
+
+
+def _first_best(
+    numbers: npt.NDArray[np.intp], values: npt.NDArray[np.float64], mask: npt.NDArray[np.bool_]
+) -> int | None:
+    if not mask.any():
+        return None
+    return int(numbers[np.argmax(np.where(mask, values, -np.inf))])

@@ -1,0 +1,8 @@
+"""A campaign: one search on one task, its log and the fold over it."""
+
+from evolve.campaign.campaign import Campaign, stream
+from evolve.campaign.history import Past
+from evolve.campaign.state import Difference, State, Step
+from evolve.campaign.workspace import campaigns, existing_path, workspace
+
+__all__ = ["Campaign", "Difference", "Past", "State", "Step", "campaigns", "existing_path", "stream", "workspace"]

@@ -1,0 +1,290 @@
+"""Opening a campaign: a log, the task and settings that its first event holds, and the fold over all the others.
+
+Invariant: a campaign is what its log says; the task's folder is needed to judge, never to replay."""
+
+import hashlib
+import json
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import evolve
+from evolve import novelty
+from evolve.archive import Archive, ArchiveSettings
+from evolve.campaign.history import Past, Reader
+from evolve.campaign.state import State
+from evolve.campaign.workspace import existing_path, new_path
+from evolve.config import Settings, validated
+from evolve.plugins import Plugins, guarded
+from evolve.protocols import Operator, Strategy
+from evolve.stop import Budget, any_of, parse, tightest
+from evolve.store import Log
+from evolve.types import (
+    Asked,
+    Axis,
+    ConfigError,
+    Event,
+    Lesson,
+    Opened,
+    Progress,
+    SettingsChanged,
+    StoreError,
+    Task,
+    TextId,
+    canonical,
+)
+from evolve.types.codec import decode, encode
+
+# What two runs of the same search may differ in: names, times, load and machine.
+_CIRCUMSTANCES = frozenset(
+    {
+        "seconds",
+        "cpu_seconds",
+        "environment",
+        "device",
+        "isolation",
+        "hardware",
+        "name",
+        "versions",
+        "judges",
+        "budget",
+        "noise_floor",
+    }
+)
+
+
+def stream(seed: int, step: int, purpose: str) -> np.random.Generator:
+    """The random stream of one purpose of one step. No state of it is ever saved."""
+    key = hashlib.sha256(f"{seed}/{step}/{purpose}".encode()).digest()
+    return np.random.Generator(np.random.Philox(key=np.frombuffer(key[:16], dtype=np.uint64)))
+
+
+@dataclass(frozen=True)
+class CampaignView:
+    """What a strategy sees; implements `protocols.View`."""
+
+    state: State
+    operators: Sequence[str]
+    budget_used: float
+
+    @property
+    def task(self) -> Task:
+        """The campaign's task."""
+        return self.state.task
+
+    @property
+    def archive(self) -> Archive:
+        """The folded archive."""
+        return self.state.archive
+
+    @property
+    def history(self) -> Past:
+        """All that has settled."""
+        return self.state.history
+
+    @property
+    def lessons(self) -> Sequence[Lesson]:
+        """What operators and persons wrote."""
+        return self.state.lessons
+
+    @property
+    def progress(self) -> Progress:
+        """What was spent."""
+        return self.state.progress
+
+    @property
+    def pending(self) -> Sequence[Asked]:
+        """Steps that were asked and have not settled."""
+        return [step.asked for step in self.state.steps.values()]
+
+
+class Campaign:
+    """An open campaign. `create` and `open` make one; only `record` writes to its log."""
+
+    def __init__(
+        self, log: Log, opened: Opened, task: Task, plugins: Plugins, changes: Sequence[SettingsChanged] = ()
+    ) -> None:
+        self.log = log
+        self.name = opened.name
+        self.task = task
+        self.plugins = plugins
+        self.settings = _settings(opened, changes)
+        self.operator_names = plugins.operators_of(self.settings.strategy.name, self.settings.operators.names)
+        self.strategy: Strategy = plugins.strategy(
+            self.settings.strategy.name,
+            self.settings.strategy.settings,
+            self.operator_names,
+        )
+        self.state = State(task, _archive(task, self.settings), Reader(log), self._tell, self.settings.confirm.seeds)
+        self._started = time.monotonic()
+
+    @classmethod
+    def create(
+        cls, settings: Settings, task: Task, plugins: Plugins, home: Path, name: str | None = None
+    ) -> "Campaign":
+        """A new campaign with its log; raises `ConfigError` for a name that is taken, and before anything is written."""
+        versions = {"evolve": evolve.__version__, "python": platform.python_version(), "numpy": np.__version__}
+        definition = canonical(encode(task))
+        settings = _with_resource(settings, task, plugins)
+        path = new_path(home, task.name, name)
+        opened = Opened(path.stem, settings.task, task.version, "", settings.model_dump(mode="json"), versions)
+        try_settings(settings, task, plugins)
+        log = Log.create(path)
+        with log.transaction():
+            opened = Opened(
+                opened.name, opened.task, opened.task_version, log.put_text(definition), opened.settings, versions
+            )
+            log.append(opened, at=time.time(), active=0.0)
+        return cls(log, opened, task, plugins).replayed()
+
+    @classmethod
+    def open(cls, name: str | None, plugins: Plugins, home: Path, *, readonly: bool = True) -> "Campaign":
+        """An existing campaign, replayed; `name` may be None (the one written last) or the path of a log."""
+        log = Log.open(existing_path(home, name), readonly=readonly)
+        first = next(iter(log.events()), None)
+        if first is None or not isinstance(first.event, Opened):
+            raise StoreError(f"{log.path} holds no campaign: it has no first event. Do: remove it, and run again")
+        task: Task = decode(Task, json.loads(log.text(TextId(first.event.definition))))
+        changes = [stamped.event for stamped in log.events() if isinstance(stamped.event, SettingsChanged)]
+        return cls(log, first.event, task, plugins, changes).replayed()
+
+    def replayed(self) -> "Campaign":
+        """Folds the whole log; returns itself."""
+        active = 0.0
+        for stamped in self.log.events():
+            self.state.replay(stamped.event)
+            active = stamped.active
+        self._started = time.monotonic() - active
+        return self
+
+    @property
+    def seconds(self) -> float:
+        """How long the campaign has run, over all its runs."""
+        return time.monotonic() - self._started
+
+    @property
+    def budget(self) -> Budget:
+        """The campaign's budget; repeated ones end it together with the first that is spent."""
+        return budget_of(self.settings, self.task)
+
+    def operator(self, name: str) -> Operator:
+        """A fresh operator with its settings."""
+        return self.plugins.operator(name, self.settings.operators.settings.get(name, {}))
+
+    def view(self, budget_used: float) -> CampaignView:
+        """What the strategy is shown now."""
+        return CampaignView(self.state, self.operator_names, budget_used)
+
+    def record(self, event: Event) -> None:
+        """Appends an event that the state has taken. Inside a transaction; main thread."""
+        self.log.append(event, at=time.time(), active=self.seconds)
+
+    def write(self, event: Event) -> None:
+        """Takes and appends an event that is no settled record."""
+        self.state.absorb(event)
+        self.record(event)
+
+    def change(self, changes: dict[str, Any]) -> None:
+        """Later settings of the same campaign: a budget, the number of judges."""
+        with self.log.transaction():
+            self.write(SettingsChanged(changes))
+        self.settings = validated(_merged(self.settings.model_dump(mode="json"), changes))
+
+    def digest(self) -> str:
+        """The hash of all events without their circumstances: equal for two `--deterministic` runs with one seed."""
+        total = hashlib.sha256()
+        for stamped in self.log.events():
+            total.update(canonical(_essence(encode(stamped.event))).encode())
+        return total.hexdigest()
+
+    def close(self) -> None:
+        """Closes the log."""
+        self.log.close()
+
+    def __enter__(self) -> "Campaign":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _tell(self, event: Event) -> None:
+        guarded(self.settings.strategy.name, self.strategy.tell, event)
+
+
+def _essence(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _essence(value) for key, value in data.items() if key not in _CIRCUMSTANCES}
+    return [_essence(value) for value in data] if isinstance(data, list) else data
+
+
+def _merged(values: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    return {**values, **changes}
+
+
+def _settings(opened: Opened, changes: Sequence[SettingsChanged]) -> Settings:
+    values = dict(opened.settings)
+    for change in changes:
+        values = _merged(values, dict(change.changes))
+    return validated(values)
+
+
+def budget_of(settings: Settings, task: Task) -> Budget:
+    """The budget that the settings spell; raises `ConfigError`."""
+    return any_of([parse(text, time.time(), task.fitness) for text in settings.budget])
+
+
+def _with_resource(settings: Settings, task: Task, plugins: Plugins) -> Settings:
+    """The settings with the resource of the tightest budget, for a strategy that wants to know it. It is fixed for the campaign's
+    whole life, so that every replay decides alike."""
+    strategy = settings.strategy
+    if "resource" in strategy.settings or not plugins.strategy_accepts(strategy.name, "resource"):
+        return settings
+    resource = "programs" if settings.deterministic else tightest(budget_of(settings, task), Progress())
+    filled = strategy.model_copy(update={"settings": {**strategy.settings, "resource": resource}})
+    return settings.model_copy(update={"strategy": filled})
+
+
+def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
+    """Raises what a campaign with these settings would raise when it is opened; makes nothing."""
+    budget_of(settings, task)
+    names = plugins.operators_of(settings.strategy.name, settings.operators.names)
+    if not names:
+        raise ConfigError(
+            "there is no operator to propose with. Do: name one, --set operators.names='[\"tune_literals\"]'"
+        )
+    for name in names:
+        plugins.operator(name, settings.operators.settings.get(name, {}))
+    plugins.strategy(settings.strategy.name, settings.strategy.settings, names)
+    _archive(task, settings)
+
+
+def axes_of(task: Task) -> Sequence[Axis]:
+    """The task's axes, else the default ones: size, and distance to the seed."""
+    return task.axes or novelty.DEFAULT_AXES
+
+
+def _archive(task: Task, settings: Settings) -> Archive:
+    section = settings.archive
+    capacity = section.capacity or (1 if task.axes else 4)
+    rules = ArchiveSettings(
+        islands=section.islands,
+        capacity=capacity,
+        migrate_every=section.migrate_every,
+        migrants=section.migrants,
+        reset_every=section.reset_every,
+        z=settings.confirm.z,
+        sigmas=settings.confirm.sigmas,
+    )
+    bound = None if task.bound is None else task.fitness.inside(task.bound)
+    return Archive(
+        axes_of(task),
+        rules,
+        deterministic=task.deterministic,
+        certifies=task.promotion == "certificate",
+        bound=bound,
+    )

@@ -1,0 +1,111 @@
+"""What has settled, as columns: 100,000 records fit in memory because texts and whole records stay in the log.
+
+Invariant: columns only grow, and only the main thread lets them grow; a `Past` of n records is the same for ever, on any thread."""
+
+import math
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from evolve.store import Log
+from evolve.types import Outcome, Program, ProgramId, Record, RecordId, TextId
+
+_OUTCOMES = tuple(Outcome)
+_CODES = {outcome: code for code, outcome in enumerate(_OUTCOMES)}
+
+
+class Columns:
+    """The growing columns. Record n is at index n - 1."""
+
+    def __init__(self) -> None:
+        self.fitness = array("d")
+        self.outcomes = bytearray()
+        self.operators: list[str] = []
+        self.parents: list[tuple[RecordId, ...]] = []
+        self.programs: list[ProgramId | None] = []
+        self.noted: dict[str, tuple[list[RecordId], list[Any]]] = defaultdict(lambda: ([], []))
+
+    def append(self, record: Record) -> None:
+        """Adds the next record. The last column grows last: its length is what readers may rely on."""
+        fitness = record.evaluation.fitness
+        self.fitness.append(math.nan if fitness is None else fitness)
+        self.outcomes.append(_CODES[record.evaluation.outcome])
+        self.operators.append(record.origin.operator)
+        self.parents.append(record.origin.parents)
+        for plugin, extras in record.extras.items():
+            ids, values = self.noted[plugin]
+            values.append(extras)
+            ids.append(record.id)
+        self.programs.append(record.program)
+
+
+class Reader:
+    """Programs, texts and records of a log, with the programs that were asked for last kept in memory."""
+
+    def __init__(self, log: Log) -> None:
+        self.program = lru_cache(maxsize=1024)(log.program)
+        self.text = log.text
+        self.settled = log.settled
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The first `length` records; implements `protocols.History`."""
+
+    columns: Columns
+    reader: Reader
+    length: int
+
+    def __len__(self) -> int:
+        return self.length
+
+    def _at(self, record: RecordId) -> int:
+        if not 0 < record <= self.length:
+            raise IndexError(f"no record {record} here; there are 1 to {self.length}")
+        return record - 1
+
+    def fitness(self, record: RecordId) -> float | None:
+        """The fitness as measured, larger is better; None for a failure."""
+        value = self.columns.fitness[self._at(record)]
+        return None if math.isnan(value) else value
+
+    def outcome(self, record: RecordId) -> Outcome:
+        """How its judging ended."""
+        return _OUTCOMES[self.columns.outcomes[self._at(record)]]
+
+    def operator(self, record: RecordId) -> str:
+        """The operator's name; empty for seeds, measurements and imports."""
+        return self.columns.operators[self._at(record)]
+
+    def parents(self, record: RecordId) -> tuple[RecordId, ...]:
+        """The records that it was made from."""
+        return self.columns.parents[self._at(record)]
+
+    def program_id(self, record: RecordId) -> ProgramId | None:
+        """Its program; None where there was none to judge."""
+        return self.columns.programs[self._at(record)]
+
+    def extras(self, plugin: str, after: RecordId = 0) -> Sequence[tuple[RecordId, Any]]:
+        """What `plugin` stored with the records later than `after`, in their order."""
+        if plugin not in self.columns.noted:
+            return ()
+        ids, values = self.columns.noted[plugin]
+        low, high = bisect_right(ids, after), bisect_left(ids, self.length + 1)
+        return list(zip(ids[low:high], values[low:high], strict=True))
+
+    def record(self, record: RecordId) -> Record:
+        """The whole record, read from the log."""
+        self._at(record)
+        return self.reader.settled(record).record
+
+    def program(self, program: ProgramId) -> Program:
+        """A stored program."""
+        return self.reader.program(program)
+
+    def text(self, text: str) -> str:
+        """A stored text by its id."""
+        return self.reader.text(TextId(text))

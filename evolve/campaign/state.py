@@ -1,0 +1,177 @@
+"""The fold: everything that a campaign knows, from its events in their order.
+
+Invariant: live and replayed events pass the same `settle` and `absorb`, so a replayed state equals the live one."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from evolve.archive import Archive
+from evolve.campaign.history import Columns, Past, Reader
+from evolve.types import (
+    Asked,
+    Event,
+    Lesson,
+    LessonWritten,
+    MachineMeasured,
+    Measure,
+    Outcome,
+    Placement,
+    ProgramId,
+    Progress,
+    Rearranged,
+    Record,
+    RecordId,
+    Ruled,
+    Settled,
+    Task,
+)
+
+NOISE = "noise floor"
+"""Why the seed of a noisy task is measured again."""
+
+
+@dataclass(slots=True)
+class Step:
+    """A step that was asked and has not settled as a whole: `settled` holds the indices of the children that have."""
+
+    asked: Asked
+    settled: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first record that the archive treats differently than the log says it did."""
+
+    record: RecordId
+    stored: Placement
+    computed: Placement
+
+    def __str__(self) -> str:
+        return f"record {self.record}: the log says {self.stored}, this version of the code says {self.computed}"
+
+
+class State:
+    """Archive, history, progress, lessons and unfinished steps. `tell` gets every event after the state has taken it."""
+
+    def __init__(self, task: Task, archive: Archive, reader: Reader, tell: Callable[[Event], None], seeds: int) -> None:
+        self.task = task
+        self._wanted = seeds
+        self.archive = archive
+        self.columns = Columns()
+        self.reader = reader
+        self.lessons: list[Lesson] = []
+        self.progress = Progress()
+        self.steps: dict[int, Step] = {}
+        self.last_step = 0
+        self.seen: set[ProgramId] = set()
+        self.difference: Difference | None = None
+        self.machine: MachineMeasured | None = None
+        self.seed_values: list[float] = []
+        self._tell = tell
+
+    @property
+    def history(self) -> Past:
+        """All that has settled until now."""
+        return self.past(len(self.columns.programs))
+
+    def past(self, length: int) -> Past:
+        """What had settled when there were `length` records."""
+        return Past(self.columns, self.reader, length)
+
+    @property
+    def noise_floor(self) -> float:
+        """The spread of equal measurements, in the fitness's unit; 0 until it is known."""
+        return self.machine.noise_floor if self.machine else 0.0
+
+    @property
+    def seed_is_measured(self) -> bool:
+        """The seed has passed, and a noisy task's noise floor is known."""
+        return bool(self.seed_values) and (self.task.deterministic or len(self.seed_values) >= self._wanted)
+
+    def noise_measurement(self) -> Measure | None:
+        """One more measurement of a noisy task's seed, until there are enough for the noise floor."""
+        if self.task.deterministic or not self.seed_values:
+            return None
+        asked = sum(_about_noise(step.asked.action) for step in self.steps.values())
+        if len(self.seed_values) + asked >= self._wanted:
+            return None
+        return Measure(about=1, program=self.task.seed.id, why=NOISE)
+
+    def settle(self, record: Record) -> Settled:
+        """The live step: the archive takes a record; returns the event that says so."""
+        event = Settled(record, self.archive.settle(record))
+        self.absorb(event)
+        return event
+
+    def replay(self, event: Event) -> None:
+        """The replayed step: the same, and the first difference to what is stored is kept."""
+        if not isinstance(event, Settled):
+            self.absorb(event)
+            return
+        computed = self.settle(event.record)
+        if computed.placement != event.placement and self.difference is None:
+            self.difference = Difference(event.record.id, event.placement, computed.placement)
+
+    def absorb(self, event: Event) -> None:
+        """Takes an event; a settled record has passed the archive already."""
+        match event:
+            case Settled(record=record):
+                self._record(record)
+            case Asked():
+                self.steps[event.step] = Step(event)
+                self.last_step = event.step
+                if isinstance(event.action, Measure):
+                    self.archive.asked(event.action)
+            case MachineMeasured():
+                self.machine = event
+                self.archive.measured_machine(event)
+            case Ruled():
+                self.archive.rule(event)
+            case Rearranged():
+                self.archive.rearrange(event.island, event.records)
+            case LessonWritten():
+                self.lessons.append(event.lesson)
+            case _:
+                pass
+        self._tell(event)
+
+    def _record(self, record: Record) -> None:
+        self.columns.append(record)
+        if record.program is not None:
+            self.seen.add(record.program)
+        if (
+            record.program == self.task.seed.id
+            and record.evaluation.fitness is not None
+            and not record.evaluation.certified
+        ):
+            self.seed_values.append(record.evaluation.fitness)
+        self.progress = _spent(self.progress, record)
+        step = self.steps.get(record.origin.step)
+        if step is not None:
+            step.settled.add(record.origin.index)
+            if len(step.settled) == record.origin.count:
+                del self.steps[record.origin.step]
+
+    def unfinished(self) -> Sequence[Step]:
+        """Steps to finish first, in their order."""
+        return [self.steps[number] for number in sorted(self.steps)]
+
+
+def _about_noise(action: object) -> bool:
+    return isinstance(action, Measure) and action.why == NOISE
+
+
+def _spent(progress: Progress, record: Record) -> Progress:
+    """The totals with one more record. A screened proposal was not judged and is no program of the budget."""
+    seconds = record.evaluation.seconds
+    measured = record.origin.kind == "measurement"
+    screened = record.evaluation.outcome is Outcome.SCREENED
+    return replace(
+        progress,
+        records=progress.records + 1,
+        programs=progress.programs + (record.origin.kind == "proposal" and not screened),
+        measurements=progress.measurements + measured,
+        screened=progress.screened + screened,
+        judge_seconds=progress.judge_seconds + seconds,
+        measure_seconds=progress.measure_seconds + (seconds if measured else 0.0),
+    )

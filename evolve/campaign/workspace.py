@@ -1,0 +1,65 @@
+"""Where campaigns live: `archive/campaigns/NAME.db` of a workspace.
+
+Invariant: nothing is made before a campaign is."""
+
+import os
+import re
+from pathlib import Path
+
+from evolve.types import ConfigError
+from evolve.types.suggest import did_you_mean
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def workspace() -> Path:
+    """`$EVOLVE_HOME` where it is set, else the current folder where it has an `archive/`, else `~/.local/share/evolve`."""
+    if os.environ.get("EVOLVE_HOME"):
+        return Path(os.environ["EVOLVE_HOME"]).expanduser()
+    here = Path.cwd()
+    return here if (here / "archive").is_dir() else Path.home() / ".local" / "share" / "evolve"
+
+
+def campaigns(home: Path) -> list[Path]:
+    """The logs of a workspace, the one that was written last first."""
+    logs = list((home / "archive" / "campaigns").glob("*.db"))
+    return sorted(logs, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+
+
+def log_path(home: Path, name: str) -> Path:
+    """Where the log of a campaign lies; raises `ConfigError` for a name that cannot be one."""
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"a campaign's name is letters, digits, dots, dashes and underscores (at most 100), got {name!r}. Do: choose another"
+        )
+    return home / "archive" / "campaigns" / f"{name}.db"
+
+
+def new_path(home: Path, task: str, name: str | None) -> Path:
+    """The place of a new campaign: `name`, else the task's name with the first free number. Its folder is made."""
+    path = log_path(home, name or task)
+    number = 2
+    while path.exists():
+        if name:
+            raise ConfigError(
+                f"there is a campaign {name!r} already ({path}). Do: --continue {name}, or another --name"
+            )
+        path = log_path(home, f"{task}-{number}")
+        number += 1
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return path
+
+
+def existing_path(home: Path, name: str | None) -> Path:
+    """The log that `name` names (a campaign, or a path that ends in `.db`), or the one written last."""
+    if name and name.endswith(".db") and Path(name).is_file():
+        return Path(name)
+    logs = campaigns(home)
+    if name is None:
+        if not logs:
+            raise ConfigError(f"there is no campaign in {home}. Do: evolve run circle_packing")
+        return logs[0]
+    path = log_path(home, name)
+    if not path.is_file():
+        raise ConfigError(f"there is no campaign {name!r} in {home}.{did_you_mean(name, [log.stem for log in logs])}")
+    return path

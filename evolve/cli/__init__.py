@@ -1,0 +1,88 @@
+"""The command line: which commands there are, and how every error is reported.
+
+Invariant: a command's module is imported when the command is called, so `evolve --help` imports no heavy library; whatever a user
+can cause ends as one line `evolve: error: ...` and exit code 1 (2 for a wrong option, 130 for an interrupt)."""
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import click
+
+from evolve.cli.output import debug_option
+
+GROUP = "evolve.commands"
+
+COMMANDS = {
+    "run": ("evolve.cli.run:run", "Search for better programs: a new campaign on TASK, or more of an old one."),
+    "campaign": ("evolve.cli.campaigns:campaign", "List, show and replay campaigns."),
+    "program": ("evolve.cli.programs:program", "List, show and compare the programs of a campaign."),
+    "task": ("evolve.cli.tasks:task", "List the tasks that there are."),
+    "plugin": ("evolve.cli.plugins:plugin", "List the plugins with what each provides."),
+}
+"""By name: where the command is, and its line in `evolve --help`."""
+
+
+class Commands(click.Group):
+    """The commands of `COMMANDS`, and those that third parties name in the entry-point group `evolve.commands`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The bundled commands in their order, then the third parties'."""
+        return [*COMMANDS, *sorted(_third_party().keys() - COMMANDS.keys())]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, whose module is imported now; a usage error for one that there is not."""
+        if cmd_name in COMMANDS:
+            command: click.Command = _imported(COMMANDS[cmd_name][0])
+            return command
+        points = _third_party()
+        if cmd_name in points:
+            load: Callable[[EntryPoint], click.Command] = _imported("evolve.cli.third_party:load_command")
+            return load(points[cmd_name])
+        if cmd_name.startswith("-") or ctx.resilient_parsing:
+            return None
+        did_you_mean = _imported("evolve.types.suggest:did_you_mean")
+        raise click.UsageError(
+            f"there is no command {cmd_name!r}.{did_you_mean(cmd_name, self.list_commands(ctx))}", ctx
+        )
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list for `--help`, without importing any of them."""
+        rows = [(name, summary) for name, (_, summary) in COMMANDS.items()]
+        rows += [(name, f"({point.value})") for name, point in sorted(_third_party().items()) if name not in COMMANDS]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs a command, and reports what it raises for the user."""
+        reported: Callable[[Callable[[click.Context], Any], click.Context], Any] = _imported(
+            "evolve.cli.errors:reported"
+        )
+        return reported(super().invoke, ctx)
+
+
+def _third_party() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def _imported(reference: str) -> Any:
+    """`module:name`."""
+    module, _, name = reference.partition(":")
+    return vars(import_module(module))[name]
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="evolve", message="evolve %(version)s")
+@debug_option
+def evolve() -> None:
+    """Evolutionary search for better programs.
+
+    Begin with: evolve run circle_packing --budget 60s
+    """
+
+
+def main() -> None:
+    """The script `evolve`; ends the process."""
+    sys.exit(evolve(prog_name="evolve"))

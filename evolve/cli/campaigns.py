@@ -1,0 +1,177 @@
+"""`evolve campaign`: the campaigns of a workspace, one of them at a glance, and the proof that its log still means the same.
+
+Invariant: every log is opened for reading only."""
+
+import time
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from evolve import report
+from evolve.campaign import Campaign, campaigns, workspace
+from evolve.cli import summary, wording
+from evolve.cli.nouns import noun
+from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option, table
+from evolve.plugins import load
+from evolve.stop import duration
+from evolve.store import Log
+from evolve.types import Opened, StoreError
+
+
+@noun
+def campaign() -> None:
+    """List, show and replay campaigns. NAME is a campaign or the path of its log; without it, the one written last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A log of the workspace, as far as it can be told without replaying it. `problem` says why one cannot be read."""
+
+    name: str
+    task: str
+    strategy: str
+    budget: tuple[str, ...]
+    events: int
+    megabytes: float
+    written: str
+    log: str
+    problem: str = ""
+
+
+@campaign.command("list")
+@json_option
+@debug_option
+def list_campaigns(as_json: bool) -> None:
+    """List the campaigns of this workspace, the one written last first."""
+    lines = [_listed(path) for path in campaigns(workspace())]
+    if as_json:
+        emit_all(lines)
+    elif not lines:
+        click.echo(f"there is no campaign in {workspace()} yet. Do: evolve run circle_packing --budget 60s")
+    else:
+        rows = [_row(line) for line in lines]
+        click.echo(table(("campaign", "task", "strategy", "budget", "events", "MB", "written", "problem"), rows))
+
+
+def _row(line: Listed) -> tuple[str, ...]:
+    budget = " ".join(line.budget) or "-"
+    size = f"{line.megabytes:.1f}"
+    return line.name, line.task, line.strategy, budget, f"{line.events:,}", size, line.written, line.problem
+
+
+def _listed(path: Path) -> Listed:
+    status = path.stat()
+    written = datetime.fromtimestamp(status.st_mtime).isoformat(" ", "minutes")
+    task, strategy, budget, events, problem = "-", "-", (), 0, ""
+    try:
+        log = Log.open(path, readonly=True)
+    except StoreError as error:
+        return Listed(path.stem, "-", "-", (), 0, status.st_size / 1e6, written, str(path), str(error))
+    try:
+        first = next(log.events(), None)
+        if first is None or not isinstance(first.event, Opened):
+            problem = "it has no first event"
+        else:
+            settings = first.event.settings
+            task, strategy, budget = first.event.task, settings["strategy"]["name"], tuple(settings["budget"])
+        events = log.count()
+    except StoreError as error:
+        problem = str(error)
+    finally:
+        log.close()
+    return Listed(path.stem, task, strategy, budget, events, status.st_size / 1e6, written, str(path), problem)
+
+
+@campaign.command("show")
+@click.argument("name", required=False)
+@json_option
+@debug_option
+def show_campaign(name: str | None, as_json: bool) -> None:
+    """Show a campaign: its task, progress, best program, archive and settings."""
+    with Campaign.open(name, load(), workspace()) as opened:
+        page = report.overview(opened)
+        if as_json:
+            emit(page)
+            return
+        click.echo(facts(_page(opened, page)))
+        click.echo("\nsettings")
+        click.echo("\n".join(f"  {key} = {value}" for key, value in flat(page.settings)))
+
+
+def _page(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
+    judged = f"{page.programs:,} programs judged, {page.screened:,} screened, {page.measurements:,} measurements"
+    waiting = f", {wording.waiting(page.unfinished)}" if page.unfinished else ""
+    rows = [
+        ("campaign", page.name),
+        ("task", f"{page.task}, version {page.task_version[:16]}"),
+        ("progress", f"{judged} in {duration(page.seconds)}{waiting}"),
+        ("left", report.budget_left(opened, time.time())),
+        *summary.best_facts(opened, page.best),
+        (
+            "archive",
+            f"{page.cells:,} cells ({page.coverage:.1%}), {page.elites:,} elites, qd score {page.qd_score:.6g}",
+        ),
+        ("outcomes", wording.outcomes(page.outcomes)),
+        ("operators", wording.operator_yields(page.operators)),
+        ("machine", page.hardware or "none yet"),
+        ("isolation", page.isolation or "unknown"),
+        ("log", f"{page.log} ({page.events:,} events)"),
+    ]
+    return [*rows, ("difference", page.difference)] if page.difference else rows
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What a replay found. `difference` is empty where the replayed archive equals the stored one; two `--deterministic` runs with
+    one seed have equal digests."""
+
+    name: str
+    events: int
+    records: int
+    digest: str
+    equal: bool
+    difference: str
+    seconds: float
+
+
+@campaign.command("replay")
+@click.argument("name", required=False)
+@json_option
+@debug_option
+def replay_campaign(name: str | None, as_json: bool) -> None:
+    """Compute a campaign's archive from its log again, and compare it with what the log says."""
+    began = time.monotonic()
+    with Campaign.open(name, load(), workspace()) as opened:
+        difference = opened.state.difference
+        took = time.monotonic() - began
+        found = Replayed(
+            name=opened.name,
+            events=opened.log.count(),
+            records=opened.state.progress.records,
+            digest=opened.digest(),
+            equal=difference is None,
+            difference=str(difference or ""),
+            seconds=took,
+        )
+    if as_json:
+        emit(found)
+    else:
+        click.echo(facts(_proof(found)))
+    if not found.equal:
+        click.get_current_context().exit(1)
+
+
+def _proof(found: Replayed) -> list[tuple[str, str]]:
+    verdict = (
+        "equal to what the log says"
+        if found.equal
+        else f"DIFFERENT from what the log says, first at {found.difference}"
+    )
+    return [
+        ("campaign", found.name),
+        ("replayed", f"{found.events:,} events, {found.records:,} records in {wording.seconds(found.seconds)}"),
+        ("archive", verdict),
+        ("digest", found.digest),
+    ]

@@ -1,0 +1,96 @@
+"""One record with everything that its score rests on, for `evolve program show`.
+
+Invariant: a score is said with its trust and its isolation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evolve import report
+from evolve.campaign import Campaign
+from evolve.cli import wording
+from evolve.types import RecordId
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A record with what the log holds of it. `artifacts` are sizes in characters by name; `judged_again` are later measurements."""
+
+    record: report.RecordLine
+    feedback: str
+    thought: str
+    descriptors: Mapping[str, float]
+    metrics: Mapping[str, float]
+    artifacts: Mapping[str, int]
+    fingerprint: str
+    environment: str
+    judged_again: tuple[report.RecordLine, ...]
+    files: Mapping[str, str]
+
+
+def shown(campaign: Campaign, number: RecordId) -> Shown:
+    """Reads a record and its texts; raises `StoreError` for one that there is not."""
+    event, history = report.settled(campaign, number), campaign.state.history
+    record, evaluation = event.record, event.record.evaluation
+    return Shown(
+        record=report.record_line(campaign, event),
+        feedback=history.text(evaluation.feedback) if evaluation.feedback else "",
+        thought=record.thought,
+        descriptors=dict(evaluation.descriptors),
+        metrics=dict(evaluation.metrics),
+        artifacts={name: len(history.text(text)) for name, text in evaluation.artifacts.items()},
+        fingerprint=evaluation.fingerprint,
+        environment=evaluation.environment,
+        judged_again=report.measurements(campaign, number),
+        files=dict(history.program(record.program).files) if record.program else {},
+    )
+
+
+def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
+    """Labels and texts; what is empty is left out."""
+    line, fitness = shown.record, campaign.task.fitness
+    error = "" if line.standard_error is None else f" +- {line.standard_error:.2g}"
+    score = (
+        f"{fitness.name} {wording.number(line.fitness, fitness)}{error}" if line.fitness is not None else line.outcome
+    )
+    rows = [
+        ("program", f"{line.name}  {(line.program or 'no program')[:16]}"),
+        ("origin", _origin(campaign, shown)),
+        ("outcome", line.outcome),
+        ("score", f"{score}  [{line.trust}, {line.isolation or 'isolation unknown'}]"),
+        ("certified", _certificate(shown)),
+        ("archive", f"{line.insertion}" + (f" on island {line.island}, cell {line.cell}" if line.cell >= 0 else "")),
+        ("descriptors", _numbers(shown.descriptors)),
+        ("metrics", _numbers(shown.metrics)),
+        ("artifacts", ", ".join(f"{name} ({size:,} characters)" for name, size in shown.artifacts.items())),
+        ("judged again", "\n".join(_again(campaign, again) for again in shown.judged_again)),
+        ("took", f"{wording.seconds(line.seconds)}, {wording.seconds(line.cpu_seconds)} of CPU in the candidate"),
+        ("cached from", line.cached_from),
+        ("fingerprint", shown.fingerprint),
+        ("environment", shown.environment),
+        ("thought", shown.thought),
+    ]
+    return [(label, text) for label, text in rows if text]
+
+
+def _origin(campaign: Campaign, shown: Shown) -> str:
+    line = shown.record
+    if line.kind == "measurement":
+        return f"measurement of {report.record_name(campaign, line.about)} ({line.why or 'asked by the strategy'})"
+    parents = ", ".join(report.record_name(campaign, parent) for parent in line.parents)
+    return f"{line.operator} of {parents}" if line.operator else line.kind
+
+
+def _certificate(shown: Shown) -> str:
+    if shown.record.certified:
+        return "yes, this value is proven" + "".join(f"; --artifact {name} prints it" for name in shown.artifacts)
+    proofs = [again.name for again in shown.judged_again if again.certified]
+    return f"yes, by {proofs[-1]}: evolve program show {proofs[-1]}" if proofs else "no"
+
+
+def _again(campaign: Campaign, line: report.RecordLine) -> str:
+    score = wording.number(line.fitness, campaign.task.fitness) if line.fitness is not None else line.outcome
+    return f"{line.name}  {score}  {'certified' if line.certified else line.why}"
+
+
+def _numbers(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.6g}" for name, value in values.items())

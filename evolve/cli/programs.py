@@ -1,0 +1,232 @@
+"""`evolve program`: the programs of a campaign, one of them with its evidence, two compared, and where one comes from.
+
+Invariant: a score is shown with its isolation and trust; every log is opened for reading only."""
+
+import difflib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evolve import report
+from evolve.campaign import Campaign, workspace
+from evolve.cli import evidence, pictures, wording
+from evolve.cli.nouns import noun
+from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, table
+from evolve.plugins import load
+from evolve.types import ConfigError, Program, RecordId, TextId
+from evolve.types.suggest import did_you_mean
+
+BEST = "best"
+SHOWN = 20
+
+
+@noun
+def program() -> None:
+    """List, show and compare programs. NAME/ID is a record of a campaign; a bare ID is one of the campaign written last, and
+    `best` stands for its best program."""
+
+
+@contextmanager
+def _opened(reference: str) -> Iterator[tuple[Campaign, RecordId]]:
+    """The campaign and the record that `NAME/ID`, `ID`, `NAME/best` or `best` names; raises `ConfigError`."""
+    name, _, number = reference.rpartition("/")
+    with Campaign.open(name or None, load(), workspace()) as campaign:
+        yield campaign, _record(campaign, number, reference)
+
+
+def _record(campaign: Campaign, number: str, reference: str) -> RecordId:
+    if number == BEST:
+        best = campaign.state.archive.best
+        if best is None:
+            raise ConfigError(f"campaign {campaign.name!r} has no best program yet. Do: run it, with --continue")
+        return best.record
+    if not (number.isascii() and number.isdigit()):
+        raise ConfigError(
+            f"a program is named NAME/ID, got {reference!r}. Do: for example {campaign.name}/1, or a bare 1, or best"
+        )
+    return report.settled(campaign, int(number)).record.id
+
+
+@program.command("list")
+@click.argument("name", required=False)
+@click.option("--elites/--all", "elites", default=True, help="The archive's programs (default), or every record.")
+@click.option("--limit", type=click.IntRange(min=0), default=SHOWN, show_default=True, help="How many; 0 means all.")
+@json_option
+@debug_option
+def list_programs(name: str | None, elites: bool, limit: int, as_json: bool) -> None:
+    """List a campaign's programs, the best first (marked *)."""
+    with Campaign.open(name, load(), workspace()) as campaign:
+        lines = report.elites(campaign, limit or None) if elites else report.records(campaign, limit or None)
+        if as_json:
+            emit_all(lines)
+        elif not lines:
+            click.echo(f"campaign {campaign.name} has no programs yet")
+        else:
+            click.echo(_elite_table(campaign, lines) if elites else _record_table(campaign, lines))
+
+
+def _elite_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
+    fitness = campaign.task.fitness
+    rows = [
+        (
+            f"{line.name}{'*' if line.best else ''}",
+            wording.number(line.fitness, fitness),
+            "certified" if line.certified else f"{line.measurements} measured",
+            " ".join(map(str, line.islands)),
+            str(line.cell),
+            line.operator or "seed",
+            " ".join(f"{key}={value:.4g}" for key, value in line.descriptors.items()),
+        )
+        for line in lines
+    ]
+    return table(("program", fitness.name, "evidence", "islands", "cell", "operator", "descriptors"), rows)
+
+
+def _record_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
+    fitness, best = campaign.task.fitness, campaign.state.archive.best
+    rows = [
+        (
+            f"{line.name}{'*' if best is not None and best.record == line.id else ''}",
+            wording.number(line.fitness, fitness),
+            line.outcome,
+            line.insertion,
+            line.operator or line.kind,
+            " ".join(map(str, line.parents)),
+            wording.seconds(line.seconds),
+            wording.level(line.isolation),
+        )
+        for line in lines
+    ]
+    return table(("program", fitness.name, "outcome", "insertion", "operator", "parents", "took", "isolation"), rows)
+
+
+@program.command("show")
+@click.argument("reference", metavar="[NAME/]ID")
+@click.option("--code", is_flag=True, help="Print the program's files.")
+@click.option("--feedback", is_flag=True, help="Print the evaluator's feedback.")
+@click.option("--artifact", metavar="NAME", help="Print a stored artifact, as JSON, and nothing else.")
+@click.option(
+    "--draw", type=click.Path(path_type=Path, dir_okay=False), help="Write the task's picture (SVG) to a file."
+)
+@json_option
+@debug_option
+def show_program(
+    reference: str, code: bool, feedback: bool, artifact: str | None, draw: Path | None, as_json: bool
+) -> None:
+    """Show one record: where it comes from, its score and what the score rests on."""
+    with _opened(reference) as (campaign, number):
+        if artifact is not None:
+            click.echo(_artifact(campaign, number, artifact))
+            return
+        shown = evidence.shown(campaign, number)
+        if as_json:
+            emit(shown)
+        else:
+            click.echo(facts(evidence.told(campaign, shown)))
+            _details(shown, code=code, feedback=feedback)
+        if draw is not None:
+            pictures.draw(campaign, number, draw)
+            click.echo(f"picture  {draw}", err=as_json)
+
+
+def _artifact(campaign: Campaign, number: RecordId, name: str) -> str:
+    known = report.settled(campaign, number).record.evaluation.artifacts
+    if name not in known:
+        raise ConfigError(
+            f"{report.record_name(campaign, number)} has no artifact {name!r}.{did_you_mean(name, known)} "
+            f"Do: evolve program show {report.record_name(campaign, number)}"
+        )
+    return campaign.log.text(TextId(known[name]))
+
+
+def _details(shown: evidence.Shown, *, code: bool, feedback: bool) -> None:
+    if feedback:
+        click.echo(f"\nfeedback\n{shown.feedback or '(none)'}")
+    if code:
+        for path, text in shown.files.items():
+            click.echo(f"\n--- {path}\n{text}", nl=not text.endswith("\n"))
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two programs and their unified diff."""
+
+    old: str
+    new: str
+    diff: str
+
+
+@program.command("diff")
+@click.argument("reference", metavar="[NAME/]ID")
+@click.argument("other", metavar="[[NAME/]ID]", required=False)
+@json_option
+@debug_option
+def diff_programs(reference: str, other: str | None, as_json: bool) -> None:
+    """Print what a program changes: against its first parent, or from the first named program to the second."""
+    with _opened(reference) as (campaign, number):
+        name, files = report.record_name(campaign, number), _program(campaign, number)
+        if other is None:
+            parents = campaign.state.history.parents(number)
+            if not parents:
+                raise ConfigError(f"{name} has no parent to compare with. Do: name two programs")
+            old, old_files = report.record_name(campaign, parents[0]), _program(campaign, parents[0])
+            found = Compared(old, name, _diff(old, old_files, name, files))
+        else:
+            found = _against(other, name, files)
+    if as_json:
+        emit(found)
+    else:
+        click.echo(found.diff or f"{found.old} and {found.new} are the same program", nl=not found.diff)
+
+
+def _against(reference: str, old: str, old_program: Program) -> Compared:
+    with _opened(reference) as (campaign, number):
+        new = report.record_name(campaign, number)
+        return Compared(old, new, _diff(old, old_program, new, _program(campaign, number)))
+
+
+def _program(campaign: Campaign, number: RecordId) -> Program:
+    found = campaign.state.history.program_id(number)
+    if found is None:
+        raise ConfigError(
+            f"{report.record_name(campaign, number)} has no program: its proposal was screened. "
+            f"Do: evolve program show {report.record_name(campaign, number)} --feedback"
+        )
+    return campaign.state.history.program(found)
+
+
+def _diff(old: str, old_program: Program, new: str, new_program: Program) -> str:
+    lines: list[str] = []
+    for path in sorted({*old_program.files, *new_program.files}):
+        before = old_program.files.get(path, "").splitlines()
+        after = new_program.files.get(path, "").splitlines()
+        lines += difflib.unified_diff(before, after, f"{old}/{path}", f"{new}/{path}", lineterm="")
+    return "".join(f"{line}\n" for line in lines)
+
+
+@program.command("lineage")
+@click.argument("reference", metavar="[NAME/]ID")
+@json_option
+@debug_option
+def show_lineage(reference: str, as_json: bool) -> None:
+    """Print a program's line of first parents, from the seed, with what each step changed in the fitness."""
+    with _opened(reference) as (campaign, number):
+        steps, fitness = report.lineage(campaign, number), campaign.task.fitness
+    if as_json:
+        emit_all(steps)
+        return
+    rows = [
+        (
+            step.name,
+            wording.number(step.fitness, fitness) if step.fitness is not None else step.outcome,
+            "" if step.change is None else wording.difference(step.change, fitness),
+            step.operator or "seed",
+            " ".join(map(str, step.parents)),
+        )
+        for step in steps
+    ]
+    click.echo(table(("program", fitness.name, "change", "operator", "parents"), rows))

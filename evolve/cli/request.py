@@ -1,0 +1,147 @@
+"""From the words of `evolve run` to what is run: settings and a task that are known to fit, before anything is made.
+
+Invariant: no process is started and no file written here; whatever is wrong with the command is found here."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import evolve.task
+from evolve.campaign import Campaign
+from evolve.campaign.campaign import budget_of, try_settings
+from evolve.campaign.workspace import log_path
+from evolve.config import Settings, settings_from, validated
+from evolve.plugins import Plugins
+from evolve.stop import Amount, Budget, Until
+from evolve.types import ConfigError, Task
+
+_TIMES = ("seconds", "gpu_seconds")
+_WORTHWHILE = 1.0
+"""Seconds; what is left of a budget in time after its run ended is less, and starting the judges takes as long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The command line. `resume` is None for a new campaign, a name for that one, empty for the one written last."""
+
+    task: str | None
+    resume: str | None
+    name: str | None
+    budget: tuple[str, ...]
+    seed: int | None
+    strategy: str | None
+    judges: int | None
+    assignments: tuple[str, ...]
+    deterministic: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will run. `changes` are the settings in which it differs from the campaign's earlier runs."""
+
+    settings: Settings
+    task: Task
+    plugins: Plugins
+    name: str | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+def new_plan(request: Request, plugins: Plugins, home: Path) -> Plan:
+    """A new campaign; raises `ConfigError` or `TaskError`."""
+    if request.task is None:
+        raise ConfigError("there is no TASK. Do: name one (evolve task list), or go on with a campaign (--continue)")
+    if request.name and log_path(home, request.name).exists():
+        raise ConfigError(
+            f"there is a campaign {request.name!r} already. Do: --continue {request.name}, or another --name"
+        )
+    settings = settings_from(_values(request), request.assignments)
+    task = evolve.task.load(request.task, settings.parameters)
+    try_settings(settings, task, plugins)
+    _check_deterministic(settings, budget_of(settings, task))
+    return Plan(settings, task, plugins, request.name)
+
+
+def _values(request: Request) -> dict[str, Any]:
+    given: dict[str, Any] = {
+        "task": request.task,
+        "budget": request.budget,
+        "seed": request.seed,
+        "judges": request.judges,
+    }
+    values = {key: value for key, value in given.items() if value is not None}
+    values["deterministic"] = request.deterministic
+    if request.strategy is not None:
+        values["strategy"] = {"name": request.strategy}
+    return values
+
+
+def _check_deterministic(settings: Settings, budget: Budget) -> None:
+    if not settings.deterministic:
+        return
+    for leaf in budget.leaves():
+        if isinstance(leaf, Until) or (isinstance(leaf, Amount) and leaf.unit.resource in _TIMES):
+            raise ConfigError(
+                f"--deterministic cannot end by the clock, got the budget {str(leaf)!r}. "
+                "Do: count it in programs or tokens, such as --budget 500programs"
+            )
+
+
+def continued_plan(request: Request, campaign: Campaign) -> Plan:
+    """More of a campaign, with what was given anew; raises `ConfigError` or `TaskError`."""
+    _refuse_what_is_fixed(request, campaign)
+    task = _same_task(request, campaign)
+    given: dict[str, Any] = {"budget": list(request.budget) or None, "judges": request.judges}
+    changes = {key: value for key, value in given.items() if value is not None}
+    settings = validated({**campaign.settings.model_dump(mode="json"), **changes})
+    budget = budget_of(settings, task)
+    _check_deterministic(settings, budget)
+    _check_something_is_left(budget, campaign)
+    return Plan(settings, task, campaign.plugins, campaign.name, changes)
+
+
+def _check_something_is_left(budget: Budget, campaign: Campaign) -> None:
+    best, now = campaign.state.archive.best, time.time()
+    progress = replace(campaign.state.progress, seconds=campaign.seconds)
+    left = budget.seconds_left(progress, now)
+    if budget.spent(progress, best.fitness if best else None, now) or (left is not None and left < _WORTHWHILE):
+        raise ConfigError(
+            f"the budget of campaign {campaign.name!r} is spent, {budget}: {progress.programs:,} programs in "
+            f"{progress.seconds:.0f} s. Do: give a larger one; --budget is the campaign's total over all its runs"
+        )
+
+
+def _refuse_what_is_fixed(request: Request, campaign: Campaign) -> None:
+    given = {
+        "--name": request.name is not None,
+        "--seed": request.seed not in (None, campaign.settings.seed),
+        "--strategy": request.strategy not in (None, campaign.settings.strategy.name),
+        "--set": bool(request.assignments),
+        "--deterministic": request.deterministic and not campaign.settings.deterministic,
+    }
+    fixed = [option for option, differs in given.items() if differs]
+    if fixed:
+        raise ConfigError(
+            f"campaign {campaign.name!r} keeps the settings that it began with, got {', '.join(fixed)}. "
+            "Do: change --budget or --judges only, or run a new campaign"
+        )
+
+
+def _same_task(request: Request, campaign: Campaign) -> Task:
+    """The campaign's task as its folder has it now."""
+    folder = campaign.task.folder
+    reference = request.task or (folder if Path(folder).is_dir() else campaign.settings.task)
+    found = evolve.task.find(reference)
+    if found.name != campaign.task.name:
+        raise ConfigError(
+            f"campaign {campaign.name!r} is on the task {campaign.task.name!r}, got {found.name!r}. "
+            f"Do: --continue NAME with a campaign on {found.name!r} (evolve campaign list), or leave --continue out"
+        )
+    task = evolve.task.load(reference, campaign.settings.parameters)
+    if task.version != campaign.task.version:
+        raise ConfigError(
+            f"the task {task.name!r} in {task.folder} has changed since campaign {campaign.name!r} began, so that scores would not "
+            f"compare. Do: run a new campaign, evolve run {reference}"
+        )
+    return task

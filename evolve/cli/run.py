@@ -1,0 +1,101 @@
+"""`evolve run`: composes plugins, task, judges, campaign and loop.
+
+Invariant: what is wrong with the command is found before anything is made; judges start before any thread does, and a campaign's log
+is made after the task's evaluator has loaded."""
+
+from contextlib import closing
+from typing import Any
+
+import click
+
+import evolve.loop
+from evolve.campaign import Campaign, workspace
+from evolve.cli import summary
+from evolve.cli.display import watching
+from evolve.cli.errors import INTERRUPTED
+from evolve.cli.output import debug_option, emit, json_option
+from evolve.cli.request import Plan, Request, continued_plan, new_plan
+from evolve.judge import Description
+from evolve.judge.executor import LocalExecutor
+from evolve.plugins import load
+from evolve.types import TaskError
+
+
+@click.command()
+@click.argument("task", required=False)
+@click.option(
+    "--continue", "resume", is_flag=False, flag_value="", metavar="[NAME]", help="Go on with a campaign (the last)."
+)
+@click.option("--name", help="Name of the new campaign.  [default: the task's, with a number]")
+@click.option(
+    "--budget", multiple=True, help="60s, 2h, 500programs, until=07:30, fitness=2.6; the first one spent ends it."
+)
+@click.option("--seed", type=int, help="Seed of all random decisions.  [default: 0]")
+@click.option("--strategy", help="What decides what is tried next.  [default: islands]")
+@click.option("--judges", type=int, help="Candidates judged side by side.  [default: one per core]")
+@click.option(
+    "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Any setting; task.KEY is the task's parameter."
+)
+@click.option("--dry-run", is_flag=True, help="Show what would run, and make nothing.")
+@click.option("--deterministic", is_flag=True, help="One step at a time: equal seeds give equal logs.")
+@json_option
+@debug_option
+def run(dry_run: bool, as_json: bool, **words: Any) -> None:
+    """Search for better programs on TASK: a task's name, or a folder with a task.toml.
+
+    A new campaign is opened, unless --continue names one. --budget is the campaign's total over all its runs; Ctrl-C ends a run and
+    keeps everything.
+    """
+    request = Request(**words)
+    if request.resume is None:
+        _begin(new_plan(request, load(), workspace()), dry_run=dry_run, as_json=as_json)
+    else:
+        with Campaign.open(request.resume or None, load(), workspace(), readonly=dry_run) as campaign:
+            _go_on(continued_plan(request, campaign), campaign, dry_run=dry_run, as_json=as_json)
+
+
+def _begin(plan: Plan, *, dry_run: bool, as_json: bool) -> None:
+    if dry_run:
+        _show(plan, as_json=as_json)
+        return
+    with closing(LocalExecutor(plan.task, plan.settings.judges)) as executor:
+        judges = executor.describe()
+        with Campaign.create(plan.settings, plan.task, plan.plugins, workspace(), plan.name) as campaign:
+            _search(campaign, executor, judges, as_json=as_json)
+
+
+def _go_on(plan: Plan, campaign: Campaign, *, dry_run: bool, as_json: bool) -> None:
+    if campaign.state.difference is not None:
+        click.echo(f"evolve: warning: the replayed archive differs at {campaign.state.difference}", err=True)
+    if dry_run:
+        _show(plan, as_json=as_json)
+        return
+    with closing(LocalExecutor(plan.task, plan.settings.judges)) as executor:
+        judges = executor.describe()
+        if plan.changes:
+            campaign.change(dict(plan.changes))
+        _search(campaign, executor, judges, as_json=as_json)
+
+
+def _show(plan: Plan, *, as_json: bool) -> None:
+    if as_json:
+        emit(plan.settings.model_dump(mode="json"))
+    else:
+        click.echo(summary.dry_run(plan))
+
+
+def _search(campaign: Campaign, executor: LocalExecutor, judges: Description, *, as_json: bool) -> None:
+    click.echo(summary.beginning(campaign, judges.isolation), err=as_json)
+    try:
+        with watching(campaign, as_json=as_json) as watch:
+            ending = evolve.loop.run(campaign, executor, judges, watch)
+    except TaskError as error:
+        raise TaskError(
+            f"{error}. The log of campaign {campaign.name!r} is kept: {campaign.log.path}; a mended task needs a new campaign"
+        ) from error
+    end = summary.ended(campaign, ending)
+    click.echo(summary.closing_words(campaign, end), err=as_json)
+    if as_json:
+        emit(end)
+    if ending.reason == "interrupted":
+        click.get_current_context().exit(INTERRUPTED)

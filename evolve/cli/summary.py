@@ -1,0 +1,148 @@
+"""What `evolve run` says before and after: what would run, what came of it, where it is, and the command to type next.
+
+Invariant: a campaign without an improvement says so; the isolation level stands beside every score."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evolve import report
+from evolve.campaign import Campaign
+from evolve.campaign.campaign import budget_of
+from evolve.cli import wording
+from evolve.cli.output import facts, flat
+from evolve.cli.request import Plan
+from evolve.loop import Ending
+from evolve.stop import Amount, Budget, duration
+
+_REASONS = {
+    "budget": "its budget is spent",
+    "interrupted": "it was interrupted; everything that had settled is kept",
+    "exhausted": "its operators propose nothing new any more, so going on is useless: try another strategy or seed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The last line of `evolve run --json`."""
+
+    event: str
+    campaign: str
+    reason: str
+    left: int
+    log: str
+    programs: int
+    records: int
+    seconds: float
+    isolation: str
+    best: report.Best | None
+
+
+def ended(campaign: Campaign, ending: Ending) -> Ended:
+    """How a run ended, as a value."""
+    state = campaign.state
+    return Ended(
+        event="ended",
+        campaign=campaign.name,
+        reason=ending.reason,
+        left=ending.left,
+        log=str(campaign.log.path),
+        programs=state.progress.programs,
+        records=state.progress.records,
+        seconds=campaign.seconds,
+        isolation=state.machine.isolation if state.machine else "",
+        best=report.best(campaign),
+    )
+
+
+def beginning(campaign: Campaign, isolation: str) -> str:
+    """The line before the first record."""
+    settings, again = campaign.settings, campaign.state.progress.records
+    verb = f"goes on after {again:,} records" if again else "begins"
+    judges = f"{settings.judges} judge slot{'s' if settings.judges > 1 else ''}"
+    limit = f"budget {campaign.budget}" if settings.budget else "no budget: Ctrl-C ends it"
+    return (
+        f"campaign {campaign.name} {verb}: {settings.strategy.name}, {judges}, seed {settings.seed}, {limit}, "
+        f"isolation {wording.level(isolation)}\nlog {campaign.log.path}"
+    )
+
+
+def closing_words(campaign: Campaign, end: Ended) -> str:
+    """The end of a run, for a person."""
+    speed = f"{end.programs / end.seconds:.0f}/s" if end.seconds else "0/s"
+    spent = f"{end.programs:,} programs judged in {duration(end.seconds)}, {speed}"
+    waiting = f", {wording.waiting(end.left)}" if end.left else ""
+    head = f"campaign {end.campaign} ended: {_REASONS[end.reason]} ({spent}{waiting})."
+    tally = report.Tally.of(campaign.state.history)
+    rows = [
+        *best_facts(campaign, end.best),
+        ("outcomes", wording.outcomes(tally.counts())),
+        ("operators", wording.operator_yields(tally.yields())),
+        ("isolation", end.isolation),
+        ("log", end.log),
+    ]
+    commands = next_commands(campaign, end.best)
+    rows += [("next" if place == 0 else "", command) for place, command in enumerate(commands)]
+    return f"\n{head}\n{facts(rows)}"
+
+
+def best_facts(campaign: Campaign, best: report.Best | None) -> list[tuple[str, str]]:
+    """The best program, what it is compared to, and whether its value is proven."""
+    if best is None:
+        return [("best", "none: no program has passed, not even the seed")]
+    fitness = campaign.task.fitness
+    told = f"{best.name}  {wording.score(best, fitness)}"
+    rows = [("best", told if best.improved else f"{told}\nno improvement: no program was better than the seed")]
+    if best.anchors:
+        rows.append(("anchors", wording.anchors(best.anchors, fitness)))
+    return [*rows, ("certified", _certificate(campaign, best))]
+
+
+def _certificate(campaign: Campaign, best: report.Best) -> str:
+    if best.certified:
+        see = f": evolve program show {best.certified_by}" if best.certified_by else ""
+        return f"yes, the task proved this value{see}"
+    if campaign.task.promotion == "certificate":
+        return "no, the campaign ended before the task proved this value; more budget does"
+    return "no, this task has no certificates"
+
+
+def next_commands(campaign: Campaign, best: report.Best | None) -> Sequence[str]:
+    """What a person would type next."""
+    look = [f"evolve program show {best.name} --code"] if best else []
+    budget = " ".join(f"--budget {shlex.quote(text)}" for text in larger(campaign.budget))
+    go_on = f"evolve run {shlex.quote(campaign.settings.task)} --continue {campaign.name} {budget}".rstrip()
+    return [*look, go_on, f"evolve campaign replay {campaign.name}"]
+
+
+def larger(budget: Budget) -> list[str]:
+    """Twice the amounts of a budget, as they are written."""
+    amounts = [leaf for leaf in budget.leaves() if isinstance(leaf, Amount)]
+    return [str(Amount(2 * amount.number, amount.unit)) for amount in amounts]
+
+
+def dry_run(plan: Plan) -> str:
+    """What would run, for a person."""
+    task, settings = plan.task, plan.settings
+    names = plan.plugins.operators_of(settings.strategy.name, settings.operators.names)
+    limits = ", ".join(f"{stage.name} {stage.limit:g} s" for stage in task.stages)
+    judged = "deterministic" if task.deterministic else f"noisy, its seed is measured {settings.confirm.seeds} times"
+    rows = [
+        ("task", f"{task.name} ({task.folder})"),
+        ("version", task.version[:16]),
+        ("fitness", f"{task.fitness.name}, {task.fitness.direction}, {judged}"),
+        ("stages", limits),
+        (
+            "axes",
+            ", ".join(f"{axis.name} [{axis.low:g}, {axis.high:g}] x {axis.bins}" for axis in task.axes) or "default",
+        ),
+        ("anchors", ", ".join(f"{anchor.value:g} {anchor.by}" for anchor in task.anchors) or "none"),
+        ("operators", ", ".join(names)),
+        ("budget", str(budget_of(settings, task))),
+    ]
+    what = f"more of campaign {plan.name}" if plan.changes else "what would run"
+    return f"{what}; nothing was made and nothing is judged\n\n{facts(rows)}\n\nsettings\n{_settings(plan)}"
+
+
+def _settings(plan: Plan) -> str:
+    return "\n".join(f"  {key} = {value}" for key, value in flat(plan.settings.model_dump(mode="json")))

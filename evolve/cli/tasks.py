@@ -1,0 +1,85 @@
+"""`evolve task`: the tasks that come with the engine, and those in `./tasks`.
+
+Invariant: a task that does not load is listed with its problem."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+import evolve.task
+from evolve.cli.nouns import noun
+from evolve.cli.output import debug_option, emit_all, json_option, table
+from evolve.types import TaskError
+
+
+@noun
+def task() -> None:
+    """List the tasks that there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A task's folder. `memory` in bytes; `preload` are the modules that a candidate has without importing; `problem` says why a
+    folder is no task."""
+
+    name: str
+    about: str
+    fitness: str
+    direction: str
+    deterministic: bool
+    memory: int
+    preload: tuple[str, ...]
+    folder: str
+    problem: str = ""
+
+
+@task.command("list")
+@json_option
+@debug_option
+def list_tasks(as_json: bool) -> None:
+    """List the tasks that come with evolve, and those in ./tasks."""
+    lines = [_listed(folder) for folder in _folders()]
+    if as_json:
+        emit_all(lines)
+        return
+    rows = [
+        (
+            line.name,
+            f"{line.fitness}, {line.direction}" if line.fitness else "-",
+            f"{line.memory >> 20} MiB" if line.memory else "-",
+            ", ".join(line.preload) or "-",
+            line.problem or line.about,
+        )
+        for line in lines
+    ]
+    click.echo(table(("task", "fitness", "memory", "preload", "about"), rows))
+
+
+def _folders() -> list[Path]:
+    """Each folder once: in a checkout the bundled tasks are those in ./tasks."""
+    own = (path.parent for path in Path("tasks").glob("*/task.toml"))
+    shipped = (evolve.task.find(name) for name in evolve.task.bundled())
+    return sorted({path.resolve() for path in (*own, *shipped)}, key=lambda folder: (folder.name, folder))
+
+
+def _listed(folder: Path) -> Listed:
+    try:
+        found = evolve.task.load(folder)
+    except TaskError as error:
+        return Listed(folder.name, "", "", "", False, 0, (), str(folder), str(error))
+    return Listed(
+        name=found.name,
+        about=_first_line(found.brief),
+        fitness=found.fitness.name,
+        direction=found.fitness.direction,
+        deterministic=found.deterministic,
+        memory=found.limits.memory,
+        preload=found.limits.preload,
+        folder=str(folder),
+    )
+
+
+def _first_line(brief: str) -> str:
+    lines = (line.strip().lstrip("#").strip() for line in brief.splitlines())
+    return next((line for line in lines if line), "")

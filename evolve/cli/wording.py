@@ -1,0 +1,72 @@
+"""How facts are said to a person: numbers with the task's digits, differences, outcomes, isolation levels.
+
+Invariant: pure; the same fact reads the same in the live table, at the end of a run, and in `show`."""
+
+from collections.abc import Mapping, Sequence
+
+from evolve.report import AnchorGap, Best, OperatorYield, nearest
+from evolve.types import Fitness
+
+
+def number(value: float | None, fitness: Fitness) -> str:
+    """A fitness, which is in the user's direction, with the task's digits."""
+    return "-" if value is None else f"{value:.{fitness.digits}g}"
+
+
+def difference(value: float, fitness: Fitness) -> str:
+    """A difference of two fitness values with its sign; what is beyond the task's digits is no difference."""
+    return f"{round(value, fitness.digits) + 0.0:+.4g}"
+
+
+def seconds(value: float) -> str:
+    """A short time."""
+    return f"{value * 1000:.3g} ms" if value < 1 else f"{value:.3g} s"
+
+
+def level(isolation: str) -> str:
+    """The isolation level alone, of what an executor says about it: `reduced: a process of its own, ...`."""
+    return isolation.partition(":")[0] or "unknown"
+
+
+def score(best: Best, fitness: Fitness) -> str:
+    """`sum of radii 2.5523 +- 0.001 of 4 measurements (+0.0109 to the seed)`."""
+    error = f" +- {best.standard_error:.2g} of {best.measurements} measurements" if best.standard_error else ""
+    return f"{fitness.name} {number(best.fitness, fitness)}{error}{_gain(best, fitness)}"
+
+
+def _gain(best: Best, fitness: Fitness) -> str:
+    if best.gain is None:
+        return ""
+    return f" ({difference(best.gain, fitness)} to the seed)" if best.gain else " (the seed's)"
+
+
+def anchors(gaps: Sequence[AnchorGap], fitness: Fitness) -> str:
+    """The nearest anchors, one per line: `-0.0631 to AlphaEvolve 2025 (2.63586)`."""
+    return "\n".join(_anchor(gap, fitness) for gap in nearest(gaps))
+
+
+def _anchor(gap: AnchorGap, fitness: Fitness) -> str:
+    year = f" {gap.year}" if gap.year else ""
+    return f"{difference(gap.difference, fitness)} to {gap.by}{year} ({gap.value:.6g})"
+
+
+def waiting(steps: int) -> str:
+    """Steps that were asked and have not settled."""
+    return f"{steps} step{'s wait' if steps > 1 else ' waits'} for the next run"
+
+
+def outcomes(counts: Mapping[str, int]) -> str:
+    """`ok 1,990, screened 31`."""
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items() if count) or "none yet"
+
+
+def operator_yield(line: OperatorYield) -> str:
+    """`tune_literals: 1,990 judged, 12 % better than their parents`."""
+    screened = line.proposals - line.judged
+    tail = f", {screened:,} screened" if screened else ""
+    return f"{line.operator}: {line.judged:,} judged, {line.share:.0%} better than their parents{tail}"
+
+
+def operator_yields(lines: Sequence[OperatorYield]) -> str:
+    """One line per operator."""
+    return "\n".join(map(operator_yield, lines)) or "none yet"

@@ -1,0 +1,135 @@
+"""The settings of a campaign: one model, from the command line, stored with the campaign's first event.
+
+Invariant: an unknown key is an error with its path; every key has a reader."""
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from evolve.types import ConfigError
+from evolve.types.suggest import did_you_mean
+
+
+class Section(BaseModel):
+    """A table of settings."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class IslandsSection(Section):
+    """`archive.*`: the shape and the rules of the archive. Counts are settled proposals of an island; 0 means never."""
+
+    islands: int = Field(default=4, ge=1, le=1000)
+    capacity: int = Field(default=0, ge=0, le=100, description="elites per cell; 0: one, or four on the default axes")
+    migrate_every: int = Field(default=200, ge=0)
+    migrants: int = Field(default=1, ge=1)
+    reset_every: int = Field(default=0, ge=0)
+
+
+class ConfirmSection(Section):
+    """`confirm.*`: when a gain is measured again before it counts."""
+
+    share: float = Field(default=0.2, ge=0, le=1, description="of judge time that measurements may take")
+    z: float = Field(default=2.0, ge=0)
+    sigmas: float = Field(default=5.0, gt=0)
+    seeds: int = Field(default=5, ge=2, le=100, description="measurements of the seed that give a noisy task's noise floor")
+
+
+class StrategySection(Section):
+    """`strategy.*`: which one, and its own settings."""
+
+    name: str = "islands"
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+
+class OperatorsSection(Section):
+    """`operators.*`: names (none: the strategy's default), and settings by operator."""
+
+    names: tuple[str, ...] = ()
+    settings: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+
+class Settings(Section):
+    """Everything that decides how a campaign runs."""
+
+    task: str
+    parameters: dict[str, bool | int | float | str] = Field(default_factory=dict)
+    seed: int = Field(default=0, ge=0)
+    judges: int = Field(default_factory=lambda: usable_cores(), ge=1, le=1024)
+    budget: tuple[str, ...] = ()
+    deterministic: bool = False
+    cache: bool = True
+    strategy: StrategySection = StrategySection()
+    operators: OperatorsSection = OperatorsSection()
+    archive: IslandsSection = IslandsSection()
+    confirm: ConfirmSection = ConfirmSection()
+
+
+def usable_cores() -> int:
+    """The processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) -> Settings:
+    """Settings from nested values and `a.b=c` assignments (the later wins); `task.x=1` sets a parameter of the task.
+    Raises `ConfigError` with the path of the key."""
+    tree = _copy(values)
+    for assignment in assignments:
+        path, value = parse_assignment(assignment)
+        if path[0] == "task" and len(path) > 1:
+            path = ["parameters", *path[1:]]
+        _put(tree, path, value, assignment)
+    return validated(tree)
+
+
+def validated(tree: Mapping[str, Any]) -> Settings:
+    """The settings that `tree` spells; raises `ConfigError` with the path of the first key that is wrong."""
+    try:
+        return Settings.model_validate(dict(tree))
+    except ValidationError as error:
+        raise ConfigError(_explained(error)) from error
+
+
+def parse_assignment(text: str) -> tuple[list[str], Any]:
+    """`a.b=c` as its path and its value, which is read as TOML where it is TOML and as a string otherwise."""
+    key, sign, value = text.partition("=")
+    path = [part.strip() for part in key.split(".")]
+    if not sign or not all(path):
+        raise ConfigError(f"a setting is written key=value, got {text!r}. Do: for example --set archive.islands=2")
+    try:
+        return path, tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return path, value.strip()
+
+
+def _copy(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _copy(value) if isinstance(value, Mapping) else value for key, value in values.items()}
+
+
+def _put(tree: dict[str, Any], path: list[str], value: Any, text: str) -> None:
+    for part in path[:-1]:
+        inner = tree.setdefault(part, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(f"{part!r} in {text!r} is a value, not a table. Do: set {part}=...")
+        tree = inner
+    tree[path[-1]] = value
+
+
+def _explained(error: ValidationError) -> str:
+    first = error.errors()[0]
+    path = [str(part) for part in first["loc"]]
+    where = ".".join(path)
+    if first["type"] == "extra_forbidden":
+        return f"unknown setting {where!r}.{did_you_mean(path[-1], _known(path[:-1]))}"
+    return f"setting {where!r}: {first['msg']}, got {first['input']!r}"
+
+
+def _known(path: list[str]) -> list[str]:
+    """The keys of the table at `path`."""
+    model: Any = Settings
+    for part in path:
+        model = model.model_fields[part].annotation
+    return list(model.model_fields)

@@ -1,0 +1,48 @@
+"""Calling a task's own code, which may raise anything.
+
+Invariant: this holds the judge worker's one broad `except`; what it catches is reported with its traceback, never dropped."""
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+T = TypeVar("T")
+_OURS = str(Path(__file__).parent)
+_SHOWN = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """What a call raised."""
+
+    error: BaseException
+
+    @property
+    def line(self) -> str:
+        """The error as one line: `ValueError: message`."""
+        return " ".join(f"{type(self.error).__name__}: {self.error}".split())
+
+    @property
+    def trace(self) -> str:
+        """The traceback from where the task's code begins; of a long one, its end."""
+        error, place = self.error, _theirs(self.error.__traceback__)
+        return "".join(traceback.format_exception(type(error), error, place)).strip()[-_SHOWN:]
+
+
+def attempt(call: Callable[[], T]) -> T | Raised:
+    """`call()`, or what it raised. A `sys.exit` in a task's code is an error like any other."""
+    try:
+        return call()
+    except (Exception, SystemExit) as error:  # noqa: BLE001 a task's code may raise anything
+        return Raised(error)
+
+
+def _theirs(place: TracebackType | None) -> TracebackType | None:
+    """The traceback without the leading frames of the judge itself."""
+    first = place
+    while place is not None and place.tb_frame.f_code.co_filename.startswith(_OURS):
+        place = place.tb_next
+    return place or first

@@ -1,0 +1,80 @@
+"""Judging on this machine: what the engine's threads see of it.
+
+Invariant: every submitted job's future ends with a report, or is cancelled; it never raises."""
+
+import threading
+from concurrent.futures import Future
+
+from evolve.judge.job import Description
+from evolve.judge.lifeline import Lifeline
+from evolve.judge.reader import Desk, Reader
+from evolve.judge.slot import Submitted
+from evolve.types import Needs, SandboxError, Task, TaskError
+
+_GRACE = 30.0
+_CLOSE_SECONDS = 2.0
+
+
+class LocalExecutor:
+    """Implements `protocols.Executor` with one worker process per slot. Any thread may call it; make it before any other
+    thread is started.
+
+    Futures end, and their callbacks run, on the thread named "evolve-executor" (a cancelled one's on the thread that cancels). A worker that has not answered `grace` seconds
+    after the limits of the whole cascade is killed. A worker that dies or is killed costs its job a second try, and then an
+    INTERNAL report."""
+
+    def __init__(self, task: Task, slots: int, grace: float = _GRACE) -> None:
+        self._slots = slots
+        self._closed = False
+        self._desk = Desk()
+        self._open: dict[str, Submitted] = {}
+        self._lifeline = Lifeline.start()
+        reader = Reader(task, grace, self._lifeline, self._desk)
+        self._thread = threading.Thread(target=reader.run, args=(slots,), name="evolve-executor", daemon=True)
+        self._thread.start()
+
+    def describe(self) -> Description:
+        """What the first worker says of itself, waiting for it; raises `TaskError` with the evaluator's error, and
+        `SandboxError` where no worker comes up."""
+        description = self._desk.described.result()
+        if description.error:
+            raise TaskError(description.error)
+        return description
+
+    def capacity(self, needs: Needs) -> int:
+        """The slots; none of them has a GPU."""
+        return 0 if needs.gpus else self._slots
+
+    def submit(self, job_id: str, job: bytes) -> "Future[bytes]":
+        """Queues a job; raises `SandboxError` after `close`."""
+        if self._desk.closing.is_set():
+            raise SandboxError(f"job {job_id!r} came after the executor was closed. Do: submit before close()")
+        submitted = Submitted(job_id, job, Future())
+        self._open[job_id] = submitted
+        submitted.future.add_done_callback(lambda _: self._open.pop(job_id, None))
+        self._desk.queue.append(submitted)
+        self._desk.ring()
+        if self._desk.closing.is_set():  # closed meanwhile, so that nobody may have seen the job
+            submitted.future.cancel()
+        return submitted.future
+
+    def attach(self, job_id: str) -> "Future[bytes] | None":
+        """None: no job survives its engine here."""
+        return None
+
+    def cancel(self, job_id: str) -> None:
+        """Cancels a job that has not been reported. One that runs goes on to its limit, and its report is dropped."""
+        submitted = self._open.get(job_id)
+        if submitted is not None:
+            submitted.future.cancel()
+
+    def close(self) -> None:
+        """Ends every process, and cancels what is open. May be called twice, by any thread but the executor's own."""
+        if self._closed:
+            return
+        self._closed = True
+        self._desk.closing.set()
+        self._desk.ring()
+        self._thread.join(_CLOSE_SECONDS)
+        self._lifeline.close()
+        self._desk.close()

@@ -1,0 +1,93 @@
+"""What crosses between the engine and a judge process: jobs, reports and a worker's description, as canonical JSON in UTF-8.
+
+Invariant: a report's evaluation holds no text: feedback and artifacts are ids, and every id is a key of `texts`."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
+
+from evolve.types import Evaluation, TextId, Trial, canonical
+from evolve.types.codec import decode, encode
+
+Kind = Literal["evaluate", "certify", "fingerprint", "draw"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One thing to judge. `evaluate` needs `files` and runs the whole cascade, or `stage` alone; the other kinds need
+    `artifacts`, the stored JSON text of each artifact by its name. Parameters of the trial override the task's; its stage and
+    limit are set by the judge."""
+
+    id: str
+    kind: Kind
+    trial: Trial = field(default_factory=Trial)
+    files: Mapping[str, str] = field(default_factory=dict)
+    artifacts: Mapping[str, str] = field(default_factory=dict)
+    stage: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came of a job. `texts` holds the evaluation's feedback, and each artifact as canonical JSON (arrays and tuples as
+    lists, a text as a JSON string). A job that judges nothing (`fingerprint`, `draw`) and succeeds is SCREENED, with its
+    answer in `evaluation.fingerprint` or `drawing`."""
+
+    evaluation: Evaluation
+    texts: Mapping[TextId, str] = field(default_factory=dict)
+    drawing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a worker says of itself before its first job: the evaluator's stages and functions, the hardware class, the
+    isolation that candidates get, the versions of what scores depend on, and the wall limit of the whole cascade in seconds.
+    `error` tells why the evaluator does not load."""
+
+    stages: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    hardware: str = ""
+    isolation: str = ""
+    environment: str = ""
+    limit: float = 0.0
+    error: str = ""
+
+
+def encode_job(job: Job) -> bytes:
+    """A job as it is sent."""
+    return _encoded(job)
+
+
+def decode_job(data: bytes) -> Job:
+    """The job that was sent; raises `ValueError`."""
+    return _decoded(Job, data)
+
+
+def encode_report(report: Report) -> bytes:
+    """A report as it is sent."""
+    return _encoded(report)
+
+
+def decode_report(data: bytes) -> Report:
+    """The report that was sent; raises `ValueError`."""
+    return _decoded(Report, data)
+
+
+def encode_description(description: Description) -> bytes:
+    """A description as it is sent."""
+    return _encoded(description)
+
+
+def decode_description(data: bytes) -> Description:
+    """The description that was sent; raises `ValueError`."""
+    return _decoded(Description, data)
+
+
+def _encoded(value: Job | Report | Description) -> bytes:
+    return canonical(encode(value)).encode("utf-8", "surrogatepass")
+
+
+def _decoded(kind: type[T], data: bytes) -> T:
+    return decode(kind, json.loads(data.decode("utf-8", "surrogatepass")))

@@ -1,0 +1,212 @@
+"""From a job to a report: runs the cascade and turns whatever happens into an evaluation.
+
+Invariant: a program's failure is its outcome and never INTERNAL; the evaluator's own failure is INTERNAL and never the program's."""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from evolve.judge.attempt import Raised, attempt
+from evolve.judge.candidate import Candidate, OpenSession
+from evolve.judge.checks import Fault, checked, printable, stored_text, unusable_fitness
+from evolve.judge.job import Job, Report
+from evolve.protocols import Evaluator
+from evolve.sandbox import OUTCOME, SessionFailed
+from evolve.types import (
+    Evaluation,
+    EvolveError,
+    Outcome,
+    Parameters,
+    Program,
+    Stage,
+    Task,
+    TaskError,
+    TextId,
+    Trial,
+    text_id,
+)
+from evolve.types.suggest import did_you_mean
+
+_LOG_SHOWN = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A task with its evaluator, and what every evaluation made here has in common. `isolation` and `environment` are one
+    line each. Made once per judge process by `prepare`."""
+
+    task: Task
+    stages: Sequence[tuple[Stage, Callable[[Any, Trial], Evaluation]]]
+    functions: Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]
+    isolation: str
+    environment: str
+    clock: Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An evaluation whose artifacts are still data and whose feedback is still text."""
+
+    evaluation: Evaluation
+    cpu_seconds: float = 0.0
+    drawing: str = ""
+
+
+def prepare(
+    task: Task,
+    evaluator: Evaluator,
+    isolation: str = "",
+    environment: str = "",
+    clock: Callable[[], float] = time.monotonic,
+) -> Bench:
+    """Asks the evaluator for its stages and functions once; raises `TaskError` for a cascade that cannot run."""
+    stages = tuple(evaluator.stages(task))
+    if not stages:
+        raise TaskError(f"the evaluator of task {task.name!r} has no stage. Do: return one from stages()")
+    last = stages[-1][0]
+    if last.threshold is not None:
+        raise TaskError(
+            f"stage {last.name!r} is the last, and nothing reads its threshold, {last.threshold:g}. Do: remove it, or add a stage"
+        )
+    return Bench(task, stages, evaluator.functions(task), isolation, environment, clock)
+
+
+def judge(job: Job, bench: Bench, open_session: OpenSession) -> Report:
+    """Runs one job to its end. `seconds` is the wall time of the whole job; the fitness in the report is maximised."""
+    begun = bench.clock()
+    trial = replace(job.trial, parameters=Parameters({**bench.task.parameters, **job.trial.parameters}))
+    if job.kind == "evaluate":
+        found = _cascade(job, trial, bench, open_session)
+    else:
+        found = _computed(job, replace(trial, stage=job.kind), bench)
+    return _report(job, bench, found, bench.clock() - begun)
+
+
+def _cascade(job: Job, trial: Trial, bench: Bench, open_session: OpenSession) -> _Found:
+    """Stage after stage while each reaches its threshold; `job.stage` runs alone."""
+    stages = [(stage, function) for stage, function in bench.stages if job.stage in ("", stage.name)]
+    if not stages:
+        known = did_you_mean(job.stage, [stage.name for stage, _ in bench.stages])
+        return _Found(Evaluation.failed(Outcome.INTERNAL, f"the evaluator has no stage {job.stage!r}.{known}"))
+    program, cpu_seconds = Program(job.files), 0.0
+    for stage, function in stages:
+        candidate = Candidate(program, open_session, stage.limit, bench.clock)
+        evaluation = _run(bench.task, function, candidate, replace(trial, stage=stage.name, limit=stage.limit))
+        evaluation = replace(evaluation, stage=stage.name)
+        cpu_seconds += candidate.cpu_seconds
+        if stage is not stages[-1][0]:
+            evaluation = _admitted(bench.task, stage, evaluation)
+        if evaluation.outcome is not Outcome.OK:
+            break
+    return _Found(evaluation, cpu_seconds)
+
+
+def _run(task: Task, function: Callable[[Any, Trial], Evaluation], candidate: Candidate, trial: Trial) -> Evaluation:
+    """One stage. What escapes from it is the program's failure (`SessionFailed`) or the evaluator's (anything else)."""
+    answer = attempt(lambda: checked(function(candidate, trial), task))
+    if not isinstance(answer, Raised):
+        return answer
+    if isinstance(answer.error, SessionFailed):
+        failure = answer.error
+        return Evaluation.failed(OUTCOME[failure.status], _with_log(failure.message, candidate.log))
+    return _failed(answer)
+
+
+def _failed(raised: Raised) -> Evaluation:
+    """What the evaluator raised. A fitness that is not finite is the program's; a sandbox that does not start says so itself."""
+    fitness = unusable_fitness(raised)
+    if fitness is not None:
+        return Evaluation.invalid(f"the fitness is {fitness}, not a finite number")
+    if isinstance(raised.error, Fault):
+        return raised.error.evaluation
+    if isinstance(raised.error, EvolveError):
+        return Evaluation.failed(Outcome.INTERNAL, str(raised.error))
+    return Evaluation.failed(Outcome.INTERNAL, f"the evaluator raised {raised.line}\n\n{raised.trace}")
+
+
+def _with_log(message: str, log: str) -> str:
+    tail = log[-_LOG_SHOWN:].strip()
+    return f"{message}\n\nThe program's last output:\n{tail}" if tail else message
+
+
+def _admitted(task: Task, stage: Stage, evaluation: Evaluation) -> Evaluation:
+    """An evaluation as it stands before the next stage: below the threshold, it has no fitness and goes no further."""
+    fitness, threshold = evaluation.fitness, stage.threshold
+    if fitness is None or threshold is None or task.fitness.inside(fitness) >= task.fitness.inside(threshold):
+        return evaluation
+    wanted = "at least" if task.fitness.direction == "max" else "at most"
+    line = f"stage {stage.name!r} found a {task.fitness.name} of {fitness:.12g}; the next stage wants {wanted} {threshold:.12g}"
+    feedback = f"{line}\n\n{evaluation.feedback}".strip()
+    return replace(evaluation, outcome=Outcome.BELOW_THRESHOLD, fitness=None, standard_error=None, feedback=feedback)
+
+
+def _computed(job: Job, trial: Trial, bench: Bench) -> _Found:
+    """What the evaluator computes from an evaluation's artifacts, without the program."""
+    if job.kind not in bench.functions:
+        return _Found(
+            Evaluation.failed(
+                Outcome.INTERNAL, f"the evaluator cannot {job.kind}. Do: mark a function with @evaluate.{job.kind}"
+            )
+        )
+    artifacts = {name: json.loads(text) for name, text in job.artifacts.items()}
+    if job.kind == "certify":
+        return _Found(_certified(artifacts, trial, bench))
+    answer = attempt(lambda: bench.functions[job.kind](artifacts, trial))
+    if isinstance(answer, Raised):
+        return _Found(_failed(answer))
+    if not isinstance(answer, str):
+        message = f"the evaluator's {job.kind} returned a {type(answer).__name__}, wanted a text"
+        return _Found(Evaluation.failed(Outcome.INTERNAL, message))
+    # Nothing was judged, and an OK would need a fitness: the answer stands beside a SCREENED evaluation.
+    screened = Evaluation.failed(Outcome.SCREENED, f"{job.kind}: nothing was judged")
+    if job.kind == "draw":
+        return _Found(screened, drawing=printable(answer))
+    return _Found(replace(screened, fingerprint=printable(answer)))
+
+
+def _certified(artifacts: Mapping[str, Any], trial: Trial, bench: Bench) -> Evaluation:
+    """The exact value as an evaluation, with the name of its basin where the evaluator can tell."""
+    evaluation = attempt(lambda: checked(bench.functions["certify"](artifacts, trial), bench.task, wants_axes=False))
+    if isinstance(evaluation, Raised):
+        return _failed(evaluation)
+    if evaluation.outcome is not Outcome.OK:
+        return evaluation
+    evaluation = replace(evaluation, certified=True)
+    if "fingerprint" not in bench.functions:
+        return evaluation
+    name = attempt(lambda: bench.functions["fingerprint"](artifacts, trial))
+    if isinstance(name, Raised):
+        return _failed(name)
+    if not isinstance(name, str):
+        return Evaluation.failed(
+            Outcome.INTERNAL, f"the evaluator's fingerprint is a {type(name).__name__}, wanted a text"
+        )
+    return replace(evaluation, fingerprint=printable(name))
+
+
+def _report(job: Job, bench: Bench, found: _Found, seconds: float) -> Report:
+    """The evaluation with ids for its texts, its fitness maximised, and with the circumstances in which it was made."""
+    evaluation = found.evaluation
+    texts = attempt(lambda: {name: stored_text(name, artifact) for name, artifact in evaluation.artifacts.items()})
+    if isinstance(texts, Raised):
+        evaluation, texts = replace(_failed(texts), stage=evaluation.stage), {}
+    feedback = printable(evaluation.feedback)
+    told = replace(
+        evaluation,
+        fitness=None if evaluation.fitness is None else bench.task.fitness.inside(evaluation.fitness),
+        feedback=text_id(feedback) if feedback else "",
+        artifacts={name: text_id(text) for name, text in texts.items()},
+        stage=evaluation.stage or job.kind,
+        seconds=seconds,
+        cpu_seconds=found.cpu_seconds,
+        device=job.trial.device,
+        isolation=bench.isolation,
+        environment=bench.environment,
+        trust="witnessed",
+    )
+    stored: dict[TextId, str] = {text_id(text): text for text in texts.values()}
+    if feedback:
+        stored[text_id(feedback)] = feedback
+    return Report(told, stored, found.drawing)

@@ -1,0 +1,79 @@
+"""The engine's end of the spawner: starts it with a clean environment and asks it for workers.
+
+Invariant: no variable of the engine's environment that is not named here reaches a judge process."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evolve.types import SandboxError
+
+_ALLOWED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
+_SINGLE_THREADED = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_SPAWNER = "import sys; from evolve.judge.spawner import main; main(int(sys.argv[1]))"
+_MESSAGE = 1 << 12
+_PATIENCE = 4.0
+
+
+def clean_environment(engine: Mapping[str, str]) -> dict[str, str]:
+    """What a judge process is told of the engine's environment; modules are found where the engine finds them."""
+    kept = {name: engine[name] for name in _ALLOWED if name in engine}
+    modules = os.pathsep.join(path for path in sys.path if path)
+    return {**kept, **_SINGLE_THREADED, "PYTHONPATH": modules, "PYTHONHASHSEED": "0"}
+
+
+@dataclass
+class Lifeline:
+    """A running spawner. Not thread-safe: started by one thread, then used by one other."""
+
+    control: socket.socket
+    process: "subprocess.Popen[bytes]"
+
+    @classmethod
+    def start(cls) -> "Lifeline":
+        """Starts the spawner in a session of its own, so that a Ctrl-C is the engine's alone; raises `SandboxError`."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        command = [sys.executable, "-P", "-c", _SPAWNER, str(theirs.fileno())]
+        with theirs:
+            try:
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    env=clean_environment(os.environ),
+                    pass_fds=(theirs.fileno(),),
+                    start_new_session=True,
+                )
+            except OSError as error:
+                ours.close()
+                raise SandboxError(
+                    f"the judge's spawner does not start: {error}. Do: check that {sys.executable} can be run"
+                ) from error
+        return cls(ours, process)
+
+    def ask_worker(self, slot: int, sock: socket.socket, output: int) -> None:
+        """Asks for a worker that talks on `sock` and prints to `output`; the caller keeps and closes both."""
+        socket.send_fds(self.control, [json.dumps({"start": slot}).encode()], [sock.fileno(), output])
+
+    def kill_worker(self, slot: int) -> None:
+        """Asks for the end of a worker; harmless where it has ended."""
+        self.control.send(json.dumps({"kill": slot}).encode())
+
+    def heard(self) -> Mapping[str, Any] | None:
+        """The next message, `{"ended": slot, "code": exit code}`; None when the spawner is gone."""
+        data = self.control.recv(_MESSAGE)
+        return json.loads(data) if data else None
+
+    def close(self) -> None:
+        """Ends the spawner and with it every descendant; waits for that, for a few seconds at most."""
+        self.control.close()
+        try:
+            self.process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()

@@ -1,0 +1,263 @@
+"""The executor's one thread: it keeps the workers fed, hears their reports, and replaces those that end.
+
+Invariant: a job leaves the queue for a worker, and comes back at the queue's head when that worker ends, until it is reported."""
+
+import os
+import selectors
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from functools import partial
+from typing import Any
+
+from evolve.judge.job import Description, Report, decode_description, encode_report
+from evolve.judge.lifeline import Lifeline
+from evolve.judge.slot import Slot, Submitted
+from evolve.types import Evaluation, Outcome, SandboxError, Task, canonical, text_id
+from evolve.types.codec import encode
+
+_START_SECONDS = 120.0
+_TRIES = 2
+
+
+class Desk:
+    """What the executor's thread shares with the engine's: a queue, a bell, and the first worker's description.
+
+    Any thread appends to `queue` and rings; the executor's thread alone takes from it and puts back at its head."""
+
+    def __init__(self) -> None:
+        self.queue: deque[Submitted] = deque()
+        self.described: Future[Description] = Future()
+        self.closing = threading.Event()
+        self.bell, self._button = socket.socketpair()
+        self.bell.setblocking(False)
+        self._button.setblocking(False)
+
+    def ring(self) -> None:
+        """Wakes the executor's thread."""
+        try:
+            self._button.send(b"!")
+        except BlockingIOError:  # it has been rung often enough
+            return
+
+    def close(self) -> None:
+        """Closes the bell; the thread has ended."""
+        self._button.close()
+        self.bell.close()
+
+
+class Reader:
+    """The state of the executor's thread: no other thread touches it."""
+
+    def __init__(self, task: Task, grace: float, lifeline: Lifeline, desk: Desk) -> None:
+        self._task = canonical(encode(task)).encode("utf-8", "surrogatepass")
+        self._grace = grace
+        self._lifeline = lifeline
+        self._desk = desk
+        self._slots: dict[int, Slot] = {}
+        self._selector = selectors.DefaultSelector()
+        self._failed_starts = 0
+        self._broken = ""
+
+    def run(self, slots: int) -> None:
+        """The thread, from its start to its end."""
+        self._watch(self._desk.bell, lambda: self._desk.bell.recv(1 << 12))
+        self._watch(self._lifeline.control, self._hear_spawner)
+        for index in range(slots):
+            self._start(index)
+        try:
+            while not self._desk.closing.is_set():
+                self._turn()
+        finally:
+            self._shut()
+
+    def _turn(self) -> None:
+        """Waits for something to happen, and does what follows from it."""
+        for key, _ in self._selector.select(self._patience()):
+            # An earlier one of this round may have closed it, and another may have got its number.
+            if self._selector.get_map().get(key.fd) is key:
+                key.data()
+        self._end_late()
+        self._dispatch()
+
+    def _watch(self, source: socket.socket | int, act: Callable[[], object]) -> None:
+        self._selector.register(source, selectors.EVENT_READ, act)
+
+    def _forget(self, source: socket.socket | int) -> None:
+        if source in self._selector.get_map():
+            self._selector.unregister(source)
+
+    def _start(self, index: int) -> None:
+        try:
+            slot = self._slots[index] = self._opened(index)
+        except OSError as error:
+            self._give_up(
+                f"a judge process cannot be started: {error}. Do: check the limits on processes and open files"
+            )
+            return
+        self._watch(slot.sock, partial(self._hear, slot))
+        self._watch(slot.output, partial(self._overhear, slot))
+        try:
+            slot.send(self._task)
+        except OSError:
+            self._kill(slot)
+
+    def _opened(self, index: int) -> Slot:
+        slot, sock, output = Slot.open(index, time.monotonic())
+        try:
+            self._lifeline.ask_worker(index, sock, output)
+        except OSError:
+            slot.close()
+            raise
+        finally:
+            sock.close()
+            os.close(output)
+        return slot
+
+    def _hear(self, slot: Slot) -> None:
+        frames, more = slot.listen()
+        for frame in frames:
+            if slot.description is None:
+                self._described(slot, decode_description(frame))
+            else:
+                _finish(slot.answered(time.monotonic()), frame)
+        if not more:
+            self._forget(slot.sock)
+            self._kill(slot)
+
+    def _described(self, slot: Slot, description: Description) -> None:
+        slot.description = description
+        slot.since = time.monotonic()
+        self._failed_starts = 0
+        if not self._desk.described.done():
+            self._desk.described.set_result(description)
+        if description.error:
+            self._broken = description.error
+
+    def _overhear(self, slot: Slot) -> None:
+        if not slot.overhear():
+            self._forget(slot.output)
+
+    def _kill(self, slot: Slot) -> None:
+        try:
+            self._lifeline.kill_worker(slot.index)
+        except OSError:  # the spawner is gone, which its end of file tells
+            return
+
+    def _hear_spawner(self) -> None:
+        try:
+            message = self._lifeline.heard()
+        except OSError:
+            message = None
+        if message is None:
+            self._forget(self._lifeline.control)
+            for slot in list(self._slots.values()):
+                self._bury(slot, None)
+            self._give_up(
+                "the judge's spawner has ended. Do: look for what killed it, for example the system's memory limit"
+            )
+        elif message["ended"] in self._slots:
+            self._bury(self._slots[message["ended"]], message)
+            if not self._broken:
+                self._start(message["ended"])
+
+    def _bury(self, slot: Slot, message: Mapping[str, Any] | None) -> None:
+        """Takes the last of what an ended worker said, and puts its jobs back."""
+        self._hear(slot)
+        slot.overhear()
+        reason = _reason(slot, message)
+        if slot.description is None:
+            self._failed_starts += 1
+            if self._failed_starts >= _TRIES:
+                self._give_up(f"a judge process ended before it was ready{reason}")
+        elif slot.jobs:
+            slot.jobs[0].deaths += 1
+        for submitted in reversed(slot.jobs):
+            if submitted.deaths >= _TRIES:
+                _finish(submitted, _internal(f"the judge process ended in this job, {_TRIES} times{reason}"))
+            else:
+                self._desk.queue.appendleft(submitted)
+        self._forget(slot.sock)
+        self._forget(slot.output)
+        slot.close()
+        del self._slots[slot.index]
+
+    def _give_up(self, reason: str) -> None:
+        """No job can be judged any more; those that come are reported at once."""
+        self._broken = self._broken or reason
+        if not self._desk.described.done():
+            self._desk.described.set_exception(SandboxError(reason))
+
+    def _deadline(self, slot: Slot) -> float | None:
+        """When the worker is late, if it owes anything."""
+        if slot.late or (slot.description is not None and not slot.jobs):
+            return None
+        limit = _START_SECONDS if slot.description is None else slot.description.limit + self._grace
+        return slot.since + limit
+
+    def _patience(self) -> float | None:
+        """Seconds until the first worker may be late."""
+        deadlines = [deadline for slot in self._slots.values() if (deadline := self._deadline(slot)) is not None]
+        return max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
+
+    def _end_late(self) -> None:
+        now = time.monotonic()
+        for slot in self._slots.values():
+            deadline = self._deadline(slot)
+            if deadline is not None and now >= deadline:
+                slot.late = True
+                self._kill(slot)
+
+    def _dispatch(self) -> None:
+        """Gives jobs to workers while one takes them: an idle one first."""
+        queue = self._desk.queue
+        while queue:
+            if self._broken:
+                _finish(queue.popleft(), _internal(self._broken))
+                continue
+            free = [slot for slot in self._slots.values() if slot.takes(queue[0].data)]
+            if not free:
+                return
+            submitted = queue.popleft()
+            if submitted.future.cancelled():
+                continue
+            slot = min(free, key=lambda slot: len(slot.jobs))
+            try:
+                slot.give(submitted, time.monotonic())
+            except OSError:
+                self._kill(slot)
+
+    def _shut(self) -> None:
+        """Cancels what is open, and lets go of every worker; also where this thread ends by a fault of its own."""
+        self._desk.closing.set()
+        for slot in self._slots.values():
+            self._desk.queue.extend(slot.jobs)
+            slot.close()
+        for submitted in self._desk.queue:
+            submitted.future.cancel()
+        self._give_up("the executor was closed")
+        self._selector.close()
+
+
+def _finish(submitted: Submitted, report: bytes) -> None:
+    if submitted.future.set_running_or_notify_cancel():
+        submitted.future.set_result(report)
+
+
+def _internal(message: str) -> bytes:
+    """The report of a job that could not be judged."""
+    return encode_report(Report(Evaluation.failed(Outcome.INTERNAL, text_id(message)), {text_id(message): message}))
+
+
+def _reason(slot: Slot, message: Mapping[str, Any] | None) -> str:
+    """How a worker ended, and what it printed last."""
+    if slot.late:
+        how = "it took too long and was killed"
+    elif message is None:
+        how = "the spawner is gone"
+    else:
+        how = f"exit code {message['code']}"
+    return f" ({how}). Its last output:\n{slot.last_words}" if slot.last_words else f" ({how})"

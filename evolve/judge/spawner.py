@@ -1,0 +1,126 @@
+"""The process between the engine and its judge workers: it starts them, and nothing that they start outlives it.
+
+A program of its own (`python -c ... main(3)`), single-threaded, without the engine's memory or keys. The engine's end of the
+control socket is its lifeline: however the engine ends, the end of file there ends every descendant.
+
+Invariant: when this process exits it has no descendant, and the temporary folder of its workers is gone."""
+
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from evolve.judge.children import Children, OwnChildren, adopt_orphans
+
+GRACE = 1.0
+"""Seconds that what a dead worker left gets to clean up after itself, before it is killed."""
+_STEP = 0.01
+_WORKER = "import sys; from evolve.worker import main; main(int(sys.argv[1]))"
+_MESSAGE = 1 << 12
+
+
+@dataclass
+class Spawner:
+    """The workers by slot. Messages in: `{"start": slot}` with two descriptors (the worker's socket, its output), `{"kill": slot}`;
+    messages out: `{"ended": slot, "code": exit code}`."""
+
+    control: socket.socket
+    children: Children
+    environment: Mapping[str, str]
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    workers: dict[int, int] = field(default_factory=dict)
+    sweep_at: float | None = None
+
+    def serve(self, ended: socket.socket) -> None:
+        """Until the engine's end of file; `ended` becomes readable whenever a child has ended."""
+        while True:
+            wait = None if self.sweep_at is None else max(0.0, self.sweep_at - self.clock())
+            ready, _, _ = select.select([self.control, ended], [], [], wait)
+            if ended in ready:
+                ended.recv(_MESSAGE)
+                self.collect()
+            if self.sweep_at is not None and self.clock() >= self.sweep_at:
+                self.sweep_at = None
+                self.sweep()
+            if self.control in ready and not self.obey():
+                return
+
+    def obey(self) -> bool:
+        """Does what the next message says; False at its end of file."""
+        data, files, _, _ = socket.recv_fds(self.control, _MESSAGE, 2)
+        if not data:
+            return False
+        message = json.loads(data)
+        if "start" in message:
+            self._start(message["start"], *files)
+        elif message["kill"] in self.workers:
+            self.children.kill(self.workers[message["kill"]])
+        return True
+
+    def _start(self, slot: int, sock: int, output: int) -> None:
+        command = [sys.executable, "-P", "-X", "faulthandler", "-c", _WORKER, str(os.getpid())]
+        try:
+            self.workers[slot] = self.children.start(command, {1: output, 2: output, 3: sock}, self.environment)
+        finally:
+            os.close(sock)
+            os.close(output)
+
+    def collect(self) -> None:
+        """Reaps what has ended, tells of workers, and plans to sweep up what they leave."""
+        slots = {pid: slot for slot, pid in self.workers.items()}
+        for pid, code in self.children.reap():
+            if pid in slots:
+                del self.workers[slots[pid]]
+                self.sweep_at = self.clock() + GRACE
+                self._tell({"ended": slots[pid], "code": code})
+
+    def _tell(self, message: Mapping[str, int]) -> None:
+        try:
+            self.control.send(json.dumps(message).encode())
+        except OSError:  # the engine is gone, which the next read of the control socket finds
+            return
+
+    def sweep(self) -> None:
+        """Ends every process that was left to this one. A killed one leaves its own children here: again until there is none."""
+        while strays := self.children.all() - set(self.workers.values()):
+            for pid in strays:
+                self.children.kill(pid)
+            self.sleep(_STEP)
+            self.collect()
+
+    def end(self) -> None:
+        """Ends every descendant: workers at once, what they leave when it has had its time."""
+        for pid in self.workers.values():
+            self.children.kill(pid)
+        deadline = self.clock() + GRACE
+        while self.clock() < deadline and (self.workers or self.children.all()):
+            self.sleep(_STEP)
+            self.collect()
+        self.sweep()
+
+
+def main(control: int) -> None:
+    """The whole life of a spawner; `control` is the number of its socket."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    adopt_orphans()
+    ended, wake = socket.socketpair()
+    wake.setblocking(False)
+    signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    folder = Path(tempfile.mkdtemp(prefix="evolve-judge-"))
+    spawner = Spawner(socket.socket(fileno=control), OwnChildren(), {**os.environ, "TMPDIR": str(folder)})
+    try:
+        spawner.serve(ended)
+    finally:
+        spawner.end()
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,40 @@
+"""The loop: replayed state in, one settled record after another out, until the budget is spent.
+
+Invariant: only this thread writes to the log, in one transaction per turn; what a turn asked is started after it is durable."""
+
+from typing import Protocol
+
+from evolve.campaign import Campaign
+from evolve.judge import Description
+from evolve.loop.workshop import Ending, Workshop
+from evolve.protocols import Executor
+from evolve.types import Settled
+
+
+class Watch(Protocol):
+    """What looks on while a campaign runs: it is called on the loop's thread and must be quick."""
+
+    def settled(self, campaign: Campaign, event: Settled) -> None:
+        """A record has settled and is durable."""
+
+    def turned(self, campaign: Campaign) -> None:
+        """A turn of the loop is over."""
+
+
+def run(campaign: Campaign, executor: Executor, judges: Description, watch: Watch) -> Ending:
+    """Runs until the budget is spent, nothing new is proposed, or the first interrupt; raises on what makes going on useless."""
+    with Workshop(campaign, executor) as shop:
+        with campaign.log.transaction():
+            shop.arrive(judges)
+        shop.resume()
+        while True:
+            done = shop.wait() if shop.busy else ()
+            with campaign.log.transaction():
+                settled = [event for item in done for event in shop.take(item)]
+                asked = shop.ask()
+            shop.start(asked)
+            for event in settled:
+                watch.settled(campaign, event)
+            watch.turned(campaign)
+            if not shop.busy:
+                return shop.ending()

@@ -1,0 +1,251 @@
+"""From drafts and reports to records: duplicates, cached evaluations, jobs for the judge, and what the log is told of each.
+
+Invariant: a program and every text of an evaluation are in the log in the same transaction as the record that names them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from evolve import novelty
+from evolve.campaign import Campaign, stream
+from evolve.judge import Description, Job, Report, decode_report, encode_job
+from evolve.loop.proposing import Draft
+from evolve.statistics import noise_floor
+from evolve.store import EvaluationCache
+from evolve.types import (
+    Asked,
+    Child,
+    Evaluation,
+    MachineMeasured,
+    Measure,
+    Origin,
+    Outcome,
+    Parameters,
+    PluginError,
+    Program,
+    ProgramId,
+    Propose,
+    Record,
+    Ruled,
+    SandboxError,
+    Settled,
+    Split,
+    TaskError,
+    TextId,
+    Trial,
+    canonical,
+    digest,
+)
+from evolve.types.codec import encode
+
+IN_A_ROW = 5
+"""Failures of plugins, or of the judge, in a row that stop a campaign."""
+NOTHING_NEW = 500
+"""Screened proposals in a row after which a campaign is exhausted."""
+WORTH_CACHING = 0.1
+"""Seconds; a shorter evaluation is repeated for less than a look-up and a write cost."""
+CACHED = frozenset({Outcome.OK, Outcome.WRONG, Outcome.INVALID, Outcome.BUILD_FAILED})
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A judging: where it comes from, what is judged, and the cache's key for it."""
+
+    origin: Origin
+    program: Program
+    job: Job
+    draft: Draft | None = None
+    key: str = ""
+
+    def encoded(self) -> bytes:
+        """The job as bytes for the executor."""
+        return encode_job(self.job)
+
+
+class Settling:
+    """Writes records. Main thread, inside a transaction; it also knows which programs are under way."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self._campaign = campaign
+        self._state = campaign.state
+        self._task = campaign.task
+        self._signatures: dict[str, ProgramId] = {
+            signature: program for program, signature in campaign.log.signatures()
+        }
+        self._cache = _cache(campaign)
+        self._plugin_failures = 0
+        self._internal_failures = 0
+        self._screened = 0
+
+    @property
+    def exhausted(self) -> bool:
+        """So many proposals in a row were nothing new that there is no point in going on."""
+        return self._screened >= NOTHING_NEW
+
+    def arrive(self, judges: Description) -> None:
+        """The run's machine and isolation."""
+        self._campaign.write(MachineMeasured(judges.hardware, self._state.noise_floor, judges.isolation))
+
+    def seed(self) -> Work:
+        """The judging of the task's seed program, before anything else."""
+        return self._work(Origin("seed", step=0), self._task.seed, "seed")
+
+    def measurement(self, asked: Asked, measure: Measure) -> Work:
+        """The judging that a `Measure` asks for: the program again, or a function of its artifacts."""
+        origin = Origin("measurement", asked.step, about=measure.about, why=measure.why)
+        program = self._state.reader.program(measure.program)
+        if measure.stage != "certify":
+            return self._work(origin, program, "measure")
+        about = self._state.reader.settled(measure.about).record
+        artifacts = {name: self._state.reader.text(text) for name, text in about.evaluation.artifacts.items()}
+        trial = Trial(stage="certify", parameters=Parameters(self._task.parameters))
+        return Work(origin, program, Job(f"{asked.step}.0", "certify", trial, artifacts=artifacts))
+
+    def _work(self, origin: Origin, program: Program, purpose: str, draft: Draft | None = None) -> Work:
+        """Judging the whole cascade. A deterministic task is always told the same seed."""
+        seed = (
+            0
+            if self._task.deterministic
+            else int(stream(self._campaign.settings.seed, origin.step, purpose).integers(1 << 31))
+        )
+        split: Split = "confirm" if origin.kind == "measurement" else "search"
+        trial = Trial(seed + origin.index, split=split, parameters=Parameters(self._task.parameters))
+        job = Job(f"{origin.step}.{origin.index}", "evaluate", trial, files=program.files)
+        key = digest(canonical([self._task.version, program.id, encode(trial)]))
+        return Work(origin, program, job, draft, key)
+
+    def drafted(self, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Settled | Work]:
+        """For each draft of a step that has not settled before: a record at once, or the work to judge it."""
+        done = self._state.steps[asked.step].settled
+        for draft in [draft for draft in drafts if draft.index not in done]:
+            origin = _proposal(asked, draft)
+            reason = draft.refusal or self._known(draft)
+            if reason:
+                yield self._screen(origin, draft, reason)
+                continue
+            assert draft.child.program is not None, "a draft without a program is refused"
+            self._signatures[draft.signature] = draft.child.program.id
+            work = self._work(origin, draft.child.program, "trial", draft)
+            hit = self._cached(work)
+            if hit is None:
+                yield work
+            else:
+                yield from self._settle(work, hit)
+
+    def _known(self, draft: Draft) -> str:
+        """Why a program is nothing new: it, or one that reads the same, was proposed before."""
+        if draft.child.program is None or draft.signature not in self._signatures:
+            return ""
+        same = self._signatures[draft.signature] == draft.child.program.id
+        return "duplicate of a program that was proposed before" + ("" if same else " (but for spacing and comments)")
+
+    def _screen(self, origin: Origin, draft: Draft, reason: str) -> Settled:
+        self._plugin_failures = self._plugin_failures + 1 if draft.plugin_failed else 0
+        if self._plugin_failures == IN_A_ROW:
+            raise PluginError(f"{reason} ({IN_A_ROW} times in a row). Do: mend the plugin, or leave it out")
+        self._screened += 1
+        evaluation = Evaluation.failed(Outcome.SCREENED, self._campaign.log.put_text(reason), stage="screen")
+        return self._append(origin, None, evaluation, draft.child)
+
+    def judged(self, work: Work, result: bytes) -> Iterator[Settled]:
+        """The record of a judging, and the ruling that a value beyond the proven bound calls for."""
+        report = decode_report(result)
+        evaluation = report.evaluation
+        self._count_internal(work, report)
+        yield from self._settle(work, report)
+        if self._cache and work.key and evaluation.outcome in CACHED and evaluation.seconds >= WORTH_CACHING:
+            name = f"{self._campaign.name}/{len(self._state.columns.programs)}"
+            self._cache.put(work.key, name.encode() + b"\n" + result)
+
+    def _cached(self, work: Work) -> Report | None:
+        found = self._cache.get(work.key) if self._cache else None
+        if found is None:
+            return None
+        name, _, result = found.partition(b"\n")
+        report = decode_report(result)
+        return replace(
+            report, evaluation=replace(report.evaluation, seconds=0.0, cpu_seconds=0.0, cached_from=name.decode())
+        )
+
+    def _settle(self, work: Work, report: Report) -> Iterator[Settled]:
+        self._screened = self._plugin_failures = 0
+        signature = work.draft.signature if work.draft else novelty.signature(work.program)
+        self._signatures[signature] = work.program.id
+        self._campaign.log.put_program(work.program, signature)
+        self._put(report.texts)
+        evaluation = self._described(work, report.evaluation)
+        event = self._append(work.origin, work.program.id, evaluation, work.draft.child if work.draft else Child(None))
+        self._rule_by_bound(event)
+        if work.origin.kind != "proposal":
+            self._check_seed(event.record, report)
+        yield event
+
+    def _described(self, work: Work, evaluation: Evaluation) -> Evaluation:
+        """The descriptors of the default axes come from the text, where the task declares none."""
+        if self._task.axes or evaluation.outcome is not Outcome.OK:
+            return evaluation
+        own = work.draft.descriptors if work.draft else novelty.describe(work.program, novelty.minhash(self._task.seed))
+        return replace(evaluation, descriptors={**evaluation.descriptors, **own})
+
+    def _put(self, texts: Mapping[TextId, str]) -> None:
+        for text in texts.values():
+            self._campaign.log.put_text(text)
+
+    def _append(self, origin: Origin, program: ProgramId | None, evaluation: Evaluation, child: Child) -> Settled:
+        number = len(self._state.columns.programs) + 1
+        event = self._state.settle(Record(number, origin, program, evaluation, child.thought, child.extras))
+        self._campaign.record(event)
+        return event
+
+    def _rule_by_bound(self, event: Settled) -> None:
+        bound, fitness = self._task.bound, event.record.evaluation.fitness
+        if bound is None or fitness is None or fitness <= self._task.fitness.inside(bound):
+            return
+        assert event.record.program is not None, "a program without files has no fitness"
+        why = f"{self._task.fitness.name} {self._task.fitness.shown(fitness)!r} is beyond the proven bound {bound!r}"
+        self._campaign.write(Ruled("quarantine", event.record.program, "bound", why))
+
+    def _check_seed(self, record: Record, report: Report) -> None:
+        """The seed must pass its own evaluator; with its last measurement the noise floor is known."""
+        if record.origin.kind == "seed" and record.evaluation.outcome is not Outcome.OK:
+            feedback = report.texts.get(TextId(record.evaluation.feedback), "")
+            raise TaskError(
+                f"the seed of task {self._task.name!r} fails its own evaluator: {record.evaluation.outcome}. {feedback.strip()} "
+                "Do: mend the seed or the evaluator"
+            )
+        values = self._state.seed_values
+        wanted = self._campaign.settings.confirm.seeds
+        if not self._task.deterministic and len(values) == wanted and self._state.noise_floor == 0.0:
+            machine = self._state.machine
+            assert machine is not None, "a run tells its machine before it judges"
+            self._campaign.write(replace(machine, noise_floor=noise_floor(values)))
+
+    def _count_internal(self, work: Work, report: Report) -> None:
+        failed = report.evaluation.outcome is Outcome.INTERNAL
+        self._internal_failures = self._internal_failures + 1 if failed else 0
+        if self._internal_failures == IN_A_ROW:
+            feedback = report.texts.get(TextId(report.evaluation.feedback), "")
+            raise SandboxError(f"the judge failed {IN_A_ROW} times in a row, last with: {feedback.strip()}")
+
+
+def _proposal(asked: Asked, draft: Draft) -> Origin:
+    assert isinstance(asked.action, Propose), "only a proposal has drafts"
+    selection = asked.action.selection
+    return Origin(
+        "proposal",
+        asked.step,
+        draft.index,
+        draft.count,
+        island=selection.island,
+        operator=selection.operator,
+        model=selection.model,
+        parents=selection.parents,
+        inspirations=selection.inspirations,
+    )
+
+
+def _cache(campaign: Campaign) -> EvaluationCache | None:
+    """The cache beside the campaigns; off for noisy tasks and where two runs must be equal."""
+    settings = campaign.settings
+    if not settings.cache or settings.deterministic or not campaign.task.deterministic:
+        return None
+    return EvaluationCache(campaign.log.path.parent.parent / "cache.db")

@@ -1,0 +1,200 @@
+"""What one run of a campaign holds: the proposal thread, the jobs under way, the inbox that both fill, and the way to stop.
+
+Invariant: all methods belong to the main thread; the proposal thread and the executor's reader only put into the inbox."""
+
+import queue
+import signal
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from evolve.campaign import Campaign, stream
+from evolve.judge import Description
+from evolve.loop.asking import Asking
+from evolve.loop.proposing import Draft, Proposer
+from evolve.loop.settling import Settling, Work
+from evolve.protocols import Context, Executor
+from evolve.types import Asked, Measure, Propose, SandboxError, Settled
+
+PATIENCE = 600.0
+"""Seconds that an operator has for one proposal."""
+
+Reason = Literal["budget", "interrupted", "exhausted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a run of a campaign ended. `left` counts the steps that were asked and wait for the next run."""
+
+    reason: Reason
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """The proposal thread is done with a step."""
+
+    asked: Asked
+    future: "Future[Sequence[Draft]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The executor is done with a job."""
+
+    work: Work
+    future: "Future[bytes]"
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """A person or the system asks to stop."""
+
+
+Done = Proposed | Judged | Interrupt
+
+
+class Workshop:
+    """Starts what was asked, collects what is done, and drains when it is time to stop."""
+
+    def __init__(self, campaign: Campaign, executor: Executor) -> None:
+        self.campaign = campaign
+        self.asking = Asking(campaign)
+        self.settling = Settling(campaign)
+        self._executor = executor
+        self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
+        self._pool = ThreadPoolExecutor(1, "evolve-proposer")
+        operators = {name: campaign.operator(name) for name in campaign.operator_names}
+        self._proposer = Proposer(campaign.task, campaign.plugins, operators)
+        self._proposing: dict[int, Future[Sequence[Draft]]] = {}
+        self._judging: dict[str, Future[bytes]] = {}
+        self._cancelled = threading.Event()
+        self._reason: Reason | None = None
+        self._handlers: dict[int, Any] = {}
+
+    def __enter__(self) -> "Workshop":
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._handlers[number] = signal.signal(number, self._interrupted)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cancelled.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+
+    def _interrupted(self, *_: object) -> None:
+        """The first signal drains; the second one stops at once (the log is whole at every instant)."""
+        if self._reason == "interrupted":
+            raise KeyboardInterrupt
+        self._inbox.put(Interrupt())
+
+    @property
+    def busy(self) -> bool:
+        """Something is under way that will put into the inbox."""
+        return bool(self._proposing or self._judging)
+
+    def ending(self) -> Ending:
+        """Why nothing is under way any more."""
+        return Ending(self._reason or "budget", left=len(self.campaign.state.steps))
+
+    def arrive(self, judges: Description) -> None:
+        """Tells the log on which machine and how well isolated this run judges. Inside a transaction."""
+        for stage in self.campaign.task.stages:
+            if self._executor.capacity(stage.needs) == 0:
+                raise SandboxError(
+                    f"stage {stage.name!r} needs {stage.needs}, which this machine never has. Do: use another machine"
+                )
+        self.settling.arrive(judges)
+
+    def resume(self) -> None:
+        """Starts the steps that an earlier run left unfinished; a new campaign's seed is judged first."""
+        if not self.campaign.state.columns.programs:
+            self._submit(self.settling.seed())
+        self.start(step.asked for step in self.campaign.state.unfinished())
+
+    def wait(self) -> list[Done]:
+        """All that is done, at least one thing, or nothing when the time is up."""
+        try:
+            done = [self._inbox.get(timeout=None if self._reason else self.asking.seconds_left())]
+        except queue.Empty:
+            return []
+        while not self._inbox.empty():
+            done.append(self._inbox.get_nowait())
+        return done
+
+    def take(self, done: Done) -> Iterator[Settled]:
+        """Settles what is done, or sends it on to the judge. Inside a transaction."""
+        match done:
+            case Interrupt():
+                self._drain("interrupted")
+            case Proposed(asked, future):
+                if self._proposing.pop(asked.step, None) is not None and not future.cancelled():
+                    yield from self._proposed(asked, future.result())
+            case Judged(work, future):
+                self._judging.pop(work.job.id)
+                if not future.cancelled():
+                    yield from self.settling.judged(work, future.result())
+        if self.settling.exhausted and self._reason is None:
+            self._drain("exhausted")
+
+    def _proposed(self, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Settled]:
+        if self._reason:
+            return
+        for outcome in self.settling.drafted(asked, drafts):
+            if isinstance(outcome, Settled):
+                yield outcome
+            else:
+                self._submit(outcome)
+
+    def ask(self) -> list[Asked]:
+        """What to do next, as much as there is room for. Inside a transaction."""
+        if self._reason is None and self.asking.spent():
+            self._drain("budget")
+        if self._reason:
+            return self.asking.last_measurement() if self._reason != "interrupted" and not self.busy else []
+        return self.asking.next_steps(under_way=len(self._proposing) + len(self._judging))
+
+    def start(self, asked: Iterable[Asked]) -> None:
+        """Starts steps whose `Asked` is durable."""
+        for item in asked:
+            if isinstance(item.action, Measure):
+                self._submit(self.settling.measurement(item, item.action))
+            else:
+                self._propose(item, item.action)
+
+    def _propose(self, asked: Asked, action: Propose) -> None:
+        state = self.campaign.state
+        context = Context(
+            task=self.campaign.task,
+            history=state.past(asked.after),
+            rng=stream(self.campaign.settings.seed, asked.step, "propose"),
+            deadline=time.monotonic() + PATIENCE,
+            cancelled=self._cancelled,
+        )
+        future = self._pool.submit(self._proposer.drafts, action.selection, context)
+        self._proposing[asked.step] = future
+        future.add_done_callback(lambda ready: self._inbox.put(Proposed(asked, ready)))
+
+    def _submit(self, work: Work) -> None:
+        future = self._executor.submit(work.job.id, work.encoded())
+        self._judging[work.job.id] = future
+        future.add_done_callback(partial(self._judged, work))
+
+    def _judged(self, work: Work, future: "Future[bytes]") -> None:
+        self._inbox.put(Judged(work, future))
+
+    def _drain(self, reason: Reason) -> None:
+        """No new asks; what is being judged finishes; all else stays as `Asked` for the next run."""
+        self._reason = reason
+        self._cancelled.set()
+        for proposal in list(self._proposing.values()):
+            proposal.cancel()
+        self._proposing.clear()
+        for job in list(self._judging):
+            self._executor.cancel(job)

@@ -1,0 +1,27 @@
+"""The bundled operators that need no model, registered as a third party would register its own.
+
+Invariant: the engine knows them by the names given here and by nothing else."""
+
+from collections.abc import Sequence
+
+from evolve.hookspecs import OperatorEntry, Settings, hookimpl
+from evolve.operators.perturb_literals import PerturbLiterals, PerturbSettings
+from evolve.operators.tune_literals import NAME, TuneLiterals, TuneSettings
+from evolve.protocols import Operator
+
+
+def _tune(settings: Settings) -> Operator:
+    return TuneLiterals(TuneSettings(**settings))
+
+
+def _perturb(settings: Settings) -> Operator:
+    return PerturbLiterals(PerturbSettings(**settings))
+
+
+@hookimpl
+def register_operators() -> Sequence[OperatorEntry]:
+    """`tune_literals`, and `perturb_literals` for the baselines."""
+    return (
+        OperatorEntry(NAME, _tune, TuneSettings, embedded=True),
+        OperatorEntry("perturb_literals", _perturb, PerturbSettings, history_free=True),
+    )

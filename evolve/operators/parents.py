@@ -1,0 +1,28 @@
+"""What both literal operators ask of a selection: a parent's program, with a number in it.
+
+Invariant: what cannot be used is an `EditError` that says what to do."""
+
+from evolve.literals import Template, template
+from evolve.protocols import History
+from evolve.types import EditError, Program, Selection
+
+
+def parent_program(selection: Selection, history: History) -> Program:
+    """The program of the selection's first parent; raises `EditError` where there is none."""
+    program = history.program_id(selection.parents[0]) if selection.parents else None
+    if program is None:
+        raise EditError(
+            f"{selection.operator} changes a parent's program, and the selection has none. Do: select a parent"
+        )
+    return history.program(program)
+
+
+def tunable(program: Program) -> Template:
+    """The program as a template with at least one literal; raises `EditError`."""
+    form = template(program)
+    if not form.values:
+        raise EditError(
+            f"no numeric literal to tune in {', '.join(program.files)}. "
+            "Do: use another operator, or write the numbers that matter as decimal literals"
+        )
+    return form

@@ -1,0 +1,58 @@
+"""`perturb_literals`: Gaussian steps of fixed size on a few of a program's numbers; what the baselines use.
+
+Invariant: history-free. A child follows from the parent's text and the step's random numbers alone."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.random import Generator
+from pydantic import BaseModel, ConfigDict, Field
+
+from evolve.literals import Template
+from evolve.operators.parents import parent_program, tunable
+from evolve.protocols import Context
+from evolve.types import Child, EditError, Program, Selection
+
+_TRIES = 16
+
+
+class PerturbSettings(BaseModel):
+    """Settings of `perturb_literals`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sigma: float = Field(default=1.0, gt=0.0, le=100.0)
+    """The standard deviation of a step, in the literal's scale."""
+
+
+class PerturbLiterals:
+    """Changes k = floor((n + 1) ** u) of a program's n tunable literals, u uniform in [0, 1): often few, sometimes all."""
+
+    def __init__(self, settings: PerturbSettings) -> None:
+        self._sigma = settings.sigma
+
+    def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
+        """`selection.samples` children of the first parent; raises `EditError` where there is nothing to tune."""
+        form = tunable(parent_program(selection, context.history))
+        return [Child(self._child(form, context.rng)) for _ in range(selection.samples)]
+
+    def _child(self, form: Template, rng: Generator) -> Program:
+        for _ in range(_TRIES):
+            values = form.nearest(self._perturbed(form, rng))
+            if values != form.values:
+                return form.fill(values)
+        raise EditError(
+            f"no step of {_TRIES} changed a literal: all are at the end of their range. Do: use another operator"
+        )
+
+    def _perturbed(self, form: Template, rng: Generator) -> list[float]:
+        count = len(form.values)
+        chosen = rng.choice(count, int((count + 1) ** rng.random()), replace=False)
+        values: list[Any] = list(form.values)
+        for index, step in zip(chosen, self._sigma * rng.standard_normal(len(chosen)), strict=True):
+            step = float(step * form.scales[index])
+            if isinstance(values[index], int):
+                step = math.copysign(max(1.0, abs(step)), step)
+            values[index] += step
+        return values

@@ -1,0 +1,177 @@
+"""Loading plugins and calling them: the bundled ones by name, third parties by the entry-point group `evolve`.
+
+Invariant: every call into a plugin passes `guarded`, so that whatever it raises becomes a `PluginError` that names it."""
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Any, Generic, TypeVar
+
+import pluggy
+
+from evolve import hookspecs
+from evolve.hookspecs import EvaluatorEntry, OperatorEntry, StrategyEntry
+from evolve.protocols import Evaluator, Operator, Strategy
+from evolve.types import ConfigError, EvaluatorSource, EvolveError, PluginError, Program, Task
+from evolve.types.suggest import did_you_mean
+
+BUNDLED = ("evolve.operators", "evolve.strategies")
+GROUP = "evolve"
+
+T = TypeVar("T")
+Entry = TypeVar("Entry", EvaluatorEntry, OperatorEntry, StrategyEntry)
+
+
+def guarded(plugin: str, call: Callable[..., T], *arguments: Any) -> T:
+    """`call(*arguments)`; what it raises, but for our own errors, becomes a `PluginError` that names the plugin."""
+    try:
+        return call(*arguments)
+    except EvolveError:
+        raise
+    except Exception as error:
+        raise PluginError(f"plugin {plugin!r} raised {type(error).__name__}: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Registered(Generic[Entry]):
+    """An entry and the plugin that it comes from."""
+
+    plugin: str
+    entry: Entry
+
+
+@dataclass(frozen=True)
+class Plugins:
+    """What the loaded plugins provide, by name. One per campaign: there is no global."""
+
+    manager: pluggy.PluginManager
+    evaluators: Mapping[str, Registered[EvaluatorEntry]]
+    operators: Mapping[str, Registered[OperatorEntry]]
+    strategies: Mapping[str, Registered[StrategyEntry]]
+
+    def evaluator(self, source: EvaluatorSource) -> Evaluator:
+        """The evaluator that a task names; raises `ConfigError`, `PluginError`."""
+        found = _find("evaluator", source.plugin or "", self.evaluators)
+        return guarded(found.plugin, found.entry.factory, _checked(found, source.settings))
+
+    def operator(self, name: str, settings: Mapping[str, Any]) -> Operator:
+        """An operator with its settings; raises `ConfigError`, `PluginError`."""
+        found = _find("operator", name, self.operators)
+        return guarded(found.plugin, found.entry.factory, _checked(found, settings))
+
+    def strategy(self, name: str, settings: Mapping[str, Any], operators: Sequence[str]) -> Strategy:
+        """A strategy with its settings, for a campaign with these operators; raises `ConfigError`, `PluginError`."""
+        found = _find("strategy", name, self.strategies)
+        return guarded(found.plugin, found.entry.factory, _checked(found, settings), tuple(operators))
+
+    def strategy_accepts(self, name: str, key: str) -> bool:
+        """The strategy has a setting of this name."""
+        model = _find("strategy", name, self.strategies).entry.settings
+        return model is not None and key in model.model_fields
+
+    def operators_of(self, strategy: str, wanted: Sequence[str]) -> tuple[str, ...]:
+        """The operators that a campaign with this strategy has: those that are wanted, else the strategy's default."""
+        free = _find("strategy", strategy, self.strategies).entry.history_free_operators
+        for name in wanted:
+            found = _find("operator", name, self.operators)
+            if free and not found.entry.history_free:
+                raise ConfigError(
+                    f"strategy {strategy!r} is a baseline and uses history-free operators only, got {name!r}. "
+                    f"Do: use one of {', '.join(self._default(free))}, or another strategy"
+                )
+        return tuple(wanted) or self._default(free)
+
+    def _default(self, free: bool) -> tuple[str, ...]:
+        entries = [registered.entry for registered in self.operators.values()]
+        return tuple(entry.name for entry in entries if (entry.history_free if free else entry.embedded))
+
+    def screen(self, task: Task, program: Program, parents: Sequence[Program]) -> str | None:
+        """The first reason that a plugin has not to judge the program."""
+        for hook in self.manager.hook.screen_program.get_hookimpls():
+            reason = guarded(hook.plugin_name, hook.function, *_ordered(hook.argnames, task, program, parents))
+            if reason:
+                return f"{hook.plugin_name}: {reason}"
+        return None
+
+
+def _ordered(names: Sequence[str], task: Task, program: Program, parents: Sequence[Program]) -> list[Any]:
+    """A hook may leave out arguments that it does not need."""
+    given = {"task": task, "program": program, "parents": parents}
+    return [given[name] for name in names]
+
+
+def _find(kind: str, name: str, known: Mapping[str, Registered[Entry]]) -> Registered[Entry]:
+    if name not in known:
+        raise ConfigError(
+            f"no {kind} is called {name!r}.{did_you_mean(name, known)} Do: `evolve plugin list` shows them"
+        )
+    return known[name]
+
+
+def _checked(found: Registered[Any], settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The settings with their defaults, as the entry's model has them."""
+    model, name = found.entry.settings, found.entry.name
+    if model is None:
+        if settings:
+            raise ConfigError(f"{name!r} has no settings, got {', '.join(settings)}. Do: leave them out")
+        return {}
+    try:
+        return dict(model.model_validate(dict(settings)).model_dump())
+    except ValueError as error:
+        raise ConfigError(f"the settings of {name!r} are not usable: {_first_line(error)}") from error
+
+
+def _first_line(error: ValueError) -> str:
+    """pydantic's report without its links: `key: what is wrong`."""
+    details = error.errors() if hasattr(error, "errors") else [{"loc": (), "msg": str(error)}]
+    return "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in details)
+
+
+def load() -> Plugins:
+    """A fresh plugin manager with every plugin; raises `PluginError` for one that does not import or takes another's name."""
+    manager = pluggy.PluginManager("evolve")
+    manager.add_hookspecs(hookspecs)
+    for name in BUNDLED:
+        manager.register(importlib.import_module(name), name)
+    for point in entry_points(group=GROUP):
+        _register(manager, point.name, point.load)
+    try:
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        raise PluginError(
+            f"a plugin implements a hook that does not exist: {error}. Do: see docs/plugins.md for the hooks"
+        ) from error
+    return Plugins(
+        manager,
+        _entries(manager.hook.register_evaluators, EvaluatorEntry),
+        _entries(manager.hook.register_operators, OperatorEntry),
+        _entries(manager.hook.register_strategies, StrategyEntry),
+    )
+
+
+def _register(manager: pluggy.PluginManager, name: str, load_module: Callable[[], Any]) -> None:
+    try:
+        module = guarded(name, load_module)
+        manager.register(module, name)
+    except (PluginError, ValueError, pluggy.PluginValidationError) as error:
+        raise PluginError(
+            f"plugin {name!r} does not load: {error}. Do: mend it, or uninstall the package that brings it"
+        ) from error
+
+
+def _entries(hook: Any, kind: type[Entry]) -> dict[str, Registered[Entry]]:
+    found: dict[str, Registered[Entry]] = {}
+    for implementation in reversed(hook.get_hookimpls()):
+        plugin = implementation.plugin_name
+        for entry in guarded(plugin, implementation.function):
+            if not isinstance(entry, kind):
+                raise PluginError(
+                    f"plugin {plugin!r}: {hook.name} returned a {type(entry).__name__}, wanted {kind.__name__}"
+                )
+            if entry.name in found:
+                raise PluginError(
+                    f"{entry.name!r} is registered by two plugins, {found[entry.name].plugin!r} and {plugin!r}. Do: rename one"
+                )
+            found[entry.name] = Registered(plugin, entry)
+    return found

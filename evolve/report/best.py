@@ -1,0 +1,101 @@
+"""The best program against the seed and the task's anchors.
+
+Invariant: what is reported of a winner rests on the measurements made after it won, where there are any."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evolve.archive import Elite
+from evolve.campaign import Campaign
+from evolve.report.records import measurements, record_name
+from evolve.types import RecordId, Task
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorGap:
+    """An anchor and how far the best is from it: `difference` is best minus anchor; `reached` says that the best is no worse."""
+
+    value: float
+    by: str
+    year: int | None
+    source: str
+    difference: float
+    reached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """A campaign's best program. `seed` is the mean of the seed's measurements, `gain` what the best has more than that (less,
+    where the task minimises), 0 for the seed itself. `certified_by` names the record that proves the value, and is empty where nothing does."""
+
+    name: str
+    record: RecordId
+    program: str
+    fitness: float
+    standard_error: float | None
+    measurements: int
+    certified: bool
+    certified_by: str
+    seed: float | None
+    gain: float | None
+    improved: bool
+    anchors: tuple[AnchorGap, ...]
+
+
+def best(campaign: Campaign) -> Best | None:
+    """The best program, with what it is compared to; None as long as there is none."""
+    elite = campaign.state.archive.best
+    if elite is None:
+        return None
+    task, estimate = campaign.task, elite.reported or elite.estimate
+    seed = _seed_fitness(campaign)
+    is_seed = elite.program == task.seed.id
+    shown = task.fitness.shown(estimate.mean)
+    return Best(
+        name=record_name(campaign, elite.record),
+        record=elite.record,
+        program=elite.program,
+        fitness=shown,
+        standard_error=estimate.standard_error,
+        measurements=estimate.count,
+        certified=elite.estimate.certified,
+        certified_by=_certifier(campaign, elite) if elite.estimate.certified else "",
+        seed=None if seed is None else task.fitness.shown(seed),
+        gain=None if seed is None else 0.0 if is_seed else shown - task.fitness.shown(seed),
+        improved=seed is not None and not is_seed and estimate.mean > seed,
+        anchors=anchor_gaps(task, estimate.mean),
+    )
+
+
+def _seed_fitness(campaign: Campaign) -> float | None:
+    values = campaign.state.seed_values
+    return math.fsum(values) / len(values) if values else None
+
+
+def _certifier(campaign: Campaign, elite: Elite) -> str:
+    lines = [line for line in measurements(campaign, elite.record) if line.certified]
+    return lines[-1].name if lines else ""
+
+
+def anchor_gaps(task: Task, fitness: float) -> tuple[AnchorGap, ...]:
+    """The task's anchors against `fitness` (larger is better), the hardest to reach last."""
+    shown, inside = task.fitness.shown, task.fitness.inside
+    return tuple(
+        AnchorGap(
+            anchor.value,
+            anchor.by,
+            anchor.year,
+            anchor.source,
+            shown(fitness) - anchor.value,
+            fitness >= inside(anchor.value),
+        )
+        for anchor in sorted(task.anchors, key=lambda anchor: inside(anchor.value))
+    )
+
+
+def nearest(anchors: Sequence[AnchorGap]) -> tuple[AnchorGap, ...]:
+    """The hardest anchor that is reached, and the easiest that is not; `anchors` as `anchor_gaps` orders them."""
+    reached = [anchor for anchor in anchors if anchor.reached]
+    ahead = [anchor for anchor in anchors if not anchor.reached]
+    return (*reached[-1:], *ahead[:1])

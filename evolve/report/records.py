@@ -1,0 +1,135 @@
+"""Settled records as lines, and where a program comes from.
+
+Invariant: whole records are read one by one, and only where a line of them is asked for; all else comes from columns in memory."""
+
+import math
+from dataclasses import dataclass
+
+from evolve.campaign import Campaign
+from evolve.types import RecordId, Settled, StoreError
+
+
+@dataclass(frozen=True, slots=True)
+class RecordLine:
+    """One settled record. `about` is the record that a measurement measures, 0 for others."""
+
+    name: str
+    id: RecordId
+    kind: str
+    operator: str
+    parents: tuple[RecordId, ...]
+    about: RecordId
+    why: str
+    program: str | None
+    outcome: str
+    fitness: float | None
+    standard_error: float | None
+    certified: bool
+    insertion: str
+    island: int
+    cell: int
+    seconds: float
+    cpu_seconds: float
+    isolation: str
+    trust: str
+    cached_from: str
+
+
+@dataclass(frozen=True, slots=True)
+class LineageStep:
+    """An ancestor, and what its operator changed: `change` is its fitness minus that of its first parent, if both have one."""
+
+    name: str
+    record: RecordId
+    operator: str
+    parents: tuple[RecordId, ...]
+    outcome: str
+    fitness: float | None
+    change: float | None
+
+
+def record_name(campaign: Campaign, record: RecordId) -> str:
+    """`NAME/123`."""
+    return f"{campaign.name}/{record}"
+
+
+def records(campaign: Campaign, limit: int | None = None) -> tuple[RecordLine, ...]:
+    """Settled records, the fittest first and the failures last; only the lines that are asked for are read."""
+    history = campaign.state.history
+    order = sorted(range(1, len(history) + 1), key=lambda record: (-_or_lowest(history.fitness(record)), record))
+    return tuple(record_line(campaign, campaign.log.settled(record)) for record in order[:limit])
+
+
+def _or_lowest(fitness: float | None) -> float:
+    return -math.inf if fitness is None else fitness
+
+
+def record_line(campaign: Campaign, event: Settled) -> RecordLine:
+    """One settled record as a line."""
+    record, origin, evaluation = event.record, event.record.origin, event.record.evaluation
+    fitness = evaluation.fitness
+    return RecordLine(
+        name=record_name(campaign, record.id),
+        id=record.id,
+        kind=origin.kind,
+        operator=origin.operator,
+        parents=origin.parents,
+        about=origin.about,
+        why=origin.why,
+        program=record.program,
+        outcome=evaluation.outcome.value,
+        fitness=None if fitness is None else campaign.task.fitness.shown(fitness),
+        standard_error=evaluation.standard_error,
+        certified=evaluation.certified,
+        insertion=event.placement.insertion.name,
+        island=event.placement.island,
+        cell=event.placement.cell,
+        seconds=evaluation.seconds,
+        cpu_seconds=evaluation.cpu_seconds,
+        isolation=evaluation.isolation,
+        trust=evaluation.trust,
+        cached_from=evaluation.cached_from,
+    )
+
+
+def measurements(campaign: Campaign, record: RecordId) -> tuple[RecordLine, ...]:
+    """The later records of the same program: it was confirmed, certified or measured for the noise."""
+    program = campaign.state.history.program_id(record)
+    later = enumerate(campaign.state.columns.programs[record:], record + 1)
+    again = [number for number, other in later if program is not None and other == program]
+    return tuple(record_line(campaign, campaign.log.settled(number)) for number in again)
+
+
+def settled(campaign: Campaign, record: RecordId) -> Settled:
+    """A record with its placement; raises `StoreError` with the range that there is."""
+    length = len(campaign.state.history)
+    if not 1 <= record <= length:
+        span = f"it has 1 to {length}" if length else "it has none yet"
+        raise StoreError(
+            f"campaign {campaign.name!r} has no record {record}: {span}. Do: `evolve program list {campaign.name} --all`"
+        )
+    return campaign.log.settled(record)
+
+
+def lineage(campaign: Campaign, record: RecordId) -> tuple[LineageStep, ...]:
+    """The line of first parents from the seed to `record`; a measurement's line is that of what it measures."""
+    about = settled(campaign, record).record.origin.about
+    line = [about or record]
+    while parents := campaign.state.history.parents(line[-1]):
+        line.append(parents[0])
+    return tuple(_step(campaign, ancestor) for ancestor in reversed(line))
+
+
+def _step(campaign: Campaign, record: RecordId) -> LineageStep:
+    history, shown = campaign.state.history, campaign.task.fitness.shown
+    fitness, parents = history.fitness(record), history.parents(record)
+    before = history.fitness(parents[0]) if parents else None
+    return LineageStep(
+        name=record_name(campaign, record),
+        record=record,
+        operator=history.operator(record),
+        parents=parents,
+        outcome=history.outcome(record).value,
+        fitness=None if fitness is None else shown(fitness),
+        change=None if fitness is None or before is None else shown(fitness) - shown(before),
+    )

@@ -1,0 +1,78 @@
+"""Outcomes and operators' yields, counted as records settle.
+
+Invariant: counted live or from the whole history, a tally is the same, and one more record costs the same however many there are."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from evolve.campaign import Past
+from evolve.types import Outcome, RecordId
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorYield:
+    """What an operator brought: its records, those that were judged, and those that were better than each of their parents."""
+
+    operator: str
+    proposals: int
+    judged: int
+    improved: int
+
+    @property
+    def share(self) -> float:
+        """Of what was judged, how much was better than its parents."""
+        return self.improved / self.judged if self.judged else 0.0
+
+
+@dataclass(slots=True)
+class _Counts:
+    proposals: int = 0
+    judged: int = 0
+    improved: int = 0
+
+
+@dataclass(slots=True)
+class Tally:
+    """Outcomes and operators' yields, counted as records settle; adding one costs the same however many there are."""
+
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    _operators: dict[str, _Counts] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, history: Past) -> "Tally":
+        """The tally of a whole history."""
+        tally = cls()
+        for record in range(1, len(history) + 1):
+            tally.add(history, record)
+        return tally
+
+    def add(self, history: Past, record: RecordId) -> None:
+        """Counts one record."""
+        outcome, operator = history.outcome(record), history.operator(record)
+        self.outcomes[outcome] += 1
+        if not operator:
+            return
+        counts = self._operators.setdefault(operator, _Counts())
+        counts.proposals += 1
+        counts.judged += outcome is not Outcome.SCREENED
+        counts.improved += _improved(history, record)
+
+    def counts(self) -> dict[str, int]:
+        """Records by the outcome's name, the most frequent first."""
+        return {outcome.value: count for outcome, count in self.outcomes.most_common()}
+
+    def yields(self) -> tuple[OperatorYield, ...]:
+        """One line per operator, the busiest first."""
+        lines = [
+            OperatorYield(name, counts.proposals, counts.judged, counts.improved)
+            for name, counts in self._operators.items()
+        ]
+        return tuple(sorted(lines, key=lambda line: (-line.judged, line.operator)))
+
+
+def _improved(history: Past, record: RecordId) -> bool:
+    fitness = history.fitness(record)
+    if fitness is None:
+        return False
+    parents = [history.fitness(parent) for parent in history.parents(record)]
+    return all(parent is None or fitness > parent for parent in parents)

@@ -1,0 +1,23 @@
+"""Candidate processes: a program's functions are called in a process of their own, and only plain data comes back.
+
+Invariant: no byte of a candidate is ever executed, imported or unpickled in the process that judges it."""
+
+from evolve.sandbox.box import ISOLATION, Box
+from evolve.sandbox.outcome import OUTCOME
+from evolve.sandbox.session import Session
+from evolve.sandbox.status import SessionFailed, Status, Usage
+from evolve.sandbox.wire import WireError, decode, encode, frame
+
+__all__ = [
+    "ISOLATION",
+    "OUTCOME",
+    "Box",
+    "Session",
+    "SessionFailed",
+    "Status",
+    "Usage",
+    "WireError",
+    "decode",
+    "encode",
+    "frame",
+]

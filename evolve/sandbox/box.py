@@ -1,0 +1,85 @@
+"""Where candidates run: one warm template, and one session of it at a time.
+
+Invariant: whatever a candidate did, the next session starts as the first did, in a new template if need be."""
+
+import json
+import sys
+
+from evolve.sandbox.channel import Channel
+from evolve.sandbox.process import Ended, TemplateLost, TemplateProcess
+from evolve.sandbox.session import Session
+from evolve.types import Limits, Program, SandboxError
+
+ISOLATION = "reduced"
+"""The level that plain isolation reaches: it is for accidents, not for hostile programs; see `docs/outcomes.md`."""
+
+
+class Box:
+    """Judge side, used by one thread. Its constructor starts the template, so that what cannot be imported there is known before
+    the first candidate; raises `SandboxError`."""
+
+    def __init__(self, limits: Limits, python: str = sys.executable) -> None:
+        self.isolation = f"{ISOLATION}: separate process, rlimits, time limits; no file or network isolation"
+        self._limits = limits
+        self._python = python
+        self._busy = False
+        self._template: TemplateProcess | None = TemplateProcess.start(limits, python)
+
+    def open(self, program: Program, entry: str, seconds: float) -> Session:
+        """A session with `program`, whose functions are called in the module `entry`; `seconds` limits its wall time in all."""
+        if self._busy:
+            raise SandboxError("a session is still open in this box. Do: leave its `with` block first")
+        channel = Channel(self._limits.result, self._limits.log)
+        try:
+            self._fork(seconds, channel)
+        except SandboxError:
+            channel.close()
+            raise
+        finally:
+            channel.hand_over()
+        self._busy = True
+        channel.send(_told(program, entry))
+        return Session(channel, self._end, seconds)
+
+    def close(self) -> None:
+        """Ends the template and with it everything in it."""
+        self._discard()
+
+    def _fork(self, seconds: float, channel: Channel) -> None:
+        """In the template; in a new one where there is none, or where it has died since the last session."""
+        if self._template is not None:
+            try:
+                return self._template.open(seconds, channel.theirs)
+            except TemplateLost:
+                self._discard()
+        self._template = TemplateProcess.start(self._limits, self._python)
+        return self._open_first(self._template, seconds, channel)
+
+    def _open_first(self, template: TemplateProcess, seconds: float, channel: Channel) -> None:
+        try:
+            template.open(seconds, channel.theirs)
+        except TemplateLost as lost:
+            self._discard()
+            raise SandboxError(
+                f"the candidates' template ends as soon as it starts: {lost}. Do: look at the machine"
+            ) from lost
+
+    def _end(self, patience: float) -> Ended:
+        self._busy = False
+        if self._template is None:
+            raise TemplateLost("the box was closed")
+        try:
+            return self._template.end(patience)
+        except TemplateLost:
+            self._discard()
+            raise
+
+    def _discard(self) -> None:
+        if self._template is not None:
+            self._template.close()
+            self._template = None
+
+
+def _told(program: Program, entry: str) -> bytes:
+    # With escapes for everything beyond ASCII: a half surrogate in a program is for its compiler to refuse.
+    return json.dumps({"entry": entry, "files": dict(program.files)}).encode()

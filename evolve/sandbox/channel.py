@@ -1,0 +1,156 @@
+"""The judge's ends of a candidate's pipes: frames out, frames back, and what it prints.
+
+Invariant: at most one frame of at most `most` bytes is ever held, and a frame that was not asked for fails the session."""
+
+import contextlib
+import os
+import select
+import time
+
+from evolve.sandbox.output import Tail
+from evolve.sandbox.status import SessionFailed, Status
+from evolve.sandbox.wire import FRAME, frame
+
+_CHUNK = 1 << 16
+_FREE_OUTPUT = 1 << 20
+_OUTPUT_PAUSE = 0.01
+"""Beyond the first MiB, output is read once in so many seconds, 64 KiB at a time: printing for ever costs the judge next to nothing."""
+_ABSURD = 1 << 40
+"""A length in bytes that no answer has: it is garbage where a frame should be."""
+
+
+class RepliesEnded(Exception):
+    """The candidate's end of the pipe is closed; `inside_frame` when that happened in the middle of an answer."""
+
+    def __init__(self, inside_frame: bool) -> None:
+        super().__init__(inside_frame)
+        self.inside_frame = inside_frame
+
+
+class Channel:
+    """Three pipes, of which the candidate's ends are `theirs` until they are handed over. Used by one thread."""
+
+    def __init__(self, most: int, log: int) -> None:
+        self.log = Tail(log)
+        self._most = most
+        self._output, output = os.pipe()
+        requests, self._requests = os.pipe()
+        self._replies, replies = os.pipe()
+        self.theirs = (output, requests, replies)
+        os.set_blocking(self._requests, False)
+        self._outgoing = bytearray()
+        self._received = bytearray()
+        self._poll = select.poll()
+        self._poll.register(self._replies, select.POLLIN)
+        self._poll.register(self._output, select.POLLIN)
+        self._output_at = 0.0
+
+    def hand_over(self) -> None:
+        """Closes the candidate's ends here."""
+        for number in self.theirs:
+            os.close(number)
+
+    def send(self, payload: bytes) -> None:
+        """Puts a frame in line; it leaves with the next `exchange`."""
+        self._outgoing += frame(payload)
+
+    def exchange(self, payload: bytes, deadline: float) -> bytes:
+        """Sends a frame and waits for the one that answers it, until `deadline` (`time.monotonic`).
+
+        Raises `SessionFailed` (TIMEOUT, BAD_FRAME, RESULT_TOO_LARGE) and `RepliesEnded`."""
+        if self.spoke():
+            raise SessionFailed(Status.BAD_FRAME, "the program sent something before it was asked")
+        self.send(payload)
+        self._poll.register(self._requests, select.POLLOUT)
+        self._write()
+        while (answer := self._frame()) is None:
+            self._wait(deadline)
+        return answer
+
+    def spoke(self) -> bool:
+        """Whether something has arrived that was not asked for."""
+        if not self._received:
+            with contextlib.suppress(RepliesEnded):
+                self._take({number for number, _ in self._poll.poll(0)} & {self._replies})
+        return bool(self._received)
+
+    def close(self) -> None:
+        """Takes the rest of the output, when all who could write it are gone, and closes the pipes."""
+        for _ in range(_FREE_OUTPUT // _CHUNK):
+            if not self._pending_output() or not self._read_output():
+                break
+        for number in (self._output, self._requests, self._replies):
+            os.close(number)
+
+    def _pending_output(self) -> bool:
+        poll = select.poll()
+        poll.register(self._output, select.POLLIN)
+        return bool(poll.poll(0))
+
+    def _frame(self) -> bytes | None:
+        """The frame that was received, when it is complete; raises when it is none, too large or followed by more."""
+        if len(self._received) < FRAME.size:
+            return None
+        length: int = FRAME.unpack_from(self._received)[0]
+        if length > _ABSURD:
+            raise SessionFailed(Status.BAD_FRAME, "the program wrote something that is no answer where its answers go")
+        if length > self._most:
+            raise SessionFailed(Status.RESULT_TOO_LARGE, f"the answer has {length} bytes; {self._most} are allowed")
+        missing = FRAME.size + length - len(self._received)
+        if missing > 0:
+            return None
+        if missing < 0:
+            raise SessionFailed(Status.BAD_FRAME, "the program sent more than the one answer that it was asked for")
+        answer = bytes(self._received[FRAME.size :])
+        self._received.clear()
+        return answer
+
+    def _wait(self, deadline: float) -> None:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise SessionFailed(Status.TIMEOUT, "the program did not answer in time")
+        floods = self.log.total > _FREE_OUTPUT
+        if floods:
+            left = self._slow_output(left)
+        ready = {number for number, _ in self._poll.poll(left * 1000)}
+        if self._output in ready and not self._read_output():
+            self._poll.unregister(self._output)
+        if self._requests in ready:
+            self._write()
+        self._take(ready & {self._replies})
+
+    def _slow_output(self, left: float) -> float:
+        """Reads the output of a program that prints for ever now and then; gives the time until it is due again."""
+        now = time.monotonic()
+        if now < self._output_at:
+            with contextlib.suppress(KeyError):
+                self._poll.unregister(self._output)
+            return min(left, self._output_at - now)
+        self._output_at = now + _OUTPUT_PAUSE
+        self._poll.register(self._output, select.POLLIN)
+        return min(left, _OUTPUT_PAUSE)
+
+    def _read_output(self) -> bool:
+        chunk = os.read(self._output, _CHUNK)
+        self.log.add(chunk)
+        return bool(chunk)
+
+    def _take(self, ready: set[int]) -> None:
+        if not ready:
+            return
+        chunk = os.read(self._replies, _CHUNK)
+        if not chunk:
+            raise RepliesEnded(inside_frame=bool(self._received))
+        self._received += chunk
+
+    def _write(self) -> None:
+        """Sends what the pipe takes now. One that has no reader is left to the replies' end of file, which follows."""
+        try:
+            sent = os.write(self._requests, self._outgoing)
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            sent = len(self._outgoing)
+        del self._outgoing[:sent]
+        if not self._outgoing:
+            self._poll.unregister(self._requests)

@@ -1,0 +1,212 @@
+"""What runs in a candidate's process: imports the program from memory, calls its functions, answers.
+
+Standard library and siblings only, for it lives in the template. Nothing here is trusted once the candidate's first line has run:
+its answers are claims, which the judge parses strictly, and its only protections are the judge's clock and the kernel.
+
+Invariant: nothing of a program runs before its first call was asked for."""
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from types import ModuleType, TracebackType
+from typing import Any
+
+from evolve.sandbox.status import Status
+from evolve.sandbox.wire import FRAME, WireError, decode, encode, frame
+
+_CHUNK = 1 << 20
+_TRACE_SHOWN = 8000
+_NOT_THEIRS = (__file__, "<frozen importlib", str(Path(importlib.__file__).parent))
+_REHEARSALS = 20
+"""Enough for the interpreter to have specialised the code that every session runs."""
+
+
+class Missing(Exception):
+    """What was asked for is not in the program."""
+
+
+def perform(requests: int, replies: int) -> None:
+    """The first frame is the program, `{"files": ..., "entry": ...}`; then each is a call, until the end of the requests."""
+    first = _read_frame(requests)
+    if first is None:
+        return
+    told = json.loads(first)
+    program = LoadedProgram(told["files"], told["entry"])
+    while (request := _read_frame(requests)) is not None:
+        _write(replies, frame(answer(program.function, request)))
+
+
+def answer(find: Callable[[str], Callable[..., Any]], request: bytes) -> bytes:
+    """The reply to a call: `["ok", value]`, or another status with its message."""
+    status = Status.NO_ENTRY
+    try:
+        name, arguments, keywords = decode(request)
+        function = find(name)
+        status = Status.ERROR
+        value = function(*arguments, **keywords)
+        _flush()
+        status = Status.BAD_JSON
+        return encode([Status.OK, value])
+    except MemoryError:
+        status, message = Status.MEMORY_LIMIT, "the program asked for more memory than it may have"
+    except SystemExit as leaving:
+        status, message = (
+            Status.NO_RESULT,
+            f"the program left with sys.exit({leaving.code!r:.200}) instead of answering",
+        )
+    except BaseException as error:  # noqa: BLE001 a candidate may raise anything; it becomes its status
+        message = explained(error)
+    # Only here, with the error gone and what its frames held, is there memory again for an answer.
+    return encode([status, message])
+
+
+def rehearse() -> None:
+    """Plays sessions in the template: what the interpreter makes when it is first needed is then made once, and shared by all forks."""
+    for _ in range(_REHEARSALS):
+        program = LoadedProgram({"rehearsal.py": "def echo(value):\n    return value\n"}, "rehearsal")
+        answer(program.function, encode(["echo", [[0, 0.5, "", None]], {}]))
+        sys.meta_path.remove(program)
+        del sys.modules["rehearsal"]
+
+
+def _flush() -> None:
+    """What was printed reaches the log before the answer reaches the judge, who then ends this process."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+
+
+def explained(error: BaseException) -> str:
+    """The error as the program's author wants to see it: its traceback from their code on; ours as one line."""
+    if isinstance(error, WireError | Missing):
+        return str(error)
+    lines = traceback.format_exception(type(error), error, _theirs(error.__traceback__))
+    text = "".join(lines).strip()
+    return text[-_TRACE_SHOWN:].encode("utf-8", "backslashreplace").decode()
+
+
+def _theirs(place: TracebackType | None) -> TracebackType | None:
+    while place is not None and place.tb_frame.f_code.co_filename.startswith(_NOT_THEIRS):
+        place = place.tb_next
+    return place
+
+
+class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder):
+    """The program's Python files as modules, from memory; its other files lie in the working folder once it is first called."""
+
+    def __init__(self, files: Mapping[str, str], entry: str) -> None:
+        self.entry = entry
+        self.modules: dict[str, str] = {}
+        self._files = files
+        self._entered: ModuleType | None = None
+        for path in files:
+            if path.endswith(".py"):
+                self.modules[_module_name(path)] = path
+        for name in list(self.modules):
+            for parent in _parents(name):
+                self.modules.setdefault(parent, parent.replace(".", "/") + "/__init__.py")
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """A function of the entry module; raises what the import raises, and `Missing`."""
+        if self._entered is None:
+            self._entered = self._import()
+        function = vars(self._entered).get(name)
+        if callable(function):
+            return function  # type: ignore[no-any-return]
+        known = sorted(key for key, value in vars(self._entered).items() if callable(value) and not key.startswith("_"))
+        raise Missing(f"{self.entry}.py has no function {name!r}; it has {', '.join(known) or 'none'}")
+
+    def _import(self) -> ModuleType:
+        if self.entry not in self.modules:
+            raise Missing(f"the program has no module {self.entry!r}; its files are {', '.join(self._files) or 'none'}")
+        for name in self.modules:
+            sys.modules.pop(name, None)  # a file of the program goes before what the template happens to have loaded
+        self._write_data()
+        if self not in sys.meta_path:
+            sys.meta_path.insert(0, self)
+        parent = self.entry.rpartition(".")[0]
+        if parent:
+            importlib.import_module(parent)
+        return self._executed()
+
+    def _executed(self) -> ModuleType:
+        """The entry module; by hand, since the import system's own way touches twice as much memory in a fresh fork."""
+        path, package = self.modules[self.entry], self.is_package(self.entry)
+        spec = importlib.machinery.ModuleSpec(self.entry, self, origin=path, is_package=package)
+        module = ModuleType(self.entry)
+        vars(module).update(__file__=path, __loader__=self, __spec__=spec, __package__=spec.parent)
+        if package:
+            module.__path__ = []
+        sys.modules[self.entry] = module
+        exec(compile(self.get_source(self.entry), path, "exec", dont_inherit=True), vars(module))
+        return module
+
+    def _write_data(self) -> None:
+        for path, text in self._files.items():
+            if not path.endswith(".py"):
+                place = PurePosixPath(path)
+                if place.is_absolute() or ".." in place.parts:
+                    raise Missing(f"the file name {path!r} leads out of the program's folder")
+                Path(place).parent.mkdir(parents=True, exist_ok=True)
+                Path(place).write_text(text, encoding="utf-8")
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Import's question to every finder."""
+        if fullname not in self.modules:
+            return None
+        spec = importlib.util.spec_from_loader(fullname, self, origin=self.modules[fullname])
+        assert spec is not None
+        spec.has_location = True  # tracebacks and `__file__` name the file
+        return spec
+
+    def is_package(self, fullname: str) -> bool:
+        """Whether the module is a folder."""
+        return self.modules[fullname].endswith("__init__.py")
+
+    def get_filename(self, fullname: str) -> str:
+        """The file's path in the program."""
+        return self.modules[fullname]
+
+    def get_source(self, fullname: str) -> str:
+        """The file's text, also for tracebacks; a folder without `__init__.py` is an empty one."""
+        return self._files.get(self.modules[fullname], "")
+
+
+def _module_name(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _parents(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[:length]) for length in range(1, len(parts))]
+
+
+def _read_frame(requests: int) -> bytes | None:
+    """The next frame's payload; None at the end."""
+    header = _read(requests, FRAME.size)
+    return None if header is None else _read(requests, FRAME.unpack(header)[0])
+
+
+def _read(requests: int, size: int) -> bytes | None:
+    found = bytearray()
+    while len(found) < size:
+        chunk = os.read(requests, min(size - len(found), _CHUNK))
+        if not chunk:
+            return None
+        found += chunk
+    return bytes(found)
+
+
+def _write(replies: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(replies, rest) :]

@@ -1,0 +1,200 @@
+"""The judge's end of a template: starts it, tells it to open and to end sessions, and ends it when anything is strange.
+
+Invariant: after `close` neither the template nor a process that was started in it is left, nor its folder."""
+
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evolve.sandbox.output import readable
+from evolve.sandbox.scratch import NAME
+from evolve.types import Limits, SandboxError
+
+_PASSED = ("PATH", "LD_LIBRARY_PATH", "TZ", "CUDA_VISIBLE_DEVICES")
+_THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+# The packages are made by hand, without their `__init__.py`: what these import is no business of a candidate's process.
+_PROGRAM = """
+import json, sys, types
+told = json.loads(sys.argv[1])
+for name, folder in (("evolve", told["engine"]), ("evolve.sandbox", told["engine"] + "/sandbox")):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = [folder]
+from evolve.sandbox.template import main
+for name in [name for name in sys.modules if name.partition(".")[0] == "evolve"]:
+    del sys.modules[name]
+main(told["control"], told)
+"""
+_START_SECONDS = 120.0
+_PATIENCE = 2.0
+_MESSAGE = 1 << 12
+_SHOWN = 1500
+
+
+class TemplateLost(Exception):
+    """The template does not answer, or not as it should."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The template's report of a session: the exit code (negative: the signal), whether the process had to be ended, and what it
+    and all that it started have used."""
+
+    code: int
+    killed: bool
+    cpu_seconds: float
+    peak_bytes: int
+    strays: int
+
+
+def clean_environment(judge: Mapping[str, str], scratch: str) -> dict[str, str]:
+    """What a candidate is told of the judge's environment: where programs are, and nothing of the user."""
+    kept = {name: judge[name] for name in _PASSED if name in judge}
+    fixed = {"HOME": scratch, "TMPDIR": scratch, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
+    return {"PATH": "/usr/local/bin:/usr/bin:/bin", **kept, **dict.fromkeys(_THREADS, "1"), **fixed}
+
+
+class TemplateProcess:
+    """A running template. Used by one thread."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", control: socket.socket, home: str) -> None:
+        self._process = process
+        self._control = control
+        self._home = home
+
+    @classmethod
+    def start(cls, limits: Limits, python: str) -> "TemplateProcess":
+        """Starts one and waits until it has imported what it should; raises `SandboxError` with its last words."""
+        home = tempfile.mkdtemp(prefix="evolve-session-")
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                template = cls(_spawn(limits, python, home, theirs.fileno()), ours, home)
+            except OSError as error:
+                ours.close()
+                shutil.rmtree(home, ignore_errors=True)
+                raise SandboxError(
+                    f"no candidate process can be started with {python!r}: {error}. Do: name a Python that can be run"
+                ) from error
+        try:
+            template._hear(_START_SECONDS)
+        except TemplateLost as lost:
+            template.close()
+            raise SandboxError(_unstarted(limits, python, str(lost))) from lost
+        return template
+
+    def open(self, seconds: float, files: Sequence[int]) -> None:
+        """Forks a candidate's process with the descriptors log, requests and replies, which the caller keeps and closes."""
+        try:
+            socket.send_fds(self._control, [json.dumps({"open": seconds}).encode()], files)
+        except OSError as error:
+            raise TemplateLost(f"the template has ended: {error}") from error
+
+    def end(self, patience: float) -> Ended:
+        """Ends the session: the candidate may take `patience` seconds to end by itself. All that it started is gone afterwards."""
+        try:
+            self._control.sendall(json.dumps({"end": patience}).encode())
+        except OSError as error:
+            raise TemplateLost(self._last_words() or f"the template has ended: {error}") from error
+        try:
+            return Ended(**json.loads(self._hear(patience + _PATIENCE)))
+        except (ValueError, TypeError) as error:
+            raise TemplateLost(f"the template's report cannot be read: {error}") from error
+
+    def close(self) -> None:
+        """Ends the template; it has a moment to end what it has started, then that is done here."""
+        self._control.close()
+        try:
+            self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.returncode:
+            _end_marked(self._home)
+        assert self._process.stderr is not None
+        self._process.stderr.close()
+        shutil.rmtree(self._home, ignore_errors=True)
+
+    def _hear(self, seconds: float) -> bytes:
+        """The template's next line."""
+        heard, deadline = b"", time.monotonic() + seconds
+        while not heard.endswith(b"\n"):
+            if not _readable(self._control, deadline - time.monotonic()):
+                raise TemplateLost(f"the template has not answered within {seconds:g} seconds")
+            with contextlib.suppress(ConnectionResetError):
+                chunk = self._control.recv(_MESSAGE)
+            if not chunk:
+                raise TemplateLost(self._last_words() or "the template has ended")
+            heard += chunk
+        return heard
+
+    def _last_words(self) -> str:
+        """What a template that has ended said last: the line of its error."""
+        assert self._process.stderr is not None
+        if not _readable(self._process.stderr.fileno(), 0):
+            return ""
+        words = os.read(self._process.stderr.fileno(), 1 << 16).decode("utf-8", "replace")
+        return readable(words).strip().rpartition("\n")[2][-_SHOWN:]
+
+
+def _spawn(limits: Limits, python: str, home: str, control: int) -> "subprocess.Popen[bytes]":
+    told = {
+        "engine": str(Path(__file__).parent.parent),
+        "control": control,
+        "home": home,
+        "preload": limits.preload,
+        "memory": limits.memory,
+        "file_size": limits.file_size,
+        "descriptors": limits.descriptors,
+    }
+    return subprocess.Popen(
+        [python, "-s", "-P", "-c", _PROGRAM, json.dumps(told)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        env=clean_environment(os.environ, os.path.join(home, NAME)),
+        cwd=home,
+        pass_fds=(control,),
+        start_new_session=True,
+    )
+
+
+def _unstarted(limits: Limits, python: str, words: str) -> str:
+    preload = f" with {', '.join(limits.preload)} preloaded" if limits.preload else ""
+    remedy = (
+        "install what is missing for that Python, or correct `sandbox.preload`"
+        if preload
+        else "try that Python by hand"
+    )
+    return f"no candidate process can be started by {python}{preload}: {words}. Do: {remedy}"
+
+
+def _readable(source: socket.socket | int, seconds: float) -> bool:
+    poll = select.poll()
+    poll.register(source, select.POLLIN)
+    return bool(poll.poll(max(0.0, seconds) * 1000))
+
+
+def _end_marked(home: str) -> None:
+    """A template that was killed leaves its candidates to strangers: they are found by the folder in their environment."""
+    mark = f"\0TMPDIR={os.path.join(home, NAME)}\0".encode()
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):  # it ended meanwhile, or is not ours to see
+            if mark in b"\0" + environment.read_bytes():
+                os.kill(int(environment.parent.name), signal.SIGKILL)

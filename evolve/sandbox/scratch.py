@@ -1,0 +1,64 @@
+"""The folder in which candidates may leave files, and its renewal between two sessions.
+
+Invariant: a session starts in an empty folder, and what is removed lies inside ours: a link that a candidate planted is removed,
+never followed. To be used only while no process of a candidate lives."""
+
+import os
+import shutil
+import stat
+
+NAME = "scratch"
+
+
+class Scratch:
+    """The folder `scratch` inside `home`, which is ours alone. The open descriptor of `home` holds it, wherever a candidate moves it."""
+
+    def __init__(self, home: str) -> None:
+        self.path = os.path.join(home, NAME)
+        self._home = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        self._open = -1
+        self._make()
+
+    def renew(self) -> None:
+        """Makes the folder fresh; nothing to do, and soon done, when the last candidate left nothing."""
+        if self._is_fresh():
+            return
+        os.close(self._open)
+        for name in os.listdir(self._home):  # noqa: PTH208 a descriptor has no path
+            _remove(name, self._home)
+        self._make()
+
+    def _make(self) -> None:
+        os.mkdir(NAME, 0o700, dir_fd=self._home)
+        self._open = os.open(NAME, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=self._home)
+
+    def _is_fresh(self) -> bool:
+        if os.listdir(self._home) != [NAME] or os.listdir(self._open):  # noqa: PTH208 a descriptor has no path
+            return False
+        named, held = os.stat(NAME, dir_fd=self._home, follow_symlinks=False), os.fstat(self._open)
+        return os.path.samestat(named, held) and stat.S_IMODE(held.st_mode) == 0o700
+
+
+def _remove(name: str, folder: int) -> None:
+    """Removes whatever `name` is in the open `folder`, folders that were made unreadable too."""
+    if not _is_folder(name, folder):
+        os.unlink(name, dir_fd=folder)
+        return
+    try:
+        shutil.rmtree(name, dir_fd=folder)
+    except PermissionError:
+        _open_up(name, folder)
+        shutil.rmtree(name, dir_fd=folder)
+
+
+def _is_folder(name: str, folder: int) -> bool:
+    return stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+
+
+def _open_up(name: str, folder: int) -> None:
+    """Gives us back our rights on a folder and all folders below it."""
+    os.chmod(name, 0o700, dir_fd=folder)
+    for _, names, _, place in os.fwalk(name, dir_fd=folder):
+        for inner in names:
+            if _is_folder(inner, place):
+                os.chmod(inner, 0o700, dir_fd=place)

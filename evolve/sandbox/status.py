@@ -1,0 +1,48 @@
+"""How a session ended, and what it used. Standard library only: the candidate's side imports this too.
+
+Invariant: a session ends in exactly one of these; `evolve.sandbox.outcome` says what each means for the program."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """What became of a call. `docs/outcomes.md` explains them one by one."""
+
+    OK = "ok"
+    TIMEOUT = "timeout"
+    MEMORY_LIMIT = "memory_limit"
+    SIGNAL = "signal"
+    ERROR = "error"
+    BAD_FRAME = "bad_frame"
+    BAD_JSON = "bad_json"
+    RESULT_TOO_LARGE = "result_too_large"
+    NO_RESULT = "no_result"
+    NO_ENTRY = "no_entry"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a session used. `seconds` is wall time as the judge saw it; `cpu_seconds` and `peak_bytes` (resident memory, with what
+    the template had loaded) are the kernel's word; `strays` counts the processes that the candidate left behind; `log` is the
+    end of its output as readable text."""
+
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_bytes: int = 0
+    strays: int = 0
+    log: str = ""
+
+
+class SessionFailed(Exception):
+    """A call that gave no answer. `message` is the candidate's traceback where its code raised, else one line."""
+
+    def __init__(self, status: Status, message: str, signal: int | None = None) -> None:
+        super().__init__(status, message, signal)
+        self.status = status
+        self.message = message
+        self.signal = signal
+
+    def __str__(self) -> str:
+        return f"{self.status}: {self.message}"

@@ -1,0 +1,214 @@
+"""Plain data as bytes, between a judge and a candidate that may lie. Pure functions; numpy is imported when an array arrives.
+
+A frame is the payload's length (8 bytes, big-endian) and the payload: the length of a JSON text (4 bytes), the text, and the bytes
+of its arrays in the order in which they stand in it. An array is written `{"$array": [type, shape]}`; a key of a caller's own
+mapping that begins with `$` is sent with one more, so that no mapping can pass for an array.
+
+Invariant: `decode` gives plain data or raises `WireError`, whatever the bytes; nothing that arrives is ever executed."""
+
+import importlib
+import json
+import math
+import struct
+import sys
+from typing import Any, NoReturn
+
+FRAME = struct.Struct(">Q")
+DEPTH = 64
+"""How many lists and mappings may stand inside one another."""
+ARRAY_TYPES = {
+    "bool": 1,
+    "int8": 1,
+    "int16": 2,
+    "int32": 4,
+    "int64": 8,
+    "uint8": 1,
+    "uint16": 2,
+    "uint32": 4,
+    "uint64": 8,
+    "float16": 2,
+    "float32": 4,
+    "float64": 8,
+}
+"""The element types that may cross, with their sizes in bytes."""
+ALLOWED = "None, bool, int, float, str, list, dict with text keys, numpy arrays of numbers"
+_TEXT = struct.Struct(">I")
+_ARRAY = "$array"
+_SCALARS = frozenset({type(None), bool, int, float, str})
+_MOST_DIMENSIONS = 32
+_LONGEST = 1 << 40
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":"))
+
+
+class WireError(ValueError):
+    """Data that may not cross, or bytes that are none."""
+
+
+def frame(payload: bytes) -> bytes:
+    """The payload with its length in front."""
+    return FRAME.pack(len(payload)) + payload
+
+
+def encode(value: Any) -> bytes:
+    """`value` as a payload. Tuples become lists; subclasses of numbers and texts and numpy's scalars become plain ones.
+
+    Raises `WireError` for anything else, for numbers that are not finite and for what is nested too deeply."""
+    arrays: list[bytes] = []
+    try:
+        text = _ENCODER.encode(_outgoing(value, arrays, DEPTH)).encode()
+    except UnicodeEncodeError as error:
+        raise WireError("a text holds half of a surrogate pair, which UTF-8 cannot say") from error
+    except WireError:
+        raise
+    except ValueError as error:  # JSON's own two: a float out of range, an integer with too many digits
+        raise WireError("a number is not a finite number" if "digits" not in str(error) else str(error)) from error
+    return b"".join((_TEXT.pack(len(text)), text, *arrays))
+
+
+def _outgoing(value: Any, arrays: list[bytes], depth: int) -> Any:
+    if type(value) in _SCALARS:
+        return value
+    if isinstance(value, list | tuple | dict) and depth == 0:
+        raise WireError(f"nested deeper than {DEPTH} levels")
+    if isinstance(value, list | tuple):
+        if _SCALARS.issuperset(map(type, value)):
+            return list(value)
+        return [_outgoing(item, arrays, depth - 1) for item in value]
+    if isinstance(value, dict):
+        return {_outgoing_key(key): _outgoing(item, arrays, depth - 1) for key, item in value.items()}
+    return _outgoing_scalar(value, arrays)
+
+
+def _outgoing_key(key: Any) -> str:
+    if not isinstance(key, str):
+        raise WireError(f"a mapping has a key of type {type(key).__name__}; allowed are texts")
+    return "$" + key if key.startswith("$") else str.__str__(key)
+
+
+def _outgoing_scalar(value: Any, arrays: list[bytes]) -> Any:
+    """A subclass of a plain type, or something of numpy's, which only exists where numpy is loaded."""
+    for plain in (str, int, float):
+        if isinstance(value, plain):
+            return plain(value)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        for theirs, ours in ((numpy.bool_, bool), (numpy.integer, int), (numpy.floating, float)):
+            if isinstance(value, theirs):
+                return ours(value)
+        if isinstance(value, numpy.ndarray):
+            return _outgoing_array(numpy.asarray(value), arrays)
+    raise WireError(f"a value is of type {type(value).__name__}; allowed are {ALLOWED}")
+
+
+def _outgoing_array(array: Any, arrays: list[bytes]) -> dict[str, list[Any]]:
+    name = array.dtype.name
+    if name not in ARRAY_TYPES:
+        raise WireError(f"an array is of type {name}; allowed are {', '.join(ARRAY_TYPES)}")
+    arrays.append(array.astype(name, copy=False).tobytes())
+    return {_ARRAY: [name, list(array.shape)]}
+
+
+def decode(payload: bytes) -> Any:
+    """The plain data of a payload; arrays are writable copies. Raises `WireError` for anything that `encode` would not have sent."""
+    if len(payload) < _TEXT.size:
+        raise WireError("the message is shorter than its header")
+    end = _TEXT.size + _TEXT.unpack_from(payload)[0]
+    if end > len(payload):
+        raise WireError("the message is shorter than its header says")
+    blobs = _Blobs(payload, end)
+    try:
+        text = payload[_TEXT.size : end].decode()
+        value = json.JSONDecoder(object_pairs_hook=blobs.mapping, parse_constant=_not_finite).decode(text)
+    except RecursionError as error:
+        raise WireError(f"nested deeper than {DEPTH} levels") from error
+    except ValueError as error:
+        raise WireError(str(error)) from error
+    if blobs.offset != len(payload):
+        raise WireError("the message has bytes that belong to no array")
+    _check(value)
+    return value
+
+
+def _not_finite(name: str) -> NoReturn:
+    raise WireError(f"{name} is not a finite number")
+
+
+class _Blobs:
+    """The bytes behind the JSON text, taken array by array while the text is read."""
+
+    def __init__(self, payload: bytes, offset: int) -> None:
+        self.payload = payload
+        self.offset = offset
+
+    def mapping(self, pairs: list[tuple[str, Any]]) -> Any:
+        """A JSON object as the mapping or array that it stands for."""
+        if len(pairs) == 1 and pairs[0][0] == _ARRAY:
+            return self._array(pairs[0][1])
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise WireError("a mapping has the same key twice")
+        if any(key.startswith("$") for key in found):
+            return {_incoming_key(key): value for key, value in pairs}
+        return found
+
+    def _array(self, description: Any) -> Any:
+        if type(description) is not list or len(description) != 2:
+            raise WireError("an array is not described by its type and shape")
+        name, shape = description
+        if type(name) is not str or name not in ARRAY_TYPES:
+            raise WireError("an array is of no type that is allowed")
+        if not _is_shape(shape):
+            raise WireError("an array has an impossible shape")
+        start, size = self.offset, ARRAY_TYPES[name] * math.prod(shape)
+        if size > len(self.payload) - start:
+            raise WireError("an array is larger than the bytes that came with it")
+        self.offset = start + size
+        content = self.payload[start : self.offset]
+        if name == "bool" and content.strip(b"\0\1"):
+            raise WireError("an array of truth values holds something else")
+        numpy = importlib.import_module("numpy")
+        return numpy.frombuffer(bytearray(content), dtype=name).reshape(shape)
+
+
+def _is_shape(shape: Any) -> bool:
+    if type(shape) is not list or len(shape) > _MOST_DIMENSIONS:
+        return False
+    return all(type(length) is int and 0 <= length < _LONGEST for length in shape)
+
+
+def _incoming_key(key: str) -> str:
+    if not key.startswith("$"):
+        return key
+    if not key.startswith("$$"):
+        raise WireError("a mapping has a key that begins with a single $")
+    return key[1:]
+
+
+def _check(value: Any) -> None:
+    """Level by level, so that no depth of nesting can exhaust the stack: finite numbers, sound texts, and not too deep."""
+    level = [value]
+    for _ in range(DEPTH + 1):
+        inner: list[Any] = []
+        for item in level:
+            kind = type(item)
+            if kind is list:
+                inner.extend(item)
+            elif kind is dict:
+                inner.extend(item)
+                inner.extend(item.values())
+            else:
+                _check_scalar(kind, item)
+        if not inner:
+            return
+        level = inner
+    raise WireError(f"nested deeper than {DEPTH} levels")
+
+
+def _check_scalar(kind: type, item: Any) -> None:
+    if kind is float and not math.isfinite(item):
+        raise WireError("a number is not a finite number")
+    if kind is str and not item.isascii():
+        try:
+            item.encode()
+        except UnicodeEncodeError as error:
+            raise WireError("a text holds half of a surrogate pair, which UTF-8 cannot say") from error

@@ -1,0 +1,346 @@
+"""Budgets as values: what ends a campaign. `a | b` ends with the first one that is spent, `a & b` with the last.
+
+Invariant: a budget is a pure function of what was spent, of the best confirmed fitness and of the time that it is told:
+it reads no clock and keeps no state. Budgets in programs also count what is in flight, so that exactly as many are
+judged as were paid for.
+
+    Budget
+    ├── Amount     a number of programs, tokens, seconds, ...: `500programs`, `60s`, `5usd`
+    ├── Until      a time of the day: `until=07:30`
+    ├── Target     a confirmed fitness: `fitness=2.6`
+    ├── AnyOf      a | b
+    └── AllOf      a & b
+"""
+
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from evolve.types import ConfigError, Fitness, Progress
+from evolve.types.suggest import did_you_mean
+
+Resource = Literal["money", "tokens", "gpu_seconds", "programs", "seconds"]
+
+SCARCITY: tuple[Resource, ...] = ("money", "tokens", "gpu_seconds", "programs", "seconds")
+"""Resources from the dearest to the cheapest: which one counts as the tightest where equal shares are spent."""
+
+EXAMPLES = "60s, 90m, 2h, 1d, 500programs, 200000tokens, 5usd, 80gpuh, until=07:30, fitness=2.6"
+
+_SPENT: Mapping[Resource, Callable[[Progress], float]] = {
+    "money": lambda progress: progress.money,
+    "tokens": lambda progress: progress.tokens,
+    "gpu_seconds": lambda progress: progress.gpu_seconds,
+    "programs": lambda progress: progress.programs,
+    "seconds": lambda progress: progress.seconds,
+}
+
+
+class Budget(ABC):
+    """What may be spent. `best` is the best confirmed fitness, larger is better; `now` is in seconds since 1970."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def used(self, progress: Progress, best: float | None, now: float) -> float:
+        """The spent share: 0 is nothing, 1 is all of it, more is beyond it."""
+
+    @abstractmethod
+    def allows(self, progress: Progress, pending: int, best: float | None = None, now: float = 0.0) -> bool:
+        """Whether one more program may be asked for while `pending` others are in flight."""
+
+    @abstractmethod
+    def remaining(self, progress: Progress, best: float | None, now: float) -> str:
+        """What is left, for a person to read."""
+
+    @abstractmethod
+    def seconds_left(self, progress: Progress, now: float) -> float | None:
+        """How long until time alone ends it, not below 0; None where time alone does not."""
+
+    @abstractmethod
+    def leaves(self) -> tuple["Budget", ...]:
+        """The single budgets that this one is made of."""
+
+    def spent(self, progress: Progress, best: float | None, now: float) -> bool:
+        """Whether the campaign must end."""
+        return self.used(progress, best, now) >= 1.0
+
+    def __or__(self, other: "Budget") -> "Budget":
+        return AnyOf((self, other))
+
+    def __and__(self, other: "Budget") -> "Budget":
+        return AllOf((self, other))
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """How a resource is written: `5gpuh` is 5 times `size` of `resource`; `whole` ones have no fractions."""
+
+    name: str
+    resource: Resource
+    size: float = 1.0
+    whole: bool = False
+
+
+UNITS: Mapping[str, Unit] = {
+    unit.name: unit
+    for unit in (
+        Unit("s", "seconds"),
+        Unit("m", "seconds", 60.0),
+        Unit("h", "seconds", 3600.0),
+        Unit("d", "seconds", 86400.0),
+        Unit("programs", "programs", whole=True),
+        Unit("tokens", "tokens", whole=True),
+        Unit("usd", "money"),
+        Unit("gpuh", "gpu_seconds", 3600.0),
+    )
+}
+_SINGULAR = {"program": "programs", "token": "tokens"}
+
+
+@dataclass(frozen=True, slots=True)
+class Amount(Budget):
+    """A number of units of one resource, in total over all runs of the campaign."""
+
+    number: float
+    unit: Unit
+
+    @property
+    def limit(self) -> float:
+        """The amount in the resource's own unit: seconds, programs, tokens, money."""
+        return self.number * self.unit.size
+
+    def used(self, progress: Progress, best: float | None, now: float) -> float:
+        return _SPENT[self.unit.resource](progress) / self.limit
+
+    def allows(self, progress: Progress, pending: int, best: float | None = None, now: float = 0.0) -> bool:
+        reserved = pending if self.unit.resource == "programs" else 0
+        return _SPENT[self.unit.resource](progress) + reserved < self.limit
+
+    def remaining(self, progress: Progress, best: float | None, now: float) -> str:
+        left = max(0.0, self.limit - _SPENT[self.unit.resource](progress))
+        match self.unit.resource:
+            case "seconds":
+                return duration(left)
+            case "money":
+                return f"{left:,.2f} {self.unit.name}"
+            case "gpu_seconds":
+                return f"{left / 3600:,.1f} GPU hours"
+            case "programs" | "tokens" as counted:
+                return f"{left:,.0f} {counted if left != 1 else counted[:-1]}"
+
+    def seconds_left(self, progress: Progress, now: float) -> float | None:
+        return max(0.0, self.limit - progress.seconds) if self.unit.resource == "seconds" else None
+
+    def leaves(self) -> tuple[Budget, ...]:
+        return (self,)
+
+    def __str__(self) -> str:
+        return f"{_shortest(self.number)}{self.unit.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Until(Budget):
+    """A moment, `at`; `since` is when that was decided. Both in seconds since 1970."""
+
+    at: float
+    since: float
+
+    def used(self, progress: Progress, best: float | None, now: float) -> float:
+        return max(0.0, now - self.since) / (self.at - self.since)
+
+    def allows(self, progress: Progress, pending: int, best: float | None = None, now: float = 0.0) -> bool:
+        return now < self.at
+
+    def remaining(self, progress: Progress, best: float | None, now: float) -> str:
+        return f"{duration(max(0.0, self.at - now))} until {self._clock()}"
+
+    def seconds_left(self, progress: Progress, now: float) -> float | None:
+        return max(0.0, self.at - now)
+
+    def leaves(self) -> tuple[Budget, ...]:
+        return (self,)
+
+    def _clock(self) -> str:
+        return datetime.fromtimestamp(self.at).strftime("%H:%M")
+
+    def __str__(self) -> str:
+        return f"until={self._clock()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Target(Budget):
+    """A fitness to reach: `value`, as the user writes it. Only a confirmed estimate reaches it; its share is 0 or 1."""
+
+    value: float
+    fitness: Fitness
+
+    def used(self, progress: Progress, best: float | None, now: float) -> float:
+        return float(best is not None and best >= self.fitness.inside(self.value))
+
+    def allows(self, progress: Progress, pending: int, best: float | None = None, now: float = 0.0) -> bool:
+        return not self.spent(progress, best, now)
+
+    def remaining(self, progress: Progress, best: float | None, now: float) -> str:
+        if best is None:
+            return f"{self.fitness.name} {_shortest(self.value)} to reach, none yet"
+        shown = f"{self.fitness.shown(best):.{self.fitness.digits}g}"
+        return f"{self.fitness.name} {_shortest(self.value)} to reach, {shown} now"
+
+    def seconds_left(self, progress: Progress, now: float) -> float | None:
+        return None
+
+    def leaves(self) -> tuple[Budget, ...]:
+        return (self,)
+
+    def __str__(self) -> str:
+        return f"fitness={_shortest(self.value)}"
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf(Budget):
+    """Spent as soon as one of `budgets` is; without any, never."""
+
+    budgets: tuple[Budget, ...]
+
+    def used(self, progress: Progress, best: float | None, now: float) -> float:
+        return max((budget.used(progress, best, now) for budget in self.budgets), default=0.0)
+
+    def allows(self, progress: Progress, pending: int, best: float | None = None, now: float = 0.0) -> bool:
+        return all(budget.allows(progress, pending, best, now) for budget in self.budgets)
+
+    def remaining(self, progress: Progress, best: float | None, now: float) -> str:
+        return " or ".join(budget.remaining(progress, best, now) for budget in self.budgets) or "no limit"
+
+    def seconds_left(self, progress: Progress, now: float) -> float | None:
+        left = (budget.seconds_left(progress, now) for budget in self.budgets)
+        return min((seconds for seconds in left if seconds is not None), default=None)
+
+    def leaves(self) -> tuple[Budget, ...]:
+        return tuple(leaf for budget in self.budgets for leaf in budget.leaves())
+
+    def __str__(self) -> str:
+        return " | ".join(map(str, self.budgets)) or "no limit"
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf(Budget):
+    """Spent when each of `budgets` is; there is at least one."""
+
+    budgets: tuple[Budget, ...]
+
+    def used(self, progress: Progress, best: float | None, now: float) -> float:
+        return min(budget.used(progress, best, now) for budget in self.budgets)
+
+    def allows(self, progress: Progress, pending: int, best: float | None = None, now: float = 0.0) -> bool:
+        return any(budget.allows(progress, pending, best, now) for budget in self.budgets)
+
+    def remaining(self, progress: Progress, best: float | None, now: float) -> str:
+        return "(" + " and ".join(budget.remaining(progress, best, now) for budget in self.budgets) + ")"
+
+    def seconds_left(self, progress: Progress, now: float) -> float | None:
+        left = [budget.seconds_left(progress, now) for budget in self.budgets]
+        timed = [seconds for seconds in left if seconds is not None]
+        return max(timed) if len(timed) == len(left) else None
+
+    def leaves(self) -> tuple[Budget, ...]:
+        return tuple(leaf for budget in self.budgets for leaf in budget.leaves())
+
+    def __str__(self) -> str:
+        return "(" + " & ".join(map(str, self.budgets)) + ")"
+
+
+def any_of(budgets: Iterable[Budget]) -> Budget:
+    """Budgets that were given side by side: the first one that is spent ends it; without any, nothing does."""
+    given = tuple(budgets)
+    return given[0] if len(given) == 1 else AnyOf(given)
+
+
+def tightest(budget: Budget, progress: Progress) -> Resource:
+    """The resource of which the largest share is spent; seconds only where there is no other.
+
+    Equal shares, as at the start, go by `SCARCITY`. Without a budget in any resource it is programs."""
+    amounts = [leaf for leaf in budget.leaves() if isinstance(leaf, Amount) and leaf.unit.resource != "seconds"]
+    if amounts:
+        amounts.sort(key=lambda amount: SCARCITY.index(amount.unit.resource))
+        return max(amounts, key=lambda amount: amount.used(progress, None, 0.0)).unit.resource
+    timed = any(isinstance(leaf, Amount | Until) for leaf in budget.leaves())
+    return "seconds" if timed else "programs"
+
+
+def parse(text: str, now: float, fitness: Fitness | None = None) -> Budget:
+    """The budget that a person wrote, such as those of `EXAMPLES`; raises `ConfigError`.
+
+    `now`, in seconds since 1970, decides which day `until=07:30` (local time) means: the next one.
+    `fitness` tells in which direction `fitness=2.6` is reached."""
+    written = text.strip().lower()
+    key, equals, value = written.partition("=")
+    if not equals:
+        return _amount(written, text)
+    match key.strip():
+        case "until":
+            return _until(value.strip(), text, now)
+        case "fitness":
+            return Target(_number(value.strip(), text), fitness or Fitness())
+    name = key.strip()
+    raise _bad(text, f"there is no {name!r}.{did_you_mean(name, ('until', 'fitness'))}", f"write one like {EXAMPLES}")
+
+
+def duration(seconds: float) -> str:
+    """A length of time in its two largest units: `41 s`, `3 min 5 s`, `2 h 10 min`, `1 d 3 h`."""
+    whole = math.floor(seconds)
+    parts = ((whole // 86400, "d"), (whole // 3600 % 24, "h"), (whole // 60 % 60, "min"), (whole % 60, "s"))
+    first = next((place for place, (count, _) in enumerate(parts) if count), len(parts) - 1)
+    shown = [f"{count} {name}" for count, name in parts[first : first + 2] if count]
+    return " ".join(shown) or "0 s"
+
+
+def _amount(written: str, text: str) -> Amount:
+    found = re.fullmatch(
+        r"([-+]?(?:[0-9][0-9_]*(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?|[-+]?(?:nan|inf))\s*([a-z]*)", written
+    )
+    if found is None:
+        raise _bad(text, "it is not a number and a unit.", f"write one like {EXAMPLES}")
+    name = _SINGULAR.get(found[2], found[2])
+    if name not in UNITS:
+        problem = f"there is no unit {name!r}.{did_you_mean(name, UNITS)}" if name else "it has no unit."
+        raise _bad(text, problem, f"write one like {EXAMPLES}")
+    number, unit = _number(found[1], text), UNITS[name]
+    if number <= 0:
+        raise _bad(text, "it is not above zero.", f"give what may be spent, such as 60{unit.name}")
+    if not math.isfinite(number * unit.size):
+        raise _bad(text, "it is beyond every number.", f"write one like {EXAMPLES}")
+    if unit.whole and not number.is_integer():
+        raise _bad(text, f"{unit.name} are counted in whole numbers.", f"write {math.ceil(number)}{unit.name}")
+    return Amount(number, unit)
+
+
+def _number(written: str, text: str) -> float:
+    try:
+        number = float(written)
+    except ValueError:
+        raise _bad(text, f"{written!r} is not a number.", f"write one like {EXAMPLES}") from None
+    if not math.isfinite(number):
+        raise _bad(text, f"{written!r} is not a finite number.", f"write one like {EXAMPLES}")
+    return number
+
+
+def _until(written: str, text: str, now: float) -> Until:
+    found = re.fullmatch(r"([01]?[0-9]|2[0-3]):([0-5][0-9])", written)
+    if found is None:
+        raise _bad(text, f"{written!r} is not a time of the day.", "write hours and minutes, such as until=07:30")
+    moment = datetime.fromtimestamp(now).replace(hour=int(found[1]), minute=int(found[2]), second=0, microsecond=0)
+    if moment.timestamp() <= now:
+        moment += timedelta(days=1)
+    return Until(moment.timestamp(), now)
+
+
+def _shortest(number: float) -> str:
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def _bad(text: str, problem: str, remedy: str) -> ConfigError:
+    return ConfigError(f"a budget cannot be used: got {text!r}, but {problem} Do: {remedy}.")

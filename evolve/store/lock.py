@@ -1,0 +1,45 @@
+"""One engine at a time writes to a log. Invariant: who holds the `flock` on `<log>.lock` is the only writer, and the lock ends with
+its process however that ends. The lock is not on the log itself: closing a second descriptor of it would drop SQLite's own locks."""
+
+import fcntl
+import os
+from pathlib import Path
+
+from evolve.types import StoreError
+
+
+def acquire(log: Path) -> int:
+    """Locks `log` for writing and returns the descriptor that holds the lock; raises `StoreError` naming who has it, or `OSError`."""
+    lock = lock_file(log)
+    while True:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(descriptor, 32, 0).decode() or "unknown"
+            os.close(descriptor)
+            raise StoreError(
+                f"{log} is locked: another engine (process {holder}) writes to it. Do: wait until it ends, or stop it; "
+                "`evolve campaign show` reads it meanwhile"
+            ) from None
+        if _is_at(lock, descriptor):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+            return descriptor
+        # Its last holder removed the file between our open and our lock: lock the new one.
+        os.close(descriptor)
+
+
+def release(log: Path, descriptor: int) -> None:
+    """Ends the lock and removes its file; the file goes first, while nobody else can hold it."""
+    lock_file(log).unlink(missing_ok=True)
+    os.close(descriptor)
+
+
+def lock_file(log: Path) -> Path:
+    """The file beside the log that the lock is on."""
+    return log.with_name(f"{log.name}.lock")
+
+
+def _is_at(lock: Path, descriptor: int) -> bool:
+    return lock.exists() and os.path.samestat(os.fstat(descriptor), lock.stat())

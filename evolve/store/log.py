@@ -1,0 +1,184 @@
+"""One campaign's log: an SQLite file that holds everything the campaign ever learned, and the only thing it keeps.
+
+Invariant: one engine writes, in transactions; what was committed survives the death of the process and of the machine, what was not
+leaves no trace, and events are numbered 1, 2, ... without a gap."""
+
+import json
+import math
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from evolve.store import lock, schema
+from evolve.store.checks import explained, reachable, readable, refuse_network
+from evolve.store.connections import make, reading, writing
+from evolve.store.reading import LogReader, check_sum
+from evolve.types import Event, Program, ProgramId, StoreError, TextId, text_id
+from evolve.types.codec import encode
+
+_INDEXED_AT_ONCE = 64
+_INDEX = (
+    "INSERT INTO files_fts (rowid, text) "
+    "SELECT number, text FROM files WHERE number > (SELECT coalesce(max(id), 0) FROM files_fts_docsize)"
+)
+_PUT_FILE = "INSERT INTO files (program, path, size, text) VALUES (?, CAST(? AS TEXT), ?, CAST(? AS TEXT))"
+_as_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+
+
+class Log(LogReader):
+    """A log to read from and, on the thread that opened it for writing, to write to. Other threads see what is committed.
+
+    Programs are added to the search index some dozens at a time, for one at a time costs more than the rest of a commit."""
+
+    def __init__(self, path: Path) -> None:
+        """Call `create` or `open` instead."""
+        super().__init__(path)
+        self._resources = ExitStack()
+        self._writer: sqlite3.Connection | None = None
+        self._unindexed = 0
+
+    @classmethod
+    def create(cls, path: Path) -> Self:
+        """Makes a new log, readable by its owner alone, and opens it for writing; raises `StoreError` when there is a file."""
+        refuse_network(path)
+        with reachable(path), explained(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                make(path, schema.build)
+            except FileExistsError:
+                raise StoreError(
+                    f"{path} exists. Do: go on with it (--continue), or take another name (--name)"
+                ) from None
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: Path, *, readonly: bool = False) -> Self:
+        """Opens a log; one of an older version is migrated, unless `readonly`. Raises `StoreError` when it is missing, no log, of a
+        newer version, damaged, on a network file system, or, for writing, in a place that cannot be written or locked by another."""
+        if not path.is_file():
+            raise StoreError(f"{path} does not exist. Do: `evolve campaign list` shows the campaigns that there are")
+        refuse_network(path)
+        log = cls(path)
+        with readable(path), ExitStack() as failing:
+            failing.enter_context(log._resources)
+            log._resources.callback(log._close_connections)
+            if readonly:
+                schema.check(log._adopt(reading(path)), path, complete=True)
+            else:
+                log._open_for_writing()
+            failing.pop_all()
+        return log
+
+    def _open_for_writing(self) -> None:
+        with reachable(self.path):
+            descriptor = lock.acquire(self.path)
+        self._resources.callback(lock.release, self.path, descriptor)
+        # Nothing is written, not even the journal mode, before the file is known to be a log of this version or an older one.
+        with closing(reading(self.path)) as connection:
+            schema.check(connection, self.path, complete=False)
+        self._writer = self._adopt(writing(self.path, synchronous="FULL"))
+        self._resources.callback(self._close_connections)
+        schema.migrate(self._writer)
+        self._index(self._writer)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """What is written inside is committed at its end, and on the disk then; any exception undoes all of it. Raises `StoreError`
+        when the disk is full or fails."""
+        writer = self._writing(inside=False)
+        with explained(self.path):
+            writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                if self._unindexed >= _INDEXED_AT_ONCE:
+                    self._index(writer)
+                writer.execute("COMMIT")
+            finally:
+                if writer.in_transaction:
+                    writer.execute("ROLLBACK")
+
+    def append(self, event: Event, *, at: float, active: float) -> int:
+        """Stores `event` and returns its number; `at` in seconds since 1970, `active` in seconds that the campaign has run. Inside
+        a transaction. NaN and infinity raise `StoreError`: an event that holds one could not be read back as it was."""
+        name = type(event).__name__
+        try:
+            body = _as_json(encode(event))
+        except ValueError as error:
+            raise StoreError(
+                f"{self.path} takes no NaN and no infinity, but this {name} holds one. Do: report it ({error})"
+            ) from error
+        if not (math.isfinite(at) and math.isfinite(active)):
+            raise StoreError(
+                f"{self.path} takes finite times, got at={at}, active={active} for this {name}. Do: check the clock"
+            )
+        crc = check_sum(float(at), float(active), body.encode())
+        cursor = self._writing().execute(
+            "INSERT INTO events (at, active, crc, body) VALUES (?, ?, ?, ?)", (at, active, crc, body)
+        )
+        assert cursor.lastrowid is not None
+        return cursor.lastrowid
+
+    def put_program(self, program: Program, signature: str) -> None:
+        """Stores `program` with its signature unless it is stored; inside a transaction."""
+        writer = self._writing()
+        cursor = writer.execute(
+            "INSERT INTO signatures (program, signature) VALUES (?, ?) ON CONFLICT (program) DO NOTHING",
+            (program.id, signature),
+        )
+        if cursor.rowcount:
+            for path, text in program.files.items():
+                stored = _stored(text)
+                writer.execute(_PUT_FILE, (cursor.lastrowid, _stored(path), len(stored), stored))
+            self._unindexed += 1
+
+    def put_text(self, text: str) -> TextId:
+        """Stores `text` unless it is stored, and returns its id; inside a transaction."""
+        name = text_id(text)
+        writer = self._writing()
+        if not writer.execute("SELECT 1 FROM texts WHERE id = ?", (name,)).fetchone():
+            writer.execute("INSERT INTO texts (id, body) VALUES (?, ?)", (name, zlib.compress(_stored(text))))
+        return name
+
+    def search(self, query: str, limit: int = 20) -> list[ProgramId]:
+        """As `LogReader.search`; on the writing thread every program is found."""
+        if self._unindexed and self._writer is self._connection():
+            with explained(self.path):
+                self._index(self._writer)
+        return super().search(query, limit)
+
+    def _index(self, writer: sqlite3.Connection) -> None:
+        writer.execute(_INDEX)
+        self._unindexed = 0
+
+    def _writing(self, *, inside: bool = True) -> sqlite3.Connection:
+        writer = self._writer
+        assert writer is not None, "the log is closed, or open for reading only"
+        assert writer is self._connection(), "only the thread that opened the log writes to it"
+        assert writer.in_transaction is inside, "a log is written inside a transaction, and transactions do not nest"
+        return writer
+
+    def close(self) -> None:
+        """Ends reading and writing, and leaves all of the log in its one file; may be called again."""
+        with self._resources, explained(self.path):
+            if self._writer is None:
+                return
+            writer, self._writer = self._writer, None
+            self._index(writer)
+            writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _stored(text: str) -> bytes:
+    # Code from a model may hold half of a surrogate pair, which UTF-8 proper cannot.
+    return text.encode("utf-8", "surrogatepass")

@@ -1,0 +1,154 @@
+"""Reads a log from any thread: events in their order, programs and texts by their hash.
+
+Invariant: what is returned is what was stored, or `StoreError`: events carry a check sum, programs and texts are named by theirs.
+No read stays open between two calls, so a slow reader never keeps the writer from tidying its -wal file."""
+
+import json
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from evolve.store.checks import damaged, readable
+from evolve.store.connections import reading
+from evolve.types import Event, Program, ProgramId, RecordId, Settled, Stamped, StoreError, TextId, text_id
+from evolve.types.codec import decoder
+
+_BATCH = 1_000
+_event = decoder(Event)
+# A damaged row may hold anything in any column; the casts let it come as far as its check.
+_EVENT = "SELECT number, at, active, crc, coalesce(CAST(body AS BLOB), x'') FROM events"
+
+
+class LogReader:
+    """A log to read from. Each thread gets its own connection, at its first call."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connections: list[sqlite3.Connection] = []
+        self._local = threading.local()
+
+    def events(self, after: int = 0, *, only: type[Event] | None = None) -> Iterator[Stamped]:
+        """The events later than number `after`, in their order; with `only`, those of one type, found through an index."""
+        condition, values = ("", ()) if only is None else ("type = ? AND ", (only.__name__,))
+        query = f"{_EVENT} WHERE {condition}number > ? ORDER BY number LIMIT {_BATCH}"
+        while batch := self._rows(query, (*values, after)):
+            for row in batch:
+                if only is None and row[0] != after + 1:
+                    raise damaged(self.path, f"event {after + 1} is missing")
+                after = row[0]
+                yield self._stamped(row)
+
+    def count(self) -> int:
+        """The number of events."""
+        number: int = self._rows("SELECT coalesce(max(number), 0) FROM events")[0][0]
+        return number
+
+    def settled(self, record: RecordId) -> Settled:
+        """The event that settled `record`."""
+        rows = self._rows(f"{_EVENT} WHERE record = ?", (record,))
+        if not rows:
+            last = self._rows("SELECT max(record) FROM events WHERE record IS NOT NULL")[0][0]
+            raise StoreError(
+                f"{self.path} has no record {record}: its last one is {last}. Do: `evolve program list` shows what it has"
+            )
+        event = self._stamped(rows[0]).event
+        if not isinstance(event, Settled) or event.record.id != record:
+            raise damaged(self.path, f"the index of records leads from record {record} to another event")
+        return event
+
+    def program(self, program: ProgramId) -> Program:
+        """A stored program."""
+        rows = self._rows(
+            "SELECT CAST(path AS BLOB), coalesce(CAST(text AS BLOB), x'') FROM signatures LEFT JOIN files ON files.program = signatures.number "
+            "WHERE signatures.program = ?",
+            (program,),
+        )
+        if not rows:
+            raise StoreError(f"{self.path} has no program {program}. Do: `evolve program list` shows what it has")
+        try:
+            found = Program({_text(path): _text(text) for path, text in rows if path is not None})
+        except UnicodeDecodeError as error:
+            raise damaged(self.path, f"program {program}: {error}") from error
+        if found.id != program:
+            raise damaged(self.path, f"program {program} has other files than were stored")
+        return found
+
+    def text(self, text: TextId) -> str:
+        """A stored text."""
+        rows = self._rows("SELECT coalesce(CAST(body AS BLOB), x'') FROM texts WHERE id = ?", (text,))
+        if not rows:
+            raise StoreError(
+                f"{self.path} has no text {text}. Do: check the id; views `records` and `calls` show the ids of texts"
+            )
+        try:
+            found = _text(zlib.decompress(rows[0][0]))
+        except (zlib.error, UnicodeDecodeError) as error:
+            raise damaged(self.path, f"text {text}: {error}") from error
+        if text_id(found) != text:
+            raise damaged(self.path, f"text {text} is not what was stored")
+        return found
+
+    def signatures(self) -> Iterator[tuple[ProgramId, str]]:
+        """Every stored program with its signature, in the order in which they were stored."""
+        after = 0
+        query = f"SELECT number, program, signature FROM signatures WHERE number > ? ORDER BY number LIMIT {_BATCH}"
+        while batch := self._rows(query, (after,)):
+            after = batch[-1][0]
+            yield from ((ProgramId(program), signature) for _, program, signature in batch)
+
+    def search(self, query: str, limit: int = 20) -> list[ProgramId]:
+        """Programs that hold every word of `query` in one file, best match first. Signs between words match any signs. While
+        another process writes the log, its newest programs (fewer than a hundred) are not found yet."""
+        words = " ".join('"' + word.replace('"', '""') + '"' for word in query.replace("\0", " ").split())
+        if not words:
+            return []
+        rows = self._rows(
+            "SELECT signatures.program FROM files_fts JOIN files ON files.number = files_fts.rowid "
+            "JOIN signatures ON signatures.number = files.program WHERE files_fts MATCH CAST(? AS TEXT) "
+            "GROUP BY signatures.number ORDER BY min(files_fts.rank), signatures.number LIMIT ?",
+            (words.encode("utf-8", "surrogatepass"), limit),
+        )
+        return [ProgramId(program) for (program,) in rows]
+
+    def _stamped(self, row: tuple[Any, ...]) -> Stamped:
+        number, at, active, crc, body = row
+        if check_sum(at, active, body) != crc:
+            raise damaged(self.path, f"event {number} is not what was stored")
+        try:
+            return Stamped(number, at, active, _event(json.loads(body.decode())))
+        except ValueError as error:
+            raise StoreError(
+                f"{self.path} holds event {number}, which this version cannot read: {error}. Was it made by a newer version of "
+                "evolve? Do: update evolve, then open it again"
+            ) from error
+
+    def _rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with readable(self.path):
+            return self._connection().execute(query, values).fetchall()
+
+    def _connection(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = self._local.__dict__.get("connection")
+        return connection if connection is not None else self._adopt(reading(self.path))
+
+    def _adopt(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        """Makes `connection` this thread's own."""
+        self._connections.append(connection)
+        self._local.connection = connection
+        return connection
+
+    def _close_connections(self) -> None:
+        while self._connections:
+            self._connections.pop().close()
+
+
+def check_sum(at: float, active: float, body: bytes) -> int:
+    """What is stored beside an event, so that damage which SQLite cannot see is found when it is read."""
+    return zlib.crc32(body, zlib.crc32(f"{at!r} {active!r}".encode()))
+
+
+def _text(stored: bytes) -> str:
+    # Code from a model may hold half of a surrogate pair, which UTF-8 proper cannot.
+    return stored.decode("utf-8", "surrogatepass")

@@ -1,0 +1,176 @@
+"""Which operator to use next: a bandit that pays for gains on a rank scale, per cost.
+
+Invariant: the state is a fold over the events that it is told, so a replay rebuilds it exactly, and only the order of
+the fitness values matters: any increasing transformation of them changes nothing. Every event costs the same, however
+long the campaign is.
+
+*Gain.* With `better(x)` the number of the last `WINDOW` successful results, the child among them, with a fitness
+strictly above x, a child c of a best parent p gains `log2((1 + better(p)) / (1 + better(c)))` where it is better than
+p, else 0. To halve the number of results that are better is worth 1 wherever it happens. A parent that failed, or no
+parent, counts as worse than every result.
+
+*Cost.* `OVERHEAD` for every proposal; 1 for a judged one, since it held a judge slot; and what it used of the
+resource, in units of the mean of all uses of it: tokens and money per call, seconds and GPU seconds per judging.
+(Where the resource is seconds, the judging's seconds take the place of the 1.) So an operator without a model is
+cheaper than one with, but never free, and a free one cannot starve the others. An `INTERNAL` outcome is no operator's
+fault, and changes nothing.
+
+*Value.* Of each arm, the sum of gains over the sum of costs, both discounted by `DISCOUNT` with every settled
+proposal of any arm, so that an old merit fades; to both a prior is added, `PRIOR_COST` at the yield of all arms
+together, so that an arm that was hardly tried counts as an average one, however small gains have become. Arms are
+drawn in proportion to their values, each with at least `floor`."""
+
+import math
+from bisect import bisect_right, insort
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from numpy.random import Generator
+
+from evolve.stop import Resource
+from evolve.types import (
+    Asked,
+    Call,
+    ConfigError,
+    Evaluation,
+    Event,
+    Outcome,
+    Propose,
+    Record,
+    RecordId,
+    Replied,
+    Settled,
+)
+
+WINDOW = 512
+DISCOUNT = 0.998
+OVERHEAD = 0.1
+PRIOR_COST = 5.0
+FLOOR = 0.05
+
+
+class Ranks:
+    """The last `WINDOW` successful fitness values in their order, and the fitness of every record."""
+
+    def __init__(self) -> None:
+        self._recent: deque[float] = deque()
+        self._sorted: list[float] = []
+        self._fitness: dict[RecordId, float] = {}
+
+    def add(self, record: RecordId, fitness: float) -> None:
+        """One more success; the oldest one leaves the window."""
+        self._fitness[record] = fitness
+        self._recent.append(fitness)
+        insort(self._sorted, fitness)
+        if len(self._recent) > WINDOW:
+            oldest = self._recent.popleft()
+            del self._sorted[bisect_right(self._sorted, oldest) - 1]
+
+    def gain(self, parents: Sequence[RecordId], child: float) -> float:
+        """What a settled child is worth beside the best of its parents: 0 to log2(1 + WINDOW)."""
+        parent = max((self._fitness[record] for record in parents if record in self._fitness), default=-math.inf)
+        if child <= parent:
+            return 0.0
+        return math.log2((1 + self._better(parent)) / (1 + self._better(child)))
+
+    def _better(self, fitness: float) -> int:
+        return len(self._sorted) - bisect_right(self._sorted, fitness)
+
+
+@dataclass(slots=True)
+class Arm:
+    """An operator's discounted gains and costs."""
+
+    gains: float = 0.0
+    costs: float = 0.0
+
+
+class Bandit:
+    """Draws operators. Only `tell` changes its state; `choose` is a function of that state and the generator."""
+
+    def __init__(self, operators: Sequence[str], resource: Resource = "programs", floor: float = FLOOR) -> None:
+        if not operators:
+            raise ConfigError(
+                "a strategy needs an operator, got none. "
+                "Do: name one in operators.names, or install a plugin that has one"
+            )
+        self._arms = {operator: Arm() for operator in operators}
+        self._resource = resource
+        self._floor = min(floor, 1 / len(self._arms))
+        self._ranks = Ranks()
+        self._steps: dict[int, str] = {}
+        self._used = 0.0
+        self._uses = 0
+
+    def choose(self, rng: Generator) -> str:
+        """The next operator, with the probabilities of `shares`."""
+        left = rng.random()
+        for operator, share in self.shares().items():
+            left -= share
+            if left < 0:
+                return operator
+        return next(reversed(self._arms))
+
+    def shares(self) -> Mapping[str, float]:
+        """The probability of each operator; they sum to 1."""
+        gains = sum(arm.gains for arm in self._arms.values())
+        costs = sum(arm.costs for arm in self._arms.values())
+        prior = PRIOR_COST * (gains / costs if costs > 0 else 1.0)
+        values = {name: (arm.gains + prior) / (arm.costs + PRIOR_COST) for name, arm in self._arms.items()}
+        total = sum(values.values())
+        if total <= 0:
+            return dict.fromkeys(values, 1 / len(values))
+        free = 1 - self._floor * len(values)
+        return {operator: self._floor + free * value / total for operator, value in values.items()}
+
+    def tell(self, event: Event) -> None:
+        """Folds one event; of those that say nothing about operators, nothing is kept."""
+        match event:
+            case Asked(step=step, action=Propose(selection=selection)) if selection.operator in self._arms:
+                self._steps[step] = selection.operator
+            case Replied(step=step, call=call) if step in self._steps:
+                self._arms[self._steps[step]].costs += self._in_means(self._use_of_call(call))
+            case Settled(record=record):
+                self._settle(record)
+
+    def _settle(self, record: Record) -> None:
+        evaluation, origin = record.evaluation, record.origin
+        self._steps.pop(origin.step, None)
+        if origin.kind == "measurement" or evaluation.outcome is Outcome.INTERNAL:
+            return
+        if evaluation.fitness is not None:
+            self._ranks.add(record.id, evaluation.fitness)
+        if origin.kind == "proposal" and origin.operator in self._arms:
+            for arm in self._arms.values():
+                arm.gains *= DISCOUNT
+                arm.costs *= DISCOUNT
+            arm = self._arms[origin.operator]
+            arm.costs += self._cost(evaluation)
+            if evaluation.fitness is not None:
+                arm.gains += self._ranks.gain(origin.parents, evaluation.fitness)
+
+    def _cost(self, evaluation: Evaluation) -> float:
+        if evaluation.outcome is Outcome.SCREENED:
+            return OVERHEAD
+        if self._resource == "seconds":
+            return OVERHEAD + self._in_means(evaluation.seconds)
+        gpu = self._resource == "gpu_seconds" and evaluation.device != "cpu"
+        return OVERHEAD + 1 + self._in_means(evaluation.seconds if gpu else 0.0)
+
+    def _use_of_call(self, call: Call) -> float:
+        match self._resource:
+            case "tokens":
+                return float(call.prompt_tokens + call.completion_tokens)
+            case "money":
+                return call.cost
+            case _:
+                return 0.0
+
+    def _in_means(self, use: float) -> float:
+        """`use` in units of the mean of all uses so far, this one included; nothing used costs nothing."""
+        if use <= 0:
+            return 0.0
+        self._used += use
+        self._uses += 1
+        return use * self._uses / self._used

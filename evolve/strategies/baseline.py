@@ -1,0 +1,56 @@
+"""What the baselines share: the records that may be parents, and an operator drawn evenly.
+
+Invariant: a quarantined program is never in the pool, and is there again once it is released."""
+
+from collections.abc import Collection, Sequence
+
+from numpy.random import Generator
+
+from evolve.types import ConfigError, Event, OriginKind, ProgramId, Propose, RecordId, Ruled, Selection, Settled
+
+
+class Pool:
+    """Records of successful programs of some origins, in the order in which they settled. Only `tell` changes it."""
+
+    def __init__(self, kinds: Collection[OriginKind]) -> None:
+        self._kinds = frozenset(kinds)
+        self._members: list[tuple[RecordId, ProgramId]] = []
+        self._quarantined: set[ProgramId] = set()
+        self.records: list[RecordId] = []
+
+    def tell(self, event: Event) -> None:
+        """Constant cost, but for rulings, which are rare and walk through the whole pool."""
+        match event:
+            case Settled(record=record) if record.origin.kind in self._kinds:
+                if record.evaluation.fitness is not None and record.program is not None:
+                    self._members.append((record.id, record.program))
+                    if record.program not in self._quarantined:
+                        self.records.append(record.id)
+            case Ruled(what="quarantine", about=program):
+                self._rule(self._quarantined | {program})
+            case Ruled(what="release", about=program):
+                self._rule(self._quarantined - {program})
+
+    def draw(self, rng: Generator) -> RecordId | None:
+        """One of the records, evenly; None while there is none."""
+        return self.records[int(rng.integers(len(self.records)))] if self.records else None
+
+    def _rule(self, quarantined: set[ProgramId]) -> None:
+        self._quarantined = quarantined
+        self.records = [record for record, program in self._members if program not in quarantined]
+
+
+class EvenOperators:
+    """Operators that are drawn evenly: a baseline learns nothing about them."""
+
+    def __init__(self, operators: Sequence[str]) -> None:
+        if not operators:
+            raise ConfigError(
+                "a baseline strategy needs an operator that learns nothing, got none. "
+                "Do: allow one, such as perturb_literals, or choose the strategy islands"
+            )
+        self._operators = tuple(operators)
+
+    def propose(self, parent: RecordId, rng: Generator) -> Propose:
+        """One child of `parent`, on the first island: the baselines use no others."""
+        return Propose(Selection(self._operators[int(rng.integers(len(self._operators)))], parents=(parent,)))

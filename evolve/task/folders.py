@@ -1,0 +1,56 @@
+"""Where tasks lie: a folder that the user names, `tasks/` below the current folder, and the tasks that ship with the engine.
+
+Invariant: a task is a folder with a `task.toml`; nothing else is ever returned."""
+
+from pathlib import Path
+
+from evolve.types import TaskError
+from evolve.types.suggest import did_you_mean
+
+TASK_FILE = "task.toml"
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def bundled() -> tuple[str, ...]:
+    """The names of the tasks that ship with the engine, sorted."""
+    return _tasks_in(_bundled_folder())
+
+
+def find(reference: str | Path) -> Path:
+    """The folder of a task: a path to it, else `tasks/<name>` below the current folder, else a bundled task's name.
+    Raises `TaskError` that lists the known tasks."""
+    path = Path(reference)
+    if path.name == TASK_FILE:
+        path = path.parent
+    places = [path]
+    if _is_name(str(reference)):
+        places += [Path("tasks") / path, _bundled_folder() / path]
+    for place in places:
+        if (place / TASK_FILE).is_file():
+            return place.resolve()
+    raise TaskError(_not_found(str(reference), path))
+
+
+def _not_found(reference: str, path: Path) -> str:
+    if path.is_dir():
+        return f"the folder {str(path)!r} has no {TASK_FILE}. Do: write one, docs/tasks.md shows how"
+    if path.exists():
+        return f"a task is a folder with a {TASK_FILE}, got the file {str(path)!r}. Do: name the folder"
+    if not _is_name(reference):
+        return f"there is no task folder {reference!r}. Do: check the path, or name one of {', '.join(bundled())}"
+    known = (*bundled(), *_tasks_in(Path("tasks")))
+    return f"no task is called {reference!r}.{did_you_mean(reference, known)} Do: `evolve task list` shows all, or name a folder"
+
+
+def _is_name(reference: str) -> bool:
+    return reference not in ("", ".", "..") and len(Path(reference).parts) == 1
+
+
+def _tasks_in(folder: Path) -> tuple[str, ...]:
+    return tuple(sorted(path.parent.name for path in folder.glob(f"*/{TASK_FILE}")))
+
+
+def _bundled_folder() -> Path:
+    """In an installed wheel the package holds the tasks; in a checkout they lie beside it."""
+    shipped = _PACKAGE / "_bundled" / "tasks"
+    return shipped if shipped.is_dir() else _PACKAGE.parent / "tasks"

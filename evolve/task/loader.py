@@ -1,0 +1,156 @@
+"""Reads a task's folder into a `Task`, and names its version.
+
+Invariant: two tasks with the same version judge every program alike: the version covers `task.toml`, every other file of the folder
+but READMEs, and the parameters."""
+
+import hashlib
+import math
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from evolve.task.folders import TASK_FILE, find
+from evolve.task.schema import SandboxTable, StageTable, TaskFile, parse
+from evolve.types import (
+    Anchor,
+    Axis,
+    EvaluatorSource,
+    Fitness,
+    Limits,
+    Needs,
+    Program,
+    Scalar,
+    Stage,
+    Task,
+    TaskError,
+    canonical,
+    digest,
+)
+from evolve.types.suggest import did_you_mean
+
+_READMES = ("README", "README.md", "README.rst", "README.txt")
+
+
+def load(reference: str | Path, parameters: Mapping[str, Scalar] | None = None) -> Task:
+    """The task that `reference` names (see `find`), with some of its parameters set otherwise. Raises `TaskError`."""
+    folder = find(reference)
+    try:
+        return _read(folder, parameters or {})
+    except OSError as error:
+        raise TaskError(f"{folder}: the task cannot be read: {error}. Do: make its files readable") from error
+
+
+def _read(folder: Path, parameters: Mapping[str, Scalar]) -> Task:
+    file = _parsed(folder)
+    chosen = _chosen(folder, file.parameters, parameters)
+    return Task(
+        name=folder.name,
+        folder=str(folder),
+        version=_version(folder, chosen),
+        brief=_text(folder, file.brief, "brief"),
+        seed=Program({name: _text(folder, name, "program.files") for name in file.program.files}),
+        entry=file.program.entry,
+        evaluator=_evaluator(folder, file.evaluator),
+        deterministic=file.deterministic,
+        promotion=file.promotion,
+        fitness=Fitness(**file.fitness.model_dump()),
+        parameters=chosen,
+        stages=tuple(_stage(table) for table in file.stages),
+        axes=tuple(Axis(**table.model_dump()) for table in file.axes),
+        anchors=tuple(Anchor(**table.model_dump()) for table in file.anchors),
+        bound=file.bound.value if file.bound else None,
+        limits=_limits(file.sandbox),
+    )
+
+
+def _parsed(folder: Path) -> TaskFile:
+    path = folder / TASK_FILE
+    try:
+        return parse(tomllib.loads(path.read_text("utf-8")))
+    except tomllib.TOMLDecodeError as error:
+        raise TaskError(f"{path}: this is not TOML: {error}. Do: mend that line") from error
+    except UnicodeDecodeError as error:
+        raise TaskError(f"{path}: this is not a text in UTF-8: {error}. Do: save it as UTF-8") from error
+    except ValueError as error:
+        raise TaskError(f"{path}: {error}") from error
+
+
+def _text(folder: Path, name: str, key: str) -> str:
+    try:
+        return (folder / name).read_text("utf-8")
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise TaskError(_missing(folder, name, key)) from error
+    except UnicodeDecodeError as error:
+        raise TaskError(f"{folder / name}: this is not a text in UTF-8: {error}. Do: save it as UTF-8") from error
+
+
+def _evaluator(folder: Path, source: EvaluatorSource) -> EvaluatorSource:
+    if source.path is not None and not (folder / source.path).is_file():
+        raise TaskError(_missing(folder, source.path, "evaluator"))
+    return source
+
+
+def _missing(folder: Path, name: str, key: str) -> str:
+    present = [path.name for path in folder.iterdir() if path.is_file() and path.name != TASK_FILE]
+    return f"{folder / TASK_FILE}: {key}: there is no file {name!r}.{did_you_mean(name, present)} Do: write it, or name another"
+
+
+def _stage(table: StageTable) -> Stage:
+    return Stage(table.name, table.seconds, table.threshold, Needs(cores=table.needs.cores))
+
+
+def _limits(table: SandboxTable) -> Limits:
+    return Limits(memory=table.memory, preload=tuple(table.preload))
+
+
+def _chosen(folder: Path, declared: Mapping[str, Scalar], given: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """The declared parameters with the given ones in their place, each of the type that it was declared with."""
+    chosen = dict(declared)
+    for name, value in given.items():
+        if name not in declared:
+            raise TaskError(
+                f"{folder / TASK_FILE}: the task has no parameter {name!r}.{did_you_mean(name, declared)} {_settable(declared)}"
+            )
+        chosen[name] = _alike(name, declared[name], value)
+    return chosen
+
+
+def _settable(declared: Mapping[str, Scalar]) -> str:
+    if not declared:
+        return "Do: leave it out, the task has no parameters"
+    return f"Do: set one of {', '.join(declared)}, or declare it in [parameters]"
+
+
+def _alike(name: str, declared: Scalar, value: Scalar) -> Scalar:
+    if isinstance(declared, float) and type(value) is int:
+        return float(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise TaskError(f"parameter {name!r} is a finite number, got {value}. Do: set it to one")
+    if type(value) is not type(declared):
+        kind = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[type(declared)]
+        raise TaskError(
+            f"parameter {name!r} is {kind} (the task has {declared!r}), got {value!r}. Do: set it to {kind}"
+        )
+    return value
+
+
+def _version(folder: Path, parameters: Mapping[str, Scalar]) -> str:
+    """64 hexadecimal digits."""
+    files = {
+        str(path.relative_to(folder).as_posix()): _digest(path)
+        for path in sorted(folder.rglob("*"))
+        if _decides(path, folder)
+    }
+    return digest(canonical({"files": files, "parameters": dict(parameters)}))
+
+
+def _decides(path: Path, folder: Path) -> bool:
+    """Whether a file may decide a score: no README, nothing hidden, no cache of compiled code."""
+    parts = path.relative_to(folder).parts
+    ignored = any(part.startswith(".") or part == "__pycache__" for part in parts) or path.name in _READMES
+    return path.is_file() and not ignored
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,285 @@
+"""Conformance suites for authors of strategies and operators: what the engine relies on, as checks for a test.
+
+Invariant: what passes here was seen to keep the promises of `evolve.protocols`: it is deterministic, `ask` changes no
+state, a replay rebuilds it, and it names only what exists. A broken promise is an `AssertionError` that says which."""
+
+import math
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from evolve.archive import Archive, ArchiveSettings
+from evolve.protocols import Context, Operator, Strategy
+from evolve.types import (
+    Action,
+    Asked,
+    Axis,
+    Child,
+    EditError,
+    Evaluation,
+    EvaluatorSource,
+    Event,
+    Lesson,
+    MachineMeasured,
+    Measure,
+    Opened,
+    Origin,
+    Outcome,
+    Program,
+    ProgramId,
+    Progress,
+    Propose,
+    Record,
+    RecordId,
+    Ruled,
+    Selection,
+    Settled,
+    Task,
+    Wait,
+    canonical,
+)
+
+OPERATORS = ("first", "second", "third")
+IN_FLIGHT = 3
+OPTIMUM = 3.0
+
+
+class RehearsedHistory:
+    """A `History` over records that are all held in memory."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.programs: dict[ProgramId, Program] = {}
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def record(self, record: RecordId) -> Record:
+        assert 1 <= record <= len(self.records), f"a record of 1..{len(self.records)} is asked for, got {record}"
+        return self.records[record - 1]
+
+    def fitness(self, record: RecordId) -> float | None:
+        return self.record(record).evaluation.fitness
+
+    def outcome(self, record: RecordId) -> Outcome:
+        return self.record(record).evaluation.outcome
+
+    def operator(self, record: RecordId) -> str:
+        return self.record(record).origin.operator
+
+    def parents(self, record: RecordId) -> tuple[RecordId, ...]:
+        return self.record(record).origin.parents
+
+    def program_id(self, record: RecordId) -> ProgramId | None:
+        return self.record(record).program
+
+    def extras(self, plugin: str, after: RecordId = 0) -> Sequence[tuple[RecordId, Any]]:
+        return [(record.id, record.extras[plugin]) for record in self.records[after:] if plugin in record.extras]
+
+    def program(self, program: ProgramId) -> Program:
+        return self.programs[program]
+
+    def text(self, text: str) -> str:
+        raise KeyError(f"a rehearsal stores no texts, got {text!r}")
+
+
+class Rehearsal:
+    """A campaign without processes and files, and the `View` of it: a program is one number, best at `OPTIMUM`.
+
+    What happens depends on `seed` and on the actions alone. Everything that happened is in `events`, in order."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+        self.events: list[Event] = []
+        self.task = _task(_program(0.0))
+        settings = ArchiveSettings(islands=3)
+        self.archive = Archive(self.task.axes, settings, deterministic=True, certifies=False, bound=None)
+        self.history = RehearsedHistory()
+        self.lessons: Sequence[Lesson] = ()
+        self.progress = Progress()
+        self.pending: list[Asked] = []
+        self.operators = OPERATORS
+        self.budget_used = 0.0
+        self._steps = 0
+
+    def open(self) -> None:
+        """The events of a new campaign, until its seed has settled."""
+        self.events.append(Opened("rehearsal", self.task.name, self.task.version, "", {}))
+        self.events.append(MachineMeasured("none", 0.0, "none"))
+        self._settle(Origin("seed", 0), 0.0)
+
+    def rng(self, step: int, purpose: int = 0) -> Generator:
+        """The stream of a step, as the engine makes it: it depends on seed, step and purpose alone."""
+        return np.random.default_rng((self.seed, step, purpose))
+
+    def start(self, action: Propose | Measure) -> None:
+        """The action is decided upon."""
+        self._steps += 1
+        asked = Asked(self._steps, action, len(self.history))
+        self.pending.append(asked)
+        self.events.append(asked)
+
+    def finish(self) -> None:
+        """One of the pending steps ends, not always the oldest: proposals fail at times, and some are never judged."""
+        rng = self.rng(len(self.history), 1)
+        asked = self.pending.pop(int(rng.integers(len(self.pending))))
+        match asked.action:
+            case Measure(about=about):
+                origin = Origin("measurement", asked.step, about=about)
+                self._settle(origin, self._number(about))
+            case Propose(selection=chosen):
+                parents, inspirations = chosen.parents, chosen.inspirations
+                origin = Origin("proposal", asked.step, 0, 1, chosen.island, chosen.operator, "", parents, inspirations)
+                made = rng.random() < 0.9
+                start = self._number(parents[0]) if parents else 0.0
+                self._settle(origin, start + float(rng.normal()) if made else None, crashed=rng.random() < 0.1)
+
+    def quarantine_best(self) -> ProgramId | None:
+        """The best program is ruled out, and named; None while the best one is the seed."""
+        best = self.archive.best
+        if best is None or best.program == self.task.seed.id:
+            return None
+        ruling = Ruled("quarantine", best.program, "rehearsal")
+        self.archive.rule(ruling)
+        self.events.append(ruling)
+        return best.program
+
+    def _number(self, record: RecordId) -> float:
+        program = self.history.program_id(record)
+        return 0.0 if program is None else float(self.history.program(program).files["seed.py"].removeprefix("x = "))
+
+    def _settle(self, origin: Origin, number: float | None, crashed: bool = False) -> None:
+        program = None if number is None else _program(number)
+        if number is None or program is None:
+            evaluation = Evaluation.failed(Outcome.SCREENED, "nothing to judge")
+        elif crashed:
+            evaluation = Evaluation.failed(Outcome.CRASHED, "it crashed", seconds=0.1)
+        else:
+            evaluation = Evaluation.ok(-((number - OPTIMUM) ** 2), descriptors={"x": number})
+        record = Record(len(self.history) + 1, origin, program.id if program else None, evaluation)
+        self.history.records.append(record)
+        if program:
+            self.history.programs[program.id] = program
+        self.events.append(Settled(record, self.archive.settle(record)))
+        judged = origin.kind == "proposal" and evaluation.outcome is not Outcome.SCREENED
+        self.progress = Progress(programs=self.progress.programs + judged, records=len(self.history))
+
+
+def check_strategy(make: Callable[[Sequence[str]], Strategy], steps: int = 120) -> None:
+    """Rehearses a campaign of `steps` actions, up to `IN_FLIGHT` at a time, with the strategy of `make(operators)`.
+
+    Checked: the same view and generator give the same action, asking changes no state, a fresh strategy that is told
+    the same events asks the same, only known records and operators are named, a quarantined program is left alone,
+    and it never waits while nothing is pending."""
+    rehearsal, strategy, told = Rehearsal(), make(OPERATORS), 0
+    rehearsal.open()
+    quarantined: ProgramId | None = None
+    for step in range(1, steps + 1):
+        for event in rehearsal.events[told:]:
+            strategy.tell(event)
+        told = len(rehearsal.events)
+        action = _ask(strategy, rehearsal, step)
+        if step % 10 == 0:
+            replayed = _replayed(make, rehearsal.events).ask(rehearsal, rehearsal.rng(step))
+            assert replayed == action, (
+                f"a replay of the same events asks otherwise at step {step}: {replayed} != {action}"
+            )
+        _check_action(action, rehearsal, quarantined)
+        _act(rehearsal, action)
+        if quarantined is None and step >= steps // 2:
+            quarantined = rehearsal.quarantine_best()
+
+
+def _ask(strategy: Strategy, rehearsal: Rehearsal, step: int) -> Action:
+    action = strategy.ask(rehearsal, rehearsal.rng(step))
+    for other in range(3):
+        strategy.ask(rehearsal, rehearsal.rng(step, 2 + other))
+    again = strategy.ask(rehearsal, rehearsal.rng(step))
+    assert again == action, f"the same view and generator give another action at step {step}: {again} != {action}"
+    return action
+
+
+def _replayed(make: Callable[[Sequence[str]], Strategy], events: Sequence[Event]) -> Strategy:
+    strategy = make(OPERATORS)
+    for event in events:
+        strategy.tell(event)
+    return strategy
+
+
+def _act(rehearsal: Rehearsal, action: Action) -> None:
+    if not isinstance(action, Wait):
+        rehearsal.start(action)
+    if isinstance(action, Wait) or len(rehearsal.pending) >= IN_FLIGHT:
+        rehearsal.finish()
+
+
+def _check_action(action: Action, rehearsal: Rehearsal, quarantined: ProgramId | None) -> None:
+    known = range(1, len(rehearsal.history) + 1)
+    match action:
+        case Wait():
+            assert rehearsal.pending, "it waits while nothing is pending: the campaign would stand still"
+        case Measure(about=about, program=program):
+            assert about in known, f"it measures record {about}, but there are {len(known)}"
+            assert rehearsal.history.program_id(about) == program, f"record {about} does not hold the program {program}"
+        case Propose(selection=selection):
+            named = (*selection.parents, *selection.inspirations)
+            unknown = [record for record in named if record not in known]
+            assert not unknown, f"it names records {unknown}, but there are {len(known)}"
+            assert selection.operator in OPERATORS, (
+                f"it names the operator {selection.operator!r}, which it was not given"
+            )
+            islands = rehearsal.archive.settings.islands
+            assert 0 <= selection.island < islands, f"it names island {selection.island}, but there are {islands}"
+            programs = [rehearsal.history.program_id(record) for record in named]
+            assert quarantined is None or quarantined not in programs, "it names a quarantined program"
+
+
+def check_operator(make: Callable[[], Operator], programs: Sequence[Program]) -> None:
+    """Lets the operators that `make()` returns propose children of each of `programs`.
+
+    Checked: equal selections, histories and generators give equal children, also from an operator made afresh; a child
+    differs from its parent; its extras are plain JSON; nothing but `EditError` is raised; at least one of `programs`
+    has children."""
+    fruitful = 0
+    for number, program in enumerate(programs):
+        first, second = (_children(make(), program, number) for _ in range(2))
+        assert first == second, f"equal inputs give other children: {first} != {second}"
+        fruitful += first is not None
+        for child in first or ():
+            assert child.program is None or child.program.files != program.files, "a child is equal to its parent"
+            canonical(dict(child.extras))
+    assert fruitful, f"none of the {len(programs)} programs has a child: every proposal ended with EditError"
+
+
+def _children(operator: Operator, program: Program, number: int) -> Sequence[Child] | None:
+    history = RehearsedHistory()
+    history.programs[program.id] = program
+    history.records.append(Record(1, Origin("seed", 0), program.id, Evaluation.ok(1.0)))
+    context = Context(_task(program), history, np.random.default_rng(number), math.inf, threading.Event())
+    try:
+        children = list(operator.propose(Selection("checked", parents=(1,)), context))
+    except EditError:
+        return None
+    assert children, "a proposal has a child, or ends with EditError"
+    return children
+
+
+def _program(number: float) -> Program:
+    return Program({"seed.py": f"x = {number!r}"})
+
+
+def _task(seed: Program) -> Task:
+    return Task(
+        name="rehearsal",
+        folder="",
+        version="1",
+        brief="Find the best number.",
+        seed=seed,
+        entry="seed",
+        evaluator=EvaluatorSource(path="evaluator.py"),
+        deterministic=True,
+        axes=(Axis("x", -4.0, 8.0, 6),),
+    )

@@ -1,0 +1,123 @@
+"""What a judging is told, and what it finds. A failure is a kind of outcome, never the number 0."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+from evolve.types.task import Scalar
+
+Split = Literal["search", "confirm", "held_out"]
+Trust = Literal["witnessed", "rescored", "claimed"]
+
+
+class Outcome(StrEnum):
+    """How a judging ended. `docs/outcomes.md` maps every status of a session to one of these."""
+
+    OK = "ok"
+    INVALID = "invalid"
+    BUILD_FAILED = "build_failed"
+    CRASHED = "crashed"
+    TIMED_OUT = "timed_out"
+    OUT_OF_MEMORY = "out_of_memory"
+    WRONG = "wrong"
+    BELOW_THRESHOLD = "below_threshold"
+    SCREENED = "screened"
+    INTERNAL = "internal"
+
+
+class Parameters(dict[str, Scalar]):
+    """A task's parameters, read as attributes: `trial.parameters.n`."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"no parameter {name!r} in this task; it has {', '.join(self) or 'none'}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What one judging is told. Equal trials are repeatable; `limit` is in seconds of wall time for the stage; `seed` is the
+    judge's own and reaches a candidate only where the evaluator passes it on."""
+
+    seed: int = 0
+    split: Split = "search"
+    stage: str = "evaluate"
+    limit: float = 20.0
+    parameters: Parameters = field(default_factory=Parameters)
+    device: str = "cpu"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What a judging found. `fitness` is set exactly when the outcome is OK, and finite.
+
+    An evaluator returns texts and plain data in `feedback` and `artifacts`, and its fitness in the task's own direction; once
+    reported by the judge, both hold ids of stored texts and the fitness is maximised. `seconds` is wall time, `cpu_seconds`
+    the candidate's; `standard_error` is that of the mean of `measurements` measurements."""
+
+    outcome: Outcome
+    fitness: float | None = None
+    standard_error: float | None = None
+    measurements: int = 1
+    descriptors: Mapping[str, float] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    feedback: str = ""
+    artifacts: Mapping[str, Any] = field(default_factory=dict)
+    stage: str = ""
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    certified: bool = False
+    fingerprint: str = ""
+    device: str = "cpu"
+    environment: str = ""
+    isolation: str = ""
+    trust: Trust = "witnessed"
+    cached_from: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.fitness is not None) != (self.outcome is Outcome.OK):
+            raise ValueError(
+                f"a fitness is set exactly when the outcome is OK, got {self.outcome} with {self.fitness!r}"
+            )
+        if self.fitness is not None and not math.isfinite(self.fitness):
+            raise ValueError(f"a fitness is a finite number, got {self.fitness!r}")
+
+    @classmethod
+    def ok(
+        cls,
+        fitness: float,
+        *,
+        descriptors: Mapping[str, float] | None = None,
+        metrics: Mapping[str, float] | None = None,
+        artifacts: Mapping[str, Any] | None = None,
+        feedback: str = "",
+        standard_error: float | None = None,
+    ) -> "Evaluation":
+        """A program that did what was asked; `fitness` in the task's own direction."""
+        return cls(
+            Outcome.OK,
+            fitness=float(fitness),
+            standard_error=standard_error,
+            descriptors=dict(descriptors or {}),
+            metrics=dict(metrics or {}),
+            artifacts=dict(artifacts or {}),
+            feedback=feedback,
+        )
+
+    @classmethod
+    def failed(cls, outcome: Outcome, feedback: str, **fields: Any) -> "Evaluation":
+        """A program that did not, with what a person or a model should read about it."""
+        return cls(outcome, feedback=feedback, **fields)
+
+    @classmethod
+    def wrong(cls, feedback: str) -> "Evaluation":
+        """An answer that was given and is not correct."""
+        return cls(Outcome.WRONG, feedback=feedback)
+
+    @classmethod
+    def invalid(cls, feedback: str) -> "Evaluation":
+        """An answer that is not of the form that the task asks for."""
+        return cls(Outcome.INVALID, feedback=feedback)

@@ -1,0 +1,158 @@
+"""The closed set of events that a campaign is a fold over, and the actions that a strategy may ask for.
+
+Invariant: everything that archive, strategy, budget and history know follows from these, in their order."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from evolve.types.codec import tagged
+from evolve.types.program import ProgramId
+from evolve.types.record import Call, Lesson, Placement, Record, RecordId, Selection
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class Propose:
+    """Ask the selection's operator for children, and judge them."""
+
+    selection: Selection
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Judge the program of record `about` again: the whole cascade, or `stage` alone (`certify` is the task's own)."""
+
+    about: RecordId
+    program: ProgramId
+    stage: str = ""
+    why: str = ""
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing now: ask again after the next settled record."""
+
+
+Action = Propose | Measure | Wait
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The first event of every campaign. `definition` is the id of the text that holds the whole task, so that a log can be
+    replayed where the task's folder is gone."""
+
+    name: str
+    task: str
+    task_version: str
+    definition: str
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str] = field(default_factory=dict)
+    prices: Mapping[str, float] = field(default_factory=dict)
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class SettingsChanged:
+    """A later run of the same campaign has other settings; `changes` holds the new values by dotted key."""
+
+    changes: Mapping[str, Any]
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class MachineMeasured:
+    """A run began on a machine: its hardware class, the noise floor of the fitness, the isolation that is reached."""
+
+    hardware: str
+    noise_floor: float
+    isolation: str
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A step was decided. `after` is how many records had settled: what its operator may know."""
+
+    step: int
+    action: Propose | Measure
+    after: int
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """A model answered call `index` of a step."""
+
+    step: int
+    index: int
+    call: Call
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A proposal or a measurement ended, and what the archive did with it."""
+
+    record: Record
+    placement: Placement
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class LessonWritten:
+    """An operator or a person wrote a lesson."""
+
+    lesson: Lesson
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A rule or a person decided about a program; a quarantined one is never parent, inspiration or best."""
+
+    what: Literal["quarantine", "release", "promote"]
+    about: ProgramId
+    by: str
+    why: str = ""
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class Rearranged:
+    """A strategy moved programs to an island, which then holds these records and no others."""
+
+    island: int
+    records: tuple[RecordId, ...]
+
+
+Event = Opened | SettingsChanged | MachineMeasured | Asked | Replied | Settled | LessonWritten | Ruled | Rearranged
+
+
+@dataclass(frozen=True, slots=True)
+class Stamped:
+    """An event with its place and time: `at` in seconds since 1970, `active` in seconds that the campaign has run."""
+
+    number: int
+    at: float
+    active: float
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a campaign has spent, over all its runs. `programs` counts judged proposals, `judge_seconds` wall time in judge slots."""
+
+    programs: int = 0
+    records: int = 0
+    measurements: int = 0
+    screened: int = 0
+    seconds: float = 0.0
+    judge_seconds: float = 0.0
+    measure_seconds: float = 0.0
+    tokens: int = 0
+    money: float = 0.0
+    gpu_seconds: float = 0.0

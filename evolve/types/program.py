@@ -1,0 +1,44 @@
+"""Programs and texts: immutable, and named by the hash of what they hold."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NewType
+
+ProgramId = NewType("ProgramId", str)
+"""64 hexadecimal digits: the SHA-256 of a program's files."""
+TextId = NewType("TextId", str)
+"""64 hexadecimal digits: the SHA-256 of a text in UTF-8."""
+
+
+def canonical(value: object) -> str:
+    """`value` as JSON with sorted keys and no spaces: equal values have equal texts. NaN and infinity are refused."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def digest(text: str) -> str:
+    """The SHA-256 of `text` in UTF-8, as 64 hexadecimal digits."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def text_id(text: str) -> TextId:
+    """The name of a text in the log."""
+    return TextId(digest(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Immutable text files by relative path; two programs with equal files are the same program."""
+
+    files: Mapping[str, str]
+    id: ProgramId = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        files = dict(sorted(self.files.items()))
+        object.__setattr__(self, "files", MappingProxyType(files))
+        object.__setattr__(self, "id", ProgramId(digest(canonical(files))))
+
+    def __hash__(self) -> int:
+        return hash(self.id)

@@ -1,0 +1,122 @@
+"""The program of a judge process: loads a task's evaluator once, then turns jobs into reports until its engine ends.
+
+Invariant: the socket carries frames and nothing else; what an evaluator prints goes elsewhere."""
+
+import gc
+import importlib.util
+import json
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Protocol
+
+from evolve import plugins
+from evolve.judge.attempt import Raised, attempt
+from evolve.judge.children import die_with_parent
+from evolve.judge.evaluator import CodedEvaluator
+from evolve.judge.framing import receive_frame, send_frame
+from evolve.judge.job import Description, decode_job, encode_description, encode_report
+from evolve.judge.judging import Bench, judge, prepare
+from evolve.judge.machine import environment, hardware
+from evolve.protocols import Evaluator
+from evolve.sandbox import Box, Session
+from evolve.types import EvolveError, Limits, Program, Task, TaskError
+from evolve.types.codec import decode
+
+_SOCKET = 3
+_TRACE_SHOWN = 1500
+
+
+class Sandbox(Protocol):
+    """What the worker needs of a `Box`."""
+
+    isolation: str
+
+    def open(self, program: Program, entry: str, seconds: float) -> Session: ...
+    def close(self) -> None: ...
+
+
+def main(spawner: int) -> None:
+    """The whole life of a worker; `spawner` is the process that must be its parent."""
+    # A task's folder holds what decides a score, and nothing that a run leaves there.
+    sys.dont_write_bytecode = True
+    if die_with_parent(spawner):
+        with socket.socket(fileno=_SOCKET) as sock:
+            serve(sock)
+
+
+def serve(sock: socket.socket, make_box: Callable[[Limits], Sandbox] = Box) -> None:
+    """Takes the task as the first frame and answers with a `Description`, then a report for each job, until the end of file."""
+    first = receive_frame(sock)
+    if first is None:
+        return
+    task: Task = decode(Task, json.loads(first.decode("utf-8", "surrogatepass")))
+    box = attempt(lambda: make_box(task.limits))
+    if isinstance(box, Raised):
+        send_frame(sock, encode_description(Description(error=_explained(task, box))))
+        return
+    try:
+        _serve(sock, task, box)
+    finally:
+        box.close()
+
+
+def _serve(sock: socket.socket, task: Task, box: Sandbox) -> None:
+    made = attempt(lambda: prepare(task, load_evaluator(task), box.isolation, environment()))
+    if isinstance(made, Raised):
+        send_frame(sock, encode_description(Description(error=_explained(task, made))))
+        return
+    send_frame(sock, encode_description(_description(made)))
+    gc.freeze()
+    while (data := receive_frame(sock)) is not None:
+        report = judge(decode_job(data), made, lambda program, seconds: box.open(program, task.entry, seconds))
+        send_frame(sock, encode_report(report))
+
+
+def _description(made: Bench) -> Description:
+    return Description(
+        stages=tuple(stage.name for stage, _ in made.stages),
+        functions=tuple(sorted(made.functions)),
+        hardware=hardware(),
+        isolation=made.isolation,
+        environment=made.environment,
+        limit=sum(stage.limit for stage, _ in made.stages),
+    )
+
+
+def _explained(task: Task, raised: Raised) -> str:
+    """Why nothing can be judged. Our own errors say it already; anything else is shown with the end of its traceback."""
+    if isinstance(raised.error, EvolveError):
+        return str(raised.error)
+    source = task.evaluator.path or task.evaluator.plugin
+    return (
+        f"the evaluator {source!r} of task {task.name!r} does not load: {raised.line}. "
+        f"Do: mend it until it can be imported\n\n{raised.trace[-_TRACE_SHOWN:]}"
+    )
+
+
+def load_evaluator(task: Task) -> Evaluator:
+    """The evaluator that the task names; raises what its code raises, and `EvolveError`."""
+    if task.evaluator.path is None:
+        return plugins.load().evaluator(task.evaluator)
+    path = Path(task.folder) / task.evaluator.path
+    found = {id(value): value for value in vars(_executed(path)).values() if isinstance(value, CodedEvaluator)}
+    if len(found) != 1:
+        raise TaskError(
+            f"{path} has {len(found)} functions marked @evaluator, wanted one. Do: mark the function that judges a program"
+        )
+    return next(iter(found.values()))
+
+
+def _executed(path: Path) -> ModuleType:
+    """The file as a module that may import its neighbours."""
+    sys.path.insert(0, str(path.parent))
+    spec = importlib.util.spec_from_file_location("evolve_task_evaluator", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise TaskError(f"there is no evaluator at {path}. Do: write one, or correct `evaluator` in task.toml")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,124 @@
+"""Short ways to make records and archives for the tests of the archive; no task, no log, no judge."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evolve.archive import Archive, ArchiveSettings
+from evolve.types import (
+    Axis,
+    Evaluation,
+    Insertion,
+    MachineMeasured,
+    Measure,
+    Origin,
+    Outcome,
+    Placement,
+    ProgramId,
+    Record,
+    Ruled,
+)
+
+AXES = (Axis("size", 0.0, 4.0, 4), Axis("walls", 0.0, 2.0, 2))
+
+
+def program(name: object) -> ProgramId:
+    """A program's id that a person can read."""
+    return ProgramId(f"program-{name}")
+
+
+class Story:
+    """An archive with its events told one after the other; counts record ids."""
+
+    def __init__(
+        self,
+        kind: str = "deterministic",
+        *,
+        axes: Sequence[Axis] = AXES,
+        bound: float | None = None,
+        noise: float | None = 0.1,
+        **settings: Any,
+    ) -> None:
+        values = {"islands": 1, "migrate_every": 0, **settings}
+        self.archive = Archive(
+            axes,
+            ArchiveSettings(**values),
+            deterministic=kind != "noisy",
+            certifies=kind == "certifies",
+            bound=bound,
+        )
+        self.records: list[Record] = []
+        if noise is not None:
+            self.machine("here", noise)
+
+    def machine(self, hardware: str, noise: float = 0.1) -> None:
+        self.archive.measured_machine(MachineMeasured(hardware, noise, "reduced"))
+
+    def settle(self, origin: Origin, name: object, evaluation: Evaluation) -> Placement:
+        record = Record(len(self.records) + 1, origin, None if name is None else program(name), evaluation)
+        self.records.append(record)
+        return self.archive.settle(record)
+
+    def propose(
+        self, name: object, fitness: float | None, at: tuple[float, float] = (0, 0), island: int = 0
+    ) -> Insertion:
+        """A proposal, or one that failed where there is no fitness."""
+        return self._arrive("proposal", name, fitness, at, island)
+
+    def seed(self, name: object, fitness: float, at: tuple[float, float] = (0, 0)) -> Insertion:
+        return self._arrive("seed", name, fitness, at, 0)
+
+    def _arrive(
+        self, kind: Any, name: object, fitness: float | None, at: tuple[float, float], island: int
+    ) -> Insertion:
+        origin = Origin(kind, len(self.records), island=island)
+        if fitness is None:
+            return self.settle(origin, name, Evaluation.failed(Outcome.WRONG, "no")).insertion
+        return self.settle(origin, name, Evaluation.ok(fitness, descriptors={"size": at[0], "walls": at[1]})).insertion
+
+    def propose_at(self, name: object, fitness: float, descriptors: Mapping[str, float]) -> Insertion:
+        """A proposal in an archive with other axes."""
+        return self.settle(
+            Origin("proposal", len(self.records)), name, Evaluation.ok(fitness, descriptors=descriptors)
+        ).insertion
+
+    def measure(
+        self, name: object, fitness: float | None, *, outcome: Outcome = Outcome.WRONG, certified: bool = False
+    ) -> Insertion:
+        """A measurement of a program settles, with a fitness or else with this outcome."""
+        about = next((record.id for record in self.records if record.program == program(name)), 0)
+        at = {} if certified else {"size": 0.0, "walls": 0.0}
+        evaluation = Evaluation(
+            outcome if fitness is None else Outcome.OK, fitness=fitness, certified=certified, descriptors=at
+        )
+        return self.settle(Origin("measurement", len(self.records), about=about), name, evaluation).insertion
+
+    def certify(self, name: object, fitness: float | None) -> Insertion:
+        return self.measure(name, fitness, certified=fitness is not None)
+
+    def rule(self, what: Any, name: object) -> None:
+        self.archive.rule(Ruled(what, program(name), by="a test"))
+
+    def next_due(self) -> tuple[str, str] | None:
+        """Name of the program that is due, and why; marks it as asked."""
+        measure = self.archive.due()
+        if measure is None:
+            return None
+        self.archive.asked(measure)
+        return measure.program.removeprefix("program-"), measure.why
+
+    def names(self, island: int = 0) -> list[str]:
+        """The island's elites, the best first."""
+        return [elite.program.removeprefix("program-") for elite in self.archive.elites(island)]
+
+    @property
+    def best(self) -> str | None:
+        best = self.archive.best
+        return None if best is None else best.program.removeprefix("program-")
+
+    def waiting(self) -> list[tuple[str, int | None]]:
+        return [(one.program.removeprefix("program-"), one.island) for one in self.archive.pending]
+
+
+def ask(story: Story, name: object) -> None:
+    """Somebody else than the archive asks for a measurement."""
+    story.archive.asked(Measure(1, program(name)))

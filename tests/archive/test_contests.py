@@ -1,0 +1,212 @@
+"""Facts about places in cells and who wins them."""
+
+import pytest
+from archive_makers import Story, ask
+
+from evolve.archive.agenda import GIVE_UP
+from evolve.types import Insertion, Outcome
+
+NOT_ADDED, PENDING, IMPROVED, NEW = Insertion
+
+
+def test_insertions_of_a_deterministic_task() -> None:
+    story = Story(capacity=2)
+    assert story.propose("a", 1.0) is NEW
+    assert story.propose("b", 0.5) is IMPROVED
+    assert story.propose("c", 0.5) is NOT_ADDED
+    assert story.propose("d", 0.7) is IMPROVED
+    assert story.propose("e", None) is NOT_ADDED
+    assert story.names() == ["a", "d"]
+
+
+@pytest.fixture
+def certified() -> Story:
+    """A certified incumbent `a` in the first cell, which is the best too, and nothing due."""
+    story = Story("certifies")
+    story.propose("a", 1.0)
+    story.certify("a", 1.0)
+    return story
+
+
+def test_a_challenger_waits_for_its_certificate_and_then_wins(certified: Story) -> None:
+    assert certified.propose("b", 2.0) is PENDING
+    assert certified.names() == ["a"]
+    assert certified.next_due() == ("b", "challenger")
+    assert certified.next_due() is None
+    assert certified.certify("b", 1.5) is IMPROVED
+    assert (certified.names(), certified.best, certified.waiting()) == (["b"], "b", [])
+
+
+def test_a_challenger_whose_certified_value_is_too_small_loses(certified: Story) -> None:
+    certified.propose("b", 2.0)
+    assert certified.certify("b", 0.9) is NOT_ADDED
+    assert (certified.names(), certified.waiting()) == (["a"], [])
+
+
+@pytest.mark.parametrize("outcome", [Outcome.WRONG, Outcome.INVALID])
+def test_a_challenger_that_cannot_be_certified_is_out_for_ever(certified: Story, outcome: Outcome) -> None:
+    certified.propose("b", 2.0)
+    assert certified.measure("b", None, outcome=outcome) is NOT_ADDED
+    assert (certified.names(), certified.waiting()) == (["a"], [])
+    assert certified.propose("b", 3.0) is NOT_ADDED
+
+
+def test_an_incumbent_without_a_certificate_is_certified_first() -> None:
+    story = Story("certifies")
+    story.propose("best", 9.0, at=(3, 1))
+    story.certify("best", 9.0)
+    story.propose("a", 1.0)
+    assert story.propose("b", 2.0) is PENDING
+    assert [story.next_due(), story.next_due(), story.next_due()] == [("a", "incumbent"), ("b", "challenger"), None]
+    assert story.certify("b", 2.0) is PENDING
+    assert story.certify("a", 1.0) is NOT_ADDED
+    assert story.names() == ["best", "b"]
+
+
+def test_an_elite_that_cannot_be_certified_makes_room_for_the_best_member() -> None:
+    story = Story("certifies")
+    for name, fitness in (("a", 1.0), ("b", 0.5), ("c", 0.8)):
+        story.propose(name, fitness)
+    story.certify("a", None)
+    assert story.names() == ["c"]
+
+
+def test_one_challenger_waits_per_cell_the_largest(certified: Story) -> None:
+    certified.propose("best", 99.0, at=(3, 1))
+    certified.certify("best", 99.0)
+    assert [certified.propose("b", 2.0), certified.propose("c", 1.5), certified.propose("d", 3.0)] == [
+        PENDING,
+        NOT_ADDED,
+        PENDING,
+    ]
+    assert certified.waiting() == [("d", 0)]
+
+
+def test_a_challenger_that_was_replaced_still_wins_when_it_is_certified(certified: Story) -> None:
+    certified.propose("b", 2.0)
+    assert certified.next_due() == ("b", "challenger")
+    certified.propose("c", 3.0)
+    assert certified.certify("b", 2.0) is IMPROVED
+    assert (certified.names(), certified.waiting()) == (["b"], [("c", None), ("c", 0)])
+
+
+def test_a_failed_challenger_is_followed_by_the_best_remaining_member(certified: Story) -> None:
+    certified.propose("b", 2.0)
+    certified.propose("c", 3.0)
+    certified.certify("c", None)
+    assert ("b", 0) in certified.waiting()
+
+
+def test_the_machinery_failing_is_nobodys_fault_but_ends_one_day(certified: Story) -> None:
+    certified.propose("b", 2.0)
+    for _ in range(GIVE_UP - 1):
+        assert certified.next_due() == ("b", "challenger")
+        assert certified.measure("b", None, outcome=Outcome.INTERNAL) is PENDING
+    assert certified.next_due() == ("b", "challenger")
+    assert certified.measure("b", None, outcome=Outcome.INTERNAL) is NOT_ADDED
+    assert (certified.next_due(), certified.waiting(), certified.names()) == (None, [], ["a"])
+
+
+@pytest.fixture
+def noisy() -> Story:
+    """An incumbent `a`, measured twice at 1.0, the best, and nothing due; one sigma is 0.1."""
+    story = Story("noisy")
+    story.propose("a", 1.0)
+    story.measure("a", 1.0)
+    return story
+
+
+def test_a_gain_above_the_noise_counts_at_once(noisy: Story) -> None:
+    assert noisy.propose("b", 1.6) is IMPROVED
+    assert noisy.best == "b"
+
+
+def test_an_uncertain_gain_is_confirmed_and_then_the_means_decide(noisy: Story) -> None:
+    assert noisy.propose("b", 1.15) is PENDING
+    assert noisy.next_due() == ("b", "challenger")
+    assert noisy.measure("b", 0.95) is IMPROVED
+    elite = noisy.archive.best_elite(0)
+    assert (noisy.names(), elite.fitness, elite.estimate.count) == (["b"], pytest.approx(1.05), 2)
+    assert elite.reported is None
+
+
+def test_after_a_failed_confirmation_the_incumbent_is_measured_once(noisy: Story) -> None:
+    noisy.propose("b", 1.15)
+    assert noisy.next_due() == ("b", "challenger")
+    assert noisy.measure("b", 0.5) is NOT_ADDED
+    assert [noisy.next_due(), noisy.next_due()] == [("a", "refresh"), None]
+    noisy.measure("a", 0.7)
+    assert noisy.next_due() is None
+    assert noisy.archive.best_elite(0).fitness == pytest.approx(0.9)
+
+
+def test_a_refresh_that_the_machinery_failed_is_still_owed(noisy: Story) -> None:
+    noisy.propose("b", 1.15)
+    noisy.measure("b", 0.5)
+    assert noisy.next_due() == ("a", "refresh")
+    noisy.measure("a", None, outcome=Outcome.INTERNAL)
+    assert noisy.next_due() == ("a", "refresh")
+
+
+def test_what_somebody_else_asked_for_is_not_due(noisy: Story) -> None:
+    noisy.propose("b", 1.15)
+    ask(noisy, "b")
+    ask(noisy, "never seen")
+    assert noisy.next_due() is None
+
+
+def test_a_waiting_challenger_meets_the_new_incumbent(noisy: Story) -> None:
+    noisy.propose("b", 1.15)
+    noisy.propose("c", 2.0)
+    assert (noisy.names(), noisy.waiting()) == (["c"], [])
+
+
+def test_a_program_proposed_again_is_one_more_measurement(noisy: Story) -> None:
+    noisy.propose("b", 1.15)
+    assert noisy.propose("b", 1.15) is IMPROVED
+    assert noisy.archive.best.estimate.count == 2
+
+
+def test_a_program_in_several_islands_has_one_estimate() -> None:
+    story = Story("noisy", islands=3)
+    story.seed("a", 1.0)
+    story.measure("a", 2.0)
+    assert [story.archive.best_elite(island).fitness for island in range(3)] == [1.5, 1.5, 1.5]
+
+
+def test_on_another_machine_an_elite_is_measured_before_it_defends(noisy: Story) -> None:
+    noisy.machine("there", 0.1)
+    assert noisy.propose("b", 0.2) is PENDING
+    assert [noisy.next_due(), noisy.next_due()] == [("a", "incumbent"), None]
+    noisy.measure("a", 0.5)
+    assert (noisy.names(), noisy.archive.best.fitness, noisy.waiting()) == (["a"], 0.5, [])
+    assert noisy.next_due() is None
+
+
+def test_what_waits_is_asked_for_again_on_another_machine(noisy: Story) -> None:
+    noisy.propose("b", 1.15)
+    noisy.machine("there", 0.1)
+    assert noisy.next_due() == ("a", "incumbent")
+    noisy.measure("a", 1.0)
+    assert noisy.next_due() == ("b", "challenger")
+
+
+def test_what_waits_is_settled_by_a_smaller_noise_floor(noisy: Story) -> None:
+    assert noisy.propose("b", 1.15) is PENDING
+    noisy.machine("here", 0.01)
+    assert (noisy.names(), noisy.best, noisy.waiting()) == (["b"], "b", [])
+
+
+def test_owed_reports_and_refreshes_survive_another_machine(noisy: Story) -> None:
+    noisy.propose("b", 1.15)
+    noisy.measure("b", 0.5)
+    noisy.machine("here", 0.2)
+    assert noisy.next_due() == ("a", "refresh")
+
+
+def test_back_on_a_machine_its_measurements_count_again(noisy: Story) -> None:
+    noisy.machine("there")
+    noisy.propose("b", 0.2, at=(1, 0))
+    noisy.machine("here")
+    assert noisy.propose("c", 0.9) is NOT_ADDED
+    assert noisy.archive.retrieve(0, 0)[0].estimate.count == 2

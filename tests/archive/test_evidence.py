@@ -1,0 +1,124 @@
+"""Facts about what is known of programs."""
+
+import pytest
+from archive_makers import AXES, program
+
+from evolve.archive.evidence import FAILED, QUARANTINED, Evidence
+from evolve.archive.grid import Grid
+from evolve.archive.values import Estimate
+from evolve.types import Evaluation, Origin, Outcome, Record
+
+
+def evidence_of(*fitnesses: float, pooling: bool = True) -> Evidence:
+    """One program per fitness, in the records 1, 2, 3, ..."""
+    evidence = Evidence(Grid(AXES), pooling=pooling)
+    for number, fitness in enumerate(fitnesses):
+        found = Evaluation.ok(fitness, descriptors={"size": 1.5, "walls": 1.0})
+        record = Record(number + 1, Origin("proposal", number, island=2), program(number), found)
+        evidence.add(record, program(number), fitness, quarantined=False)
+    return evidence
+
+
+def again(evidence: Evidence, number: int, fitness: float, *, certified: bool = False, record: int = 90) -> None:
+    evidence.measure(number, record, Evaluation(Outcome.OK, fitness=fitness, certified=certified), fitness)
+
+
+def test_a_program_is_found_by_its_id_and_by_its_records() -> None:
+    evidence = evidence_of(1.0, 2.0)
+    again(evidence, 1, 2.5, record=40)
+    assert [evidence.find(program(1)), evidence.find(program("other")), evidence.find(None)] == [1, None, None]
+    assert [evidence.of_record(record) for record in (-1, 0, 1, 2, 3, 39, 40, 41)] == [
+        None,
+        None,
+        0,
+        1,
+        None,
+        None,
+        1,
+        None,
+    ]
+
+
+def test_a_noisy_program_is_worth_the_mean_of_its_measurements() -> None:
+    evidence = evidence_of(1.0)
+    again(evidence, 0, 2.0)
+    assert evidence.estimate(0, None) == Estimate(1.5, pytest.approx(0.5), 2)
+
+
+def test_a_deterministic_program_is_worth_its_latest_measurement() -> None:
+    evidence = evidence_of(1.0, pooling=False)
+    again(evidence, 0, 2.0)
+    assert evidence.estimate(0, None) == Estimate(2.0, 0.0, 1)
+    assert evidence.report(0, None) == Estimate(2.0, 0.0, 1)
+
+
+@pytest.mark.parametrize("pooling", [False, True])
+def test_the_latest_certified_value_is_the_estimate(pooling: bool) -> None:
+    evidence = evidence_of(1.0, pooling=pooling)
+    again(evidence, 0, 0.9, certified=True)
+    again(evidence, 0, 5.0)
+    again(evidence, 0, 0.8, certified=True)
+    assert evidence.estimate(0, 0.1) == evidence.report(0, 0.1) == Estimate(0.8, 0.0, 1, certified=True)
+
+
+def test_only_measurements_after_the_win_are_reported() -> None:
+    evidence = evidence_of(9.0)
+    again(evidence, 0, 8.0)
+    evidence.won(0)
+    assert evidence.report(0, 0.1) is None
+    again(evidence, 0, 5.0)
+    reported = evidence.report(0, 0.1)
+    assert reported is not None
+    assert (reported.mean, reported.count) == (5.0, 1)
+
+
+def test_each_hardware_class_has_its_own_pool() -> None:
+    evidence = evidence_of(1.0)
+    evidence.move_to("first")
+    assert (evidence.judgings(0), evidence.values[0]) == (1, 1.0)
+    evidence.move_to("second")
+    assert (evidence.judgings(0), evidence.values[0]) == (0, 1.0)
+    again(evidence, 0, 7.0)
+    assert (evidence.judgings(0), evidence.values[0]) == (1, 7.0)
+    evidence.move_to("first")
+    assert (evidence.judgings(0), evidence.values[0]) == (1, 1.0)
+    assert evidence.state()["pools"] == {"first": [[0, 1, 1.0, 0.0, 0.0]], "second": [[0, 1, 7.0, 0.0, 0.0]]}
+
+
+def test_descriptors_are_those_of_the_axes() -> None:
+    assert evidence_of(1.0, 2.0).descriptors(1) == {"size": 1.5, "walls": 1.0}
+
+
+def test_the_strongest_is_alive_not_excluded_and_the_first_of_equals() -> None:
+    evidence = evidence_of(5.0, 4.0, 3.0, 3.0, 1.0)
+    evidence.status[0] |= QUARANTINED
+    assert evidence.strongest([4, 3, 2, 1, 0], [1]) == 3
+    assert evidence.strongest([0, 1], [1]) is None
+    assert evidence.strongest([]) is None
+    evidence.status[1] |= FAILED
+    assert [evidence.alive(number) for number in range(3)] == [False, False, True]
+    assert evidence.strongest_of_all(certified=False, judgings=0) == 2
+
+
+def test_the_strongest_of_all_can_be_asked_to_be_confirmed() -> None:
+    evidence = evidence_of(5.0, 4.0, 3.0)
+    again(evidence, 1, 4.0)
+    again(evidence, 2, 3.0, certified=True)
+    assert evidence.strongest_of_all(certified=False, judgings=2) == 1
+    assert evidence.strongest_of_all(certified=True, judgings=0) == 2
+    assert evidence.strongest_of_all(certified=True, judgings=2) is None
+    assert Evidence(Grid(AXES), pooling=True).strongest_of_all(certified=False, judgings=0) is None
+
+
+def test_columns_can_grow_after_they_were_searched() -> None:
+    """numpy's views of the columns must be gone, or an append would raise."""
+    evidence = evidence_of(1.0)
+    assert evidence.strongest_of_all(certified=True, judgings=1) is None
+    assert evidence.strongest([0]) == 0
+    evidence.add(
+        Record(2, Origin("proposal", 2), program("x"), Evaluation.ok(2.0, descriptors={"size": 0, "walls": 0})),
+        program("x"),
+        2.0,
+        quarantined=True,
+    )
+    assert not evidence.alive(1)

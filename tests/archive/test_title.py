@@ -1,0 +1,122 @@
+"""Facts about who is the best of all."""
+
+from archive_makers import Story
+
+
+def test_the_largest_of_a_deterministic_task_is_the_best() -> None:
+    story = Story()
+    for name, fitness in (("a", 1.0), ("b", 3.0), ("c", 2.0), ("d", 3.0)):
+        story.propose(name, fitness, at=(fitness, 0))
+    assert story.best == "b"
+
+
+def test_nothing_is_best_before_it_is_certified() -> None:
+    story = Story("certifies")
+    story.propose("a", 1.0)
+    assert (story.best, story.waiting()) == (None, [("a", None)])
+    assert story.next_due() == ("a", "challenger")
+    story.certify("a", 0.99)
+    assert (story.best, story.waiting()) == ("a", [])
+    assert story.archive.best.estimate.certified
+    assert story.archive.best.fitness == 0.99
+
+
+def test_a_larger_rival_takes_the_turn_of_a_smaller_one() -> None:
+    story = Story("certifies")
+    story.propose("a", 1.0)
+    story.certify("a", 1.0)
+    story.propose("b", 2.0, at=(1, 0))
+    story.propose("c", 3.0, at=(2, 0))
+    story.propose("d", 2.5, at=(3, 0))
+    assert story.waiting() == [("c", None)]
+
+
+def test_when_a_rival_fails_the_best_of_the_others_is_tried() -> None:
+    story = Story("certifies")
+    story.propose("a", 1.0)
+    story.certify("a", 1.0)
+    story.propose("b", 2.0, at=(1, 0))
+    story.propose("c", 3.0, at=(2, 0))
+    story.certify("c", None)
+    assert (story.best, story.waiting()) == ("a", [("b", None)])
+    story.certify("b", 0.5)
+    assert (story.best, story.waiting()) == ("a", [])
+
+
+def test_a_first_occupant_is_new_in_its_cell_and_waits_for_the_title_only() -> None:
+    story = Story("certifies")
+    story.propose("a", 1.0)
+    story.certify("a", 1.0)
+    assert story.propose("b", 2.0, at=(1, 0)).name == "NEW"
+    assert story.waiting() == [("b", None)]
+
+
+def test_the_title_of_a_quarantined_program_falls_to_the_next_confirmed_one() -> None:
+    story = Story("noisy")
+    story.propose("a", 1.0)
+    story.measure("a", 1.0)
+    story.propose("lucky", 1.2, at=(1, 0))
+    story.propose("b", 5.0, at=(2, 0))
+    assert story.best == "b"
+    story.rule("quarantine", "b")
+    assert (story.best, story.waiting()) == ("a", [("lucky", None)])
+
+
+def test_without_a_confirmed_one_it_falls_to_the_best_elite() -> None:
+    story = Story("noisy")
+    story.propose("a", 1.0)
+    story.propose("b", 9.0, at=(1, 0))
+    story.rule("quarantine", "b")
+    assert story.best == "a"
+
+
+def test_with_everybody_quarantined_there_is_no_best() -> None:
+    story = Story()
+    story.propose("a", 1.0)
+    story.rule("quarantine", "a")
+    assert (story.best, story.names()) == (None, [])
+
+
+def test_a_noisy_best_is_measured_for_its_report_and_no_more() -> None:
+    story = Story("noisy")
+    story.propose("a", 1.0)
+    assert story.archive.best.reported is None
+    assert story.next_due() == ("a", "report")
+    assert story.next_due() is None
+    story.measure("a", 0.6)
+    assert story.archive.best.reported.mean == 0.6
+    assert story.archive.best.fitness == 0.8
+    assert story.next_due() is None
+
+
+def test_a_best_that_measures_worse_is_challenged_by_the_best_elite() -> None:
+    story = Story("noisy")
+    story.propose("a", 1.0)
+    story.propose("b", 0.95, at=(1, 0))
+    story.measure("b", 0.95)
+    story.measure("a", 0.7)
+    assert story.best == "b"
+
+
+def test_a_confirmed_rival_that_fails_sends_a_measurement_to_the_best() -> None:
+    story = Story("noisy")
+    story.propose("a", 1.0)
+    story.measure("a", 1.0)
+    story.propose("b", 1.1, at=(1, 0))
+    assert story.next_due() == ("b", "challenger")
+    story.measure("b", 0.7)
+    assert story.best == "a"
+    assert story.next_due() == ("a", "refresh")
+    story.measure("a", 1.0)
+    assert story.next_due() is None
+
+
+def test_what_is_due_can_be_narrowed_to_the_best() -> None:
+    story = Story("certifies")
+    story.propose("best", 9.0)
+    assert story.archive.due(best_only=True).program == "program-best"
+    story.certify("best", 9.0)
+    story.propose("a", 1.0, at=(1, 0))
+    story.propose("b", 2.0, at=(1, 0))
+    assert story.archive.due(best_only=True) is None
+    assert story.archive.due().program == "program-a"

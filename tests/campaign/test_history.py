@@ -1,0 +1,90 @@
+"""Columns of settled records, and what a bounded view of them answers."""
+
+import threading
+
+import pytest
+
+from evolve.campaign.history import Columns, Past
+from evolve.types import Evaluation, Origin, Outcome, Program, ProgramId, Record
+
+
+class Texts:
+    """A fake reader over a few programs."""
+
+    def __init__(self) -> None:
+        self.known = {ProgramId("p1"): Program({"a": "1"})}
+
+    def program(self, program: ProgramId) -> Program:
+        return self.known[program]
+
+    def text(self, text: str) -> str:
+        return f"text {text}"
+
+
+def record(number: int, fitness: float | None, **extras: object) -> Record:
+    """A settled proposal."""
+    evaluation = Evaluation.ok(fitness) if fitness is not None else Evaluation.wrong("no")
+    origin = Origin("proposal", number, operator="op" if number % 2 else "", parents=(number - 1,))
+    return Record(number, origin, ProgramId(f"p{number}"), evaluation, extras=extras)
+
+
+@pytest.fixture
+def columns() -> Columns:
+    """Three records, the second one a failure; two of them with a plugin's extras."""
+    made = Columns()
+    for item in (record(1, 1.5, mine={"k": 1}), record(2, None), record(3, -2.0, mine={"k": 3}, other=7)):
+        made.append(item)
+    return made
+
+
+def test_columns_answer_what_was_appended(columns):
+    """In the order in which it settled."""
+    past = Past(columns, Texts(), 3)
+    assert [past.fitness(number) for number in (1, 2, 3)] == [1.5, None, -2.0]
+    assert [past.outcome(number) for number in (1, 2, 3)] == [Outcome.OK, Outcome.WRONG, Outcome.OK]
+    assert [past.operator(number) for number in (1, 2, 3)] == ["op", "", "op"]
+    assert [past.parents(number) for number in (1, 2, 3)] == [(0,), (1,), (2,)]
+    assert past.program_id(3) == "p3"
+    assert len(past) == 3
+
+
+def test_a_past_ends_where_it_was_told_to(columns):
+    """Later records do not exist for it, extras neither."""
+    past = Past(columns, Texts(), 2)
+    assert list(past.extras("mine")) == [(1, {"k": 1})]
+    with pytest.raises(IndexError, match="no record 3 here; there are 1 to 2"):
+        past.fitness(3)
+    with pytest.raises(IndexError):
+        past.fitness(0)
+
+
+def test_extras_after_a_record(columns):
+    """So that a fold goes on where it stopped."""
+    past = Past(columns, Texts(), 3)
+    assert list(past.extras("mine", after=1)) == [(3, {"k": 3})]
+    assert list(past.extras("other")) == [(3, 7)]
+    assert list(past.extras("nobody")) == []
+
+
+def test_texts_come_from_the_reader(columns):
+    """History holds none."""
+    past = Past(columns, Texts(), 3)
+    assert Program({"a": "1"}) == past.program(ProgramId("p1"))
+    assert past.text("x") == "text x"
+
+
+def test_a_past_is_the_same_while_others_append(columns):
+    """A proposal thread reads while the main thread appends."""
+    past, seen, done = Past(columns, Texts(), 3), [], threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            seen.append((len(past), past.fitness(3), len(past.extras("mine"))))
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    for number in range(4, 2000):
+        columns.append(record(number, float(number), mine=number))
+    done.set()
+    thread.join()
+    assert {(3, -2.0, 2)} == set(seen)

@@ -1,0 +1,109 @@
+"""`evolve campaign`."""
+
+import json
+
+import pytest
+
+from evolve.campaign import Campaign
+from evolve.campaign.state import Difference
+from evolve.types import Insertion, Placement
+from tests.written import Written, number_task
+
+
+def records(result) -> list[dict]:
+    """What stdout holds, which is JSON alone."""
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_an_empty_workspace_says_what_to_do(call):
+    """It is no error."""
+    result = call("campaign")
+    assert result.exit_code == 0
+    assert "Do: evolve run circle_packing" in result.stdout
+    assert call("campaign", "list", "--json").stdout == ""
+
+
+def test_campaigns_are_listed(call, short):
+    """List is the default verb."""
+    Written(short, name="second").campaign.close()
+    lines = call("campaign").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["campaign", "second", "number"]
+    found = records(call("campaign", "list", "--json"))
+    assert [(line["name"], line["task"], line["strategy"], line["budget"]) for line in found] == [
+        ("second", "number", "islands", ["30programs"]),
+        ("number", "number", "islands", ["30programs"]),
+    ]
+    assert [line["events"] for line in found] == [2, 8]
+
+
+@pytest.mark.parametrize("content", [b"not a log at all, just some text", b""])
+def test_a_file_that_is_no_log_is_listed_with_its_problem(call, short, content):
+    """The others are listed all the same."""
+    (short / "archive" / "campaigns" / "odd.db").write_bytes(content)
+    found = {line["name"]: line["problem"] for line in records(call("campaign", "list", "--json"))}
+    assert found["number"] == ""
+    assert found["odd"] != ""
+
+
+def test_a_campaign_is_shown_with_everything_that_matters(call, short):
+    """The one written last, if none is named."""
+    for result in (call("campaign", "show"), call("campaign", "show", "number")):
+        for line in (
+            "campaign   number",
+            "progress   4 programs judged, 1 screened, 0 measurements in 0 s",
+            "left       26 programs",
+            "best       number/6  nearness 6.5 (+1.5 to the seed)",
+            "outcomes   ok 4, crashed 1, screened 1",
+            "isolation  reduced",
+            "  archive.islands = 4",
+        ):
+            assert line in result.stdout, line
+
+
+def test_a_campaign_is_shown_as_json(call, short):
+    """One object."""
+    (page,) = records(call("campaign", "show", "number", "--json"))
+    assert (page["name"], page["best"]["name"], page["outcomes"]["ok"]) == ("number", "number/6", 4)
+
+
+def test_an_unknown_campaign_is_an_error_with_a_suggestion(call, short):
+    """Exit code 1."""
+    result = call("campaign", "show", "numbr")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("evolve: error: there is no campaign 'numbr'")
+    assert "Did you mean 'number'?" in result.stderr
+
+
+def test_a_replay_equals_what_is_stored(call, short):
+    """And has a digest that does not change."""
+    first, second = (records(call("campaign", "replay", "number", "--json"))[0] for _ in range(2))
+    assert (first["equal"], first["events"], first["records"]) == (True, 8, 6)
+    assert first["digest"] == second["digest"]
+    assert first["digest"] in call("campaign", "replay").stdout
+
+
+def test_a_replay_that_differs_is_a_failure_that_names_the_record(call, short, monkeypatch):
+    """Exit code 1, on stdout as on a terminal."""
+    found = Difference(3, Placement(Insertion.NEW, 0, 1), Placement(Insertion.NOT_ADDED))
+    replayed = Campaign.replayed
+
+    def different(campaign: Campaign) -> Campaign:
+        replayed(campaign)
+        campaign.state.difference = found
+        return campaign
+
+    monkeypatch.setattr(Campaign, "replayed", different)
+    result = call("campaign", "replay", "number")
+    assert result.exit_code == 1
+    assert "DIFFERENT from what the log says, first at record 3" in result.stdout
+    assert records(call("campaign", "replay", "number", "--json"))[0]["equal"] is False
+    assert "difference" in call("campaign", "show", "number").stdout
+
+
+def test_a_certified_campaign_names_its_certificate(call, home):
+    """In `show`, too."""
+    written = Written(home, number_task(promotion="certificate"))
+    written.seed()
+    written.certificate(1, 5.0)
+    written.campaign.close()
+    assert "certified  yes, the task proved this value: evolve program show number/2" in call("campaign", "show").stdout

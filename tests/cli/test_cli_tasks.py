@@ -1,0 +1,35 @@
+"""`evolve task`."""
+
+import json
+
+import evolve.task
+
+
+def test_bundled_tasks_are_listed(call):
+    """List is the default verb."""
+    text = call("task").stdout
+    assert "circle_packing  sum of radii, max" in text
+    found = {line["name"]: line for line in map(json.loads, call("task", "list", "--json").stdout.splitlines())}
+    assert (found["circle_packing"]["direction"], found["circle_packing"]["deterministic"]) == ("max", True)
+
+
+def test_tasks_of_the_current_folder_are_listed(call, home):
+    """With the first line of the brief, and the problem of one that does not load."""
+    tasks = home / "elsewhere" / "tasks"
+    (tasks / "mine").mkdir(parents=True)
+    (tasks / "mine" / "task.toml").write_text('schema = 1\n[sandbox]\nmemory = "64MiB"\npreload = ["numpy"]\n')
+    (tasks / "mine" / "README.md").write_text("\n# Find it\n\nMore.\n")
+    (tasks / "mine" / "seed.py").write_text("x = 1\n")
+    (tasks / "mine" / "evaluator.py").write_text("\n")
+    (tasks / "broken").mkdir()
+    (tasks / "broken" / "task.toml").write_text("schema = 1\nfoo = 2\n")
+    lines = {line.split()[0]: line for line in call("task").stdout.splitlines()}
+    assert lines["mine"].split() == ["mine", "fitness,", "max", "64", "MiB", "numpy", "Find", "it"]
+    assert "unknown key 'foo'" in lines["broken"]
+
+
+def test_a_folder_is_listed_once(call, monkeypatch):
+    """In a checkout the bundled tasks are those in ./tasks."""
+    monkeypatch.chdir(evolve.task.find("circle_packing").parent.parent)
+    names = [json.loads(line)["name"] for line in call("task", "list", "--json").stdout.splitlines()]
+    assert len(names) == len(set(names))

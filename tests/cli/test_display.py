@@ -1,0 +1,189 @@
+"""What is seen while a campaign runs."""
+
+import io
+import json
+
+import pytest
+from rich.console import Console
+from rich.live import Live
+
+from evolve.cli import display
+from tests.written import Written
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """At 100 s."""
+    return Clock()
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A campaign with its seed."""
+    written = Written(tmp_path)
+    written.seed()
+    with written.campaign:
+        yield written
+
+
+def test_a_new_best_is_one_line(written, clock):
+    """With its fitness and its gain, and not again."""
+    out = io.StringIO()
+    watch = display.PlainLines(written.campaign, out, clock)
+    clock.now += display.NEWS
+    for fitness in (6.0, 4.0):
+        watch.settled(written.campaign, written.proposal(fitness))
+        watch.turned(written.campaign)
+        clock.now += display.NEWS
+    watch.turned(written.campaign)
+    lines = out.getvalue().splitlines()
+    assert len(lines) == 1
+    assert "1 programs, 1/s  best nearness 6 (+1 to the seed)  number/2" in lines[0]
+
+
+def test_many_new_bests_at_once_are_one_line(written, clock):
+    """At most one a second."""
+    out = io.StringIO()
+    watch = display.PlainLines(written.campaign, out, clock)
+    clock.now += display.NEWS
+    for fitness in (6.0, 7.0, 8.0):
+        watch.settled(written.campaign, written.proposal(fitness))
+        watch.turned(written.campaign)
+    assert out.getvalue().count("\n") == 1
+    clock.now += display.NEWS
+    watch.turned(written.campaign)
+    assert "nearness 8" in out.getvalue().splitlines()[1]
+
+
+def test_a_quiet_campaign_shows_that_it_lives(written, clock):
+    """One line every ten seconds."""
+    out = io.StringIO()
+    watch = display.PlainLines(written.campaign, out, clock)
+    for _ in range(25):
+        clock.now += 1
+        watch.turned(written.campaign)
+    assert out.getvalue().count("(the seed's)") == 2
+
+
+def test_a_campaign_without_a_best_says_so(tmp_path, clock):
+    """Not a number."""
+    out = io.StringIO()
+    with Written(tmp_path).campaign as campaign:
+        watch = display.PlainLines(campaign, out, clock)
+        clock.now += display.SIGN_OF_LIFE
+        watch.turned(campaign)
+    assert "best none yet" in out.getvalue()
+
+
+def test_the_scoreboard_has_everything_that_the_issue_of_a_run_is(written, clock):
+    """Best, anchors, cells, speed, outcomes, yield, isolation, what is left."""
+    board = display.Scoreboard(written.campaign, clock)
+    board.count(written.campaign, written.proposal(6.0))
+    clock.now += 2.0
+    rows = board.rows(written.campaign)
+    assert [label for label, _ in rows] == [
+        "best",
+        "",
+        "archive",
+        "speed",
+        "outcomes",
+        "operators",
+        "isolation",
+        "left",
+    ]
+    told = dict(rows)
+    assert told["best"] == "nearness 6 (+1 to the seed)  number/2"
+    assert told[""] == "+3 to Early (3)\n-2 to Later 2025 (8)"
+    assert told["speed"] == "0 programs/s, 1 judged"
+    assert told["outcomes"] == "ok 2"
+    assert told["operators"] == "tune_literals: 1 judged, 100% better than their parents"
+    assert (told["isolation"], told["left"]) == ("reduced", "29 programs")
+
+
+def test_the_speed_is_that_of_the_last_samples(written, clock):
+    """Counted from the oldest one that is kept."""
+    board = display.Scoreboard(written.campaign, clock)
+    assert board.speed(written.campaign) == 0.0
+    written.proposal(6.0)
+    clock.now += 0.5
+    assert board.speed(written.campaign) == 2.0
+    for _ in range(50):
+        clock.now += 0.25
+        board.speed(written.campaign)
+    assert board.speed(written.campaign) == 0.0
+
+
+def test_the_live_table_is_drawn_a_few_times_a_second(written, clock):
+    """However often the loop turns."""
+    out = io.StringIO()
+    with Live(console=Console(file=out, width=80, force_terminal=True), auto_refresh=False) as live:
+        watch = display.LiveTable(written.campaign, live, clock)
+        watch.settled(written.campaign, written.proposal(6.0))
+        for _ in range(50):
+            clock.now += 0.01
+            watch.turned(written.campaign)
+        drawn = out.getvalue().count("number/2")
+    assert drawn == 2
+
+
+def test_json_is_one_line_per_record_and_people_read_stderr(written, capsys):
+    """stdout holds records only."""
+    with display.watching(written.campaign, as_json=True) as watch:
+        watch.settled(written.campaign, written.proposal(6.0))
+        watch.turned(written.campaign)
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(line["name"], line["fitness"], line["outcome"]) for line in lines] == [("number/2", 6.0, "ok")]
+
+
+def test_a_pipe_gets_plain_lines(written):
+    """It cannot be redrawn."""
+    with display.watching(written.campaign, as_json=False) as watch:
+        assert isinstance(watch, display.PlainLines)
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"TERM": "xterm"}, True),
+        ({"TERM": "dumb"}, False),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, False),
+        ({}, False),
+    ],
+)
+def test_a_table_is_drawn_on_a_terminal_that_can(monkeypatch, environment, expected):
+    """And for a person who did not ask for plain text."""
+    for name in ("TERM", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert display.draws(Terminal()) is expected
+    assert display.draws(io.StringIO()) is False
+
+
+def test_a_terminal_gets_the_live_table(written, monkeypatch):
+    """Which goes when the run ends: the summary follows."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    out = Terminal()
+    monkeypatch.setattr("sys.stdout", out)
+    with display.watching(written.campaign, as_json=False) as watch:
+        assert isinstance(watch, display.LiveTable)
+        watch.turned(written.campaign)
+    assert "the seed's" in out.getvalue()

@@ -1,0 +1,84 @@
+"""What a user sees of an error."""
+
+import errno
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from evolve.cli.errors import reported
+from evolve.cli.output import DEBUG, debug_option
+from evolve.types import ConfigError
+
+
+def ended(error: BaseException | None, *words: str):
+    """A command line that ends with `error`."""
+
+    class Group(click.Group):
+        def invoke(self, ctx: click.Context) -> None:
+            return reported(super().invoke, ctx)
+
+    @click.group(cls=Group)
+    def group() -> None: ...
+
+    @group.command()
+    @debug_option
+    def work() -> None:
+        if error is not None:
+            raise error
+
+    return CliRunner().invoke(group, ["work", *words])
+
+
+def test_an_error_is_one_line_on_stderr_and_exit_code_1():
+    """Nothing on stdout, no traceback."""
+    result = ended(ConfigError("what, got 1. Do: this"))
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", "evolve: error: what, got 1. Do: this\n")
+
+
+def test_debug_shows_the_error_itself():
+    """With its traceback, as Python prints it."""
+    assert isinstance(ended(ConfigError("what"), "--debug").exception, ConfigError)
+
+
+@pytest.mark.parametrize(("value", "expected"), [("1", True), ("0", False), ("", False)])
+def test_the_environment_asks_for_tracebacks_too(monkeypatch, value, expected):
+    """`EVOLVE_DEBUG=1`."""
+    monkeypatch.setenv("EVOLVE_DEBUG", value)
+    assert expected == isinstance(ended(ConfigError("what")).exception, ConfigError)
+
+
+def test_an_interrupt_ends_with_130():
+    """As a shell expects, also with `--debug`."""
+    result = ended(KeyboardInterrupt(), "--debug")
+    assert result.exit_code == 130
+    assert "what had settled is in the log" in result.stderr
+
+
+def test_a_full_disk_is_reported_with_the_remedy():
+    """Wherever it was met."""
+    result = ended(OSError(errno.ENOSPC, "No space left on device"))
+    assert result.exit_code == 1
+    assert "evolve: error: the disk is full. Do: make room" in result.stderr
+
+
+def test_a_reader_that_went_away_is_no_news():
+    """A broken pipe ends quietly."""
+    result = ended(BrokenPipeError(errno.EPIPE, "Broken pipe"))
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", "")
+
+
+@pytest.mark.parametrize("bug", [ValueError("a bug"), PermissionError(errno.EACCES, "no")])
+def test_a_bug_is_not_caught(bug):
+    """Its traceback is what we need."""
+    assert bug is ended(bug).exception
+
+
+def test_success_is_silent():
+    """And zero."""
+    assert (ended(None).exit_code, ended(None).output) == (0, "")
+
+
+def test_the_debug_key_is_ours():
+    """It is shared by all contexts of one call."""
+    assert DEBUG == "evolve.debug"

@@ -1,0 +1,187 @@
+"""`evolve program`."""
+
+import json
+
+import pytest
+
+from tests.written import Written, number_task
+
+
+def records(result) -> list[dict]:
+    """What stdout holds, which is JSON alone."""
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+@pytest.fixture
+def certified(home):
+    """The campaign `number` of a seed with its certificate."""
+    written = Written(home, number_task(promotion="certificate"))
+    written.seed()
+    written.certificate(1, 5.0)
+    written.campaign.close()
+
+
+def test_elites_are_listed_best_first_and_the_best_is_marked(call, short):
+    """List is the default verb."""
+    lines = call("program").stdout.splitlines()
+    assert lines[0].split()[:2] == ["program", "nearness"]
+    assert lines[1].split()[:2] == ["number/6*", "6.5"]
+    assert sum("*" in line for line in lines) == 1
+
+
+def test_all_records_are_listed_on_demand(call, short):
+    """Failures last, with their outcome instead of a number."""
+    found = records(call("program", "list", "number", "--all", "--json"))
+    assert [line["id"] for line in found] == [6, 2, 1, 3, 4, 5]
+    lines = call("program", "list", "--all").stdout.splitlines()
+    assert lines[1].startswith("number/6*")
+    assert lines[5].split()[:3] == ["number/4", "-", "crashed"]
+
+
+@pytest.mark.parametrize(("limit", "expected"), [("2", 2), ("0", 6)])
+def test_a_limit_says_how_many(call, short, limit, expected):
+    """0 means all."""
+    assert len(records(call("program", "list", "--all", "--limit", limit, "--json"))) == expected
+
+
+def test_a_campaign_without_programs_says_so(call, home):
+    """It is no error."""
+    Written(home).campaign.close()
+    assert call("program", "list").stdout == "campaign number has no programs yet\n"
+    assert call("program", "list", "--json").stdout == ""
+
+
+@pytest.mark.parametrize("reference", ["number/6", "6", "best", "number/best"])
+def test_a_program_is_named_in_several_ways(call, short, reference):
+    """With the campaign, or in the one written last."""
+    text = call("program", "show", reference).stdout
+    for line in (
+        "program      number/6",
+        "origin       tune_literals of number/2",
+        "score        nearness 6.5  [witnessed, reduced]",
+        "certified    no",
+        "descriptors  size 6.5",
+        "artifacts    numbers (5 characters)",
+        "took         10 ms, 5 ms of CPU in the candidate",
+    ):
+        assert line in text, line
+
+
+def test_a_log_is_named_by_its_path_too(call, short):
+    """From anywhere."""
+    path = short / "archive" / "campaigns" / "number.db"
+    assert "program      number/6" in call("program", "show", f"{path}/6").stdout
+
+
+def test_code_and_feedback_are_shown_on_demand(call, short):
+    """A failure's feedback says what happened."""
+    text = call("program", "show", "4", "--code", "--feedback").stdout
+    assert "feedback\nit divided by zero\n" in text
+    assert "--- seed.py\ndef value():\n    return 1004\n" in text
+    assert "it divided by zero" not in call("program", "show", "4").stdout
+    assert "feedback\n(none)" in call("program", "show", "1", "--feedback").stdout
+
+
+def test_a_record_is_shown_as_json_with_its_files(call, short):
+    """One object."""
+    (shown,) = records(call("program", "show", "4", "--json"))
+    assert (shown["record"]["outcome"], shown["feedback"]) == ("crashed", "it divided by zero")
+    assert shown["files"] == {"seed.py": "def value():\n    return 1004\n"}
+
+
+def test_a_screened_record_has_no_program(call, short):
+    """It is shown all the same."""
+    text = call("program", "show", "5", "--code").stdout
+    assert "program      number/5  no program" in text
+    assert "outcome      screened" in text
+
+
+def test_an_artifact_is_printed_alone(call, short):
+    """So that another program can read it."""
+    assert call("program", "show", "6", "--artifact", "numbers").stdout == "[6.5]\n"
+    result = call("program", "show", "6", "--artifact", "number")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "number/6 has no artifact 'number'. Did you mean 'numbers'?" in result.stderr
+
+
+def test_a_certificate_is_told_on_both_sides(call, certified):
+    """By the program that has one, and by the record that is one."""
+    first = call("program", "show", "1").stdout
+    assert "certified     yes, by number/2: evolve program show number/2" in first
+    assert "judged again  number/2  5  certified" in first
+    second = call("program", "show", "2").stdout
+    assert "certified    yes, this value is proven; --artifact numbers prints it" in second
+    assert "origin       measurement of number/1 (certify)" in second
+    assert "certified" in call("program", "list").stdout.splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("7", "campaign 'number' has no record 7: it has 1 to 6"),
+        ("0", "campaign 'number' has no record 0"),
+        ("x", "a program is named NAME/ID, got 'x'"),
+        ("number/", "a program is named NAME/ID, got 'number/'"),
+        ("numer/1", "there is no campaign 'numer'"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["show", "diff", "lineage"])
+def test_a_program_that_there_is_not_is_an_error(call, short, verb, reference, message):
+    """One line."""
+    result = call("program", verb, reference)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert message in result.stderr
+
+
+def test_no_best_program_is_an_error(call, home):
+    """Before anything has passed."""
+    Written(home).campaign.close()
+    assert "campaign 'number' has no best program yet" in call("program", "show", "best").stderr
+
+
+def test_a_diff_is_against_the_first_parent(call, short):
+    """Unified, with the names of both."""
+    expected = (
+        "--- number/2/seed.py\n+++ number/6/seed.py\n@@ -1,2 +1,2 @@\n def value():\n-    return 6.0\n+    return 6.5\n"
+    )
+    assert call("program", "diff", "6").stdout == expected
+    (found,) = records(call("program", "diff", "6", "--json"))
+    assert found == {"old": "number/2", "new": "number/6", "diff": expected}
+
+
+def test_two_programs_are_compared_in_the_order_named(call, short):
+    """Also those of two campaigns."""
+    assert "-    return 6.5\n+    return 5\n" in call("program", "diff", "number/6", "number/1").stdout
+    assert call("program", "diff", "6", "6").stdout == "number/6 and number/6 are the same program\n"
+
+
+@pytest.mark.parametrize(
+    ("references", "message"),
+    [(["1"], "number/1 has no parent"), (["5"], "number/5 has no program"), (["6", "5"], "number/5")],
+)
+def test_what_has_nothing_to_compare_is_an_error(call, short, references, message):
+    """A seed, a screened proposal."""
+    result = call("program", "diff", *references)
+    assert result.exit_code == 1
+    assert message in result.stderr
+
+
+def test_a_lineage_tells_each_step(call, short):
+    """From the seed."""
+    lines = [line.split() for line in call("program", "lineage", "number/6").stdout.splitlines()]
+    assert lines[1:] == [
+        ["number/1", "5", "seed"],
+        ["number/2", "6", "+1", "tune_literals", "1"],
+        ["number/6", "6.5", "+0.5", "tune_literals", "2"],
+    ]
+    assert [step["record"] for step in records(call("program", "lineage", "6", "--json"))] == [1, 2, 6]
+    assert "crashed" in call("program", "lineage", "4").stdout
+
+
+def test_a_record_without_artifacts_cannot_be_drawn(call, short):
+    """And no file is left."""
+    result = call("program", "show", "4", "--draw", short / "picture.svg")
+    assert result.exit_code == 1
+    assert "number/4 has no artifacts to draw (crashed)" in result.stderr
+    assert not (short / "picture.svg").exists()

@@ -1,0 +1,181 @@
+"""What is found wrong with a command before anything is made."""
+
+from pathlib import Path
+
+import pytest
+
+from evolve import plugins
+from evolve.campaign import Campaign
+from evolve.cli.request import Request, continued_plan, new_plan
+from evolve.types import ConfigError, TaskError
+from tests.written import Written, number_task
+
+TASK_TOML = """schema = 1
+deterministic = true
+[parameters]
+n = 3
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A task folder."""
+    folder = tmp_path / "tasks" / "number"
+    folder.mkdir(parents=True)
+    (folder / "task.toml").write_text(TASK_TOML)
+    (folder / "README.md").write_text("# Find the number\n")
+    (folder / "seed.py").write_text("def value():\n    return 5.0\n")
+    (folder / "evaluator.py").write_text("raise SystemExit\n")
+    return folder
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """An empty workspace."""
+    home = tmp_path / "home"
+    home.mkdir()
+    return home
+
+
+def request(task: object = None, **words: object) -> Request:
+    """A command line."""
+    values = {
+        "task": None if task is None else str(task),
+        "resume": None,
+        "name": None,
+        "budget": (),
+        "seed": None,
+        "strategy": None,
+        "judges": None,
+        "assignments": (),
+        "deterministic": False,
+    }
+    return Request(**{**values, **words})
+
+
+def test_a_new_plan_holds_what_was_said_and_makes_nothing(folder, home):
+    """Settings, the task with its parameter, and no file."""
+    words = request(
+        folder,
+        budget=("5programs",),
+        seed=3,
+        judges=1,
+        strategy="random",
+        assignments=("task.n=4", "archive.islands=2"),
+    )
+    plan = new_plan(words, plugins.load(), home)
+    assert (plan.settings.seed, plan.settings.judges, plan.settings.strategy.name) == (3, 1, "random")
+    assert (plan.settings.budget, plan.settings.archive.islands) == (("5programs",), 2)
+    assert dict(plan.task.parameters) == {"n": 4}
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "message"),
+    [
+        ({"budget": ("-5s",)}, ConfigError, "not above zero"),
+        ({"budget": ("5parsecs",)}, ConfigError, "there is no unit 'parsecs'"),
+        ({"strategy": "island"}, ConfigError, "no strategy is called 'island'. Did you mean 'islands'?"),
+        ({"judges": 0}, ConfigError, "'judges'"),
+        ({"seed": -1}, ConfigError, "'seed'"),
+        ({"assignments": ("archive.island=2",)}, ConfigError, "unknown setting 'archive.island'. Did you mean"),
+        ({"assignments": ("archive",)}, ConfigError, "key=value"),
+        ({"assignments": ("task.m=2",)}, TaskError, "no parameter 'm'"),
+        ({"assignments": ('operators.names=["nothing"]',)}, ConfigError, "no operator is called 'nothing'"),
+        ({"deterministic": True, "budget": ("5s",)}, ConfigError, "cannot end by the clock, got the budget '5s'"),
+        ({"deterministic": True, "budget": ("until=07:30",)}, ConfigError, "cannot end by the clock"),
+        ({"name": "a/b"}, ConfigError, "campaign's name"),
+    ],
+)
+def test_what_is_wrong_with_a_new_campaign_is_one_error(folder, home, words, error, message):
+    """And nothing is made."""
+    with pytest.raises(error) as caught:
+        new_plan(request(folder, **words), plugins.load(), home)
+    assert message in str(caught.value)
+    assert list(home.iterdir()) == []
+
+
+def test_a_campaign_needs_a_task(home):
+    """Unless it goes on with one."""
+    with pytest.raises(ConfigError, match="there is no TASK"):
+        new_plan(request(), plugins.load(), home)
+
+
+def test_a_name_that_is_taken_is_refused(folder, home):
+    """Before anything starts."""
+    Written(home, name="mine").campaign.close()
+    with pytest.raises(ConfigError, match="there is a campaign 'mine' already"):
+        new_plan(request(folder, name="mine"), plugins.load(), home)
+
+
+def test_a_deterministic_campaign_may_count_programs(folder, home):
+    """Which two runs do alike."""
+    plan = new_plan(request(folder, deterministic=True, budget=("5programs",)), plugins.load(), home)
+    assert plan.settings.deterministic
+
+
+@pytest.fixture
+def begun(folder: Path, home: Path) -> Campaign:
+    """A campaign on the task of the folder, with two of 30 programs judged."""
+    task = new_plan(request(folder), plugins.load(), home).task
+    written = Written(home, number_task(folder=str(folder), version=task.version), task=str(folder))
+    written.seed()
+    written.proposal(6.0)
+    written.proposal(7.0)
+    with written.campaign as campaign:
+        yield campaign
+
+
+def test_going_on_keeps_the_settings(begun):
+    """The old total stands, and so does the task."""
+    plan = continued_plan(request(), begun)
+    assert (plan.settings, dict(plan.changes), plan.name) == (begun.settings, {}, "number")
+
+
+def test_going_on_may_change_budget_and_judges(begun, folder):
+    """Nothing is written by that."""
+    events = begun.log.count()
+    plan = continued_plan(request(folder, budget=("40programs",), judges=1), begun)
+    assert dict(plan.changes) == {"budget": ["40programs"], "judges": 1}
+    assert (plan.settings.budget, plan.settings.judges) == (("40programs",), 1)
+    assert begun.log.count() == events
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"budget": ("2programs",)}, "is spent, 2programs: 2 programs in 0 s. Do: give a larger one"),
+        ({"budget": ("1s",)}, "is spent, 1s"),
+        ({"budget": ("-2s",)}, "not above zero"),
+        ({"judges": 0}, "'judges'"),
+        ({"seed": 9}, "keeps the settings that it began with, got --seed"),
+        ({"strategy": "random", "name": "new"}, "got --name, --strategy"),
+        ({"assignments": ("archive.islands=2",)}, "got --set"),
+        ({"deterministic": True}, "got --deterministic"),
+        ({"task": "circle_packing"}, "is on the task 'number', got 'circle_packing'"),
+    ],
+)
+def test_what_is_wrong_with_going_on_is_one_error(begun, words, message):
+    """What, got, do this."""
+    with pytest.raises(ConfigError) as caught:
+        continued_plan(request(**words), begun)
+    assert message in str(caught.value)
+
+
+def test_saying_again_what_is_so_is_no_change(begun):
+    """The same seed and strategy."""
+    assert dict(continued_plan(request(seed=0, strategy="islands"), begun).changes) == {}
+
+
+def test_a_task_that_has_changed_is_refused(begun, folder):
+    """Its scores would not compare."""
+    (folder / "evaluator.py").write_text("other = 1\n")
+    with pytest.raises(ConfigError, match="has changed since campaign 'number' began"):
+        continued_plan(request(), begun)
+
+
+def test_a_task_whose_folder_has_moved_is_found_by_name(begun, folder, tmp_path, monkeypatch):
+    """As `evolve run NAME` finds it; where there is none, that is the error."""
+    folder.rename(tmp_path / "moved")
+    with pytest.raises(TaskError, match="there is no task folder"):
+        continued_plan(request(), begun)

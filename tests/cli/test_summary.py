@@ -1,0 +1,154 @@
+"""What a run says at its end."""
+
+import pytest
+
+from evolve import plugins, report
+from evolve.cli import summary
+from evolve.cli.request import Plan
+from evolve.loop import Ending
+from evolve.stop import any_of, parse
+from evolve.types import Outcome
+from tests.written import Written, number_task, short_campaign
+
+
+@pytest.fixture
+def campaign(tmp_path):
+    """Six records."""
+    with short_campaign(tmp_path) as campaign:
+        yield campaign
+
+
+def words(campaign, reason="budget", left=0) -> str:
+    """The closing words."""
+    return summary.closing_words(campaign, summary.ended(campaign, Ending(reason, left)))
+
+
+def test_the_end_says_where_everything_is_and_what_to_type_next(campaign):
+    """Best, anchors, certificate, isolation, log, commands."""
+    text = words(campaign)
+    for line in (
+        "campaign number ended: its budget is spent (4 programs judged in 0 s",
+        "best       number/6  nearness 6.5 (+1.5 to the seed)",
+        "anchors    +3.5 to Early (3)",
+        "           -1.5 to Later 2025 (8)",
+        "certified  no, this task has no certificates",
+        "outcomes   ok 4, crashed 1, screened 1",
+        "operators  tune_literals: 4 judged, 50% better than their parents, 1 screened",
+        "isolation  reduced",
+        f"log        {campaign.log.path}",
+        "next       evolve program show number/6 --code",
+        "           evolve run number --continue number --budget 60programs",
+        "           evolve campaign replay number",
+    ):
+        assert line in text, line
+
+
+@pytest.mark.parametrize(
+    ("reason", "left", "expected"),
+    [
+        ("interrupted", 1, "everything that had settled is kept"),
+        ("exhausted", 0, "its operators propose nothing new any more"),
+        ("interrupted", 1, "1 step waits for the next run"),
+        ("budget", 6, "6 steps wait for the next run"),
+    ],
+)
+def test_the_end_says_why(campaign, reason, left, expected):
+    """In a sentence."""
+    assert expected in words(campaign, reason, left)
+
+
+def test_no_improvement_is_said(tmp_path):
+    """The seed stays the best."""
+    written = Written(tmp_path)
+    written.seed()
+    written.proposal(4.0)
+    with written.campaign as campaign:
+        assert "no improvement: no program was better than the seed" in words(campaign)
+
+
+def test_a_campaign_where_nothing_passed_says_so(tmp_path):
+    """It has nothing to show, and says how to go on."""
+    written = Written(tmp_path)
+    written.failure(Outcome.WRONG, "no", parents=())
+    with written.campaign as campaign:
+        text = words(campaign)
+    assert "none: no program has passed, not even the seed" in text
+    assert "program show" not in text
+
+
+def test_a_certificate_says_where_it_is(tmp_path):
+    """Or that there is none yet."""
+    written = Written(tmp_path, number_task(promotion="certificate"))
+    written.seed()
+    written.certificate(1, 5.0)
+    with written.campaign as campaign:
+        assert "yes, the task proved this value: evolve program show number/2" in words(campaign)
+        proof = report.best(campaign)
+        unproved = type(proof)(**{name: getattr(proof, name) for name in proof.__slots__} | {"certified": False})
+        assert ("certified", "no, the campaign ended before the task proved this value; more budget does") in (
+            summary.best_facts(campaign, unproved)
+        )
+
+
+def test_the_last_line_of_json_is_the_end_as_a_value(campaign):
+    """With the best."""
+    end = summary.ended(campaign, Ending("exhausted", 2))
+    assert (end.event, end.campaign, end.reason, end.left) == ("ended", "number", "exhausted", 2)
+    assert (end.programs, end.records, end.isolation, end.best.name) == (4, 6, "reduced", "number/6")
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (("60s",), ["120s"]),
+        (("60s", "500programs"), ["120s", "1000programs"]),
+        (("1.5h",), ["3h"]),
+        (("until=07:30",), []),
+        ((), []),
+    ],
+)
+def test_the_next_budget_is_twice_the_amounts(texts, expected):
+    """A time of the day is not doubled."""
+    assert summary.larger(any_of([parse(text, 0.0) for text in texts])) == expected
+
+
+def test_the_beginning_says_what_is_set(campaign, tmp_path):
+    """A campaign that goes on says after how many records."""
+    assert (
+        "campaign number goes on after 6 records: islands, 2 judge slots, seed 0, budget 30programs, isolation reduced\n"
+        in (summary.beginning(campaign, "reduced: a process of its own"))
+    )
+    with Written(tmp_path / "other", name="fresh", budget=[], judges=1).campaign as fresh:
+        text = summary.beginning(fresh, "reduced")
+    assert "campaign fresh begins: islands, 1 judge slot, seed 0, no budget: Ctrl-C ends it" in text
+
+
+def test_a_dry_run_shows_task_operators_and_settings(campaign):
+    """As keys that --set takes."""
+    text = summary.dry_run(Plan(campaign.settings, campaign.task, plugins.load()))
+    for line in (
+        "what would run; nothing was made and nothing is judged",
+        "fitness    nearness, max, deterministic",
+        "stages     evaluate 20 s",
+        "axes       size [0, 10] x 5",
+        "anchors    8 Later, 3 Early",
+        "operators  tune_literals",
+        "budget     30programs",
+        "  archive.islands = 4",
+    ):
+        assert line in text, line
+
+
+def test_a_dry_run_of_a_noisy_task_says_how_often_its_seed_is_measured(campaign):
+    """And that more of a campaign is more of it."""
+    plan = Plan(
+        campaign.settings,
+        number_task(deterministic=False, axes=(), anchors=()),
+        plugins.load(),
+        "number",
+        {"judges": 2},
+    )
+    text = summary.dry_run(plan)
+    assert "noisy, its seed is measured 5 times" in text
+    assert "more of campaign number" in text
+    assert "axes       default" in text

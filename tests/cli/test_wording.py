@@ -1,0 +1,97 @@
+"""How facts are said."""
+
+import pytest
+
+from evolve import report
+from evolve.cli import wording
+from evolve.types import Fitness
+from tests.written import number_task
+
+NEARNESS = Fitness("nearness", "max", 4)
+
+
+def best(**fields: object) -> report.Best:
+    """A best program."""
+    values = {
+        "name": "c/7",
+        "record": 7,
+        "program": "p",
+        "fitness": 6.5,
+        "standard_error": None,
+        "measurements": 1,
+        "certified": False,
+        "certified_by": "",
+        "seed": 5.0,
+        "gain": 1.5,
+        "improved": True,
+        "anchors": (),
+    }
+    return report.Best(**{**values, **fields})
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "expected"),
+    [(2.541421356237, 4, "2.541"), (2.541421356237, 12, "2.54142135624"), (None, 4, "-")],
+)
+def test_a_fitness_has_the_tasks_digits(value, digits, expected):
+    """A missing one is a dash."""
+    assert expected == wording.number(value, Fitness(digits=digits))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(0.01234567, "+0.0123"), (-1.5, "-1.5"), (3e-13, "+0"), (-3e-13, "+0"), (0.0, "+0")]
+)
+def test_a_difference_beyond_the_digits_is_none(value, expected):
+    """And has its sign."""
+    assert expected == wording.difference(value, NEARNESS)
+
+
+@pytest.mark.parametrize(("value", "expected"), [(0.0123, "12.3 ms"), (1.0, "1 s"), (61.26, "61.3 s")])
+def test_a_short_time_has_its_unit(value, expected):
+    """Three digits."""
+    assert expected == wording.seconds(value)
+
+
+@pytest.mark.parametrize(
+    ("said", "level"), [("reduced: a process of its own", "reduced"), ("strict", "strict"), ("", "unknown")]
+)
+def test_the_isolation_level_is_the_first_word(said, level):
+    """What follows says what it promises."""
+    assert level == wording.level(said)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, "nearness 6.5 (+1.5 to the seed)"),
+        ({"gain": 0.0}, "nearness 6.5 (the seed's)"),
+        ({"gain": None}, "nearness 6.5"),
+        ({"standard_error": 0.25, "measurements": 4}, "nearness 6.5 +- 0.25 of 4 measurements (+1.5 to the seed)"),
+        ({"standard_error": 0.0}, "nearness 6.5 (+1.5 to the seed)"),
+    ],
+)
+def test_a_score_is_told_with_its_error_and_its_gain(fields, expected):
+    """An exact one has no error."""
+    assert expected == wording.score(best(**fields), NEARNESS)
+
+
+def test_the_nearest_anchors_are_told_with_who_and_when():
+    """One per line."""
+    gaps = report.anchor_gaps(number_task(), 6.5)
+    assert wording.anchors(gaps, NEARNESS) == "+3.5 to Early (3)\n-1.5 to Later 2025 (8)"
+
+
+def test_outcomes_leave_out_what_did_not_happen():
+    """Counts have thousands separators."""
+    assert wording.outcomes({"ok": 1990, "crashed": 1, "wrong": 0}) == "ok 1,990, crashed 1"
+    assert wording.outcomes({}) == "none yet"
+
+
+def test_an_operators_yield_is_told_with_its_share():
+    """Screened proposals are told where there are any."""
+    lines = [report.OperatorYield("tune", 5, 4, 2), report.OperatorYield("idle", 2, 2, 0)]
+    assert (
+        wording.operator_yields(lines)
+        == "tune: 4 judged, 50% better than their parents, 1 screened\nidle: 2 judged, 0% better than their parents"
+    )
+    assert wording.operator_yields([]) == "none yet"

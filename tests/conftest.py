@@ -1,0 +1,21 @@
+"""What several test files share."""
+
+import pytest
+
+from evolve.types import Axis, EvaluatorSource, Program, Task
+
+
+@pytest.fixture
+def circle_task() -> Task:
+    """A small deterministic task with one number to find; no folder behind it."""
+    return Task(
+        name="one_number",
+        folder="",
+        version="1",
+        brief="Find the number.",
+        seed=Program({"seed.py": "def value():\n    return 5.0\n"}),
+        entry="seed",
+        evaluator=EvaluatorSource("evaluator.py"),
+        deterministic=True,
+        axes=(Axis("size", 0, 10, 5),),
+    )

@@ -1,0 +1,100 @@
+"""Fakes of a candidate's session, of a clock, and a small task: what the judge's tests share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evolve.sandbox import SessionFailed, Status, Usage
+from evolve.types import EvaluatorSource, Program, Task
+
+
+@dataclass
+class FakeSession:
+    """Answers calls with what `answers` holds for the function; an exception there is raised."""
+
+    answers: Mapping[str, Any]
+    usage: Usage
+    calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
+    closed: bool = False
+
+    def __enter__(self) -> "FakeSession":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.closed = True
+
+    def call(self, function: str, *arguments: Any, seconds: float | None = None, **keywords: Any) -> Any:
+        self.calls.append((function, arguments, keywords))
+        answer = self.answers[function]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+@dataclass
+class FakeBox:
+    """Opens fake sessions, and remembers for how long."""
+
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    log: str = ""
+    isolation: str = "none: a fake"
+    opened: list[float] = field(default_factory=list)
+    sessions: list[FakeSession] = field(default_factory=list)
+    closed: bool = False
+
+    def open(self, program: Program, entry: str, seconds: float) -> FakeSession:
+        usage = Usage(seconds=0.2, cpu_seconds=0.25, peak_bytes=1000, strays=0, log=self.log)
+        self.opened.append(seconds)
+        self.sessions.append(FakeSession(self.answers, usage))
+        return self.sessions[-1]
+
+    def session(self, program: Program, seconds: float) -> FakeSession:
+        return self.open(program, "seed", seconds)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@dataclass
+class FakeClock:
+    """A clock that goes on by `step` seconds each time it is read."""
+
+    step: float = 0.0
+    now: float = 100.0
+
+    def __call__(self) -> float:
+        self.now += self.step
+        return self.now
+
+
+def failure(status: Status = Status.ERROR, message: str = "ValueError: no") -> SessionFailed:
+    return SessionFailed(status, message)
+
+
+def small_task(folder: Path | str = "/nowhere", **fields: Any) -> Task:
+    values: dict[str, Any] = {
+        "name": "small",
+        "folder": str(folder),
+        "version": "1",
+        "brief": "Be large.",
+        "seed": Program({"seed.py": "def answer():\n    return 1.0\n"}),
+        "entry": "seed",
+        "evaluator": EvaluatorSource("evaluator.py"),
+    }
+    return Task(**{**values, **fields})
+
+
+def written_task(folder: Path, evaluator: str, **fields: Any) -> Task:
+    """A task whose folder holds this evaluator."""
+    (folder / "evaluator.py").write_text(evaluator)
+    return small_task(folder, **fields)
+
+
+ANSWERING = """
+from evolve import Candidate, Evaluation, Trial, evaluator
+
+@evaluator
+def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
+    return Evaluation.ok(candidate.call("answer"))
+"""

@@ -1,0 +1,61 @@
+"""The handle that an evaluator holds."""
+
+import pytest
+from judge_fakes import FakeBox, FakeClock, failure
+
+from evolve.judge import Candidate
+from evolve.sandbox import SessionFailed, Status
+from evolve.types import Program
+
+PROGRAM = Program({"seed.py": ""})
+
+
+def test_a_call_is_a_session_of_one_call():
+    """Arguments and keywords reach the function; the session is closed after."""
+    box = FakeBox({"pack": [1, 2]})
+    candidate = Candidate(PROGRAM, box.session, 20.0, FakeClock())
+    assert candidate.call("pack", 3, seed=4) == [1, 2]
+    assert box.sessions[0].calls == [("pack", (3,), {"seed": 4})]
+    assert box.sessions[0].closed
+
+
+def test_a_session_holds_for_several_calls():
+    """One process for all of them."""
+    box = FakeBox({"one": 1, "two": 2})
+    candidate = Candidate(PROGRAM, box.session, 20.0, FakeClock())
+    with candidate.session() as session:
+        assert [session.call("one"), session.call("two")] == [1, 2]
+    assert len(box.sessions) == 1
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(None, 20.0), (5.0, 5.0), (60.0, 20.0)])
+def test_a_session_never_ends_later_than_the_stage(seconds, expected):
+    """An evaluator may give a call less time, not more."""
+    box = FakeBox({"pack": 1})
+    Candidate(PROGRAM, box.session, 20.0, FakeClock()).call("pack", seconds=seconds)
+    assert box.opened == [expected]
+
+
+def test_all_sessions_share_the_limit_of_the_stage():
+    """What the first used, the second lacks; when nothing is left, the next call times out without a process."""
+    box, clock = FakeBox({"pack": 1}), FakeClock()
+    candidate = Candidate(PROGRAM, box.session, 20.0, clock)
+    clock.now += 15.0
+    candidate.call("pack")
+    assert box.opened == [5.0]
+    clock.now += 5.0
+    with pytest.raises(SessionFailed) as failed:
+        candidate.call("pack")
+    assert failed.value.status is Status.TIMEOUT
+    assert len(box.opened) == 1
+
+
+def test_usage_adds_up_also_where_a_call_fails():
+    """Processor time over all sessions, and what was printed last."""
+    box = FakeBox({"pack": 1, "break": failure()}, log="hello")
+    candidate = Candidate(PROGRAM, box.session, 20.0, FakeClock())
+    candidate.call("pack")
+    with pytest.raises(SessionFailed):
+        candidate.call("break")
+    assert candidate.cpu_seconds == 0.5
+    assert candidate.log == "hello"

@@ -1,0 +1,342 @@
+"""Judging on this machine, with real processes."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from judge_fakes import written_task
+
+from evolve.judge import Job, LocalExecutor, decode_report, encode_job
+from evolve.judge.children import children_of
+from evolve.types import Needs, Outcome, SandboxError, Stage, TaskError, Trial
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
+
+# The program says what the evaluator is to do.
+OBEDIENT = """
+import os, sys, time
+from pathlib import Path
+from evolve import Candidate, Evaluation, Trial, evaluator
+
+@evaluator
+def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
+    asked = candidate.call("answer")
+    if asked == "raise":
+        raise RuntimeError("a bug of the evaluator")
+    if asked == "return a text":
+        return "good"
+    if asked == "return nan":
+        return Evaluation.ok(float("nan"))
+    if asked == "print":
+        print("noise" * 50_000, flush=True)
+        return Evaluation.ok(1.0)
+    if asked == "die":
+        print("about to die", flush=True)
+        os._exit(7)
+    if asked == "die once" and not Path(__file__).with_name("died").exists():
+        Path(__file__).with_name("died").touch()
+        os.kill(os.getpid(), 9)
+    if asked == "sleep":
+        time.sleep(60)
+    if asked == "environment":
+        return Evaluation.ok(1.0, artifacts={"judge": dict(os.environ), "candidate": candidate.call("environment")})
+    return Evaluation.ok(1.0)
+"""
+HOSTILE = {
+    "hang": ("while True: pass", Outcome.TIMED_OUT),
+    "sleep": ("import time; time.sleep(60)", Outcome.TIMED_OUT),
+    "raise": ("raise ValueError('no')", Outcome.CRASHED),
+    "abort": ("import os; os.abort()", Outcome.CRASHED),
+    "exit": ("import os; os._exit(0)", Outcome.CRASHED),
+    "fork": (
+        "import os, time\n    for _ in range(5):\n        if os.fork() == 0: time.sleep(60)\n    time.sleep(60)",
+        Outcome.TIMED_OUT,
+    ),
+}
+DAEMON = """
+import os, subprocess, sys, time
+def answer():
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(90)", "MARKER"])
+        os._exit(0)
+    time.sleep(60)
+"""
+ENGINE = """
+import sys, time
+from judge_fakes import small_task
+from evolve.judge import Job, LocalExecutor, encode_job
+from evolve.types import Stage
+from pathlib import Path
+
+if __name__ == "__main__":
+    folder, program = Path(sys.argv[1]), Path(sys.argv[2]).read_text()
+    executor = LocalExecutor(small_task(folder, stages=(Stage("evaluate", 60.0),)), 2)
+    executor.describe()
+    for number in range(6):
+        executor.submit(str(number), encode_job(Job(str(number), "evaluate", files={"seed.py": program})))
+    time.sleep(90)
+"""
+
+
+def program(body):
+    return {"seed.py": f"def answer():\n    {body}\n\ndef environment():\n    import os\n    return dict(os.environ)\n"}
+
+
+def asking(what):
+    return program(f"return {what!r}")
+
+
+@pytest.fixture(scope="module")
+def executor(tmp_path_factory):
+    """Two slots, stages of two seconds, and a secret in the engine's environment."""
+    os.environ["OPENAI_API_KEY"] = "a-secret-of-the-engine"
+    made = LocalExecutor(
+        written_task(tmp_path_factory.mktemp("task"), OBEDIENT, stages=(Stage("evaluate", 2.0),)), 2, grace=1.0
+    )
+    yield made
+    made.close()
+    del os.environ["OPENAI_API_KEY"]
+
+
+def judged(executor, files, name="1.0"):
+    return decode_report(executor.submit(name, encode_job(Job(name, "evaluate", Trial(seed=1), files))).result(30))
+
+
+def told(report):
+    return report.texts[report.evaluation.feedback]
+
+
+def test_a_worker_describes_itself(executor):
+    """Stages, limits, hardware, isolation, environment."""
+    description = executor.describe()
+    assert (description.stages, description.limit, description.error) == (("evaluate",), 2.0, "")
+    assert "" not in (description.hardware, description.isolation, description.environment)
+
+
+def test_a_program_is_judged(executor):
+    """From its files to a report, with the isolation that was reached."""
+    evaluation = judged(executor, asking(1)).evaluation
+    assert (evaluation.outcome, evaluation.fitness, evaluation.trust) == (Outcome.OK, 1.0, "witnessed")
+    assert evaluation.isolation == executor.describe().isolation
+    assert evaluation.seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "outcome", "message"),
+    [
+        ("raise", Outcome.INTERNAL, "the evaluator raised RuntimeError: a bug of the evaluator"),
+        ("return a text", Outcome.INTERNAL, "the evaluator returned a str, wanted an Evaluation"),
+        ("return nan", Outcome.INVALID, "the fitness is nan, not a finite number"),
+    ],
+)
+def test_a_broken_evaluator_is_reported(executor, asked, outcome, message):
+    """And the worker goes on."""
+    report = judged(executor, asking(asked))
+    assert report.evaluation.outcome is outcome
+    assert message in told(report)
+
+
+def test_what_an_evaluator_prints_disturbs_nothing(executor):
+    """However much it is."""
+    assert judged(executor, asking("print")).evaluation.fitness == 1.0
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_program_ends_as_its_outcome(executor, name):
+    """And the next one is judged normally."""
+    body, outcome = HOSTILE[name]
+    assert judged(executor, program(body)).evaluation.outcome is outcome
+    assert judged(executor, asking(1)).evaluation.outcome is Outcome.OK
+
+
+def test_no_secret_of_the_engine_reaches_judge_or_candidate(executor):
+    """Their environments are made, not inherited."""
+    report = judged(executor, asking("environment"))
+    texts = [report.texts[text] for text in report.evaluation.artifacts.values()]
+    assert len(texts) == 2
+    assert not [text for text in texts if "a-secret-of-the-engine" in text or "OPENAI" in text]
+
+
+def test_a_job_whose_worker_dies_is_judged_again(executor):
+    """By another worker, once."""
+    assert judged(executor, asking("die once")).evaluation.outcome is Outcome.OK
+
+
+def test_a_job_whose_workers_die_is_internal(executor):
+    """With how they ended and what they printed last; other jobs are judged."""
+    others = [
+        executor.submit(f"2.{number}", encode_job(Job(f"2.{number}", "evaluate", files=asking(1))))
+        for number in range(6)
+    ]
+    report = judged(executor, asking("die"))
+    assert report.evaluation.outcome is Outcome.INTERNAL
+    assert told(report) == "the judge process ended in this job, 2 times (exit code 7). Its last output:\nabout to die"
+    assert [decode_report(other.result(30)).evaluation.outcome for other in others] == [Outcome.OK] * 6
+
+
+def test_a_judge_that_hangs_is_killed(executor):
+    """Its job is not lost: it is INTERNAL after the second time."""
+    report = judged(executor, asking("sleep"))
+    assert report.evaluation.outcome is Outcome.INTERNAL
+    assert "it took too long and was killed" in told(report)
+
+
+def test_capacity_is_the_slots_and_no_gpu(executor):
+    """0 means never."""
+    assert [executor.capacity(needs) for needs in (Needs(), Needs(cores=2), Needs(gpus=1))] == [2, 2, 0]
+    assert executor.attach("1.0") is None
+
+
+def test_a_cancelled_job_is_not_reported(executor):
+    """Neither a queued nor a running one; a job that is no more can be cancelled too."""
+    jobs = {
+        str(number): encode_job(
+            Job(str(number), "evaluate", files=program("import time; time.sleep(0.2)\n    return 1"))
+        )
+        for number in range(6)
+    }
+    futures = [executor.submit(name, job) for name, job in jobs.items()]
+    for name in ("0", "4", "5", "never"):
+        executor.cancel(name)
+    reports = [decode_report(future.result(30)) for future in futures[1:4]]
+    assert [report.evaluation.outcome for report in reports] == [Outcome.OK] * 3
+    assert [futures[number].cancelled() for number in (0, 4, 5)] == [True] * 3
+
+
+def test_callbacks_run_on_the_executors_thread(executor):
+    """Which the engine relies on, to be woken there."""
+    names = []
+    future = executor.submit("1.0", encode_job(Job("1.0", "evaluate", files=asking(1))))
+    future.add_done_callback(lambda _: names.append(threading.current_thread().name))
+    future.result(30)
+    judged(executor, asking(1))
+    assert names in (["evolve-executor"], ["MainThread"])  # the latter if it was done before the callback was added
+
+
+def test_three_hundred_jobs_leave_nothing_behind(executor):
+    """No process, no descriptor, neither in the engine nor in its judges."""
+    judged(executor, asking(1))
+    time.sleep(1.5)  # what earlier tests left to the spawner is swept up after a second
+    family = descendants(os.getpid())
+    before = {pid: descriptors(pid) for pid in [os.getpid(), *family]}
+    futures = [
+        executor.submit(str(number), encode_job(Job(str(number), "evaluate", files=asking(1)))) for number in range(300)
+    ]
+    assert {decode_report(future.result(60)).evaluation.outcome for future in futures} == {Outcome.OK}
+    assert descendants(os.getpid()) == family
+    assert {pid: descriptors(pid) for pid in [os.getpid(), *family]} == before
+
+
+@pytest.mark.parametrize("text", ["import no_such_module_at_all", "1 / 0"])
+def test_an_evaluator_that_does_not_load_is_a_task_error(tmp_path, text):
+    """And a job that comes all the same is INTERNAL, with that error."""
+    with contextlib.closing(LocalExecutor(written_task(tmp_path, text), 1)) as broken:
+        with pytest.raises(TaskError, match="does not load"):
+            broken.describe()
+        report = judged(broken, asking(1))
+    assert report.evaluation.outcome is Outcome.INTERNAL
+    assert "does not load" in told(report)
+
+
+def test_a_worker_that_never_comes_up_is_a_sandbox_error(tmp_path):
+    """With what it printed."""
+    text = "import os\nprint('no such luck', flush=True)\nos._exit(4)"
+    with contextlib.closing(LocalExecutor(written_task(tmp_path, text), 2)) as broken:
+        with pytest.raises(SandboxError, match=r"ended before it was ready.*exit code 4.*\n.*no such luck"):
+            broken.describe()
+        assert judged(broken, asking(1)).evaluation.outcome is Outcome.INTERNAL
+
+
+def test_an_executor_whose_spawner_is_killed_reports_that(tmp_path, monkeypatch):
+    """Every open job, and every later one."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # which the dead spawner cannot empty
+    others = children_of(os.getpid())
+    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1)) as broken:
+        broken.describe()
+        future = broken.submit("1.0", encode_job(Job("1.0", "evaluate", files=asking("sleep"))))
+        (spawner,) = children_of(os.getpid()) - others
+        family = descendants(spawner)
+        os.kill(spawner, signal.SIGKILL)
+        report = decode_report(future.result(30))
+        assert "the judge's spawner has ended" in told(report)
+        assert judged(broken, asking(1)).evaluation.outcome is Outcome.INTERNAL
+        assert gone([*family], 10)
+
+
+def test_a_closed_executor_has_ended_its_processes(tmp_path):
+    """What was open is cancelled, closing again is harmless, and nothing more is taken."""
+    others = children_of(os.getpid())
+    made = LocalExecutor(written_task(tmp_path, OBEDIENT), 2)
+    made.describe()
+    (spawner,) = children_of(os.getpid()) - others
+    family = descendants(spawner)
+    futures = [
+        made.submit(str(number), encode_job(Job(str(number), "evaluate", files=asking("sleep")))) for number in range(6)
+    ]
+    made.close()
+    made.close()
+    assert [future.cancelled() for future in futures] == [True] * 6
+    assert gone([spawner, *family], 5)
+    with pytest.raises(SandboxError, match="after the executor was closed"):
+        made.submit("1.0", b"")
+
+
+def test_nothing_outlives_a_killed_engine(tmp_path):
+    """Not even what its candidates have hidden: spawner, judges, templates, candidates and their daemons all end."""
+    marker = f"marker-{os.getpid()}-{time.monotonic_ns()}"
+    written_task(tmp_path, OBEDIENT)
+    (tmp_path / "engine.py").write_text(ENGINE)
+    (tmp_path / "program.txt").write_text(DAEMON.replace("MARKER", marker))
+    paths = os.pathsep.join([*filter(None, sys.path), str(Path(__file__).parent)])
+    command = [sys.executable, str(tmp_path / "engine.py"), str(tmp_path), str(tmp_path / "program.txt")]
+    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths}) as engine:
+        waited(lambda: len(marked(marker)) == 2, 30)
+        family = descendants(engine.pid)
+        daemons = marked(marker)
+        engine.kill()
+    assert len(daemons) == 2
+    assert gone([*family, *daemons], 10)
+    assert marked(marker) == []
+
+
+def descriptors(pid):
+    return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+
+
+def descendants(pid):
+    found = set()
+    for child in children_of(pid):
+        found |= {child} | descendants(child)
+    return found
+
+
+def command_line(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def marked(marker):
+    """The daemons: not the engine, whose files only hold the marker."""
+    return [int(path.name) for path in Path("/proc").glob("[0-9]*") if marker in command_line(int(path.name))]
+
+
+def waited(condition, seconds):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return condition()
+
+
+def gone(pids, seconds):
+    """Whether all these processes end in time; a zombie of somebody else's counts as ended."""
+    return waited(lambda: not [pid for pid in pids if command_line(pid)], seconds)

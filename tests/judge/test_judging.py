@@ -1,0 +1,334 @@
+"""From a job to a report: the cascade, and what becomes of everything that can happen in it."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from judge_fakes import FakeBox, FakeClock, failure, small_task
+
+from evolve.judge import Job, evaluator
+from evolve.judge.judging import judge, prepare
+from evolve.sandbox import OUTCOME, Status
+from evolve.types import Axis, Evaluation, Fitness, Outcome, Parameters, SandboxError, Stage, TaskError, Trial, text_id
+
+JOB = Job("1.0", "evaluate", Trial(seed=7), {"seed.py": ""})
+
+
+def judged(function, *, job=JOB, box=None, task=None, marked=(), clock=None):
+    """The report of `function` as a one-stage evaluator; `marked` are its further functions by name."""
+    made = function if hasattr(function, "stages") else evaluator(function)
+    for name, marked_function in dict(marked).items():
+        getattr(made, name)(marked_function)
+    ready = prepare(task or small_task(), made, "reduced: a fake", "python 0", clock or FakeClock())
+    return judge(job, ready, (box or FakeBox({"answer": 1.0})).session)
+
+
+class Sour(dict):
+    """A mapping that fails where it is read."""
+
+    def __iter__(self):
+        raise RuntimeError("sour")
+
+    keys = items = __iter__
+
+
+def feedback(report):
+    return report.texts[report.evaluation.feedback]
+
+
+def test_an_ok_evaluation_carries_its_circumstances():
+    """Stage, times, isolation, environment, trust; texts are ids."""
+    report = judged(
+        lambda candidate, trial: Evaluation.ok(candidate.call("answer"), feedback="fine", artifacts={"x": [1, 2]}),
+        clock=FakeClock(step=1.0),
+    )
+    assert report.evaluation == Evaluation(
+        Outcome.OK,
+        fitness=1.0,
+        feedback=text_id("fine"),
+        artifacts={"x": text_id("[1,2]")},
+        stage="evaluate",
+        seconds=3.0,
+        cpu_seconds=0.25,
+        environment="python 0",
+        isolation="reduced: a fake",
+    )
+    assert report.texts == {text_id("fine"): "fine", text_id("[1,2]"): "[1,2]"}
+
+
+def test_no_feedback_is_no_text():
+    """An empty text is not stored for every program."""
+    report = judged(lambda candidate, trial: Evaluation.ok(1.0))
+    assert (report.evaluation.feedback, report.texts) == ("", {})
+
+
+def test_a_trial_has_the_tasks_parameters_and_the_stages_limit():
+    """Parameters of the job override the task's."""
+    seen = []
+
+    def evaluate(candidate, trial):
+        seen.append(trial)
+        return Evaluation.ok(1.0)
+
+    task = small_task(parameters={"n": 26, "side": 1.0}, stages=(Stage("evaluate", 5.0),))
+    judged(evaluate, job=Job("1.0", "evaluate", Trial(seed=7, parameters=Parameters({"n": 29}))), task=task)
+    assert seen == [Trial(seed=7, stage="evaluate", limit=5.0, parameters=Parameters({"n": 29, "side": 1.0}))]
+
+
+@pytest.mark.parametrize(("direction", "inside"), [("max", 3.0), ("min", -3.0)])
+def test_fitness_is_maximised_inside(direction, inside):
+    """The evaluator speaks the user's language."""
+    report = judged(lambda candidate, trial: Evaluation.ok(3.0), task=small_task(fitness=Fitness(direction=direction)))
+    assert report.evaluation.fitness == inside
+
+
+@pytest.mark.parametrize("status", [status for status in Status if status is not Status.OK])
+def test_a_failed_session_becomes_its_outcome(status):
+    """With the message, and the end of what the program printed."""
+    box = FakeBox({"answer": failure(status, "it went wrong")}, log="x" * 3000 + " last words\n")
+    report = judged(lambda candidate, trial: candidate.call("answer"), box=box)
+    assert report.evaluation.outcome is OUTCOME[status]
+    assert report.evaluation.cpu_seconds == 0.25
+    assert feedback(report).startswith("it went wrong\n\nThe program's last output:\nx")
+    assert feedback(report).endswith("last words")
+
+
+def test_a_failed_session_without_output_has_its_message_alone():
+    """No empty heading."""
+    report = judged(lambda candidate, trial: candidate.call("answer"), box=FakeBox({"answer": failure(message="no")}))
+    assert feedback(report) == "no"
+
+
+def test_an_evaluator_may_survive_a_failed_session():
+    """An instance that fails may count as the baseline."""
+
+    def evaluate(candidate, trial):
+        with pytest.raises(type(failure())):
+            candidate.call("answer")
+        return Evaluation.ok(0.0)
+
+    assert judged(evaluate, box=FakeBox({"answer": failure()})).evaluation.fitness == 0.0
+
+
+def test_an_evaluator_that_raises_is_internal_with_its_traceback():
+    """Never the program's failure."""
+
+    def evaluate(candidate, trial):
+        return {}["centres"]
+
+    report = judged(evaluate)
+    assert report.evaluation.outcome is Outcome.INTERNAL
+    assert feedback(report).startswith("the evaluator raised KeyError: 'centres'")
+    assert "in evaluate" in feedback(report)
+
+
+@pytest.mark.parametrize(
+    ("function", "outcome", "message"),
+    [
+        (lambda candidate, trial: "good", Outcome.INTERNAL, "returned a str, wanted an Evaluation"),
+        (lambda candidate, trial: Evaluation.ok(math.nan), Outcome.INVALID, "the fitness is nan, not a finite number"),
+        (lambda candidate, trial: Evaluation(Outcome.OK, fitness=True), Outcome.INTERNAL, "fitness is a bool"),
+        (
+            lambda candidate, trial: Evaluation.ok(1.0, descriptors={"a": math.inf}),
+            Outcome.INVALID,
+            "descriptor 'a' is inf",
+        ),
+        (lambda candidate, trial: Evaluation.wrong("too wide"), Outcome.WRONG, "too wide"),
+        (lambda candidate, trial: Evaluation.invalid("25 pairs"), Outcome.INVALID, "25 pairs"),
+        (
+            lambda candidate, trial: Evaluation.ok(1.0, artifacts={"x": {1}}),
+            Outcome.INTERNAL,
+            "artifact 'x' cannot be stored",
+        ),
+        (
+            lambda candidate, trial: Evaluation(Outcome.OK, fitness=1.0, metrics=Sour()),
+            Outcome.INTERNAL,
+            "raised RuntimeError: sour",
+        ),
+        (
+            lambda candidate, trial: Evaluation.ok(1.0, artifacts={"x": Sour(a=1)}),
+            Outcome.INTERNAL,
+            "raised RuntimeError: sour",
+        ),
+        (lambda candidate, trial: exit(3), Outcome.INTERNAL, "raised SystemExit: 3"),
+        (lambda candidate, trial: Evaluation.wrong("\ud800"), Outcome.WRONG, "?"),
+    ],
+)
+def test_whatever_an_evaluator_does_is_reported(function, outcome, message):
+    """With the stage in which it happened."""
+    report = judged(function)
+    assert (report.evaluation.outcome, report.evaluation.stage) == (outcome, "evaluate")
+    assert message in feedback(report)
+
+
+def test_a_missing_axis_makes_a_program_invalid():
+    """The archive would not know where to put it."""
+    report = judged(lambda candidate, trial: Evaluation.ok(1.0), task=small_task(axes=(Axis("walls", 0, 26, 14),)))
+    assert report.evaluation.outcome is Outcome.INVALID
+    assert "'walls'" in feedback(report)
+
+
+def cascade(first, second, threshold=None):
+    made = evaluator(lambda candidate, trial: Evaluation.ok(candidate.call("answer") * first, feedback="quick look"))
+    made.stage("full", threshold=threshold)(lambda candidate, trial: Evaluation.ok(candidate.call("answer") * second))
+    return made
+
+
+def test_a_cascade_ends_with_its_last_stage():
+    """Its fitness counts; the processor time is that of all stages."""
+    report = judged(cascade(1.0, 2.0, threshold=1.0))
+    assert (report.evaluation.fitness, report.evaluation.stage, report.evaluation.cpu_seconds) == (2.0, "full", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("direction", "threshold", "outcome"),
+    [
+        ("max", 1.5, Outcome.BELOW_THRESHOLD),
+        ("max", 0.5, Outcome.OK),
+        ("min", 1.5, Outcome.OK),
+        ("min", 0.5, Outcome.BELOW_THRESHOLD),
+    ],
+)
+def test_a_threshold_is_reached_in_the_users_direction(direction, threshold, outcome):
+    """The first stage finds 1.0."""
+    report = judged(cascade(1.0, 2.0, threshold), task=small_task(fitness=Fitness(direction=direction)))
+    assert report.evaluation.outcome is outcome
+
+
+def test_below_a_threshold_the_stage_the_value_and_the_threshold_are_named():
+    """And the stage's own feedback follows."""
+    report = judged(cascade(1.0, 2.0, threshold=1.5))
+    assert report.evaluation.stage == "evaluate"
+    expected = "stage 'evaluate' found a fitness of 1; the next stage wants at least 1.5\n\nquick look"
+    assert feedback(report) == expected
+
+
+def test_a_failure_ends_the_cascade():
+    """The second stage is not run."""
+    box = FakeBox({"answer": failure(Status.TIMEOUT)})
+    report = judged(cascade(1.0, 2.0), box=box)
+    assert (report.evaluation.outcome, report.evaluation.stage, len(box.opened)) == (Outcome.TIMED_OUT, "evaluate", 1)
+
+
+def test_one_stage_can_be_judged_alone():
+    """No threshold applies; an unknown one is an error of the asking side."""
+    alone = judged(cascade(1.0, 2.0, threshold=9.0), job=Job("1.0", "evaluate", files={"seed.py": ""}, stage="full"))
+    assert (alone.evaluation.fitness, alone.evaluation.stage) == (2.0, "full")
+    unknown = judged(cascade(1.0, 2.0), job=Job("1.0", "evaluate", stage="fulll"))
+    assert unknown.evaluation.outcome is Outcome.INTERNAL
+    assert "Did you mean 'full'" in feedback(unknown)
+
+
+def test_a_cascade_that_cannot_run_is_refused_at_once():
+    """No stage at all, or a threshold that nothing reads."""
+
+    class Empty:
+        def stages(self, task):
+            return ()
+
+    with pytest.raises(TaskError, match="has no stage"):
+        prepare(small_task(), Empty())
+    with pytest.raises(TaskError, match=r"'evaluate' is the last, and nothing reads its threshold, 0\.5"):
+        prepare(small_task(stages=(Stage("evaluate", threshold=0.5),)), evaluator(lambda candidate, trial: None))
+
+
+def nothing(candidate, trial):
+    return Evaluation.ok(1.0)
+
+
+ARTIFACTS = {"x": json.dumps([[0.5, 0.25]])}
+
+
+def computed(kind, task=None, **marked):
+    return judged(nothing, job=Job("1.0", kind, artifacts=ARTIFACTS), marked=marked, task=task)
+
+
+def test_certify_gives_the_exact_value_and_the_fingerprint():
+    """From the stored artifacts, without the program; axes are no matter."""
+    task = small_task(axes=(Axis("walls", 0, 26, 14),), fitness=Fitness(direction="min"))
+    report = computed(
+        "certify",
+        task=task,
+        certify=lambda artifacts, trial: Evaluation.ok(artifacts["x"][0][0], artifacts={"certificate": trial.stage}),
+        fingerprint=lambda artifacts, trial: f"basin {artifacts['x'][0][1]}",
+    )
+    found = report.evaluation
+    assert (found.outcome, found.fitness, found.certified, found.fingerprint, found.stage) == (
+        Outcome.OK,
+        -0.5,
+        True,
+        "basin 0.25",
+        "certify",
+    )
+    assert report.texts[found.artifacts["certificate"]] == '"certify"'
+
+
+def test_certify_needs_no_fingerprint():
+    """An evaluator may have the one without the other."""
+    found = computed("certify", certify=lambda artifacts, trial: Evaluation.ok(2.0)).evaluation
+    assert (found.certified, found.fingerprint) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("certify", "fingerprint", "outcome", "message"),
+    [
+        (lambda a, t: Evaluation.wrong("overlap"), lambda a, t: "b", Outcome.WRONG, "overlap"),
+        (lambda a, t: a["y"], lambda a, t: "b", Outcome.INTERNAL, "raised KeyError: 'y'"),
+        (lambda a, t: 2.0, lambda a, t: "b", Outcome.INTERNAL, "returned a float"),
+        (lambda a, t: Evaluation.ok(2.0), lambda a, t: a["y"], Outcome.INTERNAL, "raised KeyError: 'y'"),
+        (lambda a, t: Evaluation.ok(2.0), lambda a, t: 3, Outcome.INTERNAL, "fingerprint is a int"),
+    ],
+)
+def test_a_certificate_that_fails_is_none(certify, fingerprint, outcome, message):
+    """Whichever part of it failed."""
+    report = computed("certify", certify=certify, fingerprint=fingerprint)
+    assert (report.evaluation.outcome, report.evaluation.certified) == (outcome, False)
+    assert message in feedback(report)
+
+
+def test_a_picture_is_drawn_and_nothing_is_judged():
+    """The evaluation says so, instead of inventing a fitness."""
+    report = computed("draw", draw=lambda artifacts, trial: f"<svg>{artifacts['x'][0][0]}</svg>")
+    assert (report.drawing, report.evaluation.outcome) == ("<svg>0.5</svg>", Outcome.SCREENED)
+
+
+def test_a_fingerprint_is_taken_alone():
+    """It stands in the evaluation."""
+    report = computed("fingerprint", fingerprint=lambda artifacts, trial: "basin")
+    assert (report.evaluation.fingerprint, report.evaluation.outcome) == ("basin", Outcome.SCREENED)
+
+
+@pytest.mark.parametrize(
+    ("marked", "message"),
+    [
+        ({}, "cannot draw. Do: mark a function with @evaluate.draw"),
+        ({"draw": lambda artifacts, trial: b"<svg/>"}, "draw returned a bytes, wanted a text"),
+        ({"draw": lambda artifacts, trial: 1 / 0}, "raised ZeroDivisionError"),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_is_internal(marked, message):
+    """And says why."""
+    report = computed("draw", **marked)
+    assert (report.evaluation.outcome, report.drawing) == (Outcome.INTERNAL, "")
+    assert message in feedback(report)
+
+
+def test_arrays_from_a_candidate_can_be_artifacts():
+    """They come back to certify as lists."""
+    report = judged(
+        lambda candidate, trial: Evaluation.ok(1.0, artifacts={"x": candidate.call("answer")}),
+        box=FakeBox({"answer": np.ones((2, 2))}),
+    )
+    assert list(report.texts.values()) == ["[[1.0,1.0],[1.0,1.0]]"]
+
+
+def test_a_sandbox_that_does_not_start_is_internal_in_its_own_words():
+    """Neither the program's failure nor the evaluator's."""
+
+    def closed(program, seconds):
+        raise SandboxError("no process can be started")
+
+    report = judge(JOB, prepare(small_task(), evaluator(lambda candidate, trial: candidate.call("answer"))), closed)
+    assert report.evaluation.outcome is Outcome.INTERNAL
+    assert feedback(report) == "no process can be started"

@@ -1,0 +1,17 @@
+"""The bundled operators as the engine finds them."""
+
+from evolve.operators import register_operators
+from evolve.operators.perturb_literals import PerturbLiterals
+from evolve.operators.tune_literals import TuneLiterals
+
+
+def test_what_is_registered() -> None:
+    """The learning one is embedded; the baselines' one is history-free."""
+    found = {entry.name: (entry.embedded, entry.history_free, entry.needs_model) for entry in register_operators()}
+    assert found == {"tune_literals": (True, False, False), "perturb_literals": (False, True, False)}
+
+
+def test_factories_make_operators_without_settings() -> None:
+    """Every setting has a default."""
+    made = [type(entry.factory({})) for entry in register_operators()]
+    assert made == [TuneLiterals, PerturbLiterals]

@@ -1,0 +1,34 @@
+"""Outcomes and operators' yields."""
+
+from evolve import report
+from evolve.types import Outcome
+from tests.written import Written, short_campaign
+
+
+def test_a_tally_counts_outcomes_and_what_operators_brought(tmp_path):
+    """A screened proposal was not judged; an improvement is better than each parent."""
+    with short_campaign(tmp_path) as campaign:
+        tally = report.Tally.of(campaign.state.history)
+    assert dict(tally.outcomes) == {Outcome.OK: 4, Outcome.CRASHED: 1, Outcome.SCREENED: 1}
+    assert (report.OperatorYield("tune_literals", proposals=5, judged=4, improved=2),) == tally.yields()
+    assert tally.yields()[0].share == 0.5
+
+
+def test_counted_live_or_from_the_history_a_tally_is_the_same(tmp_path):
+    """One record after another."""
+    with short_campaign(tmp_path) as campaign:
+        live, history = report.Tally(), campaign.state.history
+        for record in range(1, 7):
+            live.add(history, record)
+        assert report.Tally.of(history) == live
+
+
+def test_an_operator_that_brought_nothing_has_a_share_of_zero():
+    """Without a division by zero."""
+    assert report.OperatorYield("idle", 3, 0, 0).share == 0.0
+
+
+def test_a_fresh_campaign_has_an_empty_tally(tmp_path):
+    """No outcome, no operator."""
+    with Written(tmp_path).campaign as campaign:
+        assert report.Tally() == report.Tally.of(campaign.state.history)

@@ -1,0 +1,69 @@
+"""The pool of possible parents, and the even draw of operators."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from evolve.strategies.baseline import EvenOperators, Pool
+from evolve.types import (
+    ConfigError,
+    Evaluation,
+    Insertion,
+    Origin,
+    OriginKind,
+    Outcome,
+    Placement,
+    ProgramId,
+    Record,
+    Ruled,
+    Settled,
+)
+
+
+def settled(number: int, kind: OriginKind, program: str, outcome: Outcome = Outcome.OK) -> Settled:
+    evaluation = Evaluation(outcome, 1.0 if outcome is Outcome.OK else None)
+    return Settled(Record(number, Origin(kind, number), ProgramId(program), evaluation), Placement(Insertion.NEW))
+
+
+def test_the_pool_holds_the_successes_of_its_kinds() -> None:
+    pool = Pool({"seed", "proposal"})
+    pool.tell(settled(1, "seed", "a"))
+    pool.tell(settled(2, "proposal", "b"))
+    pool.tell(settled(3, "proposal", "c", Outcome.CRASHED))
+    pool.tell(settled(4, "measurement", "b"))
+    pool.tell(settled(5, "import", "d"))
+    assert pool.records == [1, 2]
+
+
+def test_a_quarantined_program_leaves_the_pool_and_comes_back_when_released() -> None:
+    pool = Pool({"proposal"})
+    for number, program in enumerate("aba", start=1):
+        pool.tell(settled(number, "proposal", program))
+    pool.tell(Ruled("quarantine", ProgramId("a"), "rule"))
+    pool.tell(settled(4, "proposal", "a"))
+    pool.tell(Ruled("promote", ProgramId("b"), "rule"))
+    assert pool.records == [2]
+    pool.tell(Ruled("release", ProgramId("a"), "person"))
+    assert pool.records == [1, 2, 3, 4]
+
+
+def test_every_record_of_the_pool_is_equally_likely() -> None:
+    pool, rng = Pool({"seed"}), np.random.default_rng(0)
+    assert pool.draw(rng) is None
+    for number in (1, 2, 3):
+        pool.tell(settled(number, "seed", str(number)))
+    counts = Counter(pool.draw(rng) for _ in range(3000))
+    assert {number: round(count / 1000, 1) for number, count in counts.items()} == {1: 1.0, 2: 1.0, 3: 1.0}
+
+
+def test_operators_are_drawn_evenly() -> None:
+    operators, rng = EvenOperators(["one", "two"]), np.random.default_rng(0)
+    chosen = [operators.propose(7, rng).selection for _ in range(2000)]
+    assert {selection.parents for selection in chosen} == {(7,)}
+    assert Counter(selection.operator for selection in chosen)["one"] / 2000 == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_baseline_without_operators_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"needs an operator that learns nothing, got none\. Do: "):
+        EvenOperators(())

@@ -1,0 +1,213 @@
+"""Facts about reading a task's folder."""
+
+from pathlib import Path
+
+import pytest
+
+from evolve.task import load
+from evolve.types import Anchor, Axis, EvaluatorSource, Fitness, Limits, Needs, Program, Stage, TaskError
+
+TOML = """\
+schema = 1
+brief = "brief.md"
+program = { files = ["main.py", "parts/shape.py"], entry = "main" }
+evaluator = "judge.py"
+deterministic = true
+promotion = "certificate"
+[fitness]
+name = "length"
+direction = "min"
+digits = 3
+[parameters]
+n = 5
+scale = 1.5
+kind = "round"
+exact = false
+[[axes]]
+name = "size"
+low = 0
+high = 2.5
+bins = 4
+[[anchors]]
+value = 7
+by = "someone"
+year = 1999
+[bound]
+value = 6.5
+[[stages]]
+name = "evaluate"
+seconds = 3
+threshold = 9
+[[stages]]
+name = "full"
+needs = { cores = 2 }
+[sandbox]
+memory = "1GiB"
+preload = ["numpy"]
+"""
+FILES = {
+    "task.toml": TOML,
+    "brief.md": "Be short.",
+    "main.py": "x = 1\n",
+    "parts/shape.py": "y = 2\n",
+    "judge.py": "z = 3\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return written(tmp_path / "lines", FILES)
+
+
+def written(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    return folder
+
+
+def error_of(folder: Path) -> str:
+    with pytest.raises(TaskError) as caught:
+        load(folder)
+    return str(caught.value)
+
+
+def test_a_folder_becomes_a_task(folder: Path) -> None:
+    """Every key has its place."""
+    task = load(folder)
+    assert (task.name, task.folder, task.brief) == ("lines", str(folder), "Be short.")
+    assert task.seed == Program({"main.py": "x = 1\n", "parts/shape.py": "y = 2\n"})
+    assert (task.entry, task.evaluator) == ("main", EvaluatorSource(path="judge.py"))
+    assert (task.deterministic, task.promotion) == (True, "certificate")
+    assert task.fitness == Fitness("length", "min", 3)
+    assert task.parameters == {"n": 5, "scale": 1.5, "kind": "round", "exact": False}
+    assert task.axes == (Axis("size", 0.0, 2.5, 4),)
+    assert task.anchors == (Anchor(7.0, "someone", 1999),)
+    assert task.bound == 6.5
+    assert task.stages == (Stage("evaluate", 3.0, 9.0), Stage("full", 20.0, None, Needs(cores=2)))
+    assert task.limits == Limits(memory=1 << 30, preload=("numpy",))
+
+
+def test_a_task_without_tables_has_one_stage_no_axes_and_no_bound(tmp_path: Path) -> None:
+    """The defaults."""
+    files = {"task.toml": "schema = 1", "README.md": "Do it.", "seed.py": "", "evaluator.py": ""}
+    task = load(written(tmp_path / "small", files))
+    assert (task.stages, task.axes, task.anchors, task.bound) == ((Stage("evaluate"),), (), (), None)
+    assert (task.brief, task.entry, task.limits) == ("Do it.", "seed", Limits())
+
+
+def test_parameters_can_be_set_and_keep_their_type(folder: Path) -> None:
+    """A whole number may stand for a number."""
+    task = load(folder, {"n": 7, "scale": 2})
+    assert task.parameters == {"n": 7, "scale": 2.0, "kind": "round", "exact": False}
+    assert type(task.parameters["scale"]) is float
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"m": 1}, "the task has no parameter 'm'. Known: exact, kind, n, scale. Do: set one of n, scale, kind, exact"),
+        ({"kin": "x"}, "the task has no parameter 'kin'. Did you mean 'kind'?"),
+        ({"n": 1.5}, "parameter 'n' is a whole number (the task has 5), got 1.5. Do: set it to a whole number"),
+        ({"n": True}, "parameter 'n' is a whole number (the task has 5), got True"),
+        ({"scale": "big"}, "parameter 'scale' is a number (the task has 1.5), got 'big'"),
+        ({"scale": float("nan")}, "parameter 'scale' is a finite number, got nan"),
+        ({"kind": 3}, "parameter 'kind' is a text (the task has 'round'), got 3"),
+        ({"exact": 1}, "parameter 'exact' is true or false (the task has False), got 1"),
+    ],
+)
+def test_a_parameter_that_does_not_fit_is_refused(folder: Path, parameters: dict[str, object], message: str) -> None:
+    """Unknown, or of another type."""
+    with pytest.raises(TaskError) as caught:
+        load(folder, parameters)  # type: ignore[arg-type]
+    assert message in str(caught.value)
+
+
+def test_a_task_without_parameters_says_so(tmp_path: Path) -> None:
+    """There is nothing to choose from."""
+    folder = written(tmp_path / "bare", {"task.toml": "schema = 1"})
+    with pytest.raises(TaskError, match=r"the task has no parameter 'n'. Do: leave it out, the task has no parameters"):
+        load(folder, {"n": 1})
+
+
+def test_the_version_covers_what_decides_a_score_and_nothing_else(folder: Path) -> None:
+    """READMEs, hidden files and caches do not; parameters, and data beside the evaluator, do."""
+    version = load(folder).version
+    written(folder, {"README.md": "hello", ".git/HEAD": "x", "__pycache__/judge.pyc": "x", ".DS_Store": "x"})
+    assert load(folder).version == version
+    assert load(folder, {"n": 5}).version == version
+    assert load(folder, {"n": 6}).version != version
+    written(folder, {"data/points.csv": "1,2"})
+    with_data = load(folder).version
+    assert with_data != version
+    written(folder, {"judge.py": "z = 4\n"})
+    assert load(folder).version not in (version, with_data)
+
+
+def test_the_version_does_not_depend_on_where_the_folder_lies(folder: Path, tmp_path: Path) -> None:
+    """A copy is the same task."""
+    assert load(written(tmp_path / "elsewhere" / "copy", FILES)).version == load(folder).version
+
+
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [
+        ("judge.py", "evaluator: there is no file 'judge.py'."),
+        ("main.py", "program.files: there is no file 'main.py'."),
+        ("brief.md", "brief: there is no file 'brief.md'."),
+    ],
+)
+def test_a_file_that_is_missing_is_named_with_its_key(folder: Path, missing: str, message: str) -> None:
+    """And what else is there."""
+    (folder / missing).rename(folder / "zzz.txt")
+    error = error_of(folder)
+    assert error.startswith(f"{folder / 'task.toml'}: {message}")
+    assert "zzz.txt" in error
+
+
+def test_a_misspelt_file_is_recognised(folder: Path) -> None:
+    """By the files that are there."""
+    (folder / "judge.py").rename(folder / "juge.py")
+    assert "Did you mean 'juge.py'?" in error_of(folder)
+
+
+def test_a_mistake_in_toml_is_shown_with_its_line(folder: Path) -> None:
+    """As the parser saw it."""
+    (folder / "task.toml").write_text("schema = 1\nbrief = README.md\n")
+    error = error_of(folder)
+    assert error.startswith(f"{folder / 'task.toml'}: this is not TOML: ")
+    assert "line 2" in error
+
+
+@pytest.mark.parametrize("name", ["task.toml", "main.py", "brief.md"])
+def test_a_text_in_another_encoding_is_refused(folder: Path, name: str) -> None:
+    """With the file that it is."""
+    (folder / name).write_bytes("schema = 1 # Größe".encode("latin-1"))
+    assert error_of(folder).startswith(f"{folder / name}: this is not a text in UTF-8")
+
+
+def test_a_wrong_key_is_shown_with_the_file_and_its_path(folder: Path) -> None:
+    """What, got, do this."""
+    (folder / "task.toml").write_text("schema = 1\n[[stages]]\nsecond = 3\n")
+    assert error_of(folder) == f"{folder / 'task.toml'}: unknown key 'stages[0].second'. Did you mean 'seconds'?"
+
+
+def test_dates_among_a_plugins_settings_are_refused(folder: Path) -> None:
+    """Settings travel to the judge as JSON."""
+    (folder / "task.toml").write_text('schema = 1\nevaluator = { plugin = "kernel", since = 2025-01-01 }\n')
+    assert "evaluator: the settings of a plugin are plain data" in error_of(folder)
+
+
+def test_a_file_that_cannot_be_read_is_one_clear_error(folder: Path) -> None:
+    """Here a file that is there, and whose first byte no process may read."""
+    (folder / "data.bin").symlink_to("/proc/self/mem")
+    error = error_of(folder)
+    assert error.startswith(f"{folder}: the task cannot be read: ")
+    assert error.endswith("Do: make its files readable")
+
+
+def test_a_folder_in_the_place_of_a_file_is_no_file(folder: Path) -> None:
+    """It is named like a missing one."""
+    (folder / "main.py").unlink()
+    (folder / "main.py").mkdir()
+    assert "program.files: there is no file 'main.py'" in error_of(folder)

@@ -1,0 +1,79 @@
+"""Facts about `docs/tasks.md`: its example is a task that works as it stands."""
+
+import importlib.util
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evolve.task import load
+from evolve.types import Evaluation, Outcome, Parameters, Task, Trial
+
+PAGE = Path(__file__).parents[2] / "docs" / "tasks.md"
+
+
+class Called:
+    """A candidate that runs a program's text here, because the page's is known to be harmless."""
+
+    def __init__(self, text: str) -> None:
+        self.names: dict[str, Any] = {}
+        exec(text, self.names)
+
+    def call(self, function: str, *arguments: object) -> object:
+        return self.names[function](*arguments)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The four files of the page."""
+    files = re.findall(r"^`([\w.]+)`:\n\n```\w+\n(.*?)^```$", PAGE.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert [name for name, _ in files] == ["README.md", "seed.py", "evaluator.py", "task.toml"]
+    (tmp_path / "wave").mkdir()
+    for name, text in files:
+        (tmp_path / "wave" / name).write_text(text, "utf-8")
+    return tmp_path / "wave"
+
+
+def judged(task: Task, program: str) -> Evaluation:
+    spec = importlib.util.spec_from_file_location("wave_evaluator", Path(task.folder) / "evaluator.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found: Evaluation = module.evaluate(Called(program), Trial(parameters=Parameters(task.parameters)))
+    return found
+
+
+def test_the_example_loads_and_its_seed_is_judged(folder: Path) -> None:
+    """On the first try."""
+    task = load(folder)
+    assert (task.name, task.fitness.direction, task.bound) == ("wave", "min", 0.0)
+    evaluation = judged(task, task.seed.files["seed.py"])
+    assert evaluation.outcome is Outcome.OK
+    assert evaluation.fitness == pytest.approx(0.0488, abs=1e-4)
+    assert set(evaluation.descriptors) == {axis.name for axis in task.axes}
+
+
+def test_a_better_polynomial_has_a_smaller_error(folder: Path) -> None:
+    """The search has something to find by tuning the seed's numbers alone."""
+    task = load(folder)
+    better = task.seed.files["seed.py"].replace("0.9", "0.985").replace("0.1", "0.1425")
+    found, seed = judged(task, better).fitness, judged(task, task.seed.files["seed.py"]).fitness
+    assert found is not None
+    assert seed is not None
+    assert found < seed / 2
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "def wave(points): return None",
+        "def wave(points): return points[1:]",
+        "def wave(points): return [True for _ in points]",
+        "def wave(points): return [float('nan') for _ in points]",
+    ],
+)
+def test_answers_of_another_form_are_invalid(folder: Path, program: str) -> None:
+    """The example checks what the rules tell to check."""
+    assert judged(load(folder), program).outcome is Outcome.INVALID

@@ -1,0 +1,85 @@
+"""Settings: what a person may write, and what is said when it is wrong."""
+
+import pytest
+
+from evolve.config import Settings, parse_assignment, settings_from, usable_cores
+from evolve.types import ConfigError
+
+
+def test_defaults_need_nothing_but_a_task():
+    """A task is all that must be named."""
+    settings = settings_from({"task": "circle_packing"})
+    assert (
+        settings.task,
+        settings.strategy.name,
+        settings.archive.islands,
+        settings.confirm.share,
+    ) == ("circle_packing", "islands", 4, 0.2)
+    assert usable_cores() == settings.judges
+
+
+def test_assignments_win_over_values():
+    """`--set` is read last."""
+    settings = settings_from({"task": "t", "archive": {"islands": 3}}, ["archive.islands=5", "confirm.z=1.5"])
+    assert (settings.archive.islands, settings.confirm.z) == (5, 1.5)
+
+
+def test_task_assignments_are_parameters():
+    """`--set task.n=32` sets the task's own parameter."""
+    assert settings_from({"task": "t"}, ["task.n=32", "task.name=x"]).parameters == {"n": 32, "name": "x"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a.b=1", (["a", "b"], 1)),
+        ("a=1.5", (["a"], 1.5)),
+        ("a=true", (["a"], True)),
+        ("a=[1, 2]", (["a"], [1, 2])),
+        ("a=some words", (["a"], "some words")),
+        ('a="1"', (["a"], "1")),
+        ("a==", (["a"], "=")),
+    ],
+)
+def test_assignments_are_toml_values_or_words(text, expected):
+    """What is no TOML value is a string."""
+    assert expected == parse_assignment(text)
+
+
+@pytest.mark.parametrize(
+    ("values", "assignments", "message"),
+    [
+        ({}, ["archive.ilands=2"], "unknown setting 'archive.ilands'. Did you mean 'islands'?"),
+        ({}, ["wieght=2"], "unknown setting 'wieght'."),
+        ({}, ["archive.islands=0"], "setting 'archive.islands': Input should be greater than or equal to 1, got 0"),
+        ({}, ["judges=many"], "setting 'judges': "),
+        ({}, ["seed.x=1"], "'seed' in 'seed.x=1' is a value, not a table"),
+        ({}, ["islands"], "a setting is written key=value, got 'islands'"),
+        ({}, ["=3"], "a setting is written key=value, got '=3'"),
+        ({"seed": -1}, [], "setting 'seed': "),
+    ],
+)
+def test_a_wrong_setting_is_one_clear_message(values, assignments, message):
+    """What, got, do this."""
+    with pytest.raises(ConfigError) as caught:
+        settings_from({"task": "t", "seed": 0, **values}, assignments)
+    assert message in str(caught.value)
+
+
+def test_settings_survive_their_own_dump():
+    """What the log stores is what is read back."""
+    settings = settings_from({"task": "t", "budget": ["60s"]}, ["operators.names=['a']", "operators.settings.a.x=1"])
+    assert settings == Settings.model_validate(settings.model_dump(mode="json"))
+
+
+def test_every_setting_has_a_reader():
+    """No key is silently ignored: each is read somewhere in the engine."""
+    import pathlib
+
+    import evolve
+
+    root = pathlib.Path(evolve.__file__).parent
+    text = "\n".join(path.read_text() for path in root.rglob("*.py") if path.name != "config.py")
+    sections = [Settings, *(field.annotation for field in Settings.model_fields.values() if hasattr(field.annotation, "model_fields"))]
+    unread = [name for section in sections for name in section.model_fields if f".{name}" not in text]
+    assert unread == []

@@ -1,0 +1,124 @@
+"""Sameness and distance of programs."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evolve.novelty import DEFAULT_AXES, describe, distance, minhash, signature
+from evolve.types import Program
+
+TEXT = """import math
+
+
+def area(radius):
+    # the area of a circle
+    if radius < 0:
+        return -1.5
+    return math.pi * radius ** 2
+"""
+
+
+def python(text: str) -> Program:
+    """A program of one Python file."""
+    return Program({"a.py": text})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (TEXT, TEXT.replace("    # the area of a circle\n", "")),
+        (TEXT, TEXT.replace(" * ", "*").replace("\n\n\n", "\n")),
+        (TEXT, TEXT.replace("\n", "  # so\r\n")),
+        (TEXT, f"\n\n{TEXT}\n\n"),
+        ("f(a,\n    b)", "f(a, b)"),
+        ("x = {\n  'a': 1}", "x = {'a': 1}"),
+        ("x = 1 + \\\n    2", "x = 1 + 2"),
+    ],
+)
+def test_layout_and_comments_do_not_count(one: str, other: str) -> None:
+    """Programs that differ in nothing else have one signature."""
+    assert signature(python(one)) == signature(python(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (TEXT, TEXT.replace("1.5", "1.25")),
+        (TEXT, TEXT.replace("    return math", "        return math")),
+        (TEXT, TEXT.replace("area", "size")),
+        ("x = 'a b'", "x = 'a  b'"),
+        ("x = '# a'", "x = '# b'"),
+        ("ab", "a b"),
+        ("a\nb", "a b"),
+    ],
+)
+def test_constants_indentation_and_strings_count(one: str, other: str) -> None:
+    """What can change what a program does changes its signature."""
+    assert signature(python(one)) != signature(python(other))
+
+
+def test_indentation_does_not_count_in_a_language_with_braces() -> None:
+    """C is the same however it is indented; its comments are its own."""
+    one, other = "int f() {\n    return 3; // three\n}\n", "int f() {\nreturn 3; /* 3 */\n}\n"
+    assert signature(Program({"a.c": one})) == signature(Program({"a.c": other}))
+    assert signature(Program({"a.cpp": 'x = R"(a  b)";'})) != signature(Program({"a.cpp": 'x = R"(a b)";'}))
+
+
+def test_a_path_is_part_of_a_program() -> None:
+    """Equal texts in other files are other programs."""
+    assert signature(Program({"a.py": TEXT})) != signature(Program({"b.py": TEXT}))
+
+
+def test_equal_in_another_process() -> None:
+    """No hash depends on the process."""
+    script = (
+        "from evolve.novelty import *; from evolve.types import Program; import sys; "
+        "p = Program({'a.py': sys.argv[1]}); print(signature(p), minhash(p).tolist())"
+    )
+    done = subprocess.run([sys.executable, "-c", script, TEXT], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"{signature(python(TEXT))} {minhash(python(TEXT)).tolist()}"
+
+
+def test_a_minhash_is_128_unsigned_words_that_cannot_be_changed() -> None:
+    """Its form is what the archive may store."""
+    found = minhash(python(TEXT))
+    assert (found.dtype, found.shape, found.flags.writeable) == (np.dtype(np.uint32), (128,), False)
+
+
+def test_numbers_do_not_count_for_the_distance() -> None:
+    """Another value or sign keeps distance 0 and size; another function does not."""
+    other = python(TEXT.replace("-1.5", "2e-7").replace("** 2", "** -3.25"))
+    assert distance(minhash(python(TEXT)), minhash(other)) == 0.0
+    assert describe(other, minhash(python(TEXT))) == describe(python(TEXT), minhash(python(TEXT)))
+
+
+def test_the_distance_estimates_that_of_the_sets() -> None:
+    """Half of the 5-grams in common is a Jaccard distance of two thirds."""
+    names = [f"name{number}" for number in range(600)]
+    one, other = python(" ".join(names[:400])), python(" ".join(names[200:]))
+    assert distance(minhash(one), minhash(other)) == pytest.approx(2 / 3, abs=0.12)
+
+
+@pytest.mark.parametrize("text", ["", "x", "((((", "'", '"""', "\x00\ud800"])
+def test_any_text_has_a_description(text: str) -> None:
+    """Text that no parser takes is described too, within the default axes or below."""
+    found = describe(python(text), minhash(python(TEXT)))
+    assert set(found) == {axis.name for axis in DEFAULT_AXES}
+    assert found["seed_distance"] == 1.0
+    assert found["size_log2"] < 4
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(max_size=300), st.sampled_from(["a.py", "a.c", "a.rs", "a.lua", "a.md"]))
+def test_spaces_at_the_ends_of_lines_never_count(text: str, path: str) -> None:
+    """Any text can be read; blank lines at its end change nothing, unless they end an open string."""
+    plain = (
+        text.replace('"', "").replace("'", "").replace("`", "").replace("\\", "").replace("*/", "").replace("--[[", "")
+    )
+    assert signature(Program({path: plain.replace("/*", "")})) == signature(
+        Program({path: plain.replace("/*", "") + "\n \n"})
+    )

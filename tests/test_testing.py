@@ -1,0 +1,156 @@
+"""The conformance suites find what they are there to find."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from numpy.random import Generator
+
+from evolve.protocols import Context, View
+from evolve.testing import Rehearsal, RehearsedHistory, check_operator, check_strategy
+from evolve.types import Child, EditError, Event, Measure, Program, Propose, Selection, Wait
+
+FIRST = Propose(Selection("first", parents=(1,)))
+
+
+class Steady:
+    """A strategy that does what it should, or what `ask` says instead."""
+
+    def __init__(self, ask: "Callable[[Steady, View, Generator], Propose | Measure | Wait]") -> None:
+        self.answer, self.asked, self.told = ask, 0, 0
+
+    def ask(self, view: View, rng: Generator) -> Propose | Measure | Wait:
+        self.asked += 1
+        return self.answer(self, view, rng)
+
+    def tell(self, event: Event) -> None:
+        self.told += 1
+
+
+def measuring(strategy: Steady, view: View, rng: Generator) -> Propose | Measure | Wait:
+    program = view.history.program_id(1)
+    assert program is not None
+    if view.pending:
+        return Wait()
+    return Measure(1, program) if strategy.told % 2 else FIRST
+
+
+def best(strategy: Steady, view: View, rng: Generator) -> Propose:
+    elite = view.archive.best
+    return FIRST if elite is None else Propose(Selection("first", parents=(elite.record,)))
+
+
+def other_program(strategy: Steady, view: View, rng: Generator) -> Measure:
+    return Measure(1, Program({"other": ""}).id)
+
+
+def everything(strategy: Steady, view: View, rng: Generator) -> Propose:
+    return Propose(Selection("first", parents=tuple(range(1, len(view.history) + 1))))
+
+
+@pytest.mark.parametrize("ask", [measuring, best])
+def test_a_strategy_that_keeps_its_promises_passes(
+    ask: Callable[[Steady, View, Generator], Propose | Measure | Wait],
+) -> None:
+    check_strategy(lambda operators: Steady(ask), steps=60)
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda s, view, rng: Propose(Selection("first", parents=(1,) * s.asked)), "another action"),
+        (lambda s, view, rng: Propose(Selection("first", parents=(999,))), r"records \[999\]"),
+        (lambda s, view, rng: Propose(Selection("first", inspirations=(0,))), r"records \[0\]"),
+        (lambda s, view, rng: Propose(Selection("fourth")), "operator 'fourth'"),
+        (lambda s, view, rng: Propose(Selection("first", island=99)), "island 99"),
+        (lambda s, view, rng: Wait(), "waits while nothing is pending"),
+        (lambda s, view, rng: Measure(7, Program({}).id), "measures record 7"),
+        (other_program, "does not hold the program"),
+        (everything, "quarantined"),
+    ],
+)
+def test_a_strategy_that_breaks_a_promise_is_told_which(
+    ask: Callable[[Steady, View, Generator], Propose | Measure | Wait], words: str
+) -> None:
+    with pytest.raises(AssertionError, match=words):
+        check_strategy(lambda operators: Steady(ask), steps=60)
+
+
+def test_a_strategy_that_a_replay_does_not_rebuild_is_found() -> None:
+    islands = iter(range(3))
+
+    def make(operators: Sequence[str]) -> Steady:
+        island = next(islands)
+        return Steady(lambda strategy, view, rng: Propose(Selection("first", island=island, parents=(1,))))
+
+    with pytest.raises(AssertionError, match="a replay of the same events asks otherwise at step 10"):
+        check_strategy(make)
+
+
+class Editing:
+    """An operator that appends what `edit` returns."""
+
+    def __init__(self, edit: Callable[[Context], str | None]) -> None:
+        self.edit = edit
+
+    def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
+        identity = context.history.program_id(selection.parents[0])
+        assert identity is not None
+        files, added = dict(context.history.program(identity).files), self.edit(context)
+        if added is None:
+            raise EditError("nothing to change")
+        if added == "childless":
+            return []
+        files["seed.py"] += added
+        return [Child(Program(files), extras={"added": added})]
+
+
+PROGRAMS = [Program({"seed.py": "x = 1\n"}), Program({"seed.py": "y = 2\n"})]
+
+
+def test_an_operator_that_keeps_its_promises_passes() -> None:
+    check_operator(lambda: Editing(lambda context: f"# {context.rng.integers(100)}\n"), PROGRAMS)
+
+
+def test_an_operator_may_find_nothing_to_change_in_some_programs() -> None:
+    check_operator(
+        lambda: Editing(lambda context: "#" if "x" in context.task.seed.files["seed.py"] else None), PROGRAMS
+    )
+
+
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        (lambda context: "", "equal to its parent"),
+        (lambda context: None, "none of the 2 programs has a child"),
+        (lambda context: "childless", "a proposal has a child"),
+    ],
+)
+def test_an_operator_that_breaks_a_promise_is_told_which(edit: Callable[[Context], str | None], words: str) -> None:
+    with pytest.raises(AssertionError, match=words):
+        check_operator(lambda: Editing(edit), PROGRAMS)
+
+
+def test_an_operator_that_is_not_a_function_of_its_inputs_is_found() -> None:
+    made = iter(range(100))
+    with pytest.raises(AssertionError, match="equal inputs give other children"):
+        check_operator(lambda: Editing(lambda context: f"# {next(made)}"), PROGRAMS)
+
+
+def test_a_rehearsed_history_answers_as_the_engines_does() -> None:
+    campaign = Rehearsal()
+    campaign.open()
+    campaign.start(FIRST)
+    campaign.finish()
+    history = campaign.history
+    assert len(history) == 2
+    assert [history.fitness(1), history.operator(1), history.parents(1)] == [-9.0, "", ()]
+    assert [history.operator(2), history.parents(2)] == ["first", (1,)]
+    assert history.outcome(1) == history.record(1).evaluation.outcome
+    assert history.extras("first") == []
+    program = history.program_id(1)
+    assert program is not None
+    assert history.program(program).files == {"seed.py": "x = 0.0"}
+    with pytest.raises(AssertionError, match=r"a record of 1\.\.2 is asked for, got 3"):
+        history.record(3)
+    with pytest.raises(KeyError, match="stores no texts"):
+        RehearsedHistory().text("abc")

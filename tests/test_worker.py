@@ -1,0 +1,153 @@
+"""The program of a judge process: a task in, a description out, then a report for each job."""
+
+import contextlib
+import socket
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "judge"))
+from judge_fakes import ANSWERING, FakeBox, small_task, written_task
+
+from evolve.judge import Job, decode_description, decode_report, encode_job
+from evolve.judge.framing import receive_frame, send_frame
+from evolve.plugins import load
+from evolve.types import ConfigError, EvaluatorSource, Outcome, SandboxError, Stage, TaskError, canonical
+from evolve.types.codec import encode
+from evolve.worker import load_evaluator, serve
+
+
+@pytest.fixture(autouse=True)
+def as_it_was(monkeypatch):
+    """A worker puts the task's folder first on the module path, and its evaluator among the modules."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setitem(sys.modules, "evolve_task_evaluator", None)
+
+
+def served(task, *jobs, box=None):
+    """The description and the reports of a worker with this box."""
+    engine, worker = socket.socketpair()
+    box = FakeBox({"answer": 2.0}) if box is None else box
+    thread = threading.Thread(target=lambda: _serve_and_close(worker, lambda limits: box))
+    thread.start()
+    with engine:
+        send_frame(engine, canonical(encode(task)).encode())
+        with contextlib.suppress(BrokenPipeError):  # a worker without an evaluator ends before it reads a job
+            for job in jobs:
+                send_frame(engine, encode_job(job))
+        engine.shutdown(socket.SHUT_WR)
+        frames = list(iter(lambda: receive_frame(engine), None))
+    thread.join()
+    return decode_description(frames[0]), [decode_report(frame) for frame in frames[1:]]
+
+
+def _serve_and_close(sock, make_box):
+    with sock:
+        serve(sock, make_box)
+
+
+def test_it_describes_itself_and_judges_until_the_end_of_file(tmp_path):
+    """And closes its box."""
+    box = FakeBox({"answer": 2.0})
+    task = written_task(tmp_path, ANSWERING, stages=(Stage("evaluate", 5.0),))
+    job = Job("1.0", "evaluate", files={"seed.py": ""})
+    description, reports = served(task, job, job, box=box)
+    assert (description.stages, description.functions, description.limit) == (("evaluate",), (), 5.0)
+    assert (description.isolation, description.error) == ("none: a fake", "")
+    assert [report.evaluation.fitness for report in reports] == [2.0, 2.0]
+    assert (reports[0].evaluation.isolation, box.closed) == ("none: a fake", True)
+
+
+def test_without_a_task_it_ends():
+    """Its engine has ended before it began."""
+    engine, worker = socket.socketpair()
+    engine.close()
+    with worker:
+        serve(worker)
+
+
+def test_an_evaluator_may_import_its_neighbours(tmp_path):
+    """The task's folder comes first on the module path."""
+    (tmp_path / "geometry_of_this_test.py").write_text("SCALE = 3.0\n")
+    text = "from geometry_of_this_test import SCALE\n" + ANSWERING.replace('candidate.call("answer")', "SCALE")
+    _, reports = served(written_task(tmp_path, text), Job("1.0", "evaluate", files={"seed.py": ""}))
+    assert reports[0].evaluation.fitness == 3.0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "import no_such_module_at_all\n",
+            "does not load: ModuleNotFoundError: No module named 'no_such_module_at_all'",
+        ),
+        ("def evaluate(:\n", "does not load: SyntaxError"),
+        ("raise SystemExit(3)\n", "does not load: SystemExit: 3"),
+        ("def evaluate(candidate, trial): ...\n", "has 0 functions marked @evaluator, wanted one"),
+        (ANSWERING + ANSWERING.replace("def evaluate", "def second"), "has 2 functions marked @evaluator"),
+        (
+            ANSWERING + "@evaluate.stage('full', after='screen')\ndef full(candidate, trial): ...\n",
+            "can only come after",
+        ),
+    ],
+)
+def test_an_evaluator_that_does_not_load_is_described(tmp_path, text, message):
+    """What, got, do this; no job is judged."""
+    description, reports = served(written_task(tmp_path, text), Job("1.0", "evaluate"))
+    assert message in description.error
+    assert "Do: " in description.error
+    assert reports == []
+
+
+def test_the_line_that_fails_is_shown(tmp_path):
+    """The traceback's end follows the message."""
+    description, _ = served(written_task(tmp_path, "def setup():\n    return 1 / 0\n\nsetup()\n"))
+    assert "return 1 / 0" in description.error
+    assert "in setup" in description.error
+
+
+def test_a_task_without_its_evaluator_is_described(tmp_path):
+    """The file's path is named."""
+    description, _ = served(small_task(tmp_path))
+    assert f"there is no evaluator at {tmp_path / 'evaluator.py'}" in description.error
+
+
+def test_a_sandbox_that_does_not_start_is_described(tmp_path):
+    """For example for want of a module that the task preloads."""
+    engine, worker = socket.socketpair()
+
+    def broken(limits):
+        raise SandboxError("no module named torch")
+
+    with engine, worker:
+        send_frame(engine, canonical(encode(written_task(tmp_path, ANSWERING))).encode())
+        serve(worker, broken)
+        description = decode_description(receive_frame(engine) or b"")
+    assert description.error == "no module named torch"
+
+
+def test_an_evaluator_may_come_from_a_plugin():
+    """By its name; an unknown one is a clear error."""
+    task = small_task(evaluator=EvaluatorSource(plugin="no-such-plugin"))
+    with pytest.raises(ConfigError, match="no evaluator is called 'no-such-plugin'"):
+        load_evaluator(task)
+    assert load().evaluators == {}
+
+
+def test_a_failing_evaluator_does_not_end_the_worker(tmp_path):
+    """The next job is judged."""
+    text = ANSWERING.replace("return", "if trial.seed: raise RuntimeError('a bug')\n    return")
+    bad, good = Job("1.0", "evaluate", files={"seed.py": ""}), Job("1.1", "evaluate", files={"seed.py": ""})
+    seeded = Job("1.0", "evaluate", type(bad.trial)(seed=1), bad.files)
+    _, reports = served(written_task(tmp_path, text), seeded, good)
+    assert [report.evaluation.outcome for report in reports] == [Outcome.INTERNAL, Outcome.OK]
+
+
+def test_an_evaluator_of_a_task_is_found_by_its_file(tmp_path):
+    """The function may have any name."""
+    task = written_task(tmp_path, ANSWERING.replace("def evaluate", "def score"))
+    assert [stage.name for stage, _ in load_evaluator(task).stages(task)] == ["evaluate"]
+    with pytest.raises(TaskError, match="there is no evaluator"):
+        load_evaluator(small_task(tmp_path / "elsewhere"))
