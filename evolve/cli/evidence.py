@@ -47,22 +47,19 @@ def shown(campaign: Campaign, number: RecordId) -> Shown:
 
 def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
     """Labels and texts; what is empty is left out."""
-    line, fitness = shown.record, campaign.task.fitness
-    error = "" if line.standard_error is None else f" +- {line.standard_error:.2g}"
-    score = (
-        f"{fitness.name} {wording.number(line.fitness, fitness)}{error}" if line.fitness is not None else line.outcome
-    )
+    line = shown.record
     rows = [
         ("program", f"{line.name}  {(line.program or 'no program')[:16]}"),
         ("origin", _origin(campaign, shown)),
         ("outcome", line.outcome),
-        ("score", f"{score}  [{line.trust}, {line.isolation or 'isolation unknown'}]"),
+        ("score", _score(campaign, line)),
         ("certified", _certificate(shown)),
         ("archive", f"{line.insertion}" + (f" on island {line.island}, cell {line.cell}" if line.cell >= 0 else "")),
         ("descriptors", _numbers(shown.descriptors)),
         ("metrics", _numbers(shown.metrics)),
         ("artifacts", ", ".join(f"{name} ({size:,} characters)" for name, size in shown.artifacts.items())),
         ("judged again", "\n".join(_again(campaign, again) for again in shown.judged_again)),
+        ("isolation", line.isolation),
         ("took", f"{wording.seconds(line.seconds)}, {wording.seconds(line.cpu_seconds)} of CPU in the candidate"),
         ("cached from", line.cached_from),
         ("fingerprint", shown.fingerprint),
@@ -70,6 +67,15 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
         ("thought", shown.thought),
     ]
     return [(label, text) for label, text in rows if text]
+
+
+def _score(campaign: Campaign, line: report.RecordLine) -> str:
+    if line.fitness is None:
+        return ""
+    fitness = campaign.task.fitness
+    error = f" +- {line.standard_error:.2g}" if line.standard_error else ""
+    basis = f"{line.trust}, isolation {wording.level(line.isolation)}"
+    return f"{fitness.name} {wording.number(line.fitness, fitness)}{error}  [{basis}]"
 
 
 def _origin(campaign: Campaign, shown: Shown) -> str:

@@ -36,5 +36,6 @@ def run(campaign: Campaign, executor: Executor, judges: Description, watch: Watc
             for event in settled:
                 watch.settled(campaign, event)
             watch.turned(campaign)
+            shop.stop_on_failure()
             if not shop.busy:
                 return shop.ending()

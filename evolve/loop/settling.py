@@ -15,6 +15,7 @@ from evolve.types import (
     Asked,
     Child,
     Evaluation,
+    EvolveError,
     MachineMeasured,
     Measure,
     Origin,
@@ -75,6 +76,8 @@ class Settling:
         self._plugin_failures = 0
         self._internal_failures = 0
         self._screened = 0
+        self.failure: EvolveError | None = None
+        """What makes going on useless; raised when the turn that found it is durable."""
 
     @property
     def exhausted(self) -> bool:
@@ -141,7 +144,7 @@ class Settling:
     def _screen(self, origin: Origin, draft: Draft, reason: str) -> Settled:
         self._plugin_failures = self._plugin_failures + 1 if draft.plugin_failed else 0
         if self._plugin_failures == IN_A_ROW:
-            raise PluginError(f"{reason} ({IN_A_ROW} times in a row). Do: mend the plugin, or leave it out")
+            self.failure = PluginError(f"{reason} ({IN_A_ROW} times in a row). Do: mend the plugin, or leave it out")
         self._screened += 1
         evaluation = Evaluation.failed(Outcome.SCREENED, self._campaign.log.put_text(reason), stage="screen")
         return self._append(origin, None, evaluation, draft.child)
@@ -208,7 +211,7 @@ class Settling:
         """The seed must pass its own evaluator; with its last measurement the noise floor is known."""
         if record.origin.kind == "seed" and record.evaluation.outcome is not Outcome.OK:
             feedback = report.texts.get(TextId(record.evaluation.feedback), "")
-            raise TaskError(
+            self.failure = TaskError(
                 f"the seed of task {self._task.name!r} fails its own evaluator: {record.evaluation.outcome}. {feedback.strip()} "
                 "Do: mend the seed or the evaluator"
             )
@@ -224,7 +227,7 @@ class Settling:
         self._internal_failures = self._internal_failures + 1 if failed else 0
         if self._internal_failures == IN_A_ROW:
             feedback = report.texts.get(TextId(report.evaluation.feedback), "")
-            raise SandboxError(f"the judge failed {IN_A_ROW} times in a row, last with: {feedback.strip()}")
+            self.failure = SandboxError(f"the judge failed {IN_A_ROW} times in a row, last with: {feedback.strip()}")
 
 
 def _proposal(asked: Asked, draft: Draft) -> Origin:

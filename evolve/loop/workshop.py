@@ -18,7 +18,7 @@ from evolve.loop.asking import Asking
 from evolve.loop.proposing import Draft, Proposer
 from evolve.loop.settling import Settling, Work
 from evolve.protocols import Context, Executor
-from evolve.types import Asked, Measure, Propose, SandboxError, Settled
+from evolve.types import Asked, EvolveError, Measure, Propose, SandboxError, Settled
 
 PATIENCE = 600.0
 """Seconds that an operator has for one proposal."""
@@ -153,12 +153,24 @@ class Workshop:
                 self._submit(outcome)
 
     def ask(self) -> list[Asked]:
-        """What to do next, as much as there is room for. Inside a transaction."""
+        """What to do next, as much as there is room for. Inside a transaction, which must not be lost with what had settled in it:
+        an error is kept until it is durable."""
         if self._reason is None and self.asking.spent():
             self._drain("budget")
         if self._reason:
             return self.asking.last_measurement() if self._reason != "interrupted" and not self.busy else []
-        return self.asking.next_steps(under_way=len(self._proposing) + len(self._judging))
+        if self.settling.failure is not None:
+            return []
+        try:
+            return self.asking.next_steps(under_way=len(self._proposing) + len(self._judging))
+        except EvolveError as error:
+            self.settling.failure = error
+            return []
+
+    def stop_on_failure(self) -> None:
+        """Raises what makes going on useless."""
+        if self.settling.failure is not None:
+            raise self.settling.failure
 
     def start(self, asked: Iterable[Asked]) -> None:
         """Starts steps whose `Asked` is durable."""

@@ -59,7 +59,7 @@ def test_a_program_is_named_in_several_ways(call, short, reference):
     for line in (
         "program      number/6",
         "origin       tune_literals of number/2",
-        "score        nearness 6.5  [witnessed, reduced]",
+        "score        nearness 6.5  [witnessed, isolation reduced]",
         "certified    no",
         "descriptors  size 6.5",
         "artifacts    numbers (5 characters)",
@@ -93,8 +93,9 @@ def test_a_record_is_shown_as_json_with_its_files(call, short):
 def test_a_screened_record_has_no_program(call, short):
     """It is shown all the same."""
     text = call("program", "show", "5", "--code").stdout
-    assert "program      number/5  no program" in text
-    assert "outcome      screened" in text
+    assert "program    number/5  no program" in text
+    assert "score" not in text
+    assert "outcome    screened" in text
 
 
 def test_an_artifact_is_printed_alone(call, short):

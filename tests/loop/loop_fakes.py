@@ -1,5 +1,6 @@
 """A campaign without processes: a fake executor that scores programs in the engine's own thread, and a bench to run it on."""
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -38,12 +39,14 @@ def fields(evaluation: Evaluation) -> dict:
 
 
 class FakeExecutor:
-    """Answers in the submitting thread; holds back `hold` jobs, and answers the newest first. Remembers what it was asked."""
+    """Answers in the submitting thread; with `hold`, it answers the newest first, as soon as more than `hold` jobs wait or none
+    has come for a moment. Remembers what it was asked."""
 
     def __init__(self, judge: Callable[[Job], Report] = near_seven, hold: int = 0) -> None:
         self.judge, self.hold = judge, hold
         self.jobs: list[Job] = []
         self._held: list[tuple[Job, Future[bytes]]] = []
+        self._lock = threading.RLock()
 
     def capacity(self, needs: Needs) -> int:
         return 0 if needs.gpus else 2
@@ -51,24 +54,33 @@ class FakeExecutor:
     def submit(self, job_id: str, job: bytes) -> "Future[bytes]":
         decoded = decode_job(job)
         assert job_id == decoded.id
-        self.jobs.append(decoded)
         future: Future[bytes] = Future()
-        self._held.append((decoded, future))
-        if len(self._held) > self.hold or decoded.id in ("0.0", "1.0"):
+        with self._lock:
+            self.jobs.append(decoded)
+            self._held.append((decoded, future))
+        if len(self._held) > self.hold:
+            self._answer()
+        else:
+            threading.Timer(0.02, self._answer).start()
+        return future
+
+    def _answer(self) -> None:
+        with self._lock:
             while self._held:
                 held, waiting = self._held.pop()
                 waiting.set_result(encode_report(self.judge(held)))
-        return future
 
     def attach(self, job_id: str) -> None:
         return None
 
     def cancel(self, job_id: str) -> None:
-        for held, future in list(self._held):
-            if held.id == job_id:
-                self._held.remove((held, future))
-                future.cancel()
-                future.set_running_or_notify_cancel()
+        with self._lock:
+            found = [item for item in self._held if item[0].id == job_id]
+            for item in found:
+                self._held.remove(item)
+        for _, future in found:
+            future.cancel()
+            future.set_running_or_notify_cancel()
 
     def close(self) -> None:
         """There is nothing to end."""

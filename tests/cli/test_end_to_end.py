@@ -1,0 +1,219 @@
+"""`evolve run` with real judge processes, on a task that is a folder with four files."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TASK = {
+    "task.toml": """schema = 1
+deterministic = true
+[fitness]
+name = "nearness"
+digits = 6
+[[axes]]
+name = "size"
+low = 0
+high = 10
+bins = 5
+[[anchors]]
+value = -1.0
+by = "Somebody"
+[[stages]]
+name = "evaluate"
+seconds = 5
+""",
+    "README.md": "Find the number.\n",
+    "seed.py": "def value():\n    return 5.0\n",
+    "evaluator.py": """from evolve import Candidate, Evaluation, Trial, evaluator
+
+
+@evaluator
+def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
+    value = candidate.call("value")
+    size = min(10.0, abs(value))
+    return Evaluation.ok(-abs(value - 7.0), descriptors={"size": size}, artifacts={"value": value})
+
+
+@evaluate.draw
+def draw(artifacts, trial):
+    return f"<svg><title>{artifacts['value']}</title></svg>"
+""",
+}
+
+
+@pytest.fixture
+def folder(home: Path) -> Path:
+    """The task folder `number`."""
+    folder = home / "elsewhere" / "tasks" / "number"
+    folder.mkdir(parents=True)
+    for name, text in TASK.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def logs(home: Path) -> list[str]:
+    """The campaigns of the workspace."""
+    return sorted(path.stem for path in (home / "archive" / "campaigns").glob("*.db"))
+
+
+def test_a_campaign_runs_goes_on_and_is_looked_at(call, home, folder):
+    """From the first program to the picture of the best one."""
+    result = call("run", "number", "--budget", "20programs", "--judges", "1")
+    assert result.exit_code == 0, result.output
+    assert (
+        "campaign number begins: islands, 1 judge slot, seed 0, budget 20programs, isolation reduced" in result.stdout
+    )
+    assert "its budget is spent (20 programs judged" in result.stdout
+    assert "evolve run number --continue number --budget 40programs" in result.stdout
+
+    spent = call("run", "number", "--continue", "number")
+    assert spent.exit_code == 1
+    assert "the budget of campaign 'number' is spent, 20programs: 20 programs" in spent.stderr
+
+    more = call("run", "number", "--continue", "--budget", "25programs", "--judges", "1")
+    assert more.exit_code == 0, more.output
+    assert "its budget is spent (25 programs judged" in more.stdout
+    assert logs(home) == ["number"]
+
+    assert call("campaign", "replay", "number").exit_code == 0
+    drawn = call("program", "show", "number/best", "--draw", home / "picture.svg")
+    assert drawn.exit_code == 0, drawn.output
+    assert (home / "picture.svg").read_text().startswith("<svg><title>")
+    nowhere = call("program", "show", "number/1", "--draw", home / "no" / "picture.svg")
+    assert "the picture cannot be written to" in nowhere.stderr
+
+
+def test_json_on_stdout_is_records_and_the_end(call, home, folder):
+    """And nothing else; what people read goes to stderr."""
+    result = call("run", "number", "--budget", "5programs", "--judges", "1", "--json", "--name", "mine")
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [line["id"] for line in lines[:-1]] == list(range(1, len(lines)))
+    assert (lines[0]["kind"], lines[0]["fitness"], lines[0]["outcome"]) == ("seed", -2.0, "ok")
+    assert lines[0]["isolation"].startswith("reduced")
+    assert (lines[-1]["event"], lines[-1]["reason"], lines[-1]["programs"]) == ("ended", "budget", 5)
+    assert "campaign mine ended" in result.stderr
+
+
+def test_equal_seeds_have_equal_digests(call, home, folder):
+    """With --deterministic."""
+    for name in ("one", "two"):
+        words = ("--deterministic", "--budget", "8programs", "--seed", "3", "--name", name)
+        assert call("run", "number", *words).exit_code == 0
+    one, two = (json.loads(call("campaign", "replay", name, "--json").stdout)["digest"] for name in ("one", "two"))
+    assert one == two
+
+
+def test_a_dry_run_makes_nothing(call, home, folder):
+    """Also with --json."""
+    text = call("run", "number", "--budget", "5programs", "--dry-run").stdout
+    assert 'budget = ["5programs"]' in text
+    settings = json.loads(call("run", "number", "--seed", "4", "--dry-run", "--json").stdout)
+    assert settings["seed"] == 4
+    assert not (home / "archive").exists()
+
+
+def test_a_dry_run_of_more_changes_nothing(call, home, folder):
+    """The log stays as it is."""
+    call("run", "number", "--budget", "3programs", "--judges", "1")
+    before = (home / "archive" / "campaigns" / "number.db").read_bytes()
+    text = call("run", "--continue", "number", "--budget", "9programs", "--dry-run").stdout
+    assert "more of campaign number" in text
+    assert (home / "archive" / "campaigns" / "number.db").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("evaluator.py", "1 / 0\n", "ZeroDivisionError"),
+        ("evaluator.py", "x = 1\n", "evaluat"),
+        ("evaluator.py", None, "evaluator"),
+        ("task.toml", "schema = 1\nfoo = 1\n", "unknown key 'foo'"),
+        ("seed.py", None, "seed.py"),
+    ],
+)
+def test_a_task_that_cannot_judge_leaves_no_campaign(call, home, folder, name, text, message):
+    """One line, exit code 1."""
+    (folder / name).unlink()
+    if text is not None:
+        (folder / name).write_text(text)
+    result = call("run", "number", "--budget", "5programs", "--judges", "1")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("evolve: error: ")
+    assert message in result.stderr
+    assert logs(home) == []
+
+
+def test_a_seed_that_fails_says_where_its_log_is(call, home, folder):
+    """It is evidence."""
+    (folder / "seed.py").write_text("def value():\n    raise ValueError('not me')\n")
+    result = call("run", "number", "--budget", "5programs", "--judges", "1")
+    assert result.exit_code == 1
+    assert "the seed of task 'number' fails its own evaluator" in result.stderr
+    assert "The log of campaign 'number' is kept" in result.stderr
+    assert logs(home) == ["number"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nothing"], "no task is called 'nothing'"),
+        ([], "there is no TASK"),
+        (["number", "--budget", "-3s"], "not above zero"),
+        (["number", "--set", "archive.island=3"], "Did you mean 'islands'?"),
+        (["number", "--strategy", "hope"], "no strategy is called 'hope'"),
+        (["--continue"], "there is no campaign in"),
+        (["--continue", "other"], "there is no campaign 'other'"),
+    ],
+)
+def test_a_wrong_command_is_one_line_and_makes_nothing(call, home, folder, words, message):
+    """What, got, do this."""
+    result = call("run", *words)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("evolve: error: ")
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr
+    assert not (home / "archive").exists()
+
+
+def start(home: Path, *words: str) -> "subprocess.Popen[str]":
+    """The command line in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "evolve", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=home / "elsewhere",
+        env={**os.environ, "EVOLVE_HOME": str(home)},
+    )
+
+
+def test_an_interrupt_drains_and_ends_with_130(home, folder):
+    """Everything that had settled is kept, and how to go on is said."""
+    with start(home, "run", "number", "--budget", "500s", "--judges", "1", "--json") as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=30)
+    assert process.returncode == 130, errors
+    assert json.loads(out.splitlines()[-1])["reason"] == "interrupted"
+    assert "it was interrupted; everything that had settled is kept" in errors
+    assert "evolve run number --continue number --budget 1000s" in errors
+
+
+def test_a_reader_that_goes_away_ends_a_run_quietly(home, folder):
+    """As `| head -1` does."""
+    with start(home, "run", "number", "--budget", "500s", "--judges", "1", "--json") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        errors = process.stderr.read()
+        process.wait(timeout=30)
+    assert process.returncode == 1
+    assert "Traceback" not in errors
+    assert logs(home) == ["number"]

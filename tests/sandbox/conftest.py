@@ -1,0 +1,48 @@
+"""Boxes that the sandbox's tests share; every test leaves its box as it was, which is what is tested."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evolve.sandbox import Box
+from evolve.types import Limits, Program
+
+Call = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def box() -> Iterator[Box]:
+    """A box with small limits and nothing preloaded."""
+    box = Box(Limits(memory=1 << 30, result=1 << 20, file_size=1 << 20))
+    yield box
+    box.close()
+
+
+@pytest.fixture
+def call(box: Box) -> Call:
+    """Calls `f` of a program's source in a session of its own."""
+
+    def call(source: str, *arguments: Any, seconds: float = 10.0, **keywords: Any) -> Any:
+        with box.open(Program({"seed.py": source}), "seed", seconds) as session:
+            return session.call("f", *arguments, **keywords)
+
+    return call
+
+
+@pytest.fixture
+def processes() -> Callable[[str], list[int]]:
+    """The pids of living processes that were started with a certain TMPDIR."""
+
+    def find(folder: str) -> list[int]:
+        found = []
+        for environment in Path("/proc").glob("[0-9]*/environ"):
+            try:
+                if f"TMPDIR={folder}".encode() in environment.read_bytes().split(b"\0"):
+                    found.append(int(environment.parent.name))
+            except OSError:
+                continue
+        return found
+
+    return find

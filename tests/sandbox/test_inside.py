@@ -1,0 +1,156 @@
+"""The candidate's side, run here on programs that do no harm."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evolve.sandbox.inside import LoadedProgram, Missing, answer, perform, rehearse
+from evolve.sandbox.wire import decode, encode, frame
+
+
+@pytest.fixture(autouse=True)
+def own_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a program imports and writes is gone after the test."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    before = dict(sys.modules)
+    yield
+    for name in set(sys.modules) - set(before):
+        del sys.modules[name]
+    sys.modules.update(before)
+
+
+def reply(source: str, *arguments: Any, name: str = "f") -> list[Any]:
+    """What a program of one file answers to a call."""
+    program = LoadedProgram({"seed_inside.py": source}, "seed_inside")
+    told: list[Any] = decode(answer(program.function, encode([name, arguments, {}])))
+    return told
+
+
+def test_a_function_is_called_with_the_arguments() -> None:
+    """And its value is the answer."""
+    assert reply("def f(a, b): return {'sum': a + b}", 40, 2) == ["ok", {"sum": 42}]
+
+
+@pytest.mark.parametrize(
+    ("source", "status", "message"),
+    [
+        ("def f(): raise MemoryError", "memory_limit", "more memory than it may have"),
+        ("def f(): raise SystemExit(7)", "no_result", "sys.exit(7)"),
+        ("import sys\nsys.exit()", "no_result", "sys.exit(None)"),
+        ("def f(): raise KeyboardInterrupt", "error", "KeyboardInterrupt"),
+        ("def f(): return open", "bad_json", "a value is of type builtin_function_or_method"),
+        ("def f(): raise ValueError('half \\ud800')", "error", r"half \ud800"),
+        ("def g(x): return x\ndef h(): pass", "no_entry", "seed_inside.py has no function 'f'; it has g, h"),
+        ("f = 3", "no_entry", "seed_inside.py has no function 'f'; it has none"),
+        ("1 +", "no_entry", "SyntaxError"),
+        ("x = '\ud800'", "no_entry", "surrogates not allowed"),
+        ("import no_such_module_anywhere", "no_entry", "No module named 'no_such_module_anywhere'"),
+    ],
+)
+def test_a_call_without_a_value_says_why(source: str, status: str, message: str) -> None:
+    """The status tells the import, the call and the answer apart."""
+    got, text = reply(source)
+    assert got == status
+    assert message in text
+
+
+def test_a_traceback_begins_in_the_program_and_shows_its_lines() -> None:
+    """Also in a file that the entry imports; nothing of the engine is in it."""
+    program = LoadedProgram(
+        {"seed_a.py": "import seed_b\ndef f():\n    seed_b.g()\n", "seed_b.py": "def g():\n    return 1 / 0  # here\n"},
+        "seed_a",
+    )
+    status, text = decode(answer(program.function, encode(["f", [], {}])))
+    assert status == "error"
+    assert text.splitlines()[:4] == [
+        "Traceback (most recent call last):",
+        '  File "seed_a.py", line 3, in f',
+        "    seed_b.g()",
+        '  File "seed_b.py", line 2, in g',
+    ]
+    assert "return 1 / 0  # here" in text
+    assert "inside.py" not in text
+
+
+def test_files_import_one_another_as_in_a_folder() -> None:
+    """Packages with and without `__init__.py`, relative imports, a data file, and the entry in a folder."""
+    files = {
+        "seed_pkg/__init__.py": "BASE = 40",
+        "seed_pkg/main.py": "from . import BASE\nfrom seed_plain.deep.part import TWO\nfrom .tools import add\ndef f(): return [add(BASE, TWO), open('data/x.txt').read(), __file__]",
+        "seed_pkg/tools.py": "def add(a, b): return a + b",
+        "seed_plain/deep/part.py": "TWO = 2",
+        "data/x.txt": "größe",
+    }
+    program = LoadedProgram(files, "seed_pkg.main")
+    assert program.function("f")() == [42, "größe", "seed_pkg/main.py"]
+
+
+def test_an_entry_may_be_a_folder() -> None:
+    """Its `__init__.py` is the module."""
+    program = LoadedProgram(
+        {"seed_folder/__init__.py": "from .part import f", "seed_folder/part.py": "def f(): return 42"}, "seed_folder"
+    )
+    assert program.function("f")() == 42
+
+
+def test_a_file_of_the_program_goes_before_a_loaded_module() -> None:
+    """As it would in a folder of its own."""
+    program = LoadedProgram(
+        {"seed_top.py": "import colorsys\nf = colorsys.f", "colorsys.py": "def f(): return 'ours'"}, "seed_top"
+    )
+    assert program.function("f")() == "ours"
+
+
+def test_the_import_happens_once() -> None:
+    """The program keeps what it has computed between two calls."""
+    program = LoadedProgram(
+        {"seed_count.py": "seen = []\ndef f():\n    seen.append(1)\n    return len(seen)\n"}, "seed_count"
+    )
+    assert [program.function("f")(), program.function("f")()] == [1, 2]
+
+
+@pytest.mark.parametrize("path", ["/tmp/out_of_place.txt", "../out_of_place.txt"])
+def test_a_data_file_stays_in_the_programs_folder(path: str) -> None:
+    """A name that leads out of it is refused before anything is written."""
+    with pytest.raises(Missing, match="leads out of the program's folder"):
+        LoadedProgram({path: "x", "seed_out.py": "def f(): pass"}, "seed_out").function("f")
+
+
+def test_a_program_without_its_entry_is_told_so() -> None:
+    """With the files that it has."""
+    with pytest.raises(Missing, match=r"no module 'seed'; its files are other\.py"):
+        LoadedProgram({"other.py": ""}, "seed").function("f")
+
+
+def test_a_rehearsal_leaves_nothing() -> None:
+    """The next program finds modules and finders as they were."""
+    finders, modules = list(sys.meta_path), set(sys.modules)
+    rehearse()
+    assert (list(sys.meta_path), set(sys.modules)) == (finders, modules)
+
+
+def test_calls_are_answered_until_the_requests_end() -> None:
+    """The first frame is the program, then a reply for each call."""
+    requests, told = os.pipe()
+    heard, replies = os.pipe()
+    first = b'{"files": {"seed_talk.py": "def f(x): return [x]"}, "entry": "seed_talk"}'
+    os.write(told, frame(first) + frame(encode(["f", [1], {}])) + frame(encode(["f", [], {"x": 2}])))
+    os.close(told)
+    perform(requests, replies)
+    os.close(replies)
+    assert os.read(heard, 1000) == frame(encode(["ok", [1]])) + frame(encode(["ok", [2]]))
+    os.close(heard)
+    os.close(requests)
+
+
+def test_without_a_program_there_is_nothing_to_do() -> None:
+    """The judge was gone before it said anything."""
+    requests, told = os.pipe()
+    os.close(told)
+    perform(requests, -1)
+    os.close(requests)
