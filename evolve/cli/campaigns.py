@@ -3,9 +3,11 @@
 Invariant: every log is opened for reading only."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,7 +19,7 @@ from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_op
 from evolve.plugins import load
 from evolve.stop import duration
 from evolve.store import Log
-from evolve.types import Opened, StoreError
+from evolve.types import Opened, SettingsChanged, StoreError
 
 
 @noun
@@ -64,24 +66,26 @@ def _row(line: Listed) -> tuple[str, ...]:
 def _listed(path: Path) -> Listed:
     status = path.stat()
     written = datetime.fromtimestamp(status.st_mtime).isoformat(" ", "minutes")
-    task, strategy, budget, events, problem = "-", "-", (), 0, ""
+    size = status.st_size / 1e6
     try:
-        log = Log.open(path, readonly=True)
+        with Log.open(path, readonly=True) as log:
+            task, settings = _opening(log)
+            strategy, budget = settings["strategy"]["name"], tuple(settings["budget"])
+            return Listed(path.stem, task, strategy, budget, log.count(), size, written, str(path))
     except StoreError as error:
-        return Listed(path.stem, "-", "-", (), 0, status.st_size / 1e6, written, str(path), str(error))
-    try:
-        first = next(log.events(), None)
-        if first is None or not isinstance(first.event, Opened):
-            problem = "it has no first event"
-        else:
-            settings = first.event.settings
-            task, strategy, budget = first.event.task, settings["strategy"]["name"], tuple(settings["budget"])
-        events = log.count()
-    except StoreError as error:
-        problem = str(error)
-    finally:
-        log.close()
-    return Listed(path.stem, task, strategy, budget, events, status.st_size / 1e6, written, str(path), problem)
+        return Listed(path.stem, "-", "-", (), 0, size, written, str(path), str(error))
+
+
+def _opening(log: Log) -> tuple[str, Mapping[str, Any]]:
+    """The task's name and the settings as they were changed last; raises `StoreError`."""
+    first = next(log.events(), None)
+    if first is None or not isinstance(first.event, Opened):
+        raise StoreError(f"{log.path} holds no campaign: it has no first event")
+    settings = dict(first.event.settings)
+    for stamped in log.events(only=SettingsChanged):
+        assert isinstance(stamped.event, SettingsChanged), "only such events were asked for"
+        settings |= stamped.event.changes
+    return first.event.task, settings
 
 
 @campaign.command("show")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from types import ModuleType
 from typing import Any
 
 import click
@@ -70,6 +71,7 @@ def _listed(plugins: Plugins) -> list[Listed]:
 
 def _line(name: str, plugins: Plugins, commands: Mapping[str, str]) -> Listed:
     module = plugins.manager.get_plugin(name)
+    module_name = module.__name__ if isinstance(module, ModuleType) else name
     callers = plugins.manager.get_hookcallers(module) or []
     return Listed(
         name=name,
@@ -77,7 +79,7 @@ def _line(name: str, plugins: Plugins, commands: Mapping[str, str]) -> Listed:
         evaluators=_of(name, plugins.evaluators),
         operators=_of(name, plugins.operators),
         strategies=_of(name, plugins.strategies),
-        commands=tuple(command for command, place in commands.items() if place == vars(module)["__name__"]),
+        commands=tuple(command for command, place in commands.items() if place == module_name),
         hooks=tuple(sorted(caller.name for caller in callers if not caller.name.startswith("register_"))),
     )
 

@@ -18,7 +18,7 @@ from evolve.cli.request import Plan, Request, continued_plan, new_plan
 from evolve.judge import Description
 from evolve.judge.executor import LocalExecutor
 from evolve.plugins import load
-from evolve.types import TaskError
+from evolve.types import EvolveError
 
 
 @click.command()
@@ -89,10 +89,9 @@ def _search(campaign: Campaign, executor: LocalExecutor, judges: Description, *,
     try:
         with watching(campaign, as_json=as_json) as watch:
             ending = evolve.loop.run(campaign, executor, judges, watch)
-    except TaskError as error:
-        raise TaskError(
-            f"{error}. The log of campaign {campaign.name!r} is kept: {campaign.log.path}; a mended task needs a new campaign"
-        ) from error
+    except EvolveError as error:
+        message = str(error).rstrip(".")
+        raise type(error)(f"{message}. The log of campaign {campaign.name!r} is kept: {campaign.log.path}") from error
     end = summary.ended(campaign, ending)
     click.echo(summary.closing_words(campaign, end), err=as_json)
     if as_json:

@@ -24,7 +24,7 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The last line of `evolve run --json`."""
+    """The last line of `evolve run --json`. `certificate` names the record that proves the best value, where there is one."""
 
     event: str
     campaign: str
@@ -36,11 +36,12 @@ class Ended:
     seconds: float
     isolation: str
     best: report.Best | None
+    certificate: str
 
 
 def ended(campaign: Campaign, ending: Ending) -> Ended:
     """How a run ended, as a value."""
-    state = campaign.state
+    state, best = campaign.state, report.best(campaign)
     return Ended(
         event="ended",
         campaign=campaign.name,
@@ -51,7 +52,8 @@ def ended(campaign: Campaign, ending: Ending) -> Ended:
         records=state.progress.records,
         seconds=campaign.seconds,
         isolation=state.machine.isolation if state.machine else "",
-        best=report.best(campaign),
+        best=best,
+        certificate=report.certificate(campaign, best.record) if best and best.certified else "",
     )
 
 
@@ -100,8 +102,7 @@ def best_facts(campaign: Campaign, best: report.Best | None) -> list[tuple[str, 
 
 def _certificate(campaign: Campaign, best: report.Best) -> str:
     if best.certified:
-        see = f": evolve program show {best.certified_by}" if best.certified_by else ""
-        return f"yes, the task proved this value{see}"
+        return f"yes, the task proved this value: evolve program show {report.certificate(campaign, best.record)}"
     if campaign.task.promotion == "certificate":
         return "no, the campaign ended before the task proved this value; more budget does"
     return "no, this task has no certificates"

@@ -2,7 +2,7 @@
 
 Invariant: nothing is written or printed, no text of a program is loaded, and every fitness is in the user's direction."""
 
-from evolve.report.best import AnchorGap, Best, anchor_gaps, best, nearest
+from evolve.report.best import AnchorGap, Best, anchor_gaps, best, certificate, nearest
 from evolve.report.elites import EliteLine, elites
 from evolve.report.overview import Overview, budget_left, overview
 from evolve.report.records import (
@@ -28,6 +28,7 @@ __all__ = [
     "Tally",
     "anchor_gaps",
     "best",
+    "certificate",
     "budget_left",
     "elites",
     "lineage",

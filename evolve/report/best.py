@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evolve.archive import Elite
 from evolve.campaign import Campaign
 from evolve.report.records import measurements, record_name
 from evolve.types import RecordId, Task
@@ -27,7 +26,8 @@ class AnchorGap:
 @dataclass(frozen=True, slots=True)
 class Best:
     """A campaign's best program. `seed` is the mean of the seed's measurements, `gain` what the best has more than that (less,
-    where the task minimises), 0 for the seed itself. `certified_by` names the record that proves the value, and is empty where nothing does."""
+    where the task minimises), 0 for the seed itself. `certified` says that the task
+    proved the value, see `certificate`."""
 
     name: str
     record: RecordId
@@ -36,7 +36,6 @@ class Best:
     standard_error: float | None
     measurements: int
     certified: bool
-    certified_by: str
     seed: float | None
     gain: float | None
     improved: bool
@@ -60,7 +59,6 @@ def best(campaign: Campaign) -> Best | None:
         standard_error=estimate.standard_error,
         measurements=estimate.count,
         certified=elite.estimate.certified,
-        certified_by=_certifier(campaign, elite) if elite.estimate.certified else "",
         seed=None if seed is None else task.fitness.shown(seed),
         gain=None if seed is None else 0.0 if is_seed else shown - task.fitness.shown(seed),
         improved=seed is not None and not is_seed and estimate.mean > seed,
@@ -73,8 +71,9 @@ def _seed_fitness(campaign: Campaign) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
-def _certifier(campaign: Campaign, elite: Elite) -> str:
-    lines = [line for line in measurements(campaign, elite.record) if line.certified]
+def certificate(campaign: Campaign, record: RecordId) -> str:
+    """The name of the latest record that proves the value of `record`'s program; empty where none does."""
+    lines = [line for line in measurements(campaign, record) if line.certified]
     return lines[-1].name if lines else ""
 
 

@@ -31,7 +31,7 @@ class Box:
             raise SandboxError("a session is still open in this box. Do: leave its `with` block first")
         channel = Channel(self._limits.result, self._limits.log)
         try:
-            self._fork(seconds, channel)
+            channel.watch(self._fork(seconds, channel).fileno())
         except SandboxError:
             channel.close()
             raise
@@ -45,24 +45,23 @@ class Box:
         """Ends the template and with it everything in it."""
         self._discard()
 
-    def _fork(self, seconds: float, channel: Channel) -> None:
+    def _fork(self, seconds: float, channel: Channel) -> TemplateProcess:
         """In the template; in a new one where there is none, or where it has died since the last session."""
         if self._template is not None:
             try:
-                return self._template.open(seconds, channel.theirs)
+                self._template.open(seconds, channel.theirs)
+                return self._template
             except TemplateLost:
                 self._discard()
         self._template = TemplateProcess.start(self._limits, self._python)
-        return self._open_first(self._template, seconds, channel)
-
-    def _open_first(self, template: TemplateProcess, seconds: float, channel: Channel) -> None:
         try:
-            template.open(seconds, channel.theirs)
+            self._template.open(seconds, channel.theirs)
         except TemplateLost as lost:
             self._discard()
             raise SandboxError(
-                f"the candidates' template ends as soon as it starts: {lost}. Do: look at the machine"
+                f"the candidates' template ends as soon as it starts: {lost}. Do: look at the machine's memory and log"
             ) from lost
+        return self._template
 
     def _end(self, patience: float) -> Ended:
         self._busy = False

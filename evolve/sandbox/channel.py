@@ -44,11 +44,17 @@ class Channel:
         self._poll.register(self._replies, select.POLLIN)
         self._poll.register(self._output, select.POLLIN)
         self._output_at = 0.0
+        self._template = -1
 
     def hand_over(self) -> None:
-        """Closes the candidate's ends here."""
+        """Closes the candidate's ends here, for they are in its hands now."""
         for number in self.theirs:
             os.close(number)
+
+    def watch(self, template: int) -> None:
+        """From now on the end of the process behind this descriptor is the end of the dialogue, whoever holds the pipes open."""
+        self._template = template
+        self._poll.register(template, select.POLLIN)
 
     def send(self, payload: bytes) -> None:
         """Puts a frame in line; it leaves with the next `exchange`."""
@@ -118,6 +124,8 @@ class Channel:
         if self._requests in ready:
             self._write()
         self._take(ready & {self._replies})
+        if self._template in ready:
+            raise RepliesEnded(inside_frame=bool(self._received))
 
     def _slow_output(self, left: float) -> float:
         """Reads the output of a program that prints for ever now and then; gives the time until it is due again."""

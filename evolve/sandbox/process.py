@@ -98,6 +98,10 @@ class TemplateProcess:
             raise SandboxError(_unstarted(limits, python, str(lost))) from lost
         return template
 
+    def fileno(self) -> int:
+        """A descriptor that becomes readable, unasked, when the template has ended."""
+        return self._control.fileno()
+
     def open(self, seconds: float, files: Sequence[int]) -> None:
         """Forks a candidate's process with the descriptors log, requests and replies, which the caller keeps and closes."""
         try:
@@ -136,7 +140,8 @@ class TemplateProcess:
         while not heard.endswith(b"\n"):
             if not _readable(self._control, deadline - time.monotonic()):
                 raise TemplateLost(f"the template has not answered within {seconds:g} seconds")
-            with contextlib.suppress(ConnectionResetError):
+            chunk = b""
+            with contextlib.suppress(ConnectionResetError):  # it ended with a message of ours unread
                 chunk = self._control.recv(_MESSAGE)
             if not chunk:
                 raise TemplateLost(self._last_words() or "the template has ended")

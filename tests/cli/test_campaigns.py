@@ -6,6 +6,7 @@ import pytest
 
 from evolve.campaign import Campaign
 from evolve.campaign.state import Difference
+from evolve.store import Log
 from evolve.types import Insertion, Placement
 from tests.written import Written, number_task
 
@@ -34,6 +35,17 @@ def test_campaigns_are_listed(call, short):
         ("number", "number", "islands", ["30programs"]),
     ]
     assert [line["events"] for line in found] == [2, 8]
+
+
+def test_a_changed_budget_is_the_one_that_is_listed(call, home):
+    """And a log without a first event is listed with that problem."""
+    written = Written(home)
+    written.campaign.change({"budget": ["90programs"]})
+    written.campaign.close()
+    Log.create(home / "archive" / "campaigns" / "empty.db").close()
+    found = {line["name"]: line for line in records(call("campaign", "list", "--json"))}
+    assert found["number"]["budget"] == ["90programs"]
+    assert "has no first event" in found["empty"]["problem"]
 
 
 @pytest.mark.parametrize("content", [b"not a log at all, just some text", b""])

@@ -30,7 +30,7 @@ def section(words: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize(("words", "command"), commands())
+@pytest.mark.parametrize(("words", "command"), list(commands()))
 def test_every_command_and_option_is_on_the_page(words, command):
     """Under a heading of its own, with an example of every command that does something."""
     text = section(words)

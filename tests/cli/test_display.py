@@ -85,7 +85,7 @@ def test_a_campaign_without_a_best_says_so(tmp_path, clock):
     assert "best none yet" in out.getvalue()
 
 
-def test_the_scoreboard_has_everything_that_the_issue_of_a_run_is(written, clock):
+def test_the_scoreboard_tells_everything_about_a_run(written, clock):
     """Best, anchors, cells, speed, outcomes, yield, isolation, what is left."""
     board = display.Scoreboard(written.campaign, clock)
     board.count(written.campaign, written.proposal(6.0))

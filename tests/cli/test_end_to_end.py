@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from evolve.campaign import Campaign
+from evolve.campaign.state import Difference
+from evolve.types import Insertion, Placement
+
 TASK = {
     "task.toml": """schema = 1
 deterministic = true
@@ -84,6 +88,11 @@ def test_a_campaign_runs_goes_on_and_is_looked_at(call, home, folder):
     drawn = call("program", "show", "number/best", "--draw", home / "picture.svg")
     assert drawn.exit_code == 0, drawn.output
     assert (home / "picture.svg").read_text().startswith("<svg><title>")
+    (folder / "evaluator.py").write_text(TASK["evaluator.py"].replace("return f", "1 / 0\n    return f"))
+    assert "the picture of number/1 failed: " in call("program", "show", "1", "--draw", home / "p.svg").stderr
+    (folder / "evaluator.py").write_text(TASK["evaluator.py"].partition("@evaluate.draw")[0])
+    assert "task 'number' draws no pictures" in call("program", "show", "1", "--draw", home / "p.svg").stderr
+    (folder / "evaluator.py").write_text(TASK["evaluator.py"])
     nowhere = call("program", "show", "number/1", "--draw", home / "no" / "picture.svg")
     assert "the picture cannot be written to" in nowhere.stderr
 
@@ -97,6 +106,21 @@ def test_json_on_stdout_is_records_and_the_end(call, home, folder):
     assert lines[0]["isolation"].startswith("reduced")
     assert (lines[-1]["event"], lines[-1]["reason"], lines[-1]["programs"]) == ("ended", "budget", 5)
     assert "campaign mine ended" in result.stderr
+
+
+def test_going_on_warns_where_the_replay_differs(call, home, folder, monkeypatch):
+    """With the record."""
+    call("run", "number", "--budget", "3programs", "--judges", "1")
+    replayed = Campaign.replayed
+
+    def different(campaign: Campaign) -> Campaign:
+        replayed(campaign)
+        campaign.state.difference = Difference(2, Placement(Insertion.NEW), Placement(Insertion.NOT_ADDED))
+        return campaign
+
+    monkeypatch.setattr(Campaign, "replayed", different)
+    result = call("run", "--continue", "--budget", "9programs", "--dry-run")
+    assert "evolve: warning: the replayed archive differs at record 2" in result.stderr
 
 
 def test_equal_seeds_have_equal_digests(call, home, folder):

@@ -20,7 +20,6 @@ def best(**fields: object) -> report.Best:
         "standard_error": None,
         "measurements": 1,
         "certified": False,
-        "certified_by": "",
         "seed": 5.0,
         "gain": 1.5,
         "improved": True,

@@ -81,7 +81,7 @@ def test_files_import_one_another_as_in_a_folder() -> None:
     """Packages with and without `__init__.py`, relative imports, a data file, and the entry in a folder."""
     files = {
         "seed_pkg/__init__.py": "BASE = 40",
-        "seed_pkg/main.py": "from . import BASE\nfrom seed_plain.deep.part import TWO\nfrom .tools import add\ndef f(): return [add(BASE, TWO), open('data/x.txt').read(), __file__]",
+        "seed_pkg/main.py": "from pathlib import Path\nfrom . import BASE\nfrom seed_plain.deep.part import TWO\nfrom .tools import add\ndef f(): return [add(BASE, TWO), Path('data/x.txt').read_text('utf-8'), __file__]",
         "seed_pkg/tools.py": "def add(a, b): return a + b",
         "seed_plain/deep/part.py": "TWO = 2",
         "data/x.txt": "größe",

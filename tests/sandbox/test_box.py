@@ -1,0 +1,141 @@
+"""Sessions one after the other."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evolve.sandbox import ISOLATION, Box, SessionFailed, Status
+from evolve.types import Limits, Program, SandboxError
+
+_ANSWER = Program({"seed.py": "def f(): return 42"})
+
+
+def value(box: Box, program: Program = _ANSWER) -> object:
+    with box.open(program, "seed", 10) as session:
+        return session.call("f")
+
+
+def test_the_level_of_isolation_is_told(box: Box) -> None:
+    """One line, which begins with the level's name."""
+    assert (ISOLATION, box.isolation) == (
+        "reduced",
+        "reduced: separate process, rlimits, time limits; no file or network isolation",
+    )
+
+
+def test_one_session_at_a_time(box: Box) -> None:
+    """A second one is refused while the first is open."""
+    with box.open(_ANSWER, "seed", 10), pytest.raises(SandboxError, match="leave its `with` block first"):
+        box.open(_ANSWER, "seed", 10)
+    assert value(box) == 42
+
+
+def test_many_sessions_leave_nothing(box: Box, processes: Callable[[str], list[int]]) -> None:
+    """No descriptor, no process, no file."""
+    folder = value(box, Program({"seed.py": "import os\ndef f(): return os.environ['TMPDIR']"}))
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    (template,) = processes(str(folder))
+    theirs = len(list(Path(f"/proc/{template}/fd").iterdir()))
+    for _ in range(200):
+        assert value(box) == 42
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert len(list(Path(f"/proc/{template}/fd").iterdir())) == theirs
+    assert processes(str(folder)) == [template]
+    assert Path(f"/proc/{template}/task/{template}/children").read_text() == ""
+    assert list(Path(str(folder)).iterdir()) == []
+
+
+def test_what_is_preloaded_is_there() -> None:
+    """Imported once, in the template."""
+    box = Box(Limits(preload=("colorsys",)))
+    try:
+        source = "import sys\nloaded = 'colorsys' in sys.modules\ndef f(): return [loaded, 'evolve' in sys.modules, sys.argv]"
+        assert value(box, Program({"seed.py": source})) == [True, False, ["-c"]]
+    finally:
+        box.close()
+
+
+def test_hashes_of_texts_are_the_same_in_every_template() -> None:
+    """A program that walks over a set does so in the same order each time."""
+    program = Program({"seed.py": "def f(): return hash('text')"})
+    found = []
+    for _ in range(2):
+        box = Box(Limits())
+        found.append(value(box, program))
+        box.close()
+    assert found[0] == found[1]
+
+
+def test_a_template_that_died_between_sessions_is_replaced(box: Box, processes: Callable[[str], list[int]]) -> None:
+    """Without a failure: nothing of a candidate was lost."""
+    folder = value(box, Program({"seed.py": "import os\ndef f(): return os.environ['TMPDIR']"}))
+    (template,) = processes(str(folder))
+    os.kill(template, signal.SIGKILL)
+    while Path(f"/proc/{template}/cmdline").exists() and Path(f"/proc/{template}/cmdline").read_bytes():
+        time.sleep(0.01)
+    assert value(box) == 42
+    assert not Path(str(folder)).exists()
+
+
+def test_a_python_that_fails_later_is_our_own_failure(tmp_path: Path) -> None:
+    """The interpreter is gone when a new template is needed: an error, not an outcome."""
+    python = tmp_path / "python"
+    python.symlink_to(sys.executable)
+    box = Box(Limits(), str(python))
+    python.unlink()
+    try:
+        with (
+            pytest.raises(SessionFailed) as caught,
+            box.open(Program({"seed.py": "import os\ndef f(): os.kill(os.getppid(), 9)"}), "seed", 10) as session,
+        ):
+            session.call("f")
+        assert caught.value.status is Status.BROKEN
+        with pytest.raises(SandboxError, match="no candidate process can be started"):
+            box.open(_ANSWER, "seed", 10)
+    finally:
+        box.close()
+
+
+_JUDGE = """
+import sys
+from evolve.sandbox import Box
+from evolve.types import Limits, Program
+source = '''
+import os, signal, time
+def daemonize():
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            time.sleep(300)
+        os._exit(0)
+    os.wait()
+    return os.environ["TMPDIR"]
+def hang():
+    time.sleep(300)
+'''
+with Box(Limits()).open(Program({"seed.py": source}), "seed", 250) as session:
+    print(session.call("daemonize"), flush=True)
+    session.call("hang")
+"""
+
+
+def test_a_judge_that_is_killed_leaves_nothing(processes: Callable[[str], list[int]]) -> None:
+    """In the middle of a call, with a candidate that has left a daemon: no process and no folder after some seconds."""
+    judge = subprocess.Popen([sys.executable, "-c", _JUDGE], stdout=subprocess.PIPE, text=True)
+    assert judge.stdout is not None
+    folder = judge.stdout.readline().strip()
+    living = len(processes(folder))
+    judge.kill()
+    judge.wait()
+    judge.stdout.close()
+    deadline = time.monotonic() + 10
+    while (processes(folder) or Path(folder).parent.exists()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert (living, processes(folder), Path(folder).parent.exists()) == (3, [], False)

@@ -1,0 +1,152 @@
+"""The dialogue with a candidate process."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+
+from evolve.sandbox import Box, Session, SessionFailed, Status, WireError
+from evolve.sandbox.channel import Channel
+from evolve.sandbox.process import Ended
+from evolve.types import Program, SandboxError
+
+_COUNTER = """
+import time
+seen = []
+def count(step=1):
+    seen.append(step)
+    return sum(seen)
+def fail():
+    raise ValueError("on purpose")
+def sleep(seconds):
+    time.sleep(seconds)
+def function(self):
+    return self
+"""
+
+
+def program(source: str) -> Program:
+    return Program({"seed.py": source})
+
+
+def test_a_call_brings_plain_data_and_arrays_there_and_back(call: Callable[..., Any]) -> None:
+    """Positional and by name."""
+    grid = numpy.arange(6.0).reshape(2, 3)
+    answer = call("def f(a, *, b): return {'twice': a * 2, 'b': (b, None, 'größe')}", grid, b=[1, True, 0.5])
+    assert answer["twice"].tolist() == (grid * 2).tolist()
+    assert answer["b"] == [[1, True, 0.5], None, "größe"]
+
+
+def test_the_program_keeps_what_it_has_computed_between_calls(box: Box) -> None:
+    """In one session, and not in the next."""
+    with box.open(program(_COUNTER), "seed", 10) as session:
+        assert [session.call("count"), session.call("count", step=5)] == [1, 6]
+    with box.open(program(_COUNTER), "seed", 10) as session:
+        assert session.call("count") == 1
+
+
+def test_a_session_goes_on_after_an_exception(box: Box) -> None:
+    """An evaluator may want to know what else works."""
+    with box.open(program(_COUNTER), "seed", 10) as session:
+        for function, status in (("fail", Status.ERROR), ("nothing", Status.NO_ENTRY)):
+            with pytest.raises(SessionFailed) as caught:
+                session.call(function)
+            assert caught.value.status is status
+        assert session.call("count") == 1
+
+
+def test_arguments_may_have_any_name(box: Box) -> None:
+    """But `seconds`, which is the judge's."""
+    with box.open(program("def f(function, self): return function + self"), "seed", 10) as session:
+        assert session.call("f", function=1, self=2) == 3
+
+
+def test_a_call_has_a_limit_of_its_own_and_the_session_ends_with_it(box: Box) -> None:
+    """Every further call fails in the same way."""
+    with box.open(program(_COUNTER), "seed", 30) as session:
+        for function in ("sleep", "count"):
+            with pytest.raises(SessionFailed) as caught:
+                session.call(function, 20, seconds=0.2)
+            assert (caught.value.status, caught.value.message) == (
+                Status.TIMEOUT,
+                "the program did not answer in time (sleep(), 0.2 s)",
+            )
+    assert session.usage.seconds < 10
+
+
+def test_the_session_has_a_limit_over_all_calls(box: Box) -> None:
+    """A call cannot have more than what is left."""
+    with box.open(program(_COUNTER), "seed", 0.5) as session:
+        session.call("count")
+        with pytest.raises(SessionFailed) as caught:
+            session.call("sleep", 20, seconds=100)
+    assert (caught.value.status, caught.value.message) == (
+        Status.TIMEOUT,
+        "the program did not answer in time (sleep(), 0.5 s)",
+    )
+
+
+def test_what_was_used_is_known_afterwards(box: Box) -> None:
+    """Time, memory, output and what was left running."""
+    source = """
+import os, sys, time
+def f():
+    print("\\x1b[1mfirst\\x1b[0m")
+    sys.stderr.write("second")
+    held = bytearray(50_000_000)
+    end = time.process_time() + 0.1
+    while time.process_time() < end:
+        pass
+    if os.fork() == 0:
+        time.sleep(100)
+"""
+    with box.open(program(source), "seed", 30) as session:
+        session.call("f")
+    usage = session.usage
+    assert usage.log == "first\nsecond"
+    assert usage.strays == 1
+    assert 0.1 <= usage.cpu_seconds < usage.seconds + 1
+    assert 50_000_000 < usage.peak_bytes < 1 << 30
+
+
+def test_a_program_that_is_never_called_never_runs(box: Box) -> None:
+    """Opening a session imports nothing."""
+    with box.open(program("print('imported')"), "seed", 10) as session:
+        time.sleep(0.1)
+    assert session.usage.log == ""
+
+
+def test_a_session_that_is_over_takes_no_call(box: Box) -> None:
+    """A mistake of the evaluator, with its remedy."""
+    with box.open(program(_COUNTER), "seed", 10) as session:
+        pass
+    with pytest.raises(SandboxError, match="inside its `with` block"):
+        session.call("count")
+
+
+def test_arguments_that_cannot_cross_are_the_callers_error(box: Box) -> None:
+    """The program is not blamed, and the session goes on."""
+    with box.open(program(_COUNTER), "seed", 10) as session:
+        with pytest.raises(WireError, match="a value is of type set"):
+            session.call("count", {1})
+        assert session.call("count") == 1
+
+
+def test_an_error_in_the_block_is_not_hidden_by_the_end_of_the_session(box: Box) -> None:
+    """The evaluator's own exception comes through, and the session is over."""
+    source = "import os\ndef f():\n    os.write(4, b'unasked' * 3)\n    return 1\n"
+    with pytest.raises(RuntimeError, match="of the evaluator"), box.open(program(source), "seed", 10):
+        raise RuntimeError("of the evaluator")
+
+
+@pytest.mark.parametrize(("cpu_seconds", "status"), [(2.0, Status.TIMEOUT), (0.5, Status.SIGNAL)])
+def test_a_kill_beyond_the_processor_limit_is_a_time_out(cpu_seconds: float, status: Status) -> None:
+    """The kernel kills a program whose threads use more than a second per second; any other kill is a crash."""
+    channel = Channel(most=100, log=100)
+    channel.hand_over()
+    session = Session(channel, lambda patience: Ended(-9, False, cpu_seconds, 0, 0), 1.0)
+    with session, pytest.raises(SessionFailed) as caught:
+        session.call("f")
+    assert (caught.value.status, caught.value.signal) == (status, 9)
