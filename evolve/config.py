@@ -35,7 +35,9 @@ class ConfirmSection(Section):
     share: float = Field(default=0.2, ge=0, le=1, description="of judge time that measurements may take")
     z: float = Field(default=2.0, ge=0)
     sigmas: float = Field(default=5.0, gt=0)
-    seeds: int = Field(default=5, ge=2, le=100, description="measurements of the seed that give a noisy task's noise floor")
+    seeds: int = Field(
+        default=5, ge=2, le=100, description="measurements of the seed that give a noisy task's noise floor"
+    )
 
 
 class StrategySection(Section):

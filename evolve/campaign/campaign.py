@@ -2,11 +2,13 @@
 
 Invariant: a campaign is what its log says; the task's folder is needed to judge, never to replay."""
 
+import gc
 import hashlib
 import json
 import platform
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,9 +108,7 @@ class CampaignView:
 class Campaign:
     """An open campaign. `create` and `open` make one; only `record` writes to its log."""
 
-    def __init__(
-        self, log: Log, opened: Opened, task: Task, plugins: Plugins, changes: Sequence[SettingsChanged] = ()
-    ) -> None:
+    def __init__(self, log: Log, opened: Opened, task: Task, plugins: Plugins, changes: Sequence[Event] = ()) -> None:
         self.log = log
         self.name = opened.name
         self.task = task
@@ -145,20 +145,27 @@ class Campaign:
     @classmethod
     def open(cls, name: str | None, plugins: Plugins, home: Path, *, readonly: bool = True) -> "Campaign":
         """An existing campaign, replayed; `name` may be None (the one written last) or the path of a log."""
-        log = Log.open(existing_path(home, name), readonly=readonly)
-        first = next(iter(log.events()), None)
-        if first is None or not isinstance(first.event, Opened):
-            raise StoreError(f"{log.path} holds no campaign: it has no first event. Do: remove it, and run again")
-        task: Task = decode(Task, json.loads(log.text(TextId(first.event.definition))))
-        changes = [stamped.event for stamped in log.events() if isinstance(stamped.event, SettingsChanged)]
-        return cls(log, first.event, task, plugins, changes).replayed()
+        with ExitStack() as failing:
+            log = failing.enter_context(Log.open(existing_path(home, name), readonly=readonly))
+            first = next(iter(log.events()), None)
+            if first is None or not isinstance(first.event, Opened):
+                raise StoreError(f"{log.path} holds no campaign: it has no first event. Do: remove it, and run again")
+            task: Task = decode(Task, json.loads(log.text(TextId(first.event.definition))))
+            changes = [found.event for found in log.events(only=SettingsChanged)]
+            campaign = cls(log, first.event, task, plugins, changes).replayed()
+            failing.pop_all()
+        return campaign
 
     def replayed(self) -> "Campaign":
-        """Folds the whole log; returns itself."""
+        """Folds the whole log; returns itself. What it makes stays, so looking for garbage meanwhile would find none."""
         active = 0.0
-        for stamped in self.log.events():
-            self.state.replay(stamped.event)
-            active = stamped.active
+        gc.disable()
+        try:
+            for stamped in self.log.events():
+                self.state.replay(stamped.event)
+                active = stamped.active
+        finally:
+            gc.enable()
         self._started = time.monotonic() - active
         return self
 
@@ -226,9 +233,10 @@ def _merged(values: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     return {**values, **changes}
 
 
-def _settings(opened: Opened, changes: Sequence[SettingsChanged]) -> Settings:
+def _settings(opened: Opened, changes: Sequence[Event]) -> Settings:
     values = dict(opened.settings)
     for change in changes:
+        assert isinstance(change, SettingsChanged), change
         values = _merged(values, dict(change.changes))
     return validated(values)
 

@@ -115,8 +115,7 @@ class Channel:
         left = deadline - time.monotonic()
         if left <= 0:
             raise SessionFailed(Status.TIMEOUT, "the program did not answer in time")
-        floods = self.log.total > _FREE_OUTPUT
-        if floods:
+        if self.log.total > _FREE_OUTPUT:
             left = self._slow_output(left)
         ready = {number for number, _ in self._poll.poll(left * 1000)}
         if self._output in ready and not self._read_output():

@@ -1,12 +1,16 @@
 """The folder between two sessions."""
 
+import os
 import shutil
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from evolve.sandbox.scratch import Scratch
+
+_NOBODY = 65534
 
 
 def leave_files(folder: Path) -> None:
@@ -18,6 +22,11 @@ def leave_closed_folders(folder: Path) -> None:
     leave_files(folder)
     for closed in ("a/b", "a"):
         (folder / closed).chmod(0)
+
+
+def leave_closed_folders_and_a_link(folder: Path) -> None:
+    (folder / "link").symlink_to(folder.parent.parent)
+    leave_closed_folders(folder)
 
 
 def close_the_folder(folder: Path) -> None:
@@ -61,6 +70,31 @@ def test_whatever_was_left_the_folder_is_fresh(tmp_path: Path, leave: Callable[[
     scratch.renew()
     assert [(path.name, oct(path.stat().st_mode & 0o777)) for path in tmp_path.iterdir()] == [("scratch", "0o700")]
     assert list(Path(scratch.path).iterdir()) == []
+
+
+@pytest.fixture
+def users_home() -> Iterator[Path]:
+    """A folder of an ordinary user, who cannot read what is closed; root would not notice."""
+    user = os.geteuid()
+    os.seteuid(user or _NOBODY)
+    try:
+        with tempfile.TemporaryDirectory() as home:
+            yield Path(home)
+    finally:
+        os.seteuid(user)
+
+
+@pytest.mark.parametrize("leave", [leave_closed_folders, close_the_folder, leave_closed_folders_and_a_link])
+def test_an_ordinary_user_gets_rid_of_closed_folders(users_home: Path, leave: Callable[[Path], None]) -> None:
+    """By taking the rights back first, and not those of what a link points to."""
+    precious = users_home.parent
+    mode = precious.stat().st_mode
+    scratch = Scratch(str(users_home))
+    leave(Path(scratch.path))
+    scratch.renew()
+    assert [path.name for path in users_home.iterdir()] == ["scratch"]
+    assert list(Path(scratch.path).iterdir()) == []
+    assert precious.stat().st_mode == mode
 
 
 def test_an_untouched_folder_is_kept(tmp_path: Path) -> None:

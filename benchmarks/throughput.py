@@ -1,0 +1,92 @@
+"""How many candidates a second pass from proposal to settled record, and whether the last ones are as fast as the first.
+
+A trivial evaluator through the real judge and candidate processes, `tune_literals`, two judge slots, a real log."""
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+from figures import report
+
+from evolve import loop, plugins
+from evolve import task as tasks
+from evolve.campaign import Campaign
+from evolve.config import settings_from
+from evolve.judge import LocalExecutor
+from evolve.types import Settled
+
+WINDOW = 1000
+WANTED = {"programs_per_second": ">= 150", "last_over_first": ">= 0.9"}
+_TASK = """\
+schema = 1
+evaluator = "evaluator.py"
+program = { files = ["seed.py"], entry = "seed" }
+deterministic = true
+"""
+_SEED = """\
+def point():
+    return [3.25, -1.5, 0.75, 2.125, -4.5, 6.25, -0.375, 1.875]
+"""
+_EVALUATOR = """\
+from evolve import Candidate, Evaluation, Trial, evaluator
+
+
+@evaluator
+def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
+    return Evaluation.ok(-sum(value * value for value in candidate.call("point")))
+"""
+_FILES = {"task.toml": _TASK, "seed.py": _SEED, "evaluator.py": _EVALUATOR, "README.md": "Bring all numbers to zero.\n"}
+
+
+class Clock:
+    """Notes when each judged proposal has settled."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+
+    def settled(self, campaign: Campaign, event: Settled) -> None:
+        """A proposal more."""
+        if event.record.origin.kind == "proposal":
+            self.times.append(time.perf_counter())
+
+    def turned(self, campaign: Campaign) -> None:
+        """Nothing is shown."""
+
+
+def measure(folder: Path, programs: int, judges: int) -> dict[str, float]:
+    """The figures of one campaign of so many programs."""
+    for name, text in _FILES.items():
+        (folder / name).write_text(text)
+    task, clock = tasks.load(folder), Clock()
+    settings = settings_from({"task": str(folder), "budget": [f"{programs}programs"], "judges": judges})
+    executor = LocalExecutor(task, judges)
+    try:
+        described = executor.describe()
+        with Campaign.create(settings, task, plugins.load(), folder, "throughput") as campaign:
+            loop.run(campaign, executor, described, clock)
+    finally:
+        executor.close()
+    times, window = clock.times, min(WINDOW, len(clock.times) // 2)
+    first, last = times[window] - times[0], times[-1] - times[-1 - window]
+    return {
+        "programs_per_second": (len(times) - 1) / (times[-1] - times[0]),
+        "last_over_first": first / last,
+        "programs": len(times),
+        "judges": judges,
+    }
+
+
+def main() -> None:
+    """Runs the benchmark and prints its figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", type=int, default=20_000)
+    parser.add_argument("--judges", type=int, default=2)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="evolve-throughput-") as folder:
+        report("throughput", measure(Path(folder), given.programs, given.judges), WANTED, given.json)
+
+
+if __name__ == "__main__":
+    main()
