@@ -162,7 +162,7 @@ def _register(manager: pluggy.PluginManager, name: str, load_module: Callable[[]
 
 def _entries(hook: Any, kind: type[Entry]) -> dict[str, Registered[Entry]]:
     found: dict[str, Registered[Entry]] = {}
-    for implementation in reversed(hook.get_hookimpls()):
+    for implementation in hook.get_hookimpls():
         plugin = implementation.plugin_name
         for entry in guarded(plugin, implementation.function):
             if not isinstance(entry, kind):

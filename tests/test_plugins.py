@@ -82,7 +82,7 @@ def test_a_fresh_manager_every_time(installed):
     [
         (ImportError("No module named 'nowhere'"), "plugin 'broken' does not load: plugin 'broken' raised ImportError: No module named 'nowhere'"),
         (ZeroDivisionError("at import"), "plugin 'broken' does not load: plugin 'broken' raised ZeroDivisionError: at import"),
-        (module("m", register_nothing=list), "a plugin implements a hook that does not exist"),
+        (module("m", register_nothing=lambda: ()), "a plugin implements a hook that does not exist"),
         (module("m", register_operators=lambda: 1 / 0), "plugin 'broken' raised ZeroDivisionError"),
         (module("m", register_operators=lambda: ["tune"]), "plugin 'broken': register_operators returned a str, wanted OperatorEntry"),
         (

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import signal
+import sqlite3
 
 import pytest
 from loop_fakes import FakeExecutor, Seen, near_seven
@@ -195,7 +196,7 @@ def test_an_operator_that_fails_five_times_in_a_row_stops_the_campaign(bench):
 
     campaign = bench.create()
     campaign.operator = lambda name: Broken()
-    with campaign, pytest.raises(PluginError, match="raised ZeroDivisionError: oops .5 times in a row"):
+    with campaign, pytest.raises(PluginError, match=r"raised ZeroDivisionError: oops .5 times in a row"):
         bench.run(campaign)
     with bench.open(readonly=True) as campaign:
         assert {Outcome.OK, Outcome.SCREENED} == {
@@ -236,7 +237,7 @@ def test_a_seed_that_fails_is_the_tasks_error(bench):
     """With the feedback of its own evaluator."""
     with (
         bench.create() as campaign,
-        pytest.raises(TaskError, match="the seed of task 'one_number' fails its own evaluator: wrong. too small"),
+        pytest.raises(TaskError, match=r"the seed of task 'one_number' fails its own evaluator: wrong. too small"),
     ):
         bench.run(campaign, FakeExecutor(lambda job: failed(Outcome.WRONG, "too small")))
 
@@ -289,15 +290,16 @@ def test_a_noisy_task_measures_its_seed_first(bench, circle_task):
             report, evaluation=dataclasses.replace(report.evaluation, fitness=report.evaluation.fitness + noise)
         )
 
+    executor = FakeExecutor(judge)
     with bench.create(task=task) as campaign:
-        bench.run(campaign, FakeExecutor(judge))
+        bench.run(campaign, executor)
         kinds = [type(event.action) for event in events(campaign, Asked)]
         assert [Measure] * 4 == kinds[:4]
         assert Propose in kinds
         floors = [event.noise_floor for event in events(campaign, MachineMeasured)]
         assert floors[0] == 0.0
         assert 0.15 < floors[-1] < 0.17
-        assert len({job.trial.seed for job in FakeExecutor().jobs}) == 0
+        assert len(executor.jobs) == len({job.trial.seed for job in executor.jobs})
 
 
 def test_a_stage_that_needs_what_the_machine_never_has_is_an_error_now(bench, circle_task):
@@ -356,3 +358,29 @@ def test_slow_evaluations_of_deterministic_tasks_come_from_the_cache(bench):
         assert len(hits) >= 25
         assert all(hit.startswith("one/") for hit in hits)
     assert len(second.jobs) < len(first.jobs)
+
+
+def test_a_log_that_ends_after_any_turn_replays_to_the_state_of_that_turn(bench, circle_task):
+    """Kill it at any instant: what is there is a prefix of what would have been, and means the same."""
+    live = {}
+
+    class Remembering(Seen):
+        def turned(self, campaign):
+            live[campaign.log.count()] = (
+                campaign.state.archive.state(),
+                sorted(campaign.state.steps),
+                campaign.state.progress.records,
+            )
+
+    task = dataclasses.replace(circle_task, promotion="certificate")
+    with bench.create(task=task) as campaign:
+        bench.run(campaign, FakeExecutor(hold=2), Remembering())
+        path = campaign.log.path
+    for count in sorted(live, reverse=True):
+        with sqlite3.connect(path) as connection:
+            connection.execute("DELETE FROM events WHERE number > ?", (count,))
+        connection.close()
+        with bench.open(readonly=True) as again:
+            state = again.state
+            assert live[count] == (state.archive.state(), sorted(state.steps), state.progress.records)
+            assert state.difference is None

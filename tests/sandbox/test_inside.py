@@ -67,7 +67,8 @@ def test_a_traceback_begins_in_the_program_and_shows_its_lines() -> None:
     )
     status, text = decode(answer(program.function, encode(["f", [], {}])))
     assert status == "error"
-    assert text.splitlines()[:4] == [
+    lines = [line for line in text.splitlines() if line.strip(" ~^")]  # newer interpreters underline more
+    assert lines[:4] == [
         "Traceback (most recent call last):",
         '  File "seed_a.py", line 3, in f',
         "    seed_b.g()",
