@@ -3,11 +3,12 @@
 Invariant: a program and every text of an evaluation are in the log in the same transaction as the record that names them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from evolve import novelty
-from evolve.campaign import Campaign, stream
-from evolve.judge import Description, Job, Report, decode_report, encode_job
+from evolve.campaign import Campaign
+from evolve.judge import Description, Report, decode_report
+from evolve.loop.jobs import Jobs, Work, proposal_origin
 from evolve.loop.proposing import Draft
 from evolve.statistics import noise_floor
 from evolve.store import EvaluationCache
@@ -17,26 +18,17 @@ from evolve.types import (
     Evaluation,
     EvolveError,
     MachineMeasured,
-    Measure,
     Origin,
     Outcome,
-    Parameters,
     PluginError,
-    Program,
     ProgramId,
-    Propose,
     Record,
     Ruled,
     SandboxError,
     Settled,
-    Split,
     TaskError,
     TextId,
-    Trial,
-    canonical,
-    digest,
 )
-from evolve.types.codec import encode
 
 IN_A_ROW = 5
 """Failures of plugins, or of the judge, in a row that stop a campaign."""
@@ -47,26 +39,12 @@ WORTH_CACHING = 0.1
 CACHED = frozenset({Outcome.OK, Outcome.WRONG, Outcome.INVALID, Outcome.BUILD_FAILED})
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """A judging: where it comes from, what is judged, and the cache's key for it."""
-
-    origin: Origin
-    program: Program
-    job: Job
-    draft: Draft | None = None
-    key: str = ""
-
-    def encoded(self) -> bytes:
-        """The job as bytes for the executor."""
-        return encode_job(self.job)
-
-
 class Settling:
     """Writes records. Main thread, inside a transaction; it also knows which programs are under way."""
 
-    def __init__(self, campaign: Campaign) -> None:
+    def __init__(self, campaign: Campaign, jobs: Jobs) -> None:
         self._campaign = campaign
+        self._jobs = jobs
         self._state = campaign.state
         self._task = campaign.task
         self._signatures: dict[str, ProgramId] = {
@@ -88,46 +66,18 @@ class Settling:
         """The run's machine and isolation."""
         self._campaign.write(MachineMeasured(judges.hardware, self._state.noise_floor, judges.isolation))
 
-    def seed(self) -> Work:
-        """The judging of the task's seed program, before anything else."""
-        return self._work(Origin("seed", step=0), self._task.seed, "seed")
-
-    def measurement(self, asked: Asked, measure: Measure) -> Work:
-        """The judging that a `Measure` asks for: the program again, or a function of its artifacts."""
-        origin = Origin("measurement", asked.step, about=measure.about, why=measure.why)
-        program = self._state.reader.program(measure.program)
-        if measure.stage != "certify":
-            return self._work(origin, program, "measure")
-        about = self._state.reader.settled(measure.about).record
-        artifacts = {name: self._state.reader.text(text) for name, text in about.evaluation.artifacts.items()}
-        trial = Trial(stage="certify", parameters=Parameters(self._task.parameters))
-        return Work(origin, program, Job(f"{asked.step}.0", "certify", trial, artifacts=artifacts))
-
-    def _work(self, origin: Origin, program: Program, purpose: str, draft: Draft | None = None) -> Work:
-        """Judging the whole cascade. A deterministic task is always told the same seed."""
-        seed = (
-            0
-            if self._task.deterministic
-            else int(stream(self._campaign.settings.seed, origin.step, purpose).integers(1 << 31))
-        )
-        split: Split = "confirm" if origin.kind == "measurement" else "search"
-        trial = Trial(seed + origin.index, split=split, parameters=Parameters(self._task.parameters))
-        job = Job(f"{origin.step}.{origin.index}", "evaluate", trial, files=program.files)
-        key = digest(canonical([self._task.version, program.id, encode(trial)]))
-        return Work(origin, program, job, draft, key)
-
     def drafted(self, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Settled | Work]:
         """For each draft of a step that has not settled before: a record at once, or the work to judge it."""
         done = self._state.steps[asked.step].settled
         for draft in [draft for draft in drafts if draft.index not in done]:
-            origin = _proposal(asked, draft)
+            origin = proposal_origin(asked, draft)
             reason = draft.refusal or self._known(draft)
             if reason:
                 yield self._screen(origin, draft, reason)
                 continue
             assert draft.child.program is not None, "a draft without a program is refused"
             self._signatures[draft.signature] = draft.child.program.id
-            work = self._work(origin, draft.child.program, "trial", draft)
+            work = self._jobs.proposal(origin, draft)
             hit = self._cached(work)
             if hit is None:
                 yield work
@@ -228,22 +178,6 @@ class Settling:
         if self._internal_failures == IN_A_ROW:
             feedback = report.texts.get(TextId(report.evaluation.feedback), "")
             self.failure = SandboxError(f"the judge failed {IN_A_ROW} times in a row, last with: {feedback.strip()}")
-
-
-def _proposal(asked: Asked, draft: Draft) -> Origin:
-    assert isinstance(asked.action, Propose), "only a proposal has drafts"
-    selection = asked.action.selection
-    return Origin(
-        "proposal",
-        asked.step,
-        draft.index,
-        draft.count,
-        island=selection.island,
-        operator=selection.operator,
-        model=selection.model,
-        parents=selection.parents,
-        inspirations=selection.inspirations,
-    )
 
 
 def _cache(campaign: Campaign) -> EvaluationCache | None:

@@ -3,20 +3,22 @@
 Invariant: all methods belong to the main thread; the proposal thread and the executor's reader only put into the inbox."""
 
 import queue
-import signal
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from evolve.campaign import Campaign, stream
 from evolve.judge import Description
 from evolve.loop.asking import Asking
+from evolve.loop.interrupts import interrupts
+from evolve.loop.jobs import Jobs, Work
 from evolve.loop.proposing import Draft, Proposer
-from evolve.loop.settling import Settling, Work
+from evolve.loop.settling import Settling
 from evolve.protocols import Context, Executor
 from evolve.types import Asked, EvolveError, Measure, Propose, SandboxError, Settled
 
@@ -64,7 +66,8 @@ class Workshop:
     def __init__(self, campaign: Campaign, executor: Executor) -> None:
         self.campaign = campaign
         self.asking = Asking(campaign)
-        self.settling = Settling(campaign)
+        self.jobs = Jobs(campaign)
+        self.settling = Settling(campaign, self.jobs)
         self._executor = executor
         self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._pool = ThreadPoolExecutor(1, "evolve-proposer")
@@ -74,25 +77,16 @@ class Workshop:
         self._judging: dict[str, Future[bytes]] = {}
         self._cancelled = threading.Event()
         self._reason: Reason | None = None
-        self._handlers: dict[int, Any] = {}
+        self._resources = ExitStack()
 
     def __enter__(self) -> "Workshop":
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._handlers[number] = signal.signal(number, self._interrupted)
+        self._resources.enter_context(interrupts(lambda: self._inbox.put(Interrupt())))
         return self
 
     def __exit__(self, *_: object) -> None:
         self._cancelled.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler)
-
-    def _interrupted(self, *_: object) -> None:
-        """The first signal drains; the second one stops at once (the log is whole at every instant)."""
-        if self._reason == "interrupted":
-            raise KeyboardInterrupt
-        self._inbox.put(Interrupt())
+        self._resources.close()
 
     @property
     def busy(self) -> bool:
@@ -115,7 +109,7 @@ class Workshop:
     def resume(self) -> None:
         """Starts the steps that an earlier run left unfinished; a new campaign's seed is judged first."""
         if not self.campaign.state.columns.programs:
-            self._submit(self.settling.seed())
+            self._submit(self.jobs.seed())
         self.start(step.asked for step in self.campaign.state.unfinished())
 
     def wait(self) -> list[Done]:
@@ -176,7 +170,7 @@ class Workshop:
         """Starts steps whose `Asked` is durable."""
         for item in asked:
             if isinstance(item.action, Measure):
-                self._submit(self.settling.measurement(item, item.action))
+                self._submit(self.jobs.measurement(item, item.action))
             else:
                 self._propose(item, item.action)
 

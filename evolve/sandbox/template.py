@@ -35,6 +35,10 @@ _PR_SET_CHILD_SUBREAPER = 36
 _MESSAGE = 1 << 12
 _LATE = 1.0
 """Seconds after which a candidate is ended here that the judge should have ended."""
+_LOOK = 0.05
+"""Seconds between two looks at a candidate on systems that do not tell when a process ends."""
+_MOST_DESCRIPTORS = 4096
+"""Above every number that is open in a template: it opens a handful, and so do the libraries that it preloads."""
 _REQUESTS, _REPLIES, _FIRST_FREE = 3, 4, 5
 _PEAK_UNIT = 1024 if _LINUX else 1
 
@@ -56,8 +60,8 @@ def main(control: int, settings: Mapping[str, Any]) -> None:
     rehearse()
     gc.collect()
     gc.freeze()
-    sock.sendall(b"{}\n")
     try:
+        sock.sendall(b"{}\n")
         Template(sock, scratch).serve()
     finally:
         shutil.rmtree(settings["home"], ignore_errors=True)
@@ -84,14 +88,15 @@ def _limit_itself(settings: Mapping[str, Any]) -> None:
         resource.RLIMIT_CORE: 0,
     }
     for which, most in wanted.items():
-        _limit(which, most)
+        with contextlib.nullcontext() if _LINUX else contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(which, _lowered(which, most))
 
 
-def _limit(which: int, most: int) -> None:
+def _lowered(which: int, most: int) -> tuple[int, int]:
+    """The limit `most`, or what is allowed here where that is less."""
     _, hard = resource.getrlimit(which)
     lowered = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    with contextlib.nullcontext() if _LINUX else contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(which, (lowered, lowered))
+    return lowered, lowered
 
 
 def _prctl(option: int, value: int) -> None:
@@ -105,15 +110,6 @@ class Template:
     def __init__(self, control: socket.socket, scratch: Scratch) -> None:
         self._control = control
         self._scratch = scratch
-        self._wake, told = os.pipe()
-        os.set_blocking(told, False)
-        signal.set_wakeup_fd(told, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(ignored, signal.SIG_IGN)
-        self._poll = select.poll()
-        self._poll.register(control, select.POLLIN)
-        self._poll.register(self._wake, select.POLLIN)
 
     def serve(self) -> None:
         """Until the judge is gone."""
@@ -141,49 +137,59 @@ class Template:
 
     def _start(self, seconds: float, files: Sequence[int]) -> "Run":
         _check_single_threaded()
-        template = os.getpid()
+        template, processor = os.getpid(), _lowered(resource.RLIMIT_CPU, math.ceil(seconds) + 1)
         pid = os.fork()
         if pid == 0:
             try:
-                _become_candidate(template, self._scratch.path, seconds, files)
+                _become_candidate(template, self._scratch.path, processor, files)
                 perform(_REQUESTS, _REPLIES)
                 os._exit(0)
             finally:
                 os._exit(1)
         for number in files:
             os.close(number)
-        return Run(pid)
+        return Run(pid, _handle(pid))
 
     def _follow(self, run: "Run", deadline: float) -> dict[str, Any] | None:
         """Waits for the judge's next message. A candidate that ends by itself loses what it left at once, for those processes
         may hold its pipes open; one far beyond its time is ended."""
-        while True:
-            left = deadline - time.monotonic()
-            if self._control.fileno() in self._ready(None if run.over else max(0.0, left)):
-                return self._receive()[0]
-            if left <= 0 and not run.over:
-                run.end()
-            elif run.has_ended():
+        while not self._spoken(run, None if run.over else max(0.0, deadline - time.monotonic())):
+            if run.has_ended():
                 run.sweep()
+            elif time.monotonic() > deadline:
+                run.end()
+        return self._receive()[0]
 
     def _await(self, run: "Run", patience: float) -> None:
         """Gives a candidate that has closed its pipes the time to end by itself, so that its exit code is known."""
         deadline = time.monotonic() + patience
         while not run.has_ended() and (left := deadline - time.monotonic()) > 0:
-            self._ready(left)
+            self._spoken(run, left)
 
-    def _ready(self, seconds: float | None) -> set[int]:
-        ready = {number for number, _ in self._poll.poll(None if seconds is None else math.ceil(seconds * 1000))}
-        if self._wake in ready:
-            os.read(self._wake, _MESSAGE)
-        return ready
+    def _spoken(self, run: "Run", seconds: float | None) -> bool:
+        """Waits until the judge speaks, the candidate ends or the time is over; whether it was the judge."""
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        if run.code is None and run.handle >= 0:
+            poll.register(run.handle, select.POLLIN)
+        elif run.code is None:
+            seconds = _LOOK if seconds is None else min(seconds, _LOOK)
+        ready = poll.poll(None if seconds is None else math.ceil(seconds * 1000))
+        return self._control.fileno() in {number for number, _ in ready}
 
 
-def _become_candidate(template: int, scratch: str, seconds: float, files: Sequence[int]) -> None:
+def _handle(pid: int) -> int:
+    """A descriptor for a child; -1 where the system has none, which is then looked at now and then."""
+    if not hasattr(os, "pidfd_open"):
+        return -1
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return -1
+
+
+def _become_candidate(template: int, scratch: str, processor: tuple[int, int], files: Sequence[int]) -> None:
     """In the forked process: a session of its own, the five descriptors and no others, its own limits, an empty folder."""
-    signal.set_wakeup_fd(-1)
-    for changed in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(changed, signal.SIG_DFL)
     os.setsid()
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != template:
@@ -196,16 +202,17 @@ def _become_candidate(template: int, scratch: str, seconds: float, files: Sequen
         (replies, _REPLIES, False),
     ):
         os.dup2(source, number, inherited)
-    os.closerange(_FIRST_FREE, max(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 256))
-    _limit(resource.RLIMIT_CPU, math.ceil(seconds) + 1)
+    os.closerange(_FIRST_FREE, _MOST_DESCRIPTORS)
+    resource.setrlimit(resource.RLIMIT_CPU, processor)
     os.chdir(scratch)
 
 
 @dataclass
 class Run:
-    """A candidate's process and what came of it."""
+    """A candidate's process and what came of it. `handle` is a descriptor that becomes readable when it ends, or -1."""
 
     pid: int
+    handle: int
     code: int | None = None
     killed: bool = False
     cpu_seconds: float = 0.0
@@ -253,6 +260,8 @@ class Run:
         self.cpu_seconds += used.ru_utime + used.ru_stime
         self.peak = max(self.peak, used.ru_maxrss * _PEAK_UNIT)
         if pid == self.pid:
+            if self.handle >= 0:
+                os.close(self.handle)
             self.code = os.waitstatus_to_exitcode(status)
         else:
             self.strays += 1
