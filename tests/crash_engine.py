@@ -1,6 +1,5 @@
-"""The engine that the crash tests kill: a campaign with real judges in a process of its own, which can kill itself at a commit.
-
-    python crash_engine.py PLACE TASK BUDGET [deterministic] [before|after COMMIT]
+"""The engine that the crash tests kill: `live` runs a campaign with real judges in a process of its own, which can kill itself at a
+commit.
 
 A *place* is a folder with all that belongs to one campaign: its workspace, its judges' temporary files (`scratch`), and three lists that
 outlive every process: `submitted` (each job with its program, by the engine), `judged` (each evaluation that begins, by the judge), `seen`
@@ -10,7 +9,6 @@ Invariant: what is listed was handed to the system before the next thing happens
 
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import closing, contextmanager
@@ -133,12 +131,14 @@ def begin(place: Path, task_folder: Path, budget: str, *, deterministic: bool) -
 
 def go_on(place: Path, watch: Watch | None = None) -> Ending:
     """The campaign of this place, to its end."""
-    with Campaign.open(None, plugins.load(), place, readonly=False) as campaign:
-        with closing(ListingExecutor(campaign.task, place)) as executor:
-            return run(campaign, executor, executor.describe(), watch or Witness(place))
+    with (
+        Campaign.open(None, plugins.load(), place, readonly=False) as campaign,
+        closing(ListingExecutor(campaign.task, place)) as executor,
+    ):
+        return run(campaign, executor, executor.describe(), watch or Witness(place))
 
 
-def die_at(commit: int, when: str) -> None:
+def die_at(when: str, commit: int) -> None:
     """From now on this process kills itself right before or after its `commit`-th transaction is committed."""
     transaction, commits = Log.transaction, 0
 
@@ -156,9 +156,12 @@ def die_at(commit: int, when: str) -> None:
     Log.transaction = deadly  # type: ignore[method-assign]
 
 
-if __name__ == "__main__":
-    words = sys.argv[4:]
-    deterministic = "deterministic" in words
-    if len(words) > deterministic:
-        die_at(int(words[-1]), words[-2])
-    print(begin(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], deterministic=deterministic))
+def live(place: Path, task_folder: Path, budget: str, *, deterministic: bool, death: tuple[str, int] | None) -> None:
+    """The whole life of an engine process: a new campaign, or more of the one that is there."""
+    os.environ["TMPDIR"] = str(place / "scratch")
+    if death is not None:
+        die_at(*death)
+    if any(place.glob("archive/campaigns/*.db")):
+        go_on(place)
+    else:
+        begin(place, task_folder, budget, deterministic=deterministic)

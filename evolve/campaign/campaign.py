@@ -32,6 +32,7 @@ from evolve.types import (
     ConfigError,
     Event,
     Lesson,
+    MachineMeasured,
     Opened,
     Progress,
     SettingsChanged,
@@ -50,12 +51,10 @@ _CIRCUMSTANCES = frozenset(
         "environment",
         "device",
         "isolation",
-        "hardware",
         "name",
         "versions",
         "judges",
         "budget",
-        "noise_floor",
     }
 )
 
@@ -203,10 +202,12 @@ class Campaign:
         self.settings = validated(_merged(self.settings.model_dump(mode="json"), changes))
 
     def digest(self) -> str:
-        """The hash of all events without their circumstances: equal for two `--deterministic` runs with one seed."""
+        """The hash of all events without their circumstances: equal for two `--deterministic` campaigns with one seed, in however
+        many runs."""
         total = hashlib.sha256()
         for stamped in self.log.events():
-            total.update(canonical(_essence(encode(stamped.event))).encode())
+            if not isinstance(stamped.event, MachineMeasured | SettingsChanged):
+                total.update(canonical(_essence(encode(stamped.event))).encode())
         return total.hexdigest()
 
     def close(self) -> None:

@@ -63,9 +63,9 @@ class LocalExecutor:
         return None
 
     def cancel(self, job_id: str) -> None:
-        """Cancels a job that has not been reported. One that runs goes on to its limit, and its report is dropped."""
+        """Cancels a job that no worker has; one that a worker has is judged to its end and reported."""
         submitted = self._open.get(job_id)
-        if submitted is not None:
+        if submitted is not None and not submitted.given:
             submitted.future.cancel()
 
     def close(self) -> None:

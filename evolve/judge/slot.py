@@ -21,11 +21,12 @@ _SEND_SECONDS = 5.0
 
 @dataclass(eq=False)
 class Submitted:
-    """A job on its way. `deaths` counts the workers that ended while they judged it."""
+    """A job on its way. `given` says that a worker has or had it; `deaths` counts the workers that ended while they judged it."""
 
     id: str
     data: bytes
     future: "Future[bytes]"
+    given: bool = False
     deaths: int = 0
 
 
@@ -65,6 +66,7 @@ class Slot:
         """Sends a job; raises `OSError` where the worker is gone or does not listen (the job is then among `jobs` all the same)."""
         if not self.jobs:
             self.since = now
+        submitted.given = True
         self.jobs.append(submitted)
         self.send(submitted.data)
 

@@ -74,7 +74,7 @@ class Workshop:
         operators = {name: campaign.operator(name) for name in campaign.operator_names}
         self._proposer = Proposer(campaign.task, campaign.plugins, operators)
         self._proposing: dict[int, Future[Sequence[Draft]]] = {}
-        self._judging: dict[str, Future[bytes]] = {}
+        self._judging: dict[str, Work] = {}
         self._cancelled = threading.Event()
         self._reason: Reason | None = None
         self._resources = ExitStack()
@@ -189,18 +189,20 @@ class Workshop:
 
     def _submit(self, work: Work) -> None:
         future = self._executor.submit(work.job.id, work.encoded())
-        self._judging[work.job.id] = future
+        self._judging[work.job.id] = work
         future.add_done_callback(partial(self._judged, work))
 
     def _judged(self, work: Work, future: "Future[bytes]") -> None:
         self._inbox.put(Judged(work, future))
 
     def _drain(self, reason: Reason) -> None:
-        """No new asks; what is being judged finishes; all else stays as `Asked` for the next run."""
+        """No new asks; what is being judged finishes; all else stays as `Asked` for the next run. Unless it is in haste, the archive
+        gets the measurements that it asked for: they decide which program is the best."""
         self._reason = reason
         self._cancelled.set()
         for proposal in list(self._proposing.values()):
             proposal.cancel()
         self._proposing.clear()
-        for job in list(self._judging):
-            self._executor.cancel(job)
+        for job, work in list(self._judging.items()):
+            if reason == "interrupted" or work.origin.kind == "proposal":
+                self._executor.cancel(job)

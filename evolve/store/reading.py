@@ -5,6 +5,7 @@ No read stays open between two calls, so a slow reader never keeps the writer fr
 
 import json
 import sqlite3
+import struct
 import threading
 import zlib
 from collections.abc import Iterator, Sequence
@@ -144,9 +145,12 @@ class LogReader:
             self._connections.pop().close()
 
 
+_TIMES = struct.Struct("<dd")
+
+
 def check_sum(at: float, active: float, body: bytes) -> int:
     """What is stored beside an event, so that damage which SQLite cannot see is found when it is read."""
-    return zlib.crc32(body, zlib.crc32(f"{at!r} {active!r}".encode()))
+    return zlib.crc32(body, zlib.crc32(_TIMES.pack(at, active)))
 
 
 def _text(stored: bytes) -> str:

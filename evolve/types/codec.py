@@ -183,13 +183,42 @@ def _dataclass_decoder(cls: Any) -> Step:
         kinds["type"] = Literal[tag]
     plain = {name: _plain(kind) for name, kind in kinds.items()}
     steps = {name: _decoder(kind) for name, kind in kinds.items()}
+    make = _maker(cls)
 
     def build(data: Mapping[str, Any]) -> Any:
         values = {name: item if type(item) in plain[name] else steps[name](item) for name, item in data.items()}
         values.pop("type", None)
-        return cls(**values)
+        return make(values)
 
     return build
+
+
+def _maker(cls: Any) -> Callable[[dict[str, Any]], Any]:
+    """`cls(**values)`, in half the time where the class has slots: the constructor of a frozen dataclass looks each field up again
+    to set it, and a replay makes millions of values."""
+    fields = [field for field in dataclasses.fields(cls) if field.init]
+    if "__slots__" not in vars(cls) or len(fields) < len(dataclasses.fields(cls)):
+        return lambda values: cls(**values)
+    put = {field.name: vars(cls)[field.name].__set__ for field in fields}
+    required = {field.name for field in fields if field.default is field.default_factory is dataclasses.MISSING}
+    fixed = [(put[field.name], field.default) for field in fields if field.default is not dataclasses.MISSING]
+    made = [(put[field.name], field.default_factory) for field in fields if callable(field.default_factory)]
+    check = getattr(cls, "__post_init__", lambda value: None)
+
+    def make(values: dict[str, Any]) -> Any:
+        value = object.__new__(cls)
+        for set_field, default in fixed:
+            set_field(value, default)
+        for set_field, factory in made:
+            set_field(value, factory())
+        for name, item in values.items():
+            put[name](value, item)
+        if not required <= values.keys():
+            raise TypeError(f"{', '.join(sorted(required - values.keys()))} is missing")
+        check(value)
+        return value
+
+    return make
 
 
 def _union_decoder(arguments: tuple[Any, ...]) -> Step:

@@ -195,20 +195,22 @@ def test_capacity_is_the_slots_and_no_gpu(executor):
     assert executor.attach("1.0") is None
 
 
-def test_a_cancelled_job_is_not_reported(executor):
-    """Neither a queued nor a running one; a job that is no more can be cancelled too."""
+def test_a_cancelled_job_is_not_judged(executor):
+    """If it is queued; one that runs is finished and reported, and a job that is no more can be cancelled too."""
     jobs = {
         str(number): encode_job(
-            Job(str(number), "evaluate", files=program("import time; time.sleep(0.2)\n    return 1"))
+            Job(str(number), "evaluate", files=program("import time; time.sleep(0.5)\n    return 1"))
         )
         for number in range(6)
     }
     futures = [executor.submit(name, job) for name, job in jobs.items()]
-    for name in ("0", "4", "5", "never"):
+    futures[1].result(30)
+    time.sleep(0.05)  # the next one is given to its worker
+    for name in ("0", "2", "4", "5", "never"):
         executor.cancel(name)
-    reports = [decode_report(future.result(30)) for future in futures[1:4]]
-    assert [report.evaluation.outcome for report in reports] == [Outcome.OK] * 3
-    assert [futures[number].cancelled() for number in (0, 4, 5)] == [True] * 3
+    reports = [decode_report(future.result(30)) for future in futures[:4]]
+    assert [report.evaluation.outcome for report in reports] == [Outcome.OK] * 4
+    assert [future.cancelled() for future in futures[4:]] == [True] * 2
 
 
 def test_callbacks_run_on_the_executors_thread(executor):
