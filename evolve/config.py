@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from evolve.types import ConfigError
 from evolve.types.suggest import did_you_mean
 
+_REMEDY = "Do: `evolve run TASK --dry-run` shows every setting with its value"
+
 
 class Section(BaseModel):
     """A table of settings."""
@@ -125,8 +127,8 @@ def _explained(error: ValidationError) -> str:
     path = [str(part) for part in first["loc"]]
     where = ".".join(path)
     if first["type"] == "extra_forbidden":
-        return f"unknown setting {where!r}.{did_you_mean(path[-1], _known(path[:-1]))}"
-    return f"setting {where!r}: {first['msg']}, got {first['input']!r}"
+        return f"unknown setting {where!r}.{did_you_mean(path[-1], _known(path[:-1]))} {_REMEDY}"
+    return f"setting {where!r}: {first['msg']}, got {first['input']!r}. {_REMEDY}"
 
 
 def _known(path: list[str]) -> list[str]:

@@ -3,7 +3,7 @@
 Invariant: every call into a plugin passes `guarded`, so that whatever it raises becomes a `PluginError` that names it."""
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar
@@ -30,7 +30,9 @@ def guarded(plugin: str, call: Callable[..., T], *arguments: Any) -> T:
     except EvolveError:
         raise
     except Exception as error:
-        raise PluginError(f"plugin {plugin!r} raised {type(error).__name__}: {error}") from error
+        raise PluginError(
+            f"plugin {plugin!r} raised {type(error).__name__}: {error}. Do: mend the plugin, or do without it"
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,8 @@ def _ordered(names: Sequence[str], task: Task, program: Program, parents: Sequen
 def _find(kind: str, name: str, known: Mapping[str, Registered[Entry]]) -> Registered[Entry]:
     if name not in known:
         raise ConfigError(
-            f"no {kind} is called {name!r}.{did_you_mean(name, known)} Do: `evolve plugin list` shows them"
+            f"no {kind} is called {name!r}.{did_you_mean(name, known)} Do: `evolve plugin list` shows what there is; "
+            "what is missing may be in a package that is not installed"
         )
     return known[name]
 
@@ -116,16 +119,27 @@ def _checked(found: Registered[Any], settings: Mapping[str, Any]) -> Mapping[str
         if settings:
             raise ConfigError(f"{name!r} has no settings, got {', '.join(settings)}. Do: leave them out")
         return {}
+    if model.model_config.get("extra") != "allow":
+        _refuse_unknown(name, settings, model.model_fields)
     try:
         return dict(model.model_validate(dict(settings)).model_dump())
     except ValueError as error:
-        raise ConfigError(f"the settings of {name!r} are not usable: {_first_line(error)}") from error
+        raise ConfigError(f"the settings of {name!r} are not usable: {_first_line(error)}. Do: correct them") from error
+
+
+def _refuse_unknown(name: str, settings: Mapping[str, Any], known: Collection[str]) -> None:
+    """pydantic ignores keys that a model does not have, unless the model says otherwise; here they are errors."""
+    for key in settings:
+        if key not in known:
+            raise ConfigError(
+                f"{name!r} has no setting {key!r}.{did_you_mean(key, known)} Do: correct it, or leave it out"
+            )
 
 
 def _first_line(error: ValueError) -> str:
-    """pydantic's report without its links: `key: what is wrong`."""
-    details = error.errors() if hasattr(error, "errors") else [{"loc": (), "msg": str(error)}]
-    return "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in details)
+    """pydantic's report without its links: `key: what is wrong, got value`."""
+    details: list[Any] = error.errors() if hasattr(error, "errors") else [{"loc": (), "msg": str(error), "input": None}]
+    return "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}, got {item['input']!r}" for item in details)
 
 
 def load() -> Plugins:
@@ -151,13 +165,7 @@ def load() -> Plugins:
 
 
 def _register(manager: pluggy.PluginManager, name: str, load_module: Callable[[], Any]) -> None:
-    try:
-        module = guarded(name, load_module)
-        manager.register(module, name)
-    except (PluginError, ValueError, pluggy.PluginValidationError) as error:
-        raise PluginError(
-            f"plugin {name!r} does not load: {error}. Do: mend it, or uninstall the package that brings it"
-        ) from error
+    guarded(name, manager.register, guarded(name, load_module), name)
 
 
 def _entries(hook: Any, kind: type[Entry]) -> dict[str, Registered[Entry]]:
@@ -167,7 +175,8 @@ def _entries(hook: Any, kind: type[Entry]) -> dict[str, Registered[Entry]]:
         for entry in guarded(plugin, implementation.function):
             if not isinstance(entry, kind):
                 raise PluginError(
-                    f"plugin {plugin!r}: {hook.name} returned a {type(entry).__name__}, wanted {kind.__name__}"
+                    f"plugin {plugin!r}: {hook.name} returned a {type(entry).__name__}, wanted {kind.__name__}. "
+                    "Do: mend the plugin, or do without it"
                 )
             if entry.name in found:
                 raise PluginError(

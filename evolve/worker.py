@@ -55,7 +55,7 @@ def serve(sock: socket.socket, make_box: Callable[[Limits], Sandbox] = Box) -> N
     task: Task = decode(Task, json.loads(first.decode("utf-8", "surrogatepass")))
     box = attempt(lambda: make_box(task.limits))
     if isinstance(box, Raised):
-        send_frame(sock, encode_description(Description(error=_explained(task, box))))
+        send_frame(sock, encode_description(_failed(task, box)))
         return
     try:
         _serve(sock, task, box)
@@ -66,7 +66,7 @@ def serve(sock: socket.socket, make_box: Callable[[Limits], Sandbox] = Box) -> N
 def _serve(sock: socket.socket, task: Task, box: Sandbox) -> None:
     made = attempt(lambda: prepare(task, load_evaluator(task), box.isolation, environment()))
     if isinstance(made, Raised):
-        send_frame(sock, encode_description(Description(error=_explained(task, made))))
+        send_frame(sock, encode_description(_failed(task, made)))
         return
     send_frame(sock, encode_description(_description(made)))
     gc.freeze()
@@ -86,14 +86,15 @@ def _description(made: Bench) -> Description:
     )
 
 
-def _explained(task: Task, raised: Raised) -> str:
-    """Why nothing can be judged. Our own errors say it already; anything else is shown with the end of its traceback."""
+def _failed(task: Task, raised: Raised) -> Description:
+    """Why nothing can be judged. Our own errors say it already; anything else comes with the end of its traceback."""
     if isinstance(raised.error, EvolveError):
-        return str(raised.error)
+        return Description(error=str(raised.error))
     source = task.evaluator.path or task.evaluator.plugin
-    return (
-        f"the evaluator {source!r} of task {task.name!r} does not load: {raised.line}. "
-        f"Do: mend it until it can be imported\n\n{raised.trace[-_TRACE_SHOWN:]}"
+    return Description(
+        error=f"the evaluator {source!r} of task {task.name!r} does not load: {raised.line}. "
+        "Do: mend it until it can be imported; --debug shows where it fails",
+        trace=raised.trace[-_TRACE_SHOWN:],
     )
 
 

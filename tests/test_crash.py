@@ -32,7 +32,7 @@ Death = tuple[str, int]
 
 # Engines are forked from a process that has imported all they need: it is single-threaded, and an import costs more than a campaign.
 _ENGINES = multiprocessing.get_context("forkserver")
-_ENGINES.set_forkserver_preload(["__main__", "crash_engine"])
+_ENGINES.set_forkserver_preload(["__main__", "evolve.loop", "evolve.operators", "evolve.strategies", "evolve.task"])
 
 
 class Place:
@@ -232,10 +232,12 @@ def test_a_killed_deterministic_campaign_is_equal_to_an_undisturbed_one(place, u
 
 
 def test_a_campaign_that_is_killed_before_its_first_commit_says_so(place):
-    """There is nothing to lose, and nothing to go on with."""
+    """There is nothing to lose, and nothing to go on with; whoever holds the error does not hold the log."""
     assert place.killed("before", 1).events == ()
-    with pytest.raises(StoreError, match="it has no first event"):
+    with pytest.raises(StoreError, match="it has no first event") as refusal:
         crash_engine.go_on(place.folder)
+    Log.open(place.log_path).close()
+    assert "Do: remove it, and run again" in str(refusal.value)
 
 
 @pytest.mark.parametrize("instant", range(2))
@@ -248,14 +250,14 @@ def test_a_campaign_that_is_killed_at_a_random_instant_goes_on(place, monkeypatc
     assert_whole(place, before)
 
 
-def kill_at_random(place: Place, rng: random.Random, seconds: float = 0.3, budget: int = BUDGET) -> None:
-    """Kills the engine within so many seconds after its first record; one that was faster is over, which is as well."""
+def kill_at_random(place: Place, rng: random.Random, budget: int = BUDGET, *, early: bool = False) -> None:
+    """Kills an engine soon after its first record, or `early`, while it starts; one that was faster is over, which is as well."""
     seen, engine = len(place.lines("seen")), place.start(budget=budget)
-    while len(place.lines("seen")) == seen and engine.is_alive():
+    while not early and len(place.lines("seen")) == seen and engine.is_alive():
         time.sleep(0.005)
-    time.sleep(rng.uniform(0.0, seconds))
+    time.sleep(rng.uniform(0.0, 1.0 if early else 0.3))
     engine.kill()
-    engine.join(PATIENCE)
+    assert ended(engine) in (0, -signal.SIGKILL)
 
 
 @pytest.mark.slow
@@ -273,18 +275,21 @@ def test_a_campaign_that_is_killed_at_any_commit_goes_on(tmp_path, tasks, monkey
         place.go_on(monkeypatch)
         assert_whole(place, before, budget)
         commit += 1
-    assert commit > budget
+    assert commit > budget / 4
 
 
 @pytest.mark.slow
 def test_a_campaign_that_is_killed_twenty_times_goes_on(tmp_path, monkeypatch):
     """On a task with certificates, whose evaluations take their time."""
     place, rng, budget = Place(tmp_path / "place", ROOT / "tasks" / "circle_packing"), random.Random(0), 400
-    for _ in range(20):
-        kill_at_random(place, rng, budget=budget)
-        before = place.remains()
+    kills = []
+    for number in range(20):
+        kill_at_random(place, rng, budget, early=number % 4 == 3)
+        kills.append(place.remains())
     place.go_on(monkeypatch)
-    assert_whole(place, before, budget)
+    for before in kills:
+        assert_whole(place, before, budget)
+    assert len(set(place.lines("submitted"))) < len(place.lines("submitted")), "nothing that was under way was lost"
 
 
 class Impatient(crash_engine.Witness):
@@ -330,17 +335,17 @@ def pause(place: Place, seconds: float) -> None:
 def test_the_systems_wish_to_end_lets_what_is_judged_finish(place):
     """Every evaluation that had begun is in the log, the exit code says that it was interrupted, and the rest is done later."""
     pause(place, 0.3)
-    with command(place, "--budget", "8programs", "--judges", "2") as engine:
+    with command(place, "--budget", "16programs", "--judges", "2") as engine:
         assert waited(lambda: len(place.lines("judged")) >= 3, PATIENCE)
         engine.terminate()
         assert engine.wait(PATIENCE) == 130
     before = place.remains()
     assert set(before.searched) == {event.record.program for event in before.settled if event.record.program}
-    assert len(before.settled) < 8
+    assert len(before.settled) < 16
     pause(place, 0.0)
     with command(place, "--continue", place.task.name) as engine:
         assert engine.wait(PATIENCE) == 0
-    assert_whole(place, before, budget=8)
+    assert_whole(place, before, budget=16)
 
 
 def test_the_second_interrupt_does_not_wait_for_what_is_judged(place, monkeypatch):

@@ -102,10 +102,11 @@ def test_an_evaluator_that_does_not_load_is_described(tmp_path, text, message):
 
 
 def test_the_line_that_fails_is_shown(tmp_path):
-    """The traceback's end follows the message."""
+    """The traceback's end comes beside the message, which is one line."""
     description, _ = served(written_task(tmp_path, "def setup():\n    return 1 / 0\n\nsetup()\n"))
-    assert "return 1 / 0" in description.error
-    assert "in setup" in description.error
+    assert "return 1 / 0" in description.trace
+    assert "in setup" in description.trace
+    assert "\n" not in description.error
 
 
 def test_a_task_without_its_evaluator_is_described(tmp_path):

@@ -42,6 +42,7 @@ from evolve.types import (
     canonical,
 )
 from evolve.types.codec import decode, encode
+from evolve.types.suggest import did_you_mean
 
 # What two runs of the same search may differ in: names, times, load and machine.
 _CIRCUMSTANCES = frozenset(
@@ -266,6 +267,12 @@ def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
         raise ConfigError(
             "there is no operator to propose with. Do: name one, --set operators.names='[\"tune_literals\"]'"
         )
+    for name in settings.operators.settings:
+        if name not in names:
+            raise ConfigError(
+                f"there are settings for operator {name!r}, which this campaign does not use.{did_you_mean(name, names)} "
+                "Do: correct the name, or add it to operators.names"
+            )
     for name in names:
         plugins.operator(name, settings.operators.settings.get(name, {}))
     plugins.strategy(settings.strategy.name, settings.strategy.settings, names)

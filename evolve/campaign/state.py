@@ -3,7 +3,7 @@
 Invariant: live and replayed events pass the same `settle` and `absorb`, so a replayed state equals the live one."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from evolve.archive import Archive
 from evolve.campaign.history import Columns, Past, Reader
@@ -60,7 +60,7 @@ class State:
         self.columns = Columns()
         self.reader = reader
         self.lessons: list[Lesson] = []
-        self.progress = Progress()
+        self._spent = Spent()
         self.steps: dict[int, Step] = {}
         self.last_step = 0
         self.seen: set[ProgramId] = set()
@@ -68,6 +68,11 @@ class State:
         self.machine: MachineMeasured | None = None
         self.seed_values: list[float] = []
         self._tell = tell
+
+    @property
+    def progress(self) -> Progress:
+        """What was spent, but for the seconds that pass while nothing settles."""
+        return self._spent.progress()
 
     @property
     def history(self) -> Past:
@@ -145,7 +150,7 @@ class State:
             and not record.evaluation.certified
         ):
             self.seed_values.append(record.evaluation.fitness)
-        self.progress = _spent(self.progress, record)
+        self._spent.add(record)
         step = self.steps.get(record.origin.step)
         if step is not None:
             step.settled.add(record.origin.index)
@@ -161,17 +166,35 @@ def _about_noise(action: object) -> bool:
     return isinstance(action, Measure) and action.why == NOISE
 
 
-def _spent(progress: Progress, record: Record) -> Progress:
-    """The totals with one more record. A screened proposal was not judged and is no program of the budget."""
-    seconds = record.evaluation.seconds
-    measured = record.origin.kind == "measurement"
-    screened = record.evaluation.outcome is Outcome.SCREENED
-    return replace(
-        progress,
-        records=progress.records + 1,
-        programs=progress.programs + (record.origin.kind == "proposal" and not screened),
-        measurements=progress.measurements + measured,
-        screened=progress.screened + screened,
-        judge_seconds=progress.judge_seconds + seconds,
-        measure_seconds=progress.measure_seconds + (seconds if measured else 0.0),
-    )
+class Spent:
+    """The running totals: `Progress` while it grows. A screened proposal was not judged and is no program of the budget."""
+
+    __slots__ = ("judge_seconds", "measure_seconds", "measurements", "programs", "records", "screened")
+
+    def __init__(self) -> None:
+        self.records = self.programs = self.measurements = self.screened = 0
+        self.judge_seconds = self.measure_seconds = 0.0
+
+    def add(self, record: Record) -> None:
+        """One record more."""
+        seconds = record.evaluation.seconds
+        self.records += 1
+        self.judge_seconds += seconds
+        if record.evaluation.outcome is Outcome.SCREENED:
+            self.screened += 1
+        elif record.origin.kind == "proposal":
+            self.programs += 1
+        elif record.origin.kind == "measurement":
+            self.measurements += 1
+            self.measure_seconds += seconds
+
+    def progress(self) -> Progress:
+        """The totals now."""
+        return Progress(
+            programs=self.programs,
+            records=self.records,
+            measurements=self.measurements,
+            screened=self.screened,
+            judge_seconds=self.judge_seconds,
+            measure_seconds=self.measure_seconds,
+        )

@@ -4,6 +4,8 @@ Invariant: nothing is made before a campaign is."""
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from evolve.types import ConfigError
@@ -21,9 +23,21 @@ def workspace() -> Path:
 
 
 def campaigns(home: Path) -> list[Path]:
-    """The logs of a workspace, the one that was written last first."""
-    logs = list((home / "archive" / "campaigns").glob("*.db"))
-    return sorted(logs, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    """The logs of a workspace, the one that was written last first; raises `ConfigError` where it cannot be read."""
+    with _reached(home):
+        logs = list((home / "archive" / "campaigns").glob("*.db"))
+        return sorted(logs, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+
+
+@contextmanager
+def _reached(home: Path) -> Iterator[None]:
+    """Turns what the operating system says of a workspace into `ConfigError`."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfigError(
+            f"the workspace {home} cannot be used: {error.strerror}. Do: set EVOLVE_HOME to a folder that you may read and write"
+        ) from error
 
 
 def log_path(home: Path, name: str) -> Path:
@@ -36,17 +50,17 @@ def log_path(home: Path, name: str) -> Path:
 
 
 def new_path(home: Path, task: str, name: str | None) -> Path:
-    """The place of a new campaign: `name`, else the task's name with the first free number. Its folder is made."""
+    """The place of a new campaign: `name`, else the task's name with the first free number. Nothing is made."""
     path = log_path(home, name or task)
     number = 2
-    while path.exists():
-        if name:
-            raise ConfigError(
-                f"there is a campaign {name!r} already ({path}). Do: --continue {name}, or another --name"
-            )
-        path = log_path(home, f"{task}-{number}")
-        number += 1
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _reached(home):
+        while path.exists():
+            if name:
+                raise ConfigError(
+                    f"there is a campaign {name!r} already ({path}). Do: --continue {name}, or another --name"
+                )
+            path = log_path(home, f"{task}-{number}")
+            number += 1
     return path
 
 
@@ -60,6 +74,10 @@ def existing_path(home: Path, name: str | None) -> Path:
             raise ConfigError(f"there is no campaign in {home}. Do: evolve run circle_packing")
         return logs[0]
     path = log_path(home, name)
-    if not path.is_file():
-        raise ConfigError(f"there is no campaign {name!r} in {home}.{did_you_mean(name, [log.stem for log in logs])}")
+    with _reached(home):
+        found = path.is_file()
+    if not found:
+        raise ConfigError(
+            f"there is no campaign {name!r} in {home}.{did_you_mean(name, [log.stem for log in logs])} Do: `evolve campaign list` shows them"
+        )
     return path

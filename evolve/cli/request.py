@@ -11,7 +11,7 @@ from typing import Any
 import evolve.task
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import budget_of, try_settings
-from evolve.campaign.workspace import log_path
+from evolve.campaign.workspace import new_path
 from evolve.config import Settings, settings_from, validated
 from evolve.plugins import Plugins
 from evolve.stop import Amount, Budget, Until
@@ -52,10 +52,8 @@ def new_plan(request: Request, plugins: Plugins, home: Path) -> Plan:
     """A new campaign; raises `ConfigError` or `TaskError`."""
     if request.task is None:
         raise ConfigError("there is no TASK. Do: name one (evolve task list), or go on with a campaign (--continue)")
-    if request.name and log_path(home, request.name).exists():
-        raise ConfigError(
-            f"there is a campaign {request.name!r} already. Do: --continue {request.name}, or another --name"
-        )
+    if request.name:
+        new_path(home, request.task, request.name)
     settings = settings_from(_values(request), request.assignments)
     task = evolve.task.load(request.task, settings.parameters)
     try_settings(settings, task, plugins)

@@ -34,11 +34,13 @@ class LocalExecutor:
         self._thread.start()
 
     def describe(self) -> Description:
-        """What the first worker says of itself, waiting for it; raises `TaskError` with the evaluator's error, and
+        """What the first worker says of itself, waiting for it; raises `TaskError` with the evaluator's error (its traceback is a note), and
         `SandboxError` where no worker comes up."""
         description = self._desk.described.result()
         if description.error:
-            raise TaskError(description.error)
+            error = TaskError(description.error)
+            error.add_note(description.trace)
+            raise error
         return description
 
     def capacity(self, needs: Needs) -> int:

@@ -44,7 +44,7 @@ class Report:
 class Description:
     """What a worker says of itself before its first job: the evaluator's stages and functions, the hardware class, the
     isolation that candidates get, the versions of what scores depend on, and the wall limit of the whole cascade in seconds.
-    `error` tells why the evaluator does not load."""
+    `error` tells in one line why the evaluator does not load, `trace` where that is."""
 
     stages: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
@@ -53,6 +53,7 @@ class Description:
     environment: str = ""
     limit: float = 0.0
     error: str = ""
+    trace: str = ""
 
 
 def encode_job(job: Job) -> bytes:

@@ -81,7 +81,9 @@ class Asking:
         if isinstance(action, Wait):
             return None
         if not isinstance(action, Propose | Measure):
-            raise PluginError(f"strategy {name!r} asked for a {type(action).__name__}, wanted Propose, Measure or Wait")
+            raise PluginError(
+                f"strategy {name!r} asked for a {type(action).__name__}, wanted Propose, Measure or Wait. Do: mend its `ask`"
+            )
         return action
 
     def _allowed(self) -> bool:

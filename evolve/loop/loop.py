@@ -33,6 +33,7 @@ def run(campaign: Campaign, executor: Executor, judges: Description, watch: Watc
                 settled = [event for item in done for event in shop.take(item)]
                 asked = shop.ask()
             shop.start(asked)
+            shop.remember()
             for event in settled:
                 watch.settled(campaign, event)
             watch.turned(campaign)

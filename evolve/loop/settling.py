@@ -51,6 +51,7 @@ class Settling:
             signature: program for program, signature in campaign.log.signatures()
         }
         self._cache = _cache(campaign)
+        self._worth_caching: list[tuple[str, bytes]] = []
         self._plugin_failures = 0
         self._internal_failures = 0
         self._screened = 0
@@ -94,7 +95,7 @@ class Settling:
     def _screen(self, origin: Origin, draft: Draft, reason: str) -> Settled:
         self._plugin_failures = self._plugin_failures + 1 if draft.plugin_failed else 0
         if self._plugin_failures == IN_A_ROW:
-            self.failure = PluginError(f"{reason} ({IN_A_ROW} times in a row). Do: mend the plugin, or leave it out")
+            self.failure = PluginError(f"{IN_A_ROW} proposals in a row failed, the last because {reason}")
         self._screened += 1
         evaluation = Evaluation.failed(Outcome.SCREENED, self._campaign.log.put_text(reason), stage="screen")
         return self._append(origin, None, evaluation, draft.child)
@@ -107,7 +108,14 @@ class Settling:
         yield from self._settle(work, report)
         if self._cache and work.key and evaluation.outcome in CACHED and evaluation.seconds >= WORTH_CACHING:
             name = f"{self._campaign.name}/{len(self._state.columns.programs)}"
-            self._cache.put(work.key, name.encode() + b"\n" + result)
+            self._worth_caching.append((work.key, name.encode() + b"\n" + result))
+
+    def remember(self) -> None:
+        """Fills the cache, when the records that it names are durable."""
+        for key, value in self._worth_caching:
+            assert self._cache is not None, "nothing is worth caching where there is no cache"
+            self._cache.put(key, value)
+        self._worth_caching.clear()
 
     def _cached(self, work: Work) -> Report | None:
         found = self._cache.get(work.key) if self._cache else None
@@ -160,11 +168,8 @@ class Settling:
     def _check_seed(self, record: Record, report: Report) -> None:
         """The seed must pass its own evaluator; with its last measurement the noise floor is known."""
         if record.origin.kind == "seed" and record.evaluation.outcome is not Outcome.OK:
-            feedback = report.texts.get(TextId(record.evaluation.feedback), "")
-            self.failure = TaskError(
-                f"the seed of task {self._task.name!r} fails its own evaluator: {record.evaluation.outcome}. {feedback.strip()} "
-                "Do: mend the seed or the evaluator"
-            )
+            what = f"the seed of task {self._task.name!r} fails its own evaluator: {record.evaluation.outcome}"
+            self.failure = _noted(TaskError, what, report, "mend the seed or the evaluator")
         values = self._state.seed_values
         wanted = self._campaign.settings.confirm.seeds
         if not self._task.deterministic and len(values) == wanted and self._state.noise_floor == 0.0:
@@ -176,8 +181,19 @@ class Settling:
         failed = report.evaluation.outcome is Outcome.INTERNAL
         self._internal_failures = self._internal_failures + 1 if failed else 0
         if self._internal_failures == IN_A_ROW:
-            feedback = report.texts.get(TextId(report.evaluation.feedback), "")
-            self.failure = SandboxError(f"the judge failed {IN_A_ROW} times in a row, last with: {feedback.strip()}")
+            what = f"the judge failed {IN_A_ROW} times in a row, last with"
+            self.failure = _noted(SandboxError, what, report, "mend the evaluator, or what it needs of the machine")
+
+
+def _noted(kind: type[EvolveError], what: str, report: Report, remedy: str) -> EvolveError:
+    """An error that quotes one line of a report's feedback, the root error of a traceback; all of it is the error's note."""
+    feedback = report.texts.get(TextId(report.evaluation.feedback), "").strip() or "there is no feedback"
+    quoted = feedback.split("\n\n", 1)[0].rsplit("\n", 1)[-1].strip()
+    if "Do:" not in quoted:
+        quoted = f"{quoted.rstrip('.')}. Do: {remedy}; --debug shows all that is known"
+    error = kind(f"{what}: {quoted}")
+    error.add_note(feedback)
+    return error
 
 
 def _cache(campaign: Campaign) -> EvaluationCache | None:

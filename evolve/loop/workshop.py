@@ -161,6 +161,10 @@ class Workshop:
             self.settling.failure = error
             return []
 
+    def remember(self) -> None:
+        """Keeps evaluations for later campaigns, when their records are durable."""
+        self.settling.remember()
+
     def stop_on_failure(self) -> None:
         """Raises what makes going on useless."""
         if self.settling.failure is not None:

@@ -46,7 +46,7 @@ class Log(LogReader):
         """Makes a new log, readable by its owner alone, and opens it for writing; raises `StoreError` when there is a file."""
         refuse_network(path)
         with reachable(path), explained(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             try:
                 make(path, schema.build)
             except FileExistsError:

@@ -210,7 +210,7 @@ def _explained(error: ValidationError) -> str:
     keys = tuple(key for key in first["loc"] if key != "[key]")
     where = _dotted(keys)
     if first["type"] == "extra_forbidden":
-        return f"unknown key {where!r}.{did_you_mean(str(keys[-1]), _known(keys[:-1]))}"
+        return f"unknown key {where!r}.{did_you_mean(str(keys[-1]), _known(keys[:-1]))} Do: correct it; docs/tasks.md explains every key"
     if first["type"] == "missing":
         return (
             f"the key {where!r} is missing. Do: add it, for example {keys[-1]} = {1 if keys == ('schema',) else '...'}"

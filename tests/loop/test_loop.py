@@ -196,7 +196,7 @@ def test_an_operator_that_fails_five_times_in_a_row_stops_the_campaign(bench):
 
     campaign = bench.create()
     campaign.operator = lambda name: Broken()
-    with campaign, pytest.raises(PluginError, match=r"raised ZeroDivisionError: oops .5 times in a row"):
+    with campaign, pytest.raises(PluginError, match=r"5 proposals in a row failed.*raised ZeroDivisionError: oops"):
         bench.run(campaign)
     with bench.open(readonly=True) as campaign:
         assert {Outcome.OK, Outcome.SCREENED} == {
@@ -384,3 +384,27 @@ def test_a_log_that_ends_after_any_turn_replays_to_the_state_of_that_turn(bench,
             state = again.state
             assert live[count] == (state.archive.state(), sorted(state.steps), state.progress.records)
             assert state.difference is None
+
+
+def test_a_turn_that_is_lost_leaves_nothing_in_the_cache(bench):
+    """Else the judging that is done again would name a record that never was."""
+
+    def slow(job):
+        report = near_seven(job)
+        return dataclasses.replace(report, evaluation=dataclasses.replace(report.evaluation, seconds=0.5))
+
+    campaign = bench.create()
+    record, settled = campaign.record, []
+
+    def dying(event):
+        record(event)
+        settled.extend([event] if isinstance(event, Settled) else [])
+        if len(settled) >= 5 and isinstance(event, Asked):
+            raise KeyboardInterrupt
+
+    campaign.record = dying
+    with campaign, pytest.raises(KeyboardInterrupt):
+        bench.run(campaign, FakeExecutor(slow))
+    with bench.open() as campaign:
+        bench.run(campaign, FakeExecutor(slow))
+        assert {event.record.evaluation.cached_from for event in events(campaign, Settled)} == {""}
