@@ -9,7 +9,6 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any
 
-from evolve.judge.attempt import Raised
 from evolve.types import Evaluation, Outcome, Task
 
 
@@ -76,17 +75,6 @@ def number(what: str, value: Any) -> float:
     if not math.isfinite(plain):
         raise Fault(Outcome.INVALID, f"the {what} is {plain}, not a finite number")
     return plain
-
-
-def unusable_fitness(raised: Raised) -> float | None:
-    """The fitness that is not finite, where that is what `Evaluation` itself refused."""
-    place = raised.error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    if place is None or place.tb_frame.f_code is not Evaluation.__post_init__.__code__:
-        return None
-    fitness = place.tb_frame.f_locals["self"].fitness
-    return fitness if isinstance(fitness, float) and not math.isfinite(fitness) else None
 
 
 def stored_text(name: str, artifact: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from evolve.judge.attempt import Raised, attempt
 from evolve.judge.candidate import Candidate, OpenSession
-from evolve.judge.checks import Fault, checked, printable, stored_text, unusable_fitness
+from evolve.judge.checks import Fault, checked, printable, stored_text
 from evolve.judge.job import Job, Report
 from evolve.protocols import Evaluator
 from evolve.sandbox import OUTCOME, SessionFailed
@@ -25,6 +25,7 @@ from evolve.types import (
     TaskError,
     TextId,
     Trial,
+    UnusableFitness,
     text_id,
 )
 from evolve.types.suggest import did_you_mean
@@ -116,9 +117,8 @@ def _run(task: Task, function: Callable[[Any, Trial], Evaluation], candidate: Ca
 
 def _failed(raised: Raised) -> Evaluation:
     """What the evaluator raised. A fitness that is not finite is the program's; a sandbox that does not start says so itself."""
-    fitness = unusable_fitness(raised)
-    if fitness is not None:
-        return Evaluation.invalid(f"the fitness is {fitness}, not a finite number")
+    if isinstance(raised.error, UnusableFitness):
+        return Evaluation.invalid(f"the fitness is {raised.error.fitness}, not a finite number")
     if isinstance(raised.error, Fault):
         return raised.error.evaluation
     if isinstance(raised.error, EvolveError):

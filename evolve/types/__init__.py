@@ -10,7 +10,7 @@ from evolve.types.errors import (
     StoreError,
     TaskError,
 )
-from evolve.types.evaluation import Evaluation, Outcome, Parameters, Split, Trial, Trust
+from evolve.types.evaluation import Evaluation, Outcome, Parameters, Split, Trial, Trust, UnusableFitness
 from evolve.types.events import (
     Action,
     Asked,
@@ -75,6 +75,7 @@ __all__ = [
     "Split",
     "Trial",
     "Trust",
+    "UnusableFitness",
     "Call",
     "Child",
     "Insertion",

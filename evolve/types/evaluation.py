@@ -12,6 +12,14 @@ Split = Literal["search", "confirm", "held_out"]
 Trust = Literal["witnessed", "rescored", "claimed"]
 
 
+class UnusableFitness(ValueError):
+    """A fitness that is no finite number: what a program did, and no mistake of its evaluator's code."""
+
+    def __init__(self, fitness: float) -> None:
+        super().__init__(f"a fitness is a finite number, got {fitness!r}")
+        self.fitness = fitness
+
+
 class Outcome(StrEnum):
     """How a judging ended. `docs/outcomes.md` maps every status of a session to one of these."""
 
@@ -83,7 +91,7 @@ class Evaluation:
                 f"a fitness is set exactly when the outcome is OK, got {self.outcome} with {self.fitness!r}"
             )
         if self.fitness is not None and not math.isfinite(self.fitness):
-            raise ValueError(f"a fitness is a finite number, got {self.fitness!r}")
+            raise UnusableFitness(self.fitness)
 
     @classmethod
     def ok(
@@ -96,7 +104,10 @@ class Evaluation:
         feedback: str = "",
         standard_error: float | None = None,
     ) -> "Evaluation":
-        """A program that did what was asked; `fitness` in the task's own direction."""
+        """A program that did what was asked; `fitness` in the task's own direction. Raises `UnusableFitness` where that is not
+        finite, and `TypeError` for a truth value."""
+        if isinstance(fitness, bool):
+            raise TypeError(f"a fitness is a number, got {fitness}")
         return cls(
             Outcome.OK,
             fitness=float(fitness),

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judge_fakes import small_task
 
-from evolve.judge.attempt import Raised, attempt
-from evolve.judge.checks import Fault, checked, number, printable, stored_text, unusable_fitness
+from evolve.judge.checks import Fault, checked, number, printable, stored_text
 from evolve.types import Axis, Evaluation, Outcome
 
 TASK = small_task()
@@ -97,24 +96,6 @@ def test_a_descriptor_for_each_axis_is_wanted_of_an_ok_evaluation():
     assert "'walls'; the evaluation has wall" in found.feedback
     assert checked(Evaluation.wrong("no"), task) == Evaluation.wrong("no")
     assert checked(Evaluation.ok(1.0), task, wants_axes=False) == Evaluation.ok(1.0)
-
-
-@pytest.mark.parametrize("fitness", [math.nan, math.inf])
-def test_a_fitness_that_evaluation_itself_refuses_is_recognised(fitness):
-    """`Evaluation.ok(nan)` raises inside the evaluator, and is the program's failure all the same."""
-    raised = attempt(lambda: Evaluation.ok(fitness))
-    assert isinstance(raised, Raised)
-    assert repr(unusable_fitness(raised)) == repr(fitness)
-
-
-@pytest.mark.parametrize(
-    "call", [lambda: Evaluation.ok("much"), lambda: Evaluation(Outcome.OK), lambda: float("nan!"), lambda: 1 / 0]
-)
-def test_other_errors_are_not_taken_for_one(call):
-    """They are the evaluator's own."""
-    raised = attempt(call)
-    assert isinstance(raised, Raised)
-    assert unusable_fitness(raised) is None
 
 
 PLAIN = st.recursive(

@@ -1,0 +1,40 @@
+"""What an evaluation and a trial accept."""
+
+import math
+
+import pytest
+
+from evolve.types import Evaluation, Outcome, Parameters, UnusableFitness
+
+
+@pytest.mark.parametrize("fitness", [math.nan, math.inf, -math.inf])
+def test_a_fitness_is_finite(fitness):
+    """And what is not says what it is, so that the judge can tell it from a mistake."""
+    with pytest.raises(UnusableFitness) as caught:
+        Evaluation.ok(fitness)
+    assert repr(caught.value.fitness) == repr(fitness)
+
+
+@pytest.mark.parametrize(("fitness", "error"), [(True, TypeError), ("much", ValueError), (None, TypeError)])
+def test_a_fitness_is_a_number(fitness, error):
+    """A truth value is none."""
+    with pytest.raises(error) as caught:
+        Evaluation.ok(fitness)
+    assert not isinstance(caught.value, UnusableFitness)
+
+
+@pytest.mark.parametrize(("outcome", "fitness"), [(Outcome.OK, None), (Outcome.WRONG, 0.0)])
+def test_a_fitness_is_set_exactly_when_the_outcome_is_ok(outcome, fitness):
+    """A failure is a kind, never the number 0."""
+    with pytest.raises(ValueError, match="exactly when the outcome is OK"):
+        Evaluation(outcome, fitness=fitness)
+
+
+def test_parameters_are_read_as_attributes():
+    """An unknown one names those that there are."""
+    parameters = Parameters(n=26, name="x")
+    assert (parameters.n, parameters.name) == (26, "x")
+    with pytest.raises(AttributeError, match="no parameter 'm' in this task; it has n, name"):
+        _ = parameters.m
+    with pytest.raises(AttributeError, match="it has none"):
+        _ = Parameters().n
