@@ -189,7 +189,10 @@ def test_a_text_in_another_encoding_is_refused(folder: Path, name: str) -> None:
 def test_a_wrong_key_is_shown_with_the_file_and_its_path(folder: Path) -> None:
     """What, got, do this."""
     (folder / "task.toml").write_text("schema = 1\n[[stages]]\nsecond = 3\n")
-    assert error_of(folder) == f"{folder / 'task.toml'}: unknown key 'stages[0].second'. Did you mean 'seconds'?"
+    assert (
+        error_of(folder)
+        == f"{folder / 'task.toml'}: unknown key 'stages[0].second'. Did you mean 'seconds'? Do: correct it; docs/tasks.md explains every key"
+    )
 
 
 def test_dates_among_a_plugins_settings_are_refused(folder: Path) -> None:
