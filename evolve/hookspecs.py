@@ -1,4 +1,4 @@
-"""The hooks. Name, types and docstring are the contract; each has a bundled user.
+"""The hooks. Name, types and docstring are the contract.
 
 A plugin is a module (entry-point group `evolve`) with functions marked `@hookimpl`. Factories take the plugin's settings, a plain
 mapping that was checked against `settings`, a pydantic model class (None: there are no settings)."""

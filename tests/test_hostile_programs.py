@@ -3,9 +3,9 @@
 Whatever multiplies or grows here is bounded by the program itself, for plain isolation does not stop it."""
 
 import contextlib
+import json
 import os
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,11 +13,11 @@ import pytest
 
 import evolve.task
 from evolve.judge import Job, LocalExecutor, Report, decode_report, encode_job
+from evolve.judge.children import children_of
 from evolve.types import Outcome
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
 
-MARK = "EVOLVE_TEST_STRAY"
 TASK = {
     "task.toml": """schema = 1
 deterministic = true
@@ -36,10 +36,11 @@ from evolve import Candidate, Evaluation, Trial, evaluator
 
 @evaluator
 def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
-    value = candidate.call("value")
+    answer = candidate.call("value")
+    value, left = answer if type(answer) is list and len(answer) == 2 else (answer, [])
     if type(value) is not float:
         return Evaluation.invalid(f"value() must return a float, got a {type(value).__name__}")
-    return Evaluation.ok(math.sqrt(value))
+    return Evaluation.ok(math.sqrt(value), artifacts={"left": left})
 """,
 }
 FRAMES = """import os, struct, time
@@ -102,34 +103,52 @@ HOSTILE = {
 }
 
 LEAVES = {
-    "ten children": "for _ in range(10):\n        if os.fork() == 0: time.sleep(60); os._exit(0)",
-    "a daemon": (
-        "if os.fork() == 0:\n        os.setsid()\n        if os.fork() == 0: time.sleep(60)\n        os._exit(0)\n"
-        "    os.wait()"
-    ),
-    "another program": "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'], start_new_session=True)",
+    "ten children": """
+    left = [os.fork() for _ in range(10) if os.getpid() == own]
+    if os.getpid() != own: time.sleep(60)
+""",
+    "a daemon": """
+    read, write = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.write(write, str(os.getpid()).encode())
+            time.sleep(60)
+        os._exit(0)
+    os.wait()
+    left = [int(os.read(read, 20))]
+""",
+    "another program": """
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    left = [subprocess.Popen(command, start_new_session=True).pid]
+""",
 }
 
 PATCHES = {
-    "the standard library": "import math, json\nmath.sqrt = json.dumps = json.loads = lambda *a, **k: 100.0",
-    "the builtins": "import builtins\nbuiltins.float = builtins.type = builtins.isinstance = lambda *a: 100.0",
-    "the engine": "import sys\nsys.modules['evolve'] = sys.modules['evolve.sandbox'] = sys.modules['math'] = None",
-    "the environment": "import os\nos.environ.clear()\nos.umask(0o777)\nos.chdir('/')",
-    "the clock": "import time\ntime.monotonic = time.time = lambda: 0.0",
+    "the standard library": ("import math, json\nmath.sqrt = json.dumps = json.loads = lambda *a, **k: 100.0", 4.0),
+    "the builtins": ("import builtins\nbuiltins.float = builtins.type = builtins.isinstance = lambda *a: 100.0", None),
+    "the engine": (
+        "import sys\nsys.modules['evolve'] = sys.modules['evolve.sandbox'] = sys.modules['math'] = None",
+        4.0,
+    ),
+    "the environment": ("import os\nos.environ.clear()\nos.umask(0o777)\nos.chdir('/')", 4.0),
+    "the clock": ("import time\ntime.monotonic = time.time = lambda: 0.0", 4.0),
 }
+"""What it does to its own interpreter, and the score that it gets: that of the judge's own code, or none where it broke its answer."""
 
 
 @pytest.fixture(scope="module")
 def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalExecutor]:
-    """One slot, so that the next program is judged where the harmful one was. Its processes have the mark in their environment
-    for as long as they run in its temporary folder."""
+    """One slot, so that the next program is judged where the harmful one was. At the end no process of it is left."""
     folder = tmp_path_factory.mktemp("tasks") / "number"
     folder.mkdir()
     for name, text in TASK.items():
         (folder / name).write_text(text)
+    others = children_of(os.getpid())
     with contextlib.closing(LocalExecutor(evolve.task.load(folder), 1)) as made:
         made.describe()
         yield made
+    assert children_of(os.getpid()) - others == set()
 
 
 def judged(judge: LocalExecutor, source: str) -> Report:
@@ -162,41 +181,24 @@ def test_what_it_printed_last_is_told(judge: LocalExecutor) -> None:
     assert len(feedback) < 10_000
 
 
-def strays(mark: str) -> list[int]:
-    """The processes that live with this variable in their environment."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if mark.encode() in (process / "environ").read_bytes():
-                found.append(int(process.name))
-    return found
-
-
 @pytest.mark.parametrize("leave", LEAVES.values(), ids=LEAVES)
 def test_what_it_leaves_is_ended_and_its_answer_counts(judge: LocalExecutor, leave: str) -> None:
-    """No process is left when its report has come."""
-    mark = f"{MARK}={os.getpid()}-{time.monotonic_ns()}"
-    name, _, value = mark.partition("=")
-    # A process shows the environment that it was started with, so the program starts itself once more, marked.
-    inner = f"import os, subprocess, sys, time\\nif True:\\n    {leave}".replace("\n", "\\n").replace('"', "'")
-    source = f"""import os, subprocess, sys
-def value():
-    subprocess.run([sys.executable, "-c", "{inner}"], env={{**os.environ, "{name}": "{value}"}}, timeout=10)
-    with open("started", "w") as file:
-        file.write("yes")
-    return 9.0
-"""
-    evaluation = judged(judge, source).evaluation
-    assert (evaluation.outcome, evaluation.fitness) == (Outcome.OK, 3.0)
-    assert strays(mark) == []
+    """Processes that lived when it answered are gone when its report has come."""
+    start = "import os, subprocess, sys, time\ndef value():\n    own = os.getpid()"
+    alive = "    for pid in left: os.kill(pid, 0)\n    return [9.0, left]"
+    report = judged(judge, start + leave + alive)
+    assert (report.evaluation.outcome, report.evaluation.fitness) == (Outcome.OK, 3.0)
+    left = json.loads(report.texts[report.evaluation.artifacts["left"]])
+    assert left
+    assert [pid for pid in left if Path(f"/proc/{pid}").exists()] == []
     check_next(judge)
 
 
-@pytest.mark.parametrize("patch", PATCHES.values(), ids=PATCHES)
-def test_what_it_patches_is_its_own(judge: LocalExecutor, patch: str) -> None:
-    """Its score comes from the judge's own code; whatever it can do to itself, the next is judged as if it had not been."""
+@pytest.mark.parametrize(("patch", "fitness"), PATCHES.values(), ids=PATCHES)
+def test_what_it_patches_is_its_own(judge: LocalExecutor, patch: str, fitness: float | None) -> None:
+    """The next is judged as if it had not been."""
     evaluation = judged(judge, patch + "\ndef value(): return 16.0").evaluation
-    assert evaluation.fitness in (None, 4.0)
+    assert evaluation.fitness == fitness
     check_next(judge)
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,8 @@ class Campaign:
             self.operator_names,
         )
         self.state = State(task, _archive(task, self.settings), Reader(log), self._tell, self.settings.confirm.seeds)
+        self.events = 0
+        """How many events the state has taken."""
         self._started = time.monotonic()
 
     @classmethod
@@ -163,7 +166,7 @@ class Campaign:
         try:
             for stamped in self.log.events():
                 self.state.replay(stamped.event)
-                active = stamped.active
+                active, self.events = stamped.active, stamped.number
         finally:
             gc.enable()
         self._started = time.monotonic() - active
@@ -189,7 +192,7 @@ class Campaign:
 
     def record(self, event: Event) -> None:
         """Appends an event that the state has taken. Inside a transaction; main thread."""
-        self.log.append(event, at=time.time(), active=self.seconds)
+        self.events = self.log.append(event, at=time.time(), active=self.seconds)
 
     def write(self, event: Event) -> None:
         """Takes and appends an event that is no settled record."""
@@ -206,7 +209,7 @@ class Campaign:
         """The hash of all events without their circumstances: equal for two `--deterministic` campaigns with one seed, in however
         many runs."""
         total = hashlib.sha256()
-        for stamped in self.log.events():
+        for stamped in islice(self.log.events(), self.events):
             if not isinstance(stamped.event, MachineMeasured | SettingsChanged):
                 total.update(canonical(_essence(encode(stamped.event))).encode())
         return total.hexdigest()

@@ -152,7 +152,7 @@ def replay_campaign(name: str | None, as_json: bool) -> None:
         took = time.monotonic() - began
         found = Replayed(
             name=opened.name,
-            events=opened.log.count(),
+            events=opened.events,
             records=opened.state.progress.records,
             digest=opened.digest(),
             equal=difference is None,

@@ -54,7 +54,7 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
         ("outcome", line.outcome),
         ("score", _score(campaign, line)),
         ("certified", _certificate(shown)),
-        ("archive", f"{line.insertion}" + (f" on island {line.island}, cell {line.cell}" if line.cell >= 0 else "")),
+        ("archive", _archive(shown)),
         ("descriptors", _numbers(shown.descriptors)),
         ("metrics", _numbers(shown.metrics)),
         ("artifacts", ", ".join(f"{name} ({size:,} characters)" for name, size in shown.artifacts.items())),
@@ -67,6 +67,14 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
         ("thought", shown.thought),
     ]
     return [(label, text) for label, text in rows if text]
+
+
+def _archive(shown: Shown) -> str:
+    """What the archive did with it at first, and by which later measurement it won."""
+    line = shown.record
+    place = f" on island {line.island}, cell {line.cell}" if line.cell >= 0 else ""
+    won = [again for again in shown.judged_again if again.insertion in ("IMPROVED", "NEW")]
+    return f"{line.insertion}{place}" + (f", then {won[0].insertion} by {won[0].name}" if won else "")
 
 
 def _score(campaign: Campaign, line: report.RecordLine) -> str:

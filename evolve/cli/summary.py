@@ -24,7 +24,8 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The last line of `evolve run --json`. `certificate` names the record that proves the best value, where there is one."""
+    """The last line of `evolve run --json`. `certificate` names the record that proves the best value, where there is one;
+    `refusal` says why the last proposal was not judged, where a campaign is exhausted."""
 
     event: str
     campaign: str
@@ -37,6 +38,7 @@ class Ended:
     isolation: str
     best: report.Best | None
     certificate: str
+    refusal: str
 
 
 def ended(campaign: Campaign, ending: Ending) -> Ended:
@@ -54,6 +56,7 @@ def ended(campaign: Campaign, ending: Ending) -> Ended:
         isolation=state.machine.isolation if state.machine else "",
         best=best,
         certificate=report.certificate(campaign, best.record) if best and best.certified else "",
+        refusal=ending.refusal,
     )
 
 
@@ -75,6 +78,8 @@ def closing_words(campaign: Campaign, end: Ended) -> str:
     spent = f"{end.programs:,} programs judged in {duration(end.seconds)}, {speed}"
     waiting = f", {wording.waiting(end.left)}" if end.left else ""
     head = f"campaign {end.campaign} ended: {_REASONS[end.reason]} ({spent}{waiting})."
+    if end.refusal:
+        head = f"{head}\nThe last proposal was not judged: {end.refusal}"
     tally = report.Tally.of(campaign.state.history)
     rows = [
         *best_facts(campaign, end.best),

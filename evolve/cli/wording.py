@@ -30,7 +30,8 @@ def level(isolation: str) -> str:
 
 def score(best: Best, fitness: Fitness) -> str:
     """`sum of radii 2.5523 +- 0.001 of 4 measurements (+0.0109 to the seed)`."""
-    error = f" +- {best.standard_error:.2g} of {best.measurements} measurements" if best.standard_error else ""
+    count = f"{best.measurements} measurement{'s' if best.measurements != 1 else ''}"
+    error = f" +- {best.standard_error:.2g} of {count}" if best.standard_error else ""
     return f"{fitness.name} {number(best.fitness, fitness)}{error}{_gain(best, fitness)}"
 
 

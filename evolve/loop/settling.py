@@ -55,6 +55,7 @@ class Settling:
         self._plugin_failures = 0
         self._internal_failures = 0
         self._screened = 0
+        self.refusal = ""
         self.failure: EvolveError | None = None
         """What makes going on useless; raised when the turn that found it is durable."""
 
@@ -97,6 +98,7 @@ class Settling:
         if self._plugin_failures == IN_A_ROW:
             self.failure = PluginError(f"{IN_A_ROW} proposals in a row failed, the last because {reason}")
         self._screened += 1
+        self.refusal = reason
         evaluation = Evaluation.failed(Outcome.SCREENED, self._campaign.log.put_text(reason), stage="screen")
         return self._append(origin, None, evaluation, draft.child)
 

@@ -20,7 +20,7 @@ from evolve.loop.jobs import Jobs, Work
 from evolve.loop.proposing import Draft, Proposer
 from evolve.loop.settling import Settling
 from evolve.protocols import Context, Executor
-from evolve.types import Asked, EvolveError, Measure, Propose, SandboxError, Settled
+from evolve.types import Asked, EvolveError, Measure, Propose, SandboxError, Settled, TaskError
 
 PATIENCE = 600.0
 """Seconds that an operator has for one proposal."""
@@ -30,10 +30,12 @@ Reason = Literal["budget", "interrupted", "exhausted"]
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Why a run of a campaign ended. `left` counts the steps that were asked and wait for the next run."""
+    """Why a run of a campaign ended. `left` counts the steps that were asked and wait for the next run; `refusal` is
+    why the last proposal was not judged, where that ended it."""
 
     reason: Reason
     left: int
+    refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,8 @@ class Workshop:
 
     def ending(self) -> Ending:
         """Why nothing is under way any more."""
-        return Ending(self._reason or "budget", left=len(self.campaign.state.steps))
+        refusal = self.settling.refusal if self._reason == "exhausted" else ""
+        return Ending(self._reason or "budget", len(self.campaign.state.steps), refusal)
 
     def arrive(self, judges: Description) -> None:
         """Tells the log on which machine and how well isolated this run judges. Inside a transaction."""
@@ -107,9 +110,16 @@ class Workshop:
         self.settling.arrive(judges)
 
     def resume(self) -> None:
-        """Starts the steps that an earlier run left unfinished; a new campaign's seed is judged first."""
-        if not self.campaign.state.columns.programs:
+        """Starts the steps that an earlier run left unfinished; a new campaign's seed is judged first. Raises `TaskError` where an
+        earlier run found that the seed fails."""
+        state = self.campaign.state
+        if not state.columns.programs:
             self._submit(self.jobs.seed())
+        elif not state.seed_values:
+            raise TaskError(
+                f"the seed of campaign {self.campaign.name!r} failed its own evaluator: {state.history.outcome(1)}. "
+                f"Do: `evolve program show {self.campaign.name}/1` says why; a mended task needs a new campaign"
+            )
         self.start(step.asked for step in self.campaign.state.unfinished())
 
     def wait(self) -> list[Done]:

@@ -3,11 +3,16 @@
 Invariant: the engine knows them by the names given here and by nothing else."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
+from evolve import novelty
 from evolve.hookspecs import OperatorEntry, Settings, hookimpl
 from evolve.operators.perturb_literals import PerturbLiterals, PerturbSettings
 from evolve.operators.tune_literals import NAME, TuneLiterals, TuneSettings
 from evolve.protocols import Operator
+from evolve.types import Program
+
+_signature = lru_cache(maxsize=256)(novelty.signature)
 
 
 def _tune(settings: Settings) -> Operator:
@@ -25,3 +30,11 @@ def register_operators() -> Sequence[OperatorEntry]:
         OperatorEntry(NAME, _tune, TuneSettings, embedded=True),
         OperatorEntry("perturb_literals", _perturb, PerturbSettings, history_free=True),
     )
+
+
+@hookimpl
+def screen_program(program: Program, parents: Sequence[Program]) -> str | None:
+    """A no-op: the child reads the same as a parent, but for spacing and comments."""
+    if _signature(program) in map(_signature, parents):
+        return "no-op: it reads the same as its parent"
+    return None

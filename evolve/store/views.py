@@ -1,4 +1,4 @@
-"""The views of a log, for people: Datasette, `sqlite3`, `evolve sql`. Invariant: the engine itself never reads them, so that a view
+"""The views of a log, for people: Datasette, `sqlite3`. Invariant: the engine itself never reads them, so that a view
 may change with a migration and no campaign with it. A field that the body leaves out has its default value, which a view puts back."""
 
 _RECORDS = """

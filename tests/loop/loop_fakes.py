@@ -17,7 +17,7 @@ JUDGES = Description(stages=("evaluate",), hardware="fake", isolation="fake")
 
 def number_of(files: dict[str, str]) -> float:
     """The literal that the seed returns."""
-    return float(files["seed.py"].split("return")[1])
+    return float(files["seed.py"].split("return")[1].split("#")[0])
 
 
 def near_seven(job: Job) -> Report:
