@@ -80,6 +80,9 @@ def test_every_setting_has_a_reader():
 
     root = pathlib.Path(evolve.__file__).parent
     text = "\n".join(path.read_text() for path in root.rglob("*.py") if path.name != "config.py")
-    sections = [Settings, *(field.annotation for field in Settings.model_fields.values() if hasattr(field.annotation, "model_fields"))]
+    sections = [
+        Settings,
+        *(field.annotation for field in Settings.model_fields.values() if hasattr(field.annotation, "model_fields")),
+    ]
     unread = [name for section in sections for name in section.model_fields if f".{name}" not in text]
     assert unread == []

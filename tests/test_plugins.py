@@ -60,7 +60,9 @@ def test_a_third_party_registers_through_the_same_hooks(installed):
     seen = []
     installed["other"] = module(
         "other",
-        register_operators=lambda: [OperatorEntry("shuffle", lambda settings: seen.append(settings) or "operator", Level)],
+        register_operators=lambda: [
+            OperatorEntry("shuffle", lambda settings: seen.append(settings) or "operator", Level)
+        ],
         register_strategies=lambda: [StrategyEntry("mine", lambda settings, operators: (settings, operators))],
         register_evaluators=lambda: [EvaluatorEntry("near", lambda settings: ("evaluator", settings), Level)],
     )
@@ -84,7 +86,10 @@ def test_a_fresh_manager_every_time(installed):
         (ZeroDivisionError("at import"), "plugin 'broken' raised ZeroDivisionError: at import"),
         (module("m", register_nothing=lambda: ()), "a plugin implements a hook that does not exist"),
         (module("m", register_operators=lambda: 1 / 0), "plugin 'broken' raised ZeroDivisionError"),
-        (module("m", register_operators=lambda: ["tune"]), "plugin 'broken': register_operators returned a str, wanted OperatorEntry"),
+        (
+            module("m", register_operators=lambda: ["tune"]),
+            "plugin 'broken': register_operators returned a str, wanted OperatorEntry",
+        ),
         (
             module("m", register_operators=lambda: [OperatorEntry("tune_literals", lambda settings: None)]),
             "'tune_literals' is registered by two plugins, 'evolve.operators' and 'broken'",
@@ -102,13 +107,25 @@ def test_a_broken_plugin_is_named(installed, plugin, message):
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda loaded: loaded.operator("tune_literal", {}), "no operator is called 'tune_literal'. Did you mean 'tune_literals'?"),
+        (
+            lambda loaded: loaded.operator("tune_literal", {}),
+            "no operator is called 'tune_literal'. Did you mean 'tune_literals'?",
+        ),
         (lambda loaded: loaded.strategy("iland", {}, []), "no strategy is called 'iland'. Did you mean 'islands'?"),
         (lambda loaded: loaded.evaluator(EvaluatorSource(plugin="kernel")), "no evaluator is called 'kernel'."),
         (lambda loaded: loaded.strategy("random", {"x": 1}, ["perturb_literals"]), "'random' has no settings, got x"),
-        (lambda loaded: loaded.strategy("islands", {"x": 1}, ["tune_literals"]), "'islands' has no setting 'x'. Known: "),
-        (lambda loaded: loaded.strategy("islands", {"resource": []}, ["tune_literals"]), "the settings of 'islands' are not usable: resource: "),
-        (lambda loaded: loaded.operators_of("random", ["tune_literals"]), "uses history-free operators only, got 'tune_literals'"),
+        (
+            lambda loaded: loaded.strategy("islands", {"x": 1}, ["tune_literals"]),
+            "'islands' has no setting 'x'. Known: ",
+        ),
+        (
+            lambda loaded: loaded.strategy("islands", {"resource": []}, ["tune_literals"]),
+            "the settings of 'islands' are not usable: resource: ",
+        ),
+        (
+            lambda loaded: loaded.operators_of("random", ["tune_literals"]),
+            "uses history-free operators only, got 'tune_literals'",
+        ),
         (lambda loaded: loaded.operators_of("islands", ["nothing"]), "no operator is called 'nothing'"),
     ],
 )

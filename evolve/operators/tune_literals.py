@@ -69,7 +69,8 @@ class TuneLiterals:
         self._fold(history)
         search = self._searches.get(parent.skeleton)
         if search is None or search.descent.finished:
-            search = self._started(1 + (search.number if search else 0), selection.parents[0], parent)
+            start = _start(selection, parent.skeleton, history)
+            search = self._started(1 + (search.number if search else 0), start, _form(history, start))
         return [_child(search, parent, context.rng) for _ in range(selection.samples)]
 
     def _forget(self) -> None:
@@ -109,6 +110,18 @@ def plan(number: int, dimension: int, settings: TuneSettings) -> Plan:
     twice the tutorial's, because results are told late and a landscape of literals has many tops."""
     population = settings.population or 2 * (4 + int(3 * math.log(dimension)))
     return Plan(settings.sigma * _CYCLE[(number - 1) % len(_CYCLE)], population)
+
+
+def _start(selection: Selection, skeleton: str, history: History) -> RecordId:
+    """Where a new descent begins: the fittest of the parent and those inspirations that have its skeleton. A descent takes thousands
+    of judgings, so that a weak start costs more than it does for an operator that makes one child."""
+    alike = [record for record in selection.inspirations if _form(history, record).skeleton == skeleton]
+    return max([selection.parents[0], *alike], key=lambda record: _known_fitness(history, record))
+
+
+def _known_fitness(history: History, record: RecordId) -> float:
+    fitness = history.fitness(record)
+    return -math.inf if fitness is None else fitness
 
 
 def _form(history: History, record: RecordId) -> Template:
