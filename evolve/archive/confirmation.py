@@ -35,7 +35,7 @@ class Standing:
 class Rule:
     """How a task compares. `noise_floor` is one standard deviation of a single measurement, None as long as it is unknown.
     A gain counts at once when it reaches both the noise floor and `z` standard errors of the difference, or is more than
-    `sigmas` noise floors."""
+    `sigmas` standard errors."""
 
     deterministic: bool
     certifies: bool
@@ -71,7 +71,7 @@ def _clears_the_noise(rule: Rule, challenger: Standing, incumbent: Standing) -> 
         return False
     gain = challenger.value - incumbent.value
     error = error_of_difference(challenger.error, incumbent.error)
-    return gain >= max(rule.noise_floor, rule.z * error) or gain > rule.sigmas * rule.noise_floor
+    return gain >= max(rule.noise_floor, rule.z * error) or gain > rule.sigmas * error > 0
 
 
 def lacks(rule: Rule, side: Standing, *, challenges: bool) -> bool:

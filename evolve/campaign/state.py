@@ -67,6 +67,8 @@ class State:
         self.difference: Difference | None = None
         self.machine: MachineMeasured | None = None
         self.seed_values: list[float] = []
+        self.noise_values: list[float] = []
+        """Those of `seed_values` that were measured on the present hardware class."""
         self._tell = tell
 
     @property
@@ -84,21 +86,21 @@ class State:
         return Past(self.columns, self.reader, length)
 
     @property
-    def noise_floor(self) -> float:
-        """The spread of equal measurements, in the fitness's unit; 0 until it is known."""
-        return self.machine.noise_floor if self.machine else 0.0
+    def noise_floor(self) -> float | None:
+        """The spread of equal measurements on this machine, in the fitness's unit; None until it is known."""
+        return self.machine.noise_floor if self.machine else None
 
     @property
     def seed_is_measured(self) -> bool:
         """The seed has passed, and a noisy task's noise floor is known."""
-        return bool(self.seed_values) and (self.task.deterministic or len(self.seed_values) >= self._wanted)
+        return bool(self.seed_values) and (self.task.deterministic or self.noise_floor is not None)
 
     def noise_measurement(self) -> Measure | None:
-        """One more measurement of a noisy task's seed, until there are enough for the noise floor."""
-        if self.task.deterministic or not self.seed_values:
+        """One more measurement of a noisy task's seed, until there are enough for the noise floor of this machine."""
+        if self.task.deterministic or not self.seed_values or self.noise_floor is not None:
             return None
         asked = sum(_about_noise(step.asked.action) for step in self.steps.values())
-        if len(self.seed_values) + asked >= self._wanted:
+        if len(self.noise_values) + asked >= self._wanted:
             return None
         return Measure(about=1, program=self.task.seed.id, why=NOISE)
 
@@ -128,6 +130,8 @@ class State:
                 if isinstance(event.action, Measure):
                     self.archive.asked(event.action)
             case MachineMeasured():
+                if self.machine is not None and self.machine.hardware != event.hardware:
+                    self.noise_values.clear()
                 self.machine = event
                 self.archive.measured_machine(event)
             case Ruled():
@@ -150,6 +154,7 @@ class State:
             and not record.evaluation.certified
         ):
             self.seed_values.append(record.evaluation.fitness)
+            self.noise_values.append(record.evaluation.fitness)
         self._spent.add(record)
         step = self.steps.get(record.origin.step)
         if step is not None:

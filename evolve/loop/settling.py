@@ -66,7 +66,9 @@ class Settling:
 
     def arrive(self, judges: Description) -> None:
         """The run's machine and isolation."""
-        self._campaign.write(MachineMeasured(judges.hardware, self._state.noise_floor, judges.isolation))
+        machine = self._state.machine
+        floor = machine.noise_floor if machine is not None and machine.hardware == judges.hardware else None
+        self._campaign.write(MachineMeasured(judges.hardware, floor, judges.isolation))
 
     def drafted(self, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Settled | Work]:
         """For each draft of a step that has not settled before: a record at once, or the work to judge it."""
@@ -172,9 +174,9 @@ class Settling:
         if record.origin.kind == "seed" and record.evaluation.outcome is not Outcome.OK:
             what = f"the seed of task {self._task.name!r} fails its own evaluator: {record.evaluation.outcome}"
             self.failure = _noted(TaskError, what, report, "mend the seed or the evaluator")
-        values = self._state.seed_values
+        values = self._state.noise_values
         wanted = self._campaign.settings.confirm.seeds
-        if not self._task.deterministic and len(values) == wanted and self._state.noise_floor == 0.0:
+        if not self._task.deterministic and len(values) == wanted and self._state.noise_floor is None:
             machine = self._state.machine
             assert machine is not None, "a run tells its machine before it judges"
             self._campaign.write(replace(machine, noise_floor=noise_floor(values)))

@@ -34,7 +34,7 @@ class Plan:
     sigma: float
     population: int
     smallest: float = 1e-5
-    gain: float = 1e-3
+    gain: float = 0.02
     patience: float = 1.0
 
 

@@ -37,7 +37,7 @@ class Overview:
     operators: tuple[OperatorYield, ...]
     hardware: str
     isolation: str
-    noise_floor: float
+    noise_floor: float | None
     difference: str
 
 

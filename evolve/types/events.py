@@ -65,10 +65,11 @@ class SettingsChanged:
 @tagged
 @dataclass(frozen=True, slots=True)
 class MachineMeasured:
-    """A run began on a machine: its hardware class, the noise floor of the fitness, the isolation that is reached."""
+    """A run began on a machine, or its noise was measured: its hardware class, the noise floor of the fitness (None while it is not
+    known), the isolation that is reached."""
 
     hardware: str
-    noise_floor: float
+    noise_floor: float | None
     isolation: str
 
 

@@ -57,8 +57,8 @@ def test_certified_is_compared_with_certified(challenger: bool, incumbent: bool,
         (0.15, 0.0, ACCEPT),  # above it, and known exactly
         (0.15, 0.1, PENDING),  # below two standard errors of the difference, 0.283
         (0.30, 0.1, ACCEPT),
-        (0.45, 1.0, PENDING),
-        (0.55, 1.0, ACCEPT),  # more than five sigma
+        (0.55, 1.0, PENDING),  # five noise floors, but within the errors that the evaluator reports
+        (0.08, 0.01, ACCEPT),  # below the noise floor, and more than five standard errors of the difference
         (0.30, None, PENDING),
         (0.00, 0.0, REJECT),
         (-1.0, 0.0, REJECT),
@@ -112,3 +112,10 @@ def test_what_is_pending_lacks_a_measurement(rule: Rule, challenger: Standing, i
 )
 def test_who_lacks_a_measurement(rule: Rule, side: Standing, challenges: bool, expected: bool) -> None:
     assert lacks(rule, side, challenges=challenges) is expected
+
+
+@pytest.mark.parametrize("floor", [None, 0.0])
+def test_a_seed_without_noise_does_not_switch_the_rule_off(floor: float | None) -> None:
+    """The seed may score a constant while better programs are noisy, and say so themselves."""
+    rule = Rule(deterministic=False, certifies=False, z=2.0, sigmas=5.0, noise_floor=floor)
+    assert decide(rule, once(1.0, 10.0), once(0.9, 10.0)) is PENDING

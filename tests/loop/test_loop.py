@@ -6,9 +6,10 @@ import signal
 import sqlite3
 
 import pytest
-from loop_fakes import FakeExecutor, Seen, near_seven
+from loop_fakes import JUDGES, FakeExecutor, Seen, near_seven
 
 from evolve.judge import Report
+from evolve.loop import run
 from evolve.types import (
     Asked,
     Child,
@@ -296,7 +297,8 @@ def test_a_noisy_task_measures_its_seed_first(bench, circle_task):
         assert [Measure] * 4 == kinds[:4]
         assert Propose in kinds
         floors = [event.noise_floor for event in events(campaign, MachineMeasured)]
-        assert floors[0] == 0.0
+        assert floors[0] is None
+        assert len(floors) == 2
         assert 0.15 < floors[-1] < 0.17
         assert len(executor.jobs) == len({job.trial.seed for job in executor.jobs})
 
@@ -407,3 +409,25 @@ def test_a_turn_that_is_lost_leaves_nothing_in_the_cache(bench):
     with bench.open() as campaign:
         bench.run(campaign, FakeExecutor(slow))
         assert {event.record.evaluation.cached_from for event in events(campaign, Settled)} == {""}
+
+
+def test_a_noise_floor_of_zero_is_known_and_told_once(bench, circle_task):
+    """A noisy task whose seed always scores the same measures on, and writes no more about its machine."""
+    task = dataclasses.replace(circle_task, deterministic=False)
+    with bench.create(task=task) as campaign:
+        bench.run(campaign)
+        assert [event.noise_floor for event in events(campaign, MachineMeasured)] == [None, 0.0]
+        assert campaign.state.progress.programs == 30
+
+
+def test_another_machine_measures_the_noise_again(bench, circle_task):
+    """What the noise was elsewhere says nothing here."""
+    task = dataclasses.replace(circle_task, deterministic=False)
+    with bench.create(task=task) as campaign:
+        bench.run(campaign)
+    with bench.open() as campaign:
+        campaign.change({"budget": ["40programs"]})
+        run(campaign, FakeExecutor(), dataclasses.replace(JUDGES, hardware="another"), Seen())
+        machines = [(event.hardware, event.noise_floor) for event in events(campaign, MachineMeasured)]
+        assert machines == [("fake", None), ("fake", 0.0), ("another", None), ("another", 0.0)]
+        assert len(campaign.state.seed_values) == 10
