@@ -2,13 +2,14 @@
 
 Invariant: an unknown key is an error with its path; every key has a reader."""
 
-import os
+import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from evolve.judge.machine import usable_cores
 from evolve.types import ConfigError
 from evolve.types.suggest import did_you_mean
 
@@ -62,7 +63,7 @@ class Settings(Section):
     task: str
     parameters: dict[str, bool | int | float | str] = Field(default_factory=dict)
     seed: int = Field(default=0, ge=0)
-    judges: int = Field(default_factory=lambda: usable_cores(), ge=1, le=1024)
+    judges: int = Field(default_factory=usable_cores, ge=1, le=1024)
     budget: tuple[str, ...] = ()
     deterministic: bool = False
     cache: bool = True
@@ -70,11 +71,6 @@ class Settings(Section):
     operators: OperatorsSection = OperatorsSection()
     archive: IslandsSection = IslandsSection()
     confirm: ConfirmSection = ConfirmSection()
-
-
-def usable_cores() -> int:
-    """The processor cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) -> Settings:
@@ -104,9 +100,10 @@ def parse_assignment(text: str) -> tuple[list[str], Any]:
     if not sign or not all(path):
         raise ConfigError(f"a setting is written key=value, got {text!r}. Do: for example --set archive.islands=2")
     try:
-        return path, tomllib.loads(f"value = {value}")["value"]
+        read = tomllib.loads(f"value = {value}")
     except tomllib.TOMLDecodeError:
         return path, value.strip()
+    return path, read["value"] if len(read) == 1 else value.strip()
 
 
 def _copy(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,6 +125,11 @@ def _explained(error: ValidationError) -> str:
     where = ".".join(path)
     if first["type"] == "extra_forbidden":
         return f"unknown setting {where!r}.{did_you_mean(path[-1], _known(path[:-1]))} {_REMEDY}"
+    if first["type"] == "tuple_type":
+        example = json.dumps([first["input"]], default=str)
+        return (
+            f"setting {where!r} is a list, such as '{example}', got {first['input']!r}. Do: --set {where}='{example}'"
+        )
     return f"setting {where!r}: {first['msg']}, got {first['input']!r}. {_REMEDY}"
 
 

@@ -20,6 +20,7 @@ from evolve.judge.framing import receive_frame, send_frame
 from evolve.judge.job import Description, decode_job, encode_description, encode_report
 from evolve.judge.judging import Bench, judge, prepare
 from evolve.judge.machine import environment, hardware
+from evolve.judge.version import check_version
 from evolve.protocols import Evaluator
 from evolve.sandbox import Box, Session
 from evolve.types import EvolveError, Limits, Program, Task, TaskError
@@ -102,6 +103,7 @@ def load_evaluator(task: Task) -> Evaluator:
     """The evaluator that the task names; raises what its code raises, and `EvolveError`."""
     if task.evaluator.path is None:
         return plugins.load().evaluator(task.evaluator)
+    check_version(task)
     path = Path(task.folder) / task.evaluator.path
     found = {id(value): value for value in vars(_executed(path)).values() if isinstance(value, CodedEvaluator)}
     if len(found) != 1:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from evolve.config import Settings, parse_assignment, settings_from, usable_cores
+from evolve.config import Settings, parse_assignment, settings_from
+from evolve.judge.machine import usable_cores
 from evolve.types import ConfigError
 
 
@@ -37,6 +38,7 @@ def test_task_assignments_are_parameters():
         ("a=true", (["a"], True)),
         ("a=[1, 2]", (["a"], [1, 2])),
         ("a=some words", (["a"], "some words")),
+        ("a=1\nb = 2", (["a"], "1\nb = 2")),
         ('a="1"', (["a"], "1")),
         ("a==", (["a"], "=")),
     ],

@@ -7,9 +7,9 @@ import hashlib
 import json
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from evolve.campaign.workspace import existing_path, new_path
 from evolve.config import Settings, validated
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Operator, Strategy
-from evolve.stop import Budget, any_of, parse, tightest
+from evolve.stop import Amount, Budget, Resource, any_of, parse, tightest
 from evolve.store import Log
 from evolve.types import (
     Asked,
@@ -139,9 +139,7 @@ class Campaign:
         try_settings(settings, task, plugins)
         log = Log.create(path)
         with log.transaction():
-            opened = Opened(
-                opened.name, opened.task, opened.task_version, log.put_text(definition), opened.settings, versions
-            )
+            opened = replace(opened, definition=log.put_text(definition))
             log.append(opened, at=time.time(), active=0.0)
         return cls(log, opened, task, plugins).replayed()
 
@@ -206,8 +204,8 @@ class Campaign:
         self.settings = validated(_merged(self.settings.model_dump(mode="json"), changes))
 
     def digest(self) -> str:
-        """The hash of all events without their circumstances: equal for two `--deterministic` campaigns with one seed, in however
-        many runs."""
+        """The hash of all events without their circumstances: equal for two `--deterministic` campaigns with one seed that each
+        ran in one piece."""
         total = hashlib.sha256()
         for stamped in islice(self.log.events(), self.events):
             if not isinstance(stamped.event, MachineMeasured | SettingsChanged):
@@ -251,6 +249,32 @@ def budget_of(settings: Settings, task: Task) -> Budget:
     return any_of([parse(text, time.time(), task.fitness) for text in settings.budget])
 
 
+_NEVER_SPENT: Mapping[Resource, str] = {"money": "money", "tokens": "tokens", "gpu_seconds": "GPU hours"}
+"""What no operator spends in this version, in words."""
+
+
+def check_spendable(budget: Budget) -> None:
+    """Raises `ConfigError` for a budget that would never end a campaign, because nothing spends what it counts."""
+    leaves = budget.leaves()
+    never = [
+        _NEVER_SPENT[leaf.unit.resource]
+        for leaf in leaves
+        if isinstance(leaf, Amount) and leaf.unit.resource in _NEVER_SPENT
+    ]
+    if leaves and len(never) == len(leaves):
+        spent = " or ".join(dict.fromkeys(never))
+        raise ConfigError(
+            f"no operator of this campaign spends {spent}, got {budget}. Do: give a budget in time or programs"
+        )
+
+
+def confirmed_best(campaign: Campaign) -> float | None:
+    """The best program's fitness (larger is better) as far as it is confirmed: the mean of the measurements that a noisy task's
+    best got after it won, None before the first; a certified or a deterministic value as it is."""
+    best = campaign.state.archive.best
+    return None if best is None or best.reported is None else best.reported.mean
+
+
 def _with_resource(settings: Settings, task: Task, plugins: Plugins) -> Settings:
     """The settings with the resource of the tightest budget, for a strategy that wants to know it. It is fixed for the campaign's
     whole life, so that every replay decides alike."""
@@ -264,7 +288,7 @@ def _with_resource(settings: Settings, task: Task, plugins: Plugins) -> Settings
 
 def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
     """Raises what a campaign with these settings would raise when it is opened; makes nothing."""
-    budget_of(settings, task)
+    check_spendable(budget_of(settings, task))
     names = plugins.operators_of(settings.strategy.name, settings.operators.names)
     if not names:
         raise ConfigError(

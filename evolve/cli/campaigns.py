@@ -129,7 +129,7 @@ def _page(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
 @dataclass(frozen=True, slots=True)
 class Replayed:
     """What a replay found. `difference` is empty where the replayed archive equals the stored one; two `--deterministic` runs with
-    one seed have equal digests."""
+    one seed, each in one piece, have equal digests."""
 
     name: str
     events: int

@@ -82,8 +82,11 @@ def _score(campaign: Campaign, line: report.RecordLine) -> str:
         return ""
     fitness = campaign.task.fitness
     error = f" +- {line.standard_error:.2g}" if line.standard_error else ""
-    basis = f"{line.trust}, isolation {wording.level(line.isolation)}"
-    return f"{fitness.name} {wording.number(line.fitness, fitness)}{error}  [{basis}]"
+    return f"{fitness.name} {wording.number(line.fitness, fitness)}{error}  {_basis(line)}"
+
+
+def _basis(line: report.RecordLine) -> str:
+    return f"[{line.trust}, isolation {wording.level(line.isolation)}]"
 
 
 def _origin(campaign: Campaign, shown: Shown) -> str:
@@ -103,7 +106,7 @@ def _certificate(shown: Shown) -> str:
 
 def _again(campaign: Campaign, line: report.RecordLine) -> str:
     score = wording.number(line.fitness, campaign.task.fitness) if line.fitness is not None else line.outcome
-    return f"{line.name}  {score}  {'certified' if line.certified else line.why}"
+    return f"{line.name}  {score}  {'certified' if line.certified else line.why}  {_basis(line)}"
 
 
 def _numbers(values: Mapping[str, float]) -> str:

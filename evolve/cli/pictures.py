@@ -13,8 +13,12 @@ from evolve.types import ConfigError, Parameters, RecordId, TaskError, TextId, T
 
 
 def draw(campaign: Campaign, record: RecordId, target: Path) -> None:
-    """Writes the picture of a record to `target`; raises `ConfigError` or `TaskError`."""
-    evaluation = settled(campaign, record).record.evaluation
+    """Writes the picture of a record to `target`, for a certificate that of the program which it proves; raises `ConfigError` or
+    `TaskError`."""
+    found = settled(campaign, record).record
+    if found.evaluation.certified and found.origin.about:
+        found = settled(campaign, found.origin.about).record
+    evaluation = found.evaluation
     name = record_name(campaign, record)
     if not evaluation.artifacts:
         raise ConfigError(f"{name} has no artifacts to draw ({evaluation.outcome}). Do: draw one whose outcome is ok")

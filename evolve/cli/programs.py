@@ -79,11 +79,15 @@ def _elite_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
             " ".join(map(str, line.islands)),
             str(line.cell),
             line.operator or "seed",
+            line.trust,
+            wording.level(line.isolation),
             " ".join(f"{key}={value:.4g}" for key, value in line.descriptors.items()),
         )
         for line in lines
     ]
-    return table(("program", fitness.name, "evidence", "islands", "cell", "operator", "descriptors"), rows)
+    return table(
+        ("program", fitness.name, "evidence", "islands", "cell", "operator", "trust", "isolation", "descriptors"), rows
+    )
 
 
 def _record_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
@@ -97,11 +101,13 @@ def _record_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
             line.operator or line.kind,
             " ".join(map(str, line.parents)),
             wording.seconds(line.seconds),
+            line.trust,
             wording.level(line.isolation),
         )
         for line in lines
     ]
-    return table(("program", fitness.name, "outcome", "insertion", "operator", "parents", "took", "isolation"), rows)
+    headings = ("program", fitness.name, "outcome", "insertion", "operator", "parents", "took", "trust", "isolation")
+    return table(headings, rows)
 
 
 @program.command("show")
@@ -226,7 +232,9 @@ def show_lineage(reference: str, as_json: bool) -> None:
             "" if step.change is None else wording.difference(step.change, fitness),
             step.operator or "seed",
             " ".join(map(str, step.parents)),
+            step.trust,
+            wording.level(step.isolation),
         )
         for step in steps
     ]
-    click.echo(table(("program", fitness.name, "change", "operator", "parents"), rows))
+    click.echo(table(("program", fitness.name, "change", "operator", "parents", "trust", "isolation"), rows))

@@ -10,7 +10,7 @@ from typing import Any
 
 import evolve.task
 from evolve.campaign import Campaign
-from evolve.campaign.campaign import budget_of, try_settings
+from evolve.campaign.campaign import budget_of, check_spendable, confirmed_best, try_settings
 from evolve.campaign.workspace import new_path
 from evolve.config import Settings, settings_from, validated
 from evolve.plugins import Plugins
@@ -82,7 +82,7 @@ def _check_deterministic(settings: Settings, budget: Budget) -> None:
         if isinstance(leaf, Until) or (isinstance(leaf, Amount) and leaf.unit.resource in _TIMES):
             raise ConfigError(
                 f"--deterministic cannot end by the clock, got the budget {str(leaf)!r}. "
-                "Do: count it in programs or tokens, such as --budget 500programs"
+                "Do: count it in programs, such as --budget 500programs"
             )
 
 
@@ -94,16 +94,17 @@ def continued_plan(request: Request, campaign: Campaign) -> Plan:
     changes = {key: value for key, value in given.items() if value is not None}
     settings = validated({**campaign.settings.model_dump(mode="json"), **changes})
     budget = budget_of(settings, task)
+    check_spendable(budget)
     _check_deterministic(settings, budget)
     _check_something_is_left(budget, campaign)
     return Plan(settings, task, campaign.plugins, campaign.name, changes)
 
 
 def _check_something_is_left(budget: Budget, campaign: Campaign) -> None:
-    best, now = campaign.state.archive.best, time.time()
+    now = time.time()
     progress = replace(campaign.state.progress, seconds=campaign.seconds)
     left = budget.seconds_left(progress, now)
-    if budget.spent(progress, best.fitness if best else None, now) or (left is not None and left < _WORTHWHILE):
+    if budget.spent(progress, confirmed_best(campaign), now) or (left is not None and left < _WORTHWHILE):
         raise ConfigError(
             f"the budget of campaign {campaign.name!r} is spent, {budget}: {progress.programs:,} programs in "
             f"{progress.seconds:.0f} s. Do: give a larger one; --budget is the campaign's total over all its runs"

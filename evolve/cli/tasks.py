@@ -12,6 +12,9 @@ from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit_all, json_option, table
 from evolve.types import TaskError
 
+_ABOUT = 80
+"""Characters of a row for what a task is about."""
+
 
 @noun
 def task() -> None:
@@ -49,7 +52,7 @@ def list_tasks(as_json: bool) -> None:
             f"{line.fitness}, {line.direction}" if line.fitness else "-",
             f"{line.memory >> 20} MiB" if line.memory else "-",
             ", ".join(line.preload) or "-",
-            line.problem or line.about,
+            line.problem or _sentence(line.about),
         )
         for line in lines
     ]
@@ -78,6 +81,13 @@ def _listed(folder: Path) -> Listed:
         preload=found.limits.preload,
         folder=str(folder),
     )
+
+
+def _sentence(about: str) -> str:
+    """The first sentence of what a task is about, as much of it as fits into a row."""
+    first, stop, _ = about.partition(". ")
+    sentence = first + stop.rstrip()
+    return sentence if len(sentence) <= _ABOUT else f"{sentence[: _ABOUT - 1].rstrip()}…"
 
 
 def _first_line(brief: str) -> str:

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 
 from evolve.judge.job import Description
 from evolve.judge.lifeline import Lifeline
+from evolve.judge.machine import usable_cores
 from evolve.judge.reader import Desk, Reader
 from evolve.judge.slot import Submitted
 from evolve.types import Needs, SandboxError, Task, TaskError
@@ -25,6 +26,7 @@ class LocalExecutor:
 
     def __init__(self, task: Task, slots: int, grace: float = _GRACE) -> None:
         self._slots = slots
+        self._certifies = task.promotion == "certificate"
         self._closed = False
         self._desk = Desk()
         self._open: dict[str, Submitted] = {}
@@ -41,11 +43,16 @@ class LocalExecutor:
             error = TaskError(description.error)
             error.add_note(description.trace)
             raise error
+        if self._certifies and "certify" not in description.functions:
+            raise TaskError(
+                'the task has promotion = "certificate", and its evaluator certifies nothing. '
+                "Do: mark a function with @evaluate.certify, or take that line out of task.toml"
+            )
         return description
 
     def capacity(self, needs: Needs) -> int:
-        """The slots; none of them has a GPU."""
-        return 0 if needs.gpus else self._slots
+        """The slots; 0 for a stage that needs a GPU, or more cores than the engine may use."""
+        return 0 if needs.gpus or needs.cores > usable_cores() else self._slots
 
     def submit(self, job_id: str, job: bytes) -> "Future[bytes]":
         """Queues a job; raises `SandboxError` after `close`."""

@@ -13,6 +13,11 @@ def hardware(information: Path = Path("/proc/cpuinfo")) -> str:
     return f"{_model(information)}, {os.cpu_count() or 1} cores"
 
 
+def usable_cores() -> int:
+    """The processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _model(information: Path) -> str:
     try:
         lines = information.read_text().splitlines()

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 from evolve.campaign import Campaign, stream
+from evolve.campaign.campaign import confirmed_best
 from evolve.plugins import guarded
 from evolve.types import Asked, Measure, PluginError, Progress, Propose, Wait
 
@@ -29,8 +30,7 @@ class Asking:
         return replace(self._state.progress, seconds=self._campaign.seconds)
 
     def _best(self) -> float | None:
-        best = self._state.archive.best
-        return None if best is None else best.fitness
+        return confirmed_best(self._campaign)
 
     def spent(self) -> bool:
         """The budget is spent."""

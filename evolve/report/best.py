@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from evolve.campaign import Campaign
 from evolve.report.records import measurements, record_name
-from evolve.types import RecordId, Task
+from evolve.types import RecordId, Task, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class AnchorGap:
 class Best:
     """A campaign's best program. `seed` is the mean of the seed's measurements, `gain` what the best has more than that (less,
     where the task minimises), 0 for the seed itself. `certified` says that the task
-    proved the value, see `certificate`."""
+    proved the value, see `certificate`; `isolation` and `trust` are those of the record."""
 
     name: str
     record: RecordId
@@ -36,6 +36,8 @@ class Best:
     standard_error: float | None
     measurements: int
     certified: bool
+    isolation: str
+    trust: Trust
     seed: float | None
     gain: float | None
     improved: bool
@@ -48,6 +50,7 @@ def best(campaign: Campaign) -> Best | None:
     if elite is None:
         return None
     task, estimate = campaign.task, elite.reported or elite.estimate
+    evaluation = campaign.log.settled(elite.record).record.evaluation
     seed = _seed_fitness(campaign)
     is_seed = elite.program == task.seed.id
     shown = task.fitness.shown(estimate.mean)
@@ -59,6 +62,8 @@ def best(campaign: Campaign) -> Best | None:
         standard_error=estimate.standard_error,
         measurements=estimate.count,
         certified=elite.estimate.certified,
+        isolation=evaluation.isolation,
+        trust=evaluation.trust,
         seed=None if seed is None else task.fitness.shown(seed),
         gain=None if seed is None else 0.0 if is_seed else shown - task.fitness.shown(seed),
         improved=seed is not None and not is_seed and estimate.mean > seed,

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from evolve.archive import Elite
 from evolve.campaign import Campaign
 from evolve.report.records import record_name
-from evolve.types import RecordId
+from evolve.types import RecordId, Trust
 
 
 @dataclass(frozen=True, slots=True)
 class EliteLine:
-    """A program that holds places in the archive, on these islands."""
+    """A program that holds places in the archive, on these islands. `isolation` and `trust` are those of the record."""
 
     name: str
     record: RecordId
@@ -22,6 +22,8 @@ class EliteLine:
     standard_error: float | None
     measurements: int
     certified: bool
+    isolation: str
+    trust: Trust
     islands: tuple[int, ...]
     cell: int
     descriptors: Mapping[str, float]
@@ -39,6 +41,7 @@ def elites(campaign: Campaign, limit: int | None = None) -> tuple[EliteLine, ...
 
 def _elite_line(campaign: Campaign, held: Sequence[Elite]) -> EliteLine:
     first, champion = held[0], campaign.state.archive.best
+    evaluation = campaign.log.settled(first.record).record.evaluation
     return EliteLine(
         name=record_name(campaign, first.record),
         record=first.record,
@@ -47,6 +50,8 @@ def _elite_line(campaign: Campaign, held: Sequence[Elite]) -> EliteLine:
         standard_error=first.estimate.standard_error,
         measurements=first.estimate.count,
         certified=first.estimate.certified,
+        isolation=evaluation.isolation,
+        trust=evaluation.trust,
         islands=tuple(sorted(elite.island for elite in held)),
         cell=first.cell,
         descriptors=dict(first.descriptors),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evolve.campaign import Campaign
+from evolve.campaign.campaign import confirmed_best
 from evolve.report.best import Best, best
 from evolve.report.tally import OperatorYield, Tally
 
@@ -75,6 +76,5 @@ def overview(campaign: Campaign) -> Overview:
 
 def budget_left(campaign: Campaign, now: float) -> str:
     """What is left of the budget, for a person; `now` in seconds since 1970."""
-    champion = campaign.state.archive.best
     progress = replace(campaign.state.progress, seconds=campaign.seconds)
-    return campaign.budget.remaining(progress, champion.fitness if champion else None, now)
+    return campaign.budget.remaining(progress, confirmed_best(campaign), now)

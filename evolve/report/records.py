@@ -1,12 +1,13 @@
 """Settled records as lines, and where a program comes from.
 
-Invariant: whole records are read one by one, and only where a line of them is asked for; all else comes from columns in memory."""
+Invariant: a fitness comes with the isolation and the trust of its judging; whole records are read one by one, and only where a line of
+them is asked for."""
 
 import math
 from dataclasses import dataclass
 
 from evolve.campaign import Campaign
-from evolve.types import RecordId, Settled, StoreError
+from evolve.types import RecordId, Settled, StoreError, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class RecordLine:
     seconds: float
     cpu_seconds: float
     isolation: str
-    trust: str
+    trust: Trust
     cached_from: str
 
 
@@ -46,6 +47,8 @@ class LineageStep:
     outcome: str
     fitness: float | None
     change: float | None
+    isolation: str
+    trust: Trust
 
 
 def record_name(campaign: Campaign, record: RecordId) -> str:
@@ -124,6 +127,7 @@ def _step(campaign: Campaign, record: RecordId) -> LineageStep:
     history, shown = campaign.state.history, campaign.task.fitness.shown
     fitness, parents = history.fitness(record), history.parents(record)
     before = history.fitness(parents[0]) if parents else None
+    evaluation = campaign.log.settled(record).record.evaluation
     return LineageStep(
         name=record_name(campaign, record),
         record=record,
@@ -132,4 +136,6 @@ def _step(campaign: Campaign, record: RecordId) -> LineageStep:
         outcome=history.outcome(record).value,
         fitness=None if fitness is None else shown(fitness),
         change=None if fitness is None or before is None else shown(fitness) - shown(before),
+        isolation=evaluation.isolation,
+        trust=evaluation.trust,
     )

@@ -40,6 +40,7 @@ class Log(LogReader):
         self._resources = ExitStack()
         self._writer: sqlite3.Connection | None = None
         self._unindexed = 0
+        self._inode = 0
 
     @classmethod
     def create(cls, path: Path) -> Self:
@@ -83,6 +84,7 @@ class Log(LogReader):
         self._writer = self._adopt(writing(self.path, synchronous="FULL"))
         self._resources.callback(self._close_connections)
         schema.migrate(self._writer)
+        self._inode = self.path.stat().st_ino
         self._index(self._writer)
 
     @contextmanager
@@ -90,6 +92,7 @@ class Log(LogReader):
         """What is written inside is committed at its end, and on the disk then; any exception undoes all of it. Raises `StoreError`
         when the disk is full or fails."""
         writer = self._writing(inside=False)
+        self._check_place()
         with explained(self.path):
             writer.execute("BEGIN IMMEDIATE")
             try:
@@ -100,6 +103,18 @@ class Log(LogReader):
             finally:
                 if writer.in_transaction:
                     writer.execute("ROLLBACK")
+
+    def _check_place(self) -> None:
+        """SQLite would go on writing to a file that has no name any more."""
+        try:
+            found = self.path.stat().st_ino
+        except FileNotFoundError:
+            found = None
+        if found != self._inode:
+            raise StoreError(
+                f"{self.path} was removed or replaced while the campaign ran, so nothing more can be kept. "
+                "Do: put it back from a backup, or run a new campaign"
+            )
 
     def append(self, event: Event, *, at: float, active: float) -> int:
         """Stores `event` and returns its number; `at` in seconds since 1970, `active` in seconds that the campaign has run. Inside

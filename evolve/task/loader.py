@@ -3,12 +3,12 @@
 Invariant: two tasks with the same version judge every program alike: the version covers `task.toml`, every other file of the folder
 but READMEs, and the parameters."""
 
-import hashlib
 import math
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
+from evolve.judge.version import task_version
 from evolve.task.folders import TASK_FILE, find
 from evolve.task.schema import SandboxTable, StageTable, TaskFile, parse
 from evolve.types import (
@@ -23,12 +23,8 @@ from evolve.types import (
     Stage,
     Task,
     TaskError,
-    canonical,
-    digest,
 )
 from evolve.types.suggest import did_you_mean
-
-_READMES = ("README", "README.md", "README.rst", "README.txt")
 
 
 def load(reference: str | Path, parameters: Mapping[str, Scalar] | None = None) -> Task:
@@ -46,7 +42,7 @@ def _read(folder: Path, parameters: Mapping[str, Scalar]) -> Task:
     return Task(
         name=folder.name,
         folder=str(folder),
-        version=_version(folder, chosen),
+        version=task_version(folder, chosen),
         brief=_text(folder, file.brief, "brief"),
         seed=Program({name: _text(folder, name, "program.files") for name in file.program.files}),
         entry=file.program.entry,
@@ -132,25 +128,3 @@ def _alike(name: str, declared: Scalar, value: Scalar) -> Scalar:
             f"parameter {name!r} is {kind} (the task has {declared!r}), got {value!r}. Do: set it to {kind}"
         )
     return value
-
-
-def _version(folder: Path, parameters: Mapping[str, Scalar]) -> str:
-    """64 hexadecimal digits."""
-    files = {
-        str(path.relative_to(folder).as_posix()): _digest(path)
-        for path in sorted(folder.rglob("*"))
-        if _decides(path, folder)
-    }
-    return digest(canonical({"files": files, "parameters": dict(parameters)}))
-
-
-def _decides(path: Path, folder: Path) -> bool:
-    """Whether a file may decide a score: no README, nothing hidden, no cache of compiled code."""
-    parts = path.relative_to(folder).parts
-    ignored = any(part.startswith(".") or part == "__pycache__" for part in parts) or path.name in _READMES
-    return path.is_file() and not ignored
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

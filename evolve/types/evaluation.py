@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from numbers import Real
 from typing import Any, Literal
 
 from evolve.types.task import Scalar
@@ -105,9 +106,9 @@ class Evaluation:
         standard_error: float | None = None,
     ) -> "Evaluation":
         """A program that did what was asked; `fitness` in the task's own direction. Raises `UnusableFitness` where that is not
-        finite, and `TypeError` for a truth value."""
-        if isinstance(fitness, bool):
-            raise TypeError(f"a fitness is a number, got {fitness}")
+        finite, and `TypeError` for a truth value or a text."""
+        if isinstance(fitness, bool) or not isinstance(fitness, Real):
+            raise TypeError(f"a fitness is a number, got {fitness!r}")
         return cls(
             Outcome.OK,
             fitness=float(fitness),

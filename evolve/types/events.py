@@ -57,7 +57,7 @@ class Opened:
 @tagged
 @dataclass(frozen=True, slots=True)
 class SettingsChanged:
-    """A later run of the same campaign has other settings; `changes` holds the new values by dotted key."""
+    """A later run of the same campaign has other settings; `changes` holds the new values by top-level key."""
 
     changes: Mapping[str, Any]
 

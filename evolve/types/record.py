@@ -50,8 +50,9 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One settled proposal or measurement; `NAME/id` names it. It holds ids of texts, never texts. `extras` are keyed by the
-    name of the plugin that wrote them and alone reads them."""
+    """One settled proposal or measurement; `NAME/id` names it. Prompts, replies, feedback and artifacts are ids of stored texts;
+    `thought`, an operator's one line, is a text itself. `extras` are keyed by the name of the plugin that wrote them and alone
+    reads them."""
 
     id: RecordId
     origin: Origin

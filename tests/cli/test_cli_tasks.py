@@ -28,6 +28,23 @@ def test_tasks_of_the_current_folder_are_listed(call, home):
     assert "unknown key 'foo'" in lines["broken"]
 
 
+def test_what_a_task_is_about_is_one_short_sentence(call, home):
+    """In the table; JSON has the whole line."""
+    tasks, long = home / "elsewhere" / "tasks", "Find " + "the right " * 20 + "number."
+    for name, brief in {"two": "Find it. Then keep it.", "long": long}.items():
+        (tasks / name).mkdir(parents=True)
+        (tasks / name / "task.toml").write_text("schema = 1\n")
+        (tasks / name / "README.md").write_text(brief)
+        (tasks / name / "seed.py").write_text("x = 1\n")
+        (tasks / name / "evaluator.py").write_text("\n")
+    lines = {line.split()[0]: line for line in call("task").stdout.splitlines()}
+    assert lines["two"].endswith("  Find it.")
+    shown = "Find" + lines["long"].partition("Find")[2]
+    assert (shown[-1], len(shown) <= 80, long.startswith(shown[:-1])) == ("…", True, True)
+    found = {line["name"]: line for line in map(json.loads, call("task", "--json").stdout.splitlines())}
+    assert found["long"]["about"] == long
+
+
 def test_a_folder_is_listed_once(call, monkeypatch):
     """In a checkout the bundled tasks are those in ./tasks."""
     monkeypatch.chdir(evolve.task.find("circle_packing").parent.parent)

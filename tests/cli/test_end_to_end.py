@@ -88,13 +88,25 @@ def test_a_campaign_runs_goes_on_and_is_looked_at(call, home, folder):
     drawn = call("program", "show", "number/best", "--draw", home / "picture.svg")
     assert drawn.exit_code == 0, drawn.output
     assert (home / "picture.svg").read_text().startswith("<svg><title>")
-    (folder / "evaluator.py").write_text(TASK["evaluator.py"].replace("return f", "1 / 0\n    return f"))
-    assert "the picture of number/1 failed: " in call("program", "show", "1", "--draw", home / "p.svg").stderr
-    (folder / "evaluator.py").write_text(TASK["evaluator.py"].partition("@evaluate.draw")[0])
-    assert "task 'number' draws no pictures" in call("program", "show", "1", "--draw", home / "p.svg").stderr
-    (folder / "evaluator.py").write_text(TASK["evaluator.py"])
     nowhere = call("program", "show", "number/1", "--draw", home / "no" / "picture.svg")
     assert "the picture cannot be written to" in nowhere.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (TASK["evaluator.py"].replace("return f", "1 / 0\n    return f"), "the picture of number/1 failed: "),
+        (TASK["evaluator.py"].partition("@evaluate.draw")[0], "task 'number' draws no pictures"),
+    ],
+)
+def test_a_picture_that_cannot_be_made_is_an_error(call, home, folder, text, message):
+    """And no file is left."""
+    (folder / "evaluator.py").write_text(text)
+    assert call("run", "number", "--budget", "1programs", "--judges", "1").exit_code == 0
+    result = call("program", "show", "1", "--draw", home / "p.svg")
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert not (home / "p.svg").exists()
 
 
 def test_json_on_stdout_is_records_and_the_end(call, home, folder):
@@ -102,10 +114,32 @@ def test_json_on_stdout_is_records_and_the_end(call, home, folder):
     result = call("run", "number", "--budget", "5programs", "--judges", "1", "--json", "--name", "mine")
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     assert [line["id"] for line in lines[:-1]] == list(range(1, len(lines)))
+    assert lines[-1]["best"]["isolation"].startswith("reduced")
     assert (lines[0]["kind"], lines[0]["fitness"], lines[0]["outcome"]) == ("seed", -2.0, "ok")
     assert lines[0]["isolation"].startswith("reduced")
     assert (lines[-1]["event"], lines[-1]["reason"], lines[-1]["programs"]) == ("ended", "budget", 5)
     assert "campaign mine ended" in result.stderr
+
+
+def test_a_certificate_is_drawn_as_the_program_that_it_is_about(call, home, folder):
+    """Its own artifacts are a proof, and no result to draw."""
+    (folder / "task.toml").write_text(TASK["task.toml"].replace("[fitness]", 'promotion = "certificate"\n[fitness]'))
+    certify = """
+
+@evaluate.certify
+def certify(artifacts, trial):
+    return Evaluation.ok(-abs(artifacts["value"] - 7.0), artifacts={"proof": "1"})
+"""
+    (folder / "evaluator.py").write_text(TASK["evaluator.py"] + certify)
+    assert call("run", "number", "--budget", "2programs", "--judges", "1").exit_code == 0
+    lines = map(json.loads, call("program", "list", "--all", "--json").stdout.splitlines())
+    proof = next(line for line in lines if line["certified"])
+    drawn = [
+        call("program", "show", str(record), "--draw", home / f"{record}.svg")
+        for record in (proof["id"], proof["about"])
+    ]
+    assert [result.exit_code for result in drawn] == [0, 0], drawn
+    assert (home / f"{proof['id']}.svg").read_text() == (home / f"{proof['about']}.svg").read_text()
 
 
 def test_going_on_warns_where_the_replay_differs(call, home, folder, monkeypatch):

@@ -110,7 +110,7 @@ def test_a_certificate_is_told_on_both_sides(call, certified):
     """By the program that has one, and by the record that is one."""
     first = call("program", "show", "1").stdout
     assert "certified     yes, by number/2: evolve program show number/2" in first
-    assert "judged again  number/2  5  certified" in first
+    assert "judged again  number/2  5  certified  [witnessed, isolation reduced]" in first
     second = call("program", "show", "2").stdout
     assert "certified    yes, this value is proven; --artifact numbers prints it" in second
     assert "origin       measurement of number/1 (certify)" in second
@@ -139,6 +139,38 @@ def test_no_best_program_is_an_error(call, home):
     """Before anything has passed."""
     Written(home).campaign.close()
     assert "campaign 'number' has no best program yet" in call("program", "show", "best").stderr
+
+
+def scores(tree: object) -> list[dict]:
+    """Every object in `tree` that has a fitness which is a number."""
+    inner = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    own = [tree] if isinstance(tree, dict) and isinstance(tree.get("fitness"), float) else []
+    return own + [score for value in inner for score in scores(value)]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("program", "list"),
+        ("program", "list", "--all"),
+        ("program", "show", "1"),
+        ("program", "lineage", "1"),
+        ("campaign", "show"),
+    ],
+)
+def test_every_score_in_json_has_its_isolation_and_trust(call, certified, words):
+    """Whichever command prints it, however deep."""
+    found = [score for line in records(call(*words, "--json")) for score in scores(line)]
+    assert found
+    assert {(score["isolation"], score["trust"]) for score in found} == {("reduced", "witnessed")}
+
+
+@pytest.mark.parametrize("words", [("list",), ("list", "--all"), ("lineage", "6")])
+def test_every_table_with_scores_says_trust_and_isolation(call, short, words):
+    """In columns of their own."""
+    heading, *lines = call("program", *words).stdout.splitlines()
+    assert {"trust", "isolation"} <= set(heading.split())
+    assert [("witnessed" in line, "reduced" in line) for line in lines] == [(True, True)] * len(lines)
 
 
 def test_a_diff_is_against_the_first_parent(call, short):
@@ -171,7 +203,7 @@ def test_what_has_nothing_to_compare_is_an_error(call, short, references, messag
 def test_a_lineage_tells_each_step(call, short):
     """From the seed."""
     lines = [line.split() for line in call("program", "lineage", "number/6").stdout.splitlines()]
-    assert lines[1:] == [
+    assert [line[:-2] for line in lines[1:]] == [
         ["number/1", "5", "seed"],
         ["number/2", "6", "+1", "tune_literals", "1"],
         ["number/6", "6.5", "+0.5", "tune_literals", "2"],

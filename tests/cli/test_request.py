@@ -84,6 +84,14 @@ def test_a_new_plan_holds_what_was_said_and_makes_nothing(folder, home):
         ({"assignments": ('operators.names=["nothing"]',)}, ConfigError, "no operator is called 'nothing'"),
         ({"deterministic": True, "budget": ("5s",)}, ConfigError, "cannot end by the clock, got the budget '5s'"),
         ({"deterministic": True, "budget": ("until=07:30",)}, ConfigError, "cannot end by the clock"),
+        (
+            {"budget": ("5usd",)},
+            ConfigError,
+            "no operator of this campaign spends money, got 5usd. Do: give a budget in",
+        ),
+        ({"budget": ("9tokens", "2gpuh")}, ConfigError, "spends tokens or GPU hours, got 9tokens | 2gpuh. Do:"),
+        ({"assignments": ("operators.names=tune_literals",)}, ConfigError, "a list, such as '[\"tune_literals\"]'"),
+        ({"assignments": ("operators.names=2026-11-21",)}, ConfigError, "is a list, such as '[\"2026-11-21\"]'"),
         ({"name": "a/b"}, ConfigError, "campaign's name"),
     ],
 )
@@ -112,6 +120,13 @@ def test_a_deterministic_campaign_may_count_programs(folder, home):
     """Which two runs do alike."""
     plan = new_plan(request(folder, deterministic=True, budget=("5programs",)), plugins.load(), home)
     assert plan.settings.deterministic
+
+
+@pytest.mark.parametrize("other", ["60s", "5programs", "until=07:30", "fitness=2.6"])
+def test_a_budget_in_money_may_stand_beside_one_that_can_be_spent(folder, home, other):
+    """The other one ends the campaign."""
+    plan = new_plan(request(folder, budget=("5usd", other)), plugins.load(), home)
+    assert plan.settings.budget == ("5usd", other)
 
 
 @pytest.fixture
@@ -147,6 +162,7 @@ def test_going_on_may_change_budget_and_judges(begun, folder):
         ({"budget": ("2programs",)}, "is spent, 2programs: 2 programs in 0 s. Do: give a larger one"),
         ({"budget": ("1s",)}, "is spent, 1s"),
         ({"budget": ("-2s",)}, "not above zero"),
+        ({"budget": ("5usd",)}, "no operator of this campaign spends money, got 5usd"),
         ({"judges": 0}, "'judges'"),
         ({"seed": 9}, "keeps the settings that it began with, got --seed"),
         ({"strategy": "random", "name": "new"}, "got --name, --strategy"),

@@ -95,6 +95,7 @@ def test_the_last_line_of_json_is_the_end_as_a_value(campaign):
     end = summary.ended(campaign, Ending("exhausted", 2))
     assert (end.event, end.campaign, end.reason, end.left) == ("ended", "number", "exhausted", 2)
     assert (end.programs, end.records, end.isolation, end.best.name) == (4, 6, "reduced", "number/6")
+    assert (end.best.isolation, end.best.trust) == ("reduced", "witnessed")
 
 
 @pytest.mark.parametrize(

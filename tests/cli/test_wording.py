@@ -20,6 +20,8 @@ def best(**fields: object) -> report.Best:
         "standard_error": None,
         "measurements": 1,
         "certified": False,
+        "isolation": "reduced: a process of its own",
+        "trust": "witnessed",
         "seed": 5.0,
         "gain": 1.5,
         "improved": True,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from evolve.judge.version import task_version
 from evolve.sandbox import SessionFailed, Status, Usage
 from evolve.types import EvaluatorSource, Program, Task
 
@@ -76,7 +77,7 @@ def small_task(folder: Path | str = "/nowhere", **fields: Any) -> Task:
     values: dict[str, Any] = {
         "name": "small",
         "folder": str(folder),
-        "version": "1",
+        "version": task_version(Path(folder), fields.get("parameters", {})),
         "brief": "Be large.",
         "seed": Program({"seed.py": "def answer():\n    return 1.0\n"}),
         "entry": "seed",

@@ -10,7 +10,7 @@ from evolve.campaign import Campaign
 from evolve.config import settings_from
 from evolve.judge import Description, Job, Report, decode_job, encode_report
 from evolve.loop import Ending, run
-from evolve.types import Evaluation, Needs, Settled, Task, text_id
+from evolve.types import Evaluation, Needs, SandboxError, Settled, Task, text_id
 
 JUDGES = Description(stages=("evaluate",), hardware="fake", isolation="fake")
 
@@ -68,7 +68,10 @@ class FakeExecutor:
         with self._lock:
             while self._held:
                 held, waiting = self._held.pop()
-                waiting.set_result(encode_report(self.judge(held)))
+                try:
+                    waiting.set_result(encode_report(self.judge(held)))
+                except SandboxError as error:
+                    waiting.set_exception(error)
 
     def attach(self, job_id: str) -> None:
         return None

@@ -4,7 +4,9 @@ import json
 from dataclasses import asdict
 
 from evolve import report
-from tests.written import Written, short_campaign
+from evolve.campaign.campaign import confirmed_best
+from evolve.types import Evaluation, Origin, Outcome, Record
+from tests.written import Written, number_task, short_campaign
 
 
 def test_an_overview_holds_progress_best_archive_and_machine(tmp_path):
@@ -30,6 +32,32 @@ def test_a_fresh_campaign_has_a_page_too(tmp_path):
     with Written(tmp_path).campaign as campaign:
         page = report.overview(campaign)
     assert (page.best, page.records, page.elites) == (None, 0, 0)
+
+
+def test_only_a_confirmed_fitness_reaches_a_goal(tmp_path):
+    """A noisy task's best has none before it was measured again; a deterministic one's fitness needs no other."""
+    for deterministic, left in ((True, "nearness 2 to reach, 6 now"), (False, "nearness 2 to reach, none yet")):
+        task = number_task(deterministic=deterministic)
+        written = Written(tmp_path / str(deterministic), task, budget=["fitness=2"])
+        written.seed()
+        written.proposal(6.0)
+        with written.campaign as campaign:
+            assert report.budget_left(campaign, now=0.0) == left
+
+
+def test_a_goal_is_reached_by_the_measurements_after_the_win(tmp_path):
+    """By their mean, and not by the lucky value that won."""
+    written = Written(tmp_path, number_task(deterministic=False), budget=["fitness=6"])
+    written.seed()
+    program = written.proposal(9.0).record.program
+    with written.campaign as campaign:
+        for number, value in enumerate((9.0, 5.0, 5.5), start=3):
+            again = Record(number, Origin("measurement", number, about=2), program, Evaluation(Outcome.OK, value))
+            campaign.state.settle(again)
+        best = campaign.state.archive.best
+        assert (best.program, best.fitness > best.reported.mean) == (program, True)
+        assert confirmed_best(campaign) == best.reported.mean
+        assert "to reach" in report.budget_left(campaign, now=0.0)
 
 
 def test_what_is_left_of_the_budget_is_told(tmp_path):

@@ -300,3 +300,16 @@ def test_the_search_finds_what_was_just_stored(path: Path) -> None:
         with Log.open(path, readonly=True) as reader:
             assert reader.search("answer_77") == [program(77).id]
         assert len(log.search("scale", limit=100)) == 79
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_log_that_was_removed_while_it_is_written_is_an_error(tmp_path: Path, replaced: bool) -> None:
+    """SQLite would go on writing to a file without a name, and all of it would be lost."""
+    log = Log.create(tmp_path / "gone.db")
+    log.path.rename(tmp_path / "elsewhere.db")
+    if replaced:
+        log.path.write_bytes(b"another file")
+    with pytest.raises(StoreError, match="was removed or replaced while the campaign ran"), log.transaction():
+        pass
+    (tmp_path / "elsewhere.db").rename(log.path)
+    log.close()

@@ -1,0 +1,42 @@
+"""What a task's scores depend on, as one hash: the engine takes it when it loads a task, and every judge again when it starts.
+
+Invariant: a score is stored under the version of the files that it was computed with."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from evolve.types import Scalar, Task, TaskError, canonical, digest
+
+_READMES = ("README", "README.md", "README.rst", "README.txt")
+
+
+def check_version(task: Task) -> None:
+    """Raises `TaskError` when the task's folder is no longer what the task was loaded from."""
+    if task_version(Path(task.folder), task.parameters) != task.version:
+        raise TaskError(
+            f"the folder of task {task.name!r} has changed since the campaign began: {task.folder}. Do: put it back as it was, or run a "
+            "new campaign on the new version"
+        )
+
+
+def task_version(folder: Path, parameters: Mapping[str, Scalar]) -> str:
+    """64 hexadecimal digits over every file of a task's folder that decides a score, and its parameters."""
+    files = {
+        str(path.relative_to(folder).as_posix()): _digest(path)
+        for path in sorted(folder.rglob("*"))
+        if _decides(path, folder)
+    }
+    return digest(canonical({"files": files, "parameters": dict(parameters)}))
+
+
+def _decides(path: Path, folder: Path) -> bool:
+    """Whether a file may decide a score: no README, nothing hidden, no cache of compiled code."""
+    parts = path.relative_to(folder).parts
+    ignored = any(part.startswith(".") or part == "__pycache__" for part in parts) or path.name in _READMES
+    return path.is_file() and not ignored
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,72 @@
+"""What an operator hands over, and what of it never reaches the judge or the log."""
+
+import math
+
+import numpy as np
+import pytest
+
+from evolve.types import Child, Outcome, PluginError, Program, Settled
+
+PROGRAM = Program({"seed.py": "def value():\n    return 6.0\n"})
+
+
+class Fixed:
+    """An operator that always hands over the same."""
+
+    def __init__(self, result):
+        self.result = result
+
+    def propose(self, selection, context):
+        return self.result
+
+
+class Late:
+    """An operator whose generator fails after its first child."""
+
+    def propose(self, selection, context):
+        yield Child(PROGRAM)
+        raise ZeroDivisionError("oops")
+
+
+@pytest.mark.parametrize(
+    ("operator", "message"),
+    [
+        (Late(), "raised ZeroDivisionError: oops"),
+        (Fixed(None), "raised TypeError"),
+        (Fixed([PROGRAM]), "proposed a Program, wanted a Child"),
+        (Fixed([Child("def value(): ...")]), "proposed a child whose program is a str, wanted a Program or None"),
+        (Fixed([Child(Program({"seed.py": 3}))]), "a program whose files are not all texts"),
+        (Fixed([Child(PROGRAM, thought=None)]), "a child whose thought is a NoneType, wanted a text"),
+        (Fixed([Child(PROGRAM, extras={"it": np.int64(1)})]), "extras that are no plain data.*int64"),
+        (Fixed([Child(PROGRAM, extras={"it": math.nan})]), "extras that are no plain data"),
+        (Fixed([Child(PROGRAM, extras=[1])]), "extras that are no plain data"),
+    ],
+)
+def test_a_bad_result_is_a_record_that_names_the_operator(bench, operator, message):
+    """Five in a row stop the campaign; what had settled is kept, and the campaign can be opened."""
+    campaign = bench.create()
+    names = "|".join(campaign.operator_names)
+    campaign.operator = lambda name: operator
+    with campaign, pytest.raises(PluginError, match=rf"5 proposals in a row failed.*'({names})'.*{message}.*Do: mend"):
+        bench.run(campaign)
+    with bench.open(readonly=True) as campaign:
+        outcomes = [found.event.record.evaluation.outcome for found in campaign.log.events(only=Settled)]
+        assert [Outcome.OK, *[Outcome.SCREENED] * 5] == outcomes[:6]
+
+
+def test_extras_are_the_same_live_as_in_the_log(bench):
+    """A pair comes back from the log as a list, and so it is one from the beginning; a key is a text."""
+
+    class Noting:
+        def propose(self, selection, context):
+            program = Program({"seed.py": f"def value():\n    return {context.rng.random()}\n"})
+            return [Child(program, extras={"it": {"pair": (1, 2), 3: np.float64(0.5)}})]
+
+    campaign = bench.create()
+    campaign.operator = lambda name: Noting()
+    with campaign:
+        bench.run(campaign)
+        live = campaign.state.history.extras("it")
+        assert live[0][1] == {"pair": [1, 2], "3": 0.5}
+    with bench.open(readonly=True) as again:
+        assert live == again.state.history.extras("it")

@@ -1,0 +1,80 @@
+"""Failures that make going on useless, and what is kept of the turn that found them."""
+
+import dataclasses
+import itertools
+import sqlite3
+
+import pytest
+from loop_fakes import FakeExecutor, near_seven
+
+from evolve.judge import Report
+from evolve.loop import settling
+from evolve.types import Evaluation, Outcome, SandboxError, Settled, TaskError, text_id
+
+
+def settled(campaign):
+    """The settled records of the log."""
+    return [found.event.record for found in campaign.log.events(only=Settled)]
+
+
+def test_a_judge_that_breaks_does_not_lose_what_had_settled_in_the_same_turn(bench):
+    """Both jobs of a pair are done at once; the second one has no result, and runs again."""
+    calls = itertools.count(1)
+
+    def judge(job):
+        if next(calls) == 3:
+            raise SandboxError("the judge is gone. Do: start it again")
+        return near_seven(job)
+
+    campaign = bench.create()
+    with campaign, pytest.raises(SandboxError, match="the judge is gone"):
+        bench.run(campaign, FakeExecutor(judge, hold=1))
+    with bench.open() as campaign:
+        assert ["seed", "proposal"] == [record.origin.kind for record in settled(campaign)]
+        bench.run(campaign)
+        assert campaign.state.progress.programs == 30
+
+
+@pytest.mark.parametrize("outcome", [Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.WRONG])
+def test_a_seed_that_fails_when_it_is_measured_again_is_the_tasks_error(bench, circle_task, outcome):
+    """The noise floor would never be known, and the campaign would measure for ever."""
+    calls = itertools.count(1)
+
+    def judge(job):
+        report = Report(Evaluation.failed(outcome, text_id("unlucky")), {text_id("unlucky"): "unlucky"})
+        return near_seven(job) if next(calls) < 3 else report
+
+    campaign = bench.create(task=dataclasses.replace(circle_task, deterministic=False))
+    message = f"the seed of task 'one_number' fails its own evaluator at measurement 3 of 5: {outcome}. unlucky"
+    with campaign, pytest.raises(TaskError, match=message):
+        bench.run(campaign, FakeExecutor(judge))
+
+
+def test_a_judge_that_fails_once_while_the_noise_is_measured_does_not_stop_a_campaign(bench, circle_task):
+    """A failure of ours says nothing about the seed: it is measured once more."""
+    calls = itertools.count(1)
+
+    def judge(job):
+        report = Report(Evaluation.failed(Outcome.INTERNAL, text_id("ours")), {text_id("ours"): "ours"})
+        return report if next(calls) == 3 else near_seven(job)
+
+    with bench.create(task=dataclasses.replace(circle_task, deterministic=False)) as campaign:
+        assert bench.run(campaign, FakeExecutor(judge)).reason == "budget"
+        assert Outcome.INTERNAL in [record.evaluation.outcome for record in settled(campaign)]
+
+
+def test_the_cache_is_closed_with_the_run(bench, monkeypatch):
+    """No connection outlives it."""
+    made = []
+
+    class Remembered(settling.EvaluationCache):
+        def __init__(self, path):
+            super().__init__(path)
+            made.append(self)
+
+    monkeypatch.setattr(settling, "EvaluationCache", Remembered)
+    with bench.create() as campaign:
+        bench.run(campaign)
+    assert len(made) == 1
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        made[0].get("any key")
