@@ -4,16 +4,20 @@ Invariant: nothing here starts anything; every decision is an `Asked` in the log
 
 import time
 from dataclasses import replace
+from typing import TypeVar
 
 from evolve.campaign import Campaign, stream
 from evolve.campaign.campaign import confirmed_best
 from evolve.plugins import guarded
-from evolve.types import Asked, Measure, PluginError, Progress, Propose, Wait
+from evolve.types import Asked, Measure, PluginError, Progress, Propose, RecordId, Selection, Task, Wait
+from evolve.types.codec import decode, encode
 
 WAITING = 2
 """Steps that wait for each judge slot, so that none is ever idle."""
 LAST_MEASUREMENTS = 20
 """Measurements that a run may still make of its best when the budget is spent."""
+
+Action = TypeVar("Action", Propose, Measure)
 
 
 class Asking:
@@ -80,11 +84,50 @@ class Asking:
         action = guarded(name, self._campaign.strategy.ask, self._campaign.view(used), rng)
         if isinstance(action, Wait):
             return None
-        if not isinstance(action, Propose | Measure):
-            raise PluginError(
-                f"strategy {name!r} asked for a {type(action).__name__}, wanted Propose, Measure or Wait. Do: mend its `ask`"
+        try:
+            return self._checked(action)
+        except ValueError as error:
+            raise PluginError(f"strategy {name!r} asked {error}. Do: mend its `ask`") from error
+
+    def _checked(self, action: object) -> Propose | Measure:
+        """What the log would say of an action; raises `ValueError` for one that cannot be done, which a log must never hold: every
+        later run would begin with it."""
+        match action:
+            case Propose():
+                propose = _as_logged(action)
+                self._check_selection(propose.selection)
+                return propose
+            case Measure():
+                measure = _as_logged(action)
+                self._check_measure(measure)
+                return measure
+        raise ValueError(f"for a {type(action).__name__}, wanted Propose, Measure or Wait")
+
+    def _check_selection(self, selection: Selection) -> None:
+        names, islands = self._campaign.operator_names, self._state.archive.settings.islands
+        if selection.operator not in names:
+            raise ValueError(f"for operator {selection.operator!r}, wanted one of {', '.join(names)}")
+        if not 0 <= selection.island < islands:
+            raise ValueError(f"for island {selection.island}, wanted 0 to {islands - 1}")
+        if selection.samples < 1:
+            raise ValueError(f"for {selection.samples} samples, wanted 1 or more")
+        for record in (*selection.parents, *selection.inspirations):
+            self._check_record(record)
+
+    def _check_measure(self, measure: Measure) -> None:
+        self._check_record(measure.about)
+        if self._state.columns.programs[measure.about - 1] != measure.program:
+            raise ValueError(
+                f"to measure program {measure.program!r} about record {measure.about}, which has another program"
             )
-        return action
+        stages = _stages(self._state.task)
+        if measure.stage and measure.stage not in stages:
+            raise ValueError(f"for stage {measure.stage!r}, wanted one of {', '.join(map(repr, stages))} or ''")
+
+    def _check_record(self, record: RecordId) -> None:
+        programs = self._state.columns.programs
+        if not 0 < record <= len(programs) or programs[record - 1] is None:
+            raise ValueError(f"about record {record}, which has not settled or has no program")
 
     def _allowed(self) -> bool:
         """A budget in programs has room for one more, with all that is under way."""
@@ -107,3 +150,17 @@ class Asking:
             return progress.measurements + waiting <= share * (progress.records + waiting)
         mean = progress.measure_seconds / max(1, progress.measurements)
         return progress.measure_seconds + waiting * mean <= share * progress.judge_seconds
+
+
+def _as_logged(action: Action) -> Action:
+    """The action as a replay would read it; raises `ValueError` where the log cannot hold it."""
+    try:
+        logged: Action = decode(type(action), encode(action))
+    except ValueError as error:
+        raise ValueError(f"for a {type(action).__name__} that the log cannot hold: {error}") from error
+    return logged
+
+
+def _stages(task: Task) -> list[str]:
+    """The names of what a measurement may run instead of the whole cascade."""
+    return [stage.name for stage in task.stages] + ["certify"] * (task.promotion == "certificate")

@@ -2,13 +2,15 @@
 
 Invariant: everything here is a deterministic function of the step's `Asked` and the log before it; it runs on the proposal thread."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from evolve import novelty
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Context, Operator
-from evolve.types import Child, EditError, PluginError, Program, ProgramId, RecordId, Selection, Task
+from evolve.types import Child, EditError, PluginError, Program, ProgramId, RecordId, Selection, Task, canonical
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,8 @@ class Proposer:
     def drafts(self, selection: Selection, context: Context) -> Sequence[Draft]:
         """The drafts of a step; one refused draft when there is no child."""
         try:
-            operator = self._operators[selection.operator]
             parents = [context.history.program(_program(context, parent)) for parent in selection.parents]
-            children = list(guarded(selection.operator, operator.propose, selection, context))
+            children = guarded(selection.operator, self._children, selection, context)
             if not children:
                 raise EditError(f"operator {selection.operator!r} proposed nothing")
             return [self._draft(index, len(children), child, parents) for index, child in enumerate(children)]
@@ -47,6 +48,16 @@ class Proposer:
             return [_refused(str(error))]
         except PluginError as error:
             return [_refused(str(error), plugin_failed=True)]
+
+    def _children(self, selection: Selection, context: Context) -> Sequence[Child]:
+        """All that an operator hands over, as the log can hold it; raises `PluginError` for what it cannot."""
+        proposed = tuple(self._operators[selection.operator].propose(selection, context))
+        try:
+            return [_checked(child) for child in proposed]
+        except ValueError as error:
+            raise PluginError(
+                f"operator {selection.operator!r} proposed {error}. Do: mend its `propose`, or do without it"
+            ) from error
 
     def _draft(self, index: int, count: int, child: Child, parents: Sequence[Program]) -> Draft:
         if child.program is None:
@@ -64,3 +75,27 @@ def _program(context: Context, record: RecordId) -> ProgramId:
 
 def _refused(reason: str, *, plugin_failed: bool = False) -> Draft:
     return Draft(0, 1, Child(None), refusal=reason, plugin_failed=plugin_failed)
+
+
+def _checked(child: object) -> Child:
+    """A child whose parts are what they should be, with extras as a replay would read them; raises `ValueError` for another."""
+    if not isinstance(child, Child):
+        raise ValueError(f"a {type(child).__name__}, wanted a Child")
+    if not isinstance(child.program, Program | None):
+        raise ValueError(f"a child whose program is a {type(child.program).__name__}, wanted a Program or None")
+    if child.program and not all(isinstance(text, str) for item in child.program.files.items() for text in item):
+        raise ValueError("a program whose files are not all texts")
+    if not isinstance(child.thought, str):
+        raise ValueError(f"a child whose thought is a {type(child.thought).__name__}, wanted a text")
+    return replace(child, extras=_plain(child.extras)) if child.extras else child
+
+
+def _plain(extras: object) -> Mapping[str, Any]:
+    """Extras as plain JSON data: tuples become lists, and keys texts."""
+    try:
+        plain = json.loads(canonical(extras))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"extras that are no plain data: {error}") from error
+    if not isinstance(plain, dict):
+        raise ValueError(f"extras that are no plain data by plugin: got a {type(extras).__name__}")
+    return plain

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from evolve import novelty
 from evolve.campaign import Campaign
+from evolve.campaign.state import NOISE
 from evolve.judge import Description, Report, decode_report
 from evolve.loop.jobs import Jobs, Work, proposal_origin
 from evolve.loop.proposing import Draft
@@ -58,6 +59,11 @@ class Settling:
         self.refusal = ""
         self.failure: EvolveError | None = None
         """What makes going on useless; raised when the turn that found it is durable."""
+
+    def close(self) -> None:
+        """Ends using the cache."""
+        if self._cache is not None:
+            self._cache.close()
 
     @property
     def exhausted(self) -> bool:
@@ -171,11 +177,13 @@ class Settling:
 
     def _check_seed(self, record: Record, report: Report) -> None:
         """The seed must pass its own evaluator; with its last measurement the noise floor is known."""
-        if record.origin.kind == "seed" and record.evaluation.outcome is not Outcome.OK:
-            what = f"the seed of task {self._task.name!r} fails its own evaluator: {record.evaluation.outcome}"
-            self.failure = _noted(TaskError, what, report, "mend the seed or the evaluator")
         values = self._state.noise_values
         wanted = self._campaign.settings.confirm.seeds
+        again = record.origin.why == NOISE and record.evaluation.outcome is not Outcome.INTERNAL
+        if (record.origin.kind == "seed" or again) and record.evaluation.outcome is not Outcome.OK:
+            where = f" at measurement {len(values) + 1} of {wanted}" if again else ""
+            what = f"the seed of task {self._task.name!r} fails its own evaluator{where}: {record.evaluation.outcome}"
+            self.failure = _noted(TaskError, what, report, "mend the seed or the evaluator")
         if not self._task.deterministic and len(values) == wanted and self._state.noise_floor is None:
             machine = self._state.machine
             assert machine is not None, "a run tells its machine before it judges"

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeVar
 
 from evolve.campaign import Campaign, stream
 from evolve.judge import Description
@@ -26,6 +26,7 @@ PATIENCE = 600.0
 """Seconds that an operator has for one proposal."""
 
 Reason = Literal["budget", "interrupted", "exhausted"]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +70,12 @@ class Workshop:
         self.campaign = campaign
         self.asking = Asking(campaign)
         self.jobs = Jobs(campaign)
-        self.settling = Settling(campaign, self.jobs)
         self._executor = executor
         self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._pool = ThreadPoolExecutor(1, "evolve-proposer")
         operators = {name: campaign.operator(name) for name in campaign.operator_names}
         self._proposer = Proposer(campaign.task, campaign.plugins, operators)
+        self.settling = Settling(campaign, self.jobs)
         self._proposing: dict[int, Future[Sequence[Draft]]] = {}
         self._judging: dict[str, Work] = {}
         self._cancelled = threading.Event()
@@ -82,6 +83,7 @@ class Workshop:
         self._resources = ExitStack()
 
     def __enter__(self) -> "Workshop":
+        self._resources.callback(self.settling.close)
         self._resources.enter_context(interrupts(lambda: self._inbox.put(Interrupt())))
         return self
 
@@ -138,14 +140,27 @@ class Workshop:
             case Interrupt():
                 self._drain("interrupted")
             case Proposed(asked, future):
-                if self._proposing.pop(asked.step, None) is not None and not future.cancelled():
-                    yield from self._proposed(asked, future.result())
+                drafts = self._result(future) if self._proposing.pop(asked.step, None) else None
+                if drafts is not None:
+                    yield from self._proposed(asked, drafts)
             case Judged(work, future):
                 self._judging.pop(work.job.id)
-                if not future.cancelled():
-                    yield from self.settling.judged(work, future.result())
+                result = self._result(future)
+                if result is not None:
+                    yield from self.settling.judged(work, result)
         if self.settling.exhausted and self._reason is None:
             self._drain("exhausted")
+
+    def _result(self, future: "Future[Result]") -> Result | None:
+        """None where it was cancelled, or where it failed: the turn must not be lost with what had settled in it, so the error is
+        kept until it is durable, and the step is one for the next run."""
+        if future.cancelled():
+            return None
+        error = future.exception()
+        if not isinstance(error, EvolveError):
+            return future.result()
+        self.settling.failure = error
+        return None
 
     def _proposed(self, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Settled]:
         if self._reason:

@@ -60,13 +60,13 @@ def test_extras_are_the_same_live_as_in_the_log(bench):
     class Noting:
         def propose(self, selection, context):
             program = Program({"seed.py": f"def value():\n    return {context.rng.random()}\n"})
-            return [Child(program, extras={"it": {"pair": (1, 2), 3: np.float64(0.5)}})]
+            return [Child(program, extras={"it": {"pair": (1, 2), "cells": {3: np.float64(0.5)}}})]
 
     campaign = bench.create()
     campaign.operator = lambda name: Noting()
     with campaign:
         bench.run(campaign)
         live = campaign.state.history.extras("it")
-        assert live[0][1] == {"pair": [1, 2], "3": 0.5}
+        assert live[0][1] == {"pair": [1, 2], "cells": {"3": 0.5}}
     with bench.open(readonly=True) as again:
         assert live == again.state.history.extras("it")

@@ -18,7 +18,7 @@ def settled(campaign):
 
 
 def test_a_judge_that_breaks_does_not_lose_what_had_settled_in_the_same_turn(bench):
-    """Both jobs of a pair are done at once; the second one has no result, and runs again."""
+    """Two jobs are done at once; the second one has no result, and runs again."""
     calls = itertools.count(1)
 
     def judge(job):
@@ -30,7 +30,7 @@ def test_a_judge_that_breaks_does_not_lose_what_had_settled_in_the_same_turn(ben
     with campaign, pytest.raises(SandboxError, match="the judge is gone"):
         bench.run(campaign, FakeExecutor(judge, hold=1))
     with bench.open() as campaign:
-        assert ["seed", "proposal"] == [record.origin.kind for record in settled(campaign)]
+        assert [record.origin.kind for record in settled(campaign)][:2] == ["seed", "proposal"]
         bench.run(campaign)
         assert campaign.state.progress.programs == 30
 

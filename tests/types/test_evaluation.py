@@ -15,7 +15,9 @@ def test_a_fitness_is_finite(fitness):
     assert repr(caught.value.fitness) == repr(fitness)
 
 
-@pytest.mark.parametrize(("fitness", "error"), [(True, TypeError), ("0.5", TypeError), (None, TypeError), (1j, TypeError)])
+@pytest.mark.parametrize(
+    ("fitness", "error"), [(True, TypeError), ("0.5", TypeError), (None, TypeError), (1j, TypeError)]
+)
 def test_a_fitness_is_a_number(fitness, error):
     """A truth value is none, nor is a text that reads like one."""
     with pytest.raises(error) as caught:
