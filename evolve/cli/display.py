@@ -170,9 +170,12 @@ def watching(campaign: Campaign, *, as_json: bool) -> Iterator[Watch]:
         yield PlainLines(campaign, sys.stdout)
 
 
-def draws(out: TextIO) -> bool:
-    """Whether a table can be redrawn there: a terminal that can, and a person who did not ask for plain text."""
-    return out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+def draws(out: TextIO | None) -> bool:
+    """Whether a table can be redrawn there: a terminal that can, and a person who did not ask for plain text. A program that was
+    started without an output has None."""
+    return (
+        out is not None and out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+    )
 
 
 def _live() -> "Live":

@@ -117,7 +117,7 @@ def next_commands(campaign: Campaign, best: report.Best | None) -> Sequence[str]
     """What a person would type next."""
     look = [f"evolve program show {best.name} --code"] if best else []
     budget = " ".join(f"--budget {shlex.quote(text)}" for text in larger(campaign.budget))
-    go_on = f"evolve run {shlex.quote(campaign.settings.task)} --continue {campaign.name} {budget}".rstrip()
+    go_on = f"evolve run --continue {campaign.name} {budget}".rstrip()
     return [*look, go_on, f"evolve campaign replay {campaign.name}"]
 
 

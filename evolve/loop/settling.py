@@ -176,7 +176,8 @@ class Settling:
         self._campaign.write(Ruled("quarantine", event.record.program, "bound", why))
 
     def _check_seed(self, record: Record, report: Report) -> None:
-        """The seed must pass its own evaluator; with its last measurement the noise floor is known."""
+        """The seed must pass its own evaluator, and its certificate where there is one; with its last measurement the noise floor is
+        known."""
         values = self._state.noise_values
         wanted = self._campaign.settings.confirm.seeds
         again = record.origin.why == NOISE and record.evaluation.outcome is not Outcome.INTERNAL
@@ -184,6 +185,10 @@ class Settling:
             where = f" at measurement {len(values) + 1} of {wanted}" if again else ""
             what = f"the seed of task {self._task.name!r} fails its own evaluator{where}: {record.evaluation.outcome}"
             self.failure = _noted(TaskError, what, report, "mend the seed or the evaluator")
+        proof = record.program == self._task.seed.id and record.evaluation.stage == "certify"
+        if proof and record.evaluation.outcome is not Outcome.OK:
+            what = f"the value of the seed of task {self._task.name!r} cannot be certified: {record.evaluation.outcome}"
+            self.failure = _noted(TaskError, what, report, "mend `certify`, for nothing can be the best without it")
         if not self._task.deterministic and len(values) == wanted and self._state.noise_floor is None:
             machine = self._state.machine
             assert machine is not None, "a run tells its machine before it judges"

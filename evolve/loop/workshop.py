@@ -155,6 +155,10 @@ class Workshop:
         """None where it was cancelled, or where it failed: the turn must not be lost with what had settled in it, so the error is
         kept until it is durable, and the step is one for the next run."""
         if future.cancelled():
+            if self._reason is None:
+                self.settling.failure = SandboxError(
+                    "the judges ended although nobody ended them. Do: go on with --continue; nothing that had settled is lost"
+                )
             return None
         error = future.exception()
         if not isinstance(error, EvolveError):

@@ -65,7 +65,7 @@ BROKEN_SEEDS = {
     ),
     "an evaluator whose fitness is a text": (
         {"evaluator.py": TASK["evaluator.py"].replace(ANSWER, "return Evaluation.ok('good')")},
-        "internal: the evaluator raised ValueError: could not convert string to float: 'good'",
+        "internal: the evaluator raised TypeError: a fitness is a number, got 'good'",
     ),
     "an evaluator that forgets an axis": (
         {"task.toml": TASK["task.toml"] + '[[axes]]\nname = "size"\nlow = 0\nhigh = 1\nbins = 2\n'},

@@ -73,7 +73,7 @@ def test_a_campaign_runs_goes_on_and_is_looked_at(call, home, folder):
         "campaign number begins: islands, 1 judge slot, seed 0, budget 20programs, isolation reduced" in result.stdout
     )
     assert "its budget is spent (20 programs judged" in result.stdout
-    assert "evolve run number --continue number --budget 40programs" in result.stdout
+    assert "evolve run --continue number --budget 40programs" in result.stdout
 
     spent = call("run", "number", "--continue", "number")
     assert spent.exit_code == 1
@@ -260,7 +260,7 @@ def test_an_interrupt_drains_and_ends_with_130(home, folder):
     assert process.returncode == 130, errors
     assert json.loads(out.splitlines()[-1])["reason"] == "interrupted"
     assert "it was interrupted; everything that had settled is kept" in errors
-    assert "evolve run number --continue number --budget 1000s" in errors
+    assert "evolve run --continue number --budget 1000s" in errors
 
 
 def test_a_reader_that_goes_away_ends_a_run_quietly(home, folder):

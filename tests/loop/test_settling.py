@@ -78,3 +78,18 @@ def test_the_cache_is_closed_with_the_run(bench, monkeypatch):
     assert len(made) == 1
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         made[0].get("any key")
+
+
+def test_a_seed_that_cannot_be_certified_is_the_tasks_error(bench, circle_task):
+    """A campaign in which nothing can ever be the best must not look like one that found nothing."""
+
+    def judge(job):
+        if job.kind != "certify":
+            return near_seven(job)
+        text = "the evaluator raised ValueError: boom"
+        failed = Evaluation.failed(Outcome.INTERNAL, text_id(text), stage="certify")
+        return Report(failed, {text_id(text): text})
+
+    task = dataclasses.replace(circle_task, promotion="certificate")
+    with bench.create(task=task) as campaign, pytest.raises(TaskError, match=r"cannot be certified: internal: .* boom"):
+        bench.run(campaign, FakeExecutor(judge))
