@@ -56,7 +56,7 @@ class Search:
 
 
 class TuneLiterals:
-    """One descent at a time per skeleton; when it is over, the next proposal starts another from its own parent."""
+    """One descent at a time per skeleton; when it is over, the next proposal starts another, from the fittest that it was given."""
 
     def __init__(self, settings: TuneSettings) -> None:
         self._settings = settings
