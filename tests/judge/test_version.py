@@ -11,12 +11,14 @@ from evolve.types import TaskError
 
 
 def test_an_unchanged_folder_passes(tmp_path: Path) -> None:
-    """READMEs, hidden files and compiled code decide nothing."""
+    """READMEs, hidden files, compiled code and campaigns in the same folder decide nothing."""
     task = written_task(tmp_path, "x = 1")
     (tmp_path / "README.md").write_text("more")
     (tmp_path / ".hidden").write_text("more")
     (tmp_path / "__pycache__").mkdir()
     (tmp_path / "__pycache__" / "evaluator.pyc").write_text("more")
+    (tmp_path / "archive" / "campaigns").mkdir(parents=True)
+    (tmp_path / "archive" / "campaigns" / "small.db").write_text("more")
     check_version(task)
 
 
