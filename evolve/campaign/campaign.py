@@ -176,6 +176,11 @@ class Campaign:
         return time.monotonic() - self._started
 
     @property
+    def progress(self) -> Progress:
+        """What was spent until now, the seconds that just passed included: what a budget is held against."""
+        return replace(self.state.progress, seconds=self.seconds)
+
+    @property
     def budget(self) -> Budget:
         """The campaign's budget; repeated ones end it together with the first that is spent."""
         return budget_of(self.settings, self.task)

@@ -16,7 +16,6 @@ from evolve.types import (
     Measure,
     Outcome,
     Placement,
-    ProgramId,
     Progress,
     Rearranged,
     Record,
@@ -63,7 +62,6 @@ class State:
         self._spent = Spent()
         self.steps: dict[int, Step] = {}
         self.last_step = 0
-        self.seen: set[ProgramId] = set()
         self.difference: Difference | None = None
         self.machine: MachineMeasured | None = None
         self.seed_values: list[float] = []
@@ -146,8 +144,6 @@ class State:
 
     def _record(self, record: Record) -> None:
         self.columns.append(record)
-        if record.program is not None:
-            self.seen.add(record.program)
         if (
             record.program == self.task.seed.id
             and record.evaluation.fitness is not None

@@ -4,7 +4,7 @@ Invariant: no process is started and no file written here; whatever is wrong wit
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +102,7 @@ def continued_plan(request: Request, campaign: Campaign) -> Plan:
 
 def _check_something_is_left(budget: Budget, campaign: Campaign) -> None:
     now = time.time()
-    progress = replace(campaign.state.progress, seconds=campaign.seconds)
+    progress = campaign.progress
     left = budget.seconds_left(progress, now)
     if budget.spent(progress, confirmed_best(campaign), now) or (left is not None and left < _WORTHWHILE):
         raise ConfigError(

@@ -3,13 +3,12 @@
 Invariant: nothing here starts anything; every decision is an `Asked` in the log before it has an effect."""
 
 import time
-from dataclasses import replace
 from typing import TypeVar
 
 from evolve.campaign import Campaign, stream
 from evolve.campaign.campaign import confirmed_best
 from evolve.plugins import guarded
-from evolve.types import Asked, Measure, PluginError, Progress, Propose, RecordId, Selection, Task, Wait
+from evolve.types import Asked, Measure, PluginError, Propose, RecordId, Selection, Task, Wait
 from evolve.types.codec import decode, encode
 
 WAITING = 2
@@ -30,19 +29,16 @@ class Asking:
         self._room = 1 if campaign.settings.deterministic else campaign.settings.judges * (1 + WAITING)
         self._last = LAST_MEASUREMENTS
 
-    def _progress(self) -> Progress:
-        return replace(self._state.progress, seconds=self._campaign.seconds)
-
     def _best(self) -> float | None:
         return confirmed_best(self._campaign)
 
     def spent(self) -> bool:
         """The budget is spent."""
-        return self._budget.spent(self._progress(), self._best(), time.time())
+        return self._budget.spent(self._campaign.progress, self._best(), time.time())
 
     def seconds_left(self) -> float | None:
         """How long until a budget in time is spent; None where there is none."""
-        return self._budget.seconds_left(self._progress(), time.time())
+        return self._budget.seconds_left(self._campaign.progress, time.time())
 
     def next_steps(self, under_way: int) -> list[Asked]:
         """New steps for the room that is left; appends each to the log. Inside a transaction."""
@@ -78,7 +74,7 @@ class Asking:
             return due
         if not self._state.seed_is_measured or not self._allowed():
             return None
-        used = self._budget.used(self._progress(), self._best(), time.time())
+        used = self._budget.used(self._campaign.progress, self._best(), time.time())
         rng = stream(self._campaign.settings.seed, self._state.last_step + 1, "ask")
         name = self._campaign.settings.strategy.name
         action = guarded(name, self._campaign.strategy.ask, self._campaign.view(used), rng)
@@ -132,7 +128,7 @@ class Asking:
     def _allowed(self) -> bool:
         """A budget in programs has room for one more, with all that is under way."""
         proposals = sum(isinstance(step.asked.action, Propose) for step in self._state.steps.values())
-        return self._budget.allows(self._progress(), proposals, self._best(), time.time())
+        return self._budget.allows(self._campaign.progress, proposals, self._best(), time.time())
 
     def _due(self) -> Measure | None:
         """The seed's repeated measurements first, then what the archive needs, within its share of the judges' time."""

@@ -3,7 +3,7 @@
 Invariant: it fits on a page, and no program is read for it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from evolve.campaign import Campaign
@@ -76,5 +76,5 @@ def overview(campaign: Campaign) -> Overview:
 
 def budget_left(campaign: Campaign, now: float) -> str:
     """What is left of the budget, for a person; `now` in seconds since 1970."""
-    progress = replace(campaign.state.progress, seconds=campaign.seconds)
+    progress = campaign.progress
     return campaign.budget.remaining(progress, confirmed_best(campaign), now)
