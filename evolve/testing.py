@@ -32,6 +32,8 @@ from evolve.types import (
     ProgramId,
     Progress,
     Propose,
+    Rearrange,
+    Rearranged,
     Record,
     RecordId,
     Ruled,
@@ -122,6 +124,11 @@ class Rehearsal:
         self.pending.append(asked)
         self.events.append(asked)
 
+    def rearrange(self, action: Rearrange) -> None:
+        """An island gets other programs."""
+        self.archive.rearrange(action.island, action.records)
+        self.events.append(Rearranged(action.island, action.records, action.why))
+
     def finish(self) -> None:
         """One of the pending steps ends, not always the oldest: proposals fail at times, and some are never judged."""
         rng = self.rng(len(self.history), 1)
@@ -210,7 +217,9 @@ def _replayed(make: Callable[[Sequence[str]], Strategy], events: Sequence[Event]
 
 
 def _act(rehearsal: Rehearsal, action: Action) -> None:
-    if not isinstance(action, Wait):
+    if isinstance(action, Rearrange):
+        rehearsal.rearrange(action)
+    elif not isinstance(action, Wait):
         rehearsal.start(action)
     if isinstance(action, Wait) or len(rehearsal.pending) >= IN_FLIGHT:
         rehearsal.finish()
@@ -224,6 +233,10 @@ def _check_action(action: Action, rehearsal: Rehearsal, quarantined: ProgramId |
         case Measure(about=about, program=program):
             assert about in known, f"it measures record {about}, but there are {len(known)}"
             assert rehearsal.history.program_id(about) == program, f"record {about} does not hold the program {program}"
+        case Rearrange(island=island, records=records):
+            islands = rehearsal.archive.settings.islands
+            assert 0 <= island < islands, f"it names island {island}, but there are {islands}"
+            assert set(records) <= set(known), f"it arranges records {records}, but there are {len(known)}"
         case Propose(selection=selection):
             named = (*selection.parents, *selection.inspirations)
             unknown = [record for record in named if record not in known]

@@ -10,6 +10,7 @@ import click
 import evolve.task
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit_all, json_option, table
+from evolve.task import reference
 from evolve.types import TaskError
 
 _ABOUT = 80
@@ -57,6 +58,14 @@ def list_tasks(as_json: bool) -> None:
         for line in lines
     ]
     click.echo(table(("task", "fitness", "memory", "preload", "about"), rows))
+
+
+@task.command("schema")
+@click.option("--markdown", is_flag=True, help="The page of the documentation instead.")
+@debug_option
+def show_schema(markdown: bool) -> None:
+    """Print what a task.toml may say, as a JSON Schema for editors."""
+    click.echo(reference.markdown() if markdown else reference.json_schema(), nl=False)
 
 
 def _folders() -> list[Path]:

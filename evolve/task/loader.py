@@ -3,7 +3,10 @@
 Invariant: two tasks with the same version judge every program alike: the version covers `task.toml`, every other file of the folder
 but READMEs, and the parameters."""
 
+import itertools
 import math
+import os
+import shutil
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,10 +17,13 @@ from evolve.task.schema import SandboxTable, StageTable, TaskFile, parse
 from evolve.types import (
     Anchor,
     Axis,
+    Case,
+    Constraint,
     EvaluatorSource,
     Fitness,
     Limits,
     Needs,
+    Objective,
     Program,
     Scalar,
     Stage,
@@ -56,6 +62,13 @@ def _read(folder: Path, parameters: Mapping[str, Scalar]) -> Task:
         anchors=tuple(Anchor(**table.model_dump()) for table in file.anchors),
         bound=file.bound.value if file.bound else None,
         limits=_limits(file.sandbox),
+        context={name: _text(folder, name, "program.context") for name in file.program.context},
+        new_files=tuple(file.program.new_files),
+        objectives=tuple(Objective(**table.model_dump()) for table in file.objectives),
+        constraints=tuple(Constraint(**table.model_dump()) for table in file.constraints),
+        held_out=_cases(folder, file, chosen),
+        carry=tuple(file.carry.artifacts) if file.carry else (),
+        python=_interpreter(folder, file.environment.python) if file.environment else "",
     )
 
 
@@ -92,7 +105,39 @@ def _missing(folder: Path, name: str, key: str) -> str:
 
 
 def _stage(table: StageTable) -> Stage:
-    return Stage(table.name, table.seconds, table.threshold, Needs(cores=table.needs.cores))
+    share = isinstance(table.threshold, str)
+    return Stage(
+        table.name,
+        table.seconds,
+        threshold=None if isinstance(table.threshold, str) else table.threshold,
+        top=float(str(table.threshold).removeprefix("top ").removesuffix("%")) / 100 if share else None,
+        needs=Needs(cores=table.needs.cores),
+    )
+
+
+def _cases(folder: Path, file: TaskFile, chosen: Mapping[str, Scalar]) -> tuple[Case, ...]:
+    """The held-out cases by name; `n = [29, 32]` makes the cases `n=29` and `n=32`. Each value is of its parameter's type."""
+    declared = file.held_out
+    if isinstance(declared, list):
+        tables = [{key: value for key, value in table.items() if key != "name"} for table in declared]
+        names = [str(table["name"]) for table in declared]
+    else:
+        tables = (
+            [dict(zip(declared, values, strict=True)) for values in itertools.product(*declared.values())]
+            if declared
+            else []
+        )
+        names = [", ".join(f"{key}={value}" for key, value in table.items()) for table in tables]
+    return tuple(Case(name, _chosen(folder, chosen, table)) for name, table in zip(names, tables, strict=True))
+
+
+def _interpreter(folder: Path, written: str) -> str:
+    """The interpreter that a task names, as an absolute path where it can be found; a link stays a link, for it makes a virtual
+    environment what it is. What is not there is said when a judge starts."""
+    expanded = Path(os.path.expandvars(written)).expanduser()
+    if len(expanded.parts) == 1:
+        return shutil.which(written) or written
+    return str(folder / expanded)
 
 
 def _limits(table: SandboxTable) -> Limits:

@@ -30,6 +30,16 @@ def _memory(value: object) -> int:
     return int(match[1]) * _UNITS[match[2]]
 
 
+def _threshold(value: object) -> float | str | None:
+    """A fitness, or `"top 30%"` in its plain form."""
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)):
+        return value
+    match = re.fullmatch(r"top (\d+(?:\.\d+)?) ?%", value) if isinstance(value, str) else None
+    if match is None or not 0 < float(match[1]) < 100:
+        raise ValueError('a threshold is a finite number, or a share such as "top 30%"')
+    return f"top {match[1]}%"
+
+
 def _evaluator(value: object) -> EvaluatorSource:
     if isinstance(value, str):
         return EvaluatorSource(path=_inside(value))
@@ -78,38 +88,50 @@ class Table(BaseModel):
 
 
 class ProgramTable(Table):
-    """`[program]`: the seed's files, and the module that the evaluator calls functions of."""
+    """`[program]`: the seed's files, what lies beside them, and the module that the evaluator calls functions of."""
 
-    files: list[FilePath] = Field(default=["seed.py"], min_length=1)
-    entry: str = "seed"
+    files: list[FilePath] = Field(
+        default=["seed.py"], min_length=1, description="the files of a program; what they hold may change"
+    )
+    entry: str = Field(
+        default="seed",
+        description='the module that functions are called in: the name of one of the files, without `.py`; `""` where none are',
+    )
+    context: list[FilePath] = Field(
+        default=[],
+        description="files that a program finds beside its own and that never change: headers, a library, data",
+    )
+    new_files: list[str] = Field(
+        default=[], description='patterns of files that a program may add, such as `"lib/*.py"`; none without it'
+    )
 
     @model_validator(mode="after")
-    def _entry_is_a_file(self) -> "ProgramTable":
-        if len(set(self.files)) < len(self.files):
+    def _names_are_files(self) -> "ProgramTable":
+        named = [*self.files, *self.context]
+        if len(set(named)) < len(named):
             raise ValueError("a file is named twice. Do: name each once")
-        if f"{self.entry}.py" not in self.files:
+        if self.entry and f"{self.entry}.py" not in self.files:
             modules = [file.removesuffix(".py") for file in self.files if file.endswith(".py")]
-            raise ValueError(
-                f"no file of the program is called {self.entry + '.py'!r}.{did_you_mean(self.entry, modules)}"
-            )
+            hint = did_you_mean(self.entry, modules) or ' Do: write entry = "" where no Python function is called.'
+            raise ValueError(f"no file of the program is called {self.entry + '.py'!r}.{hint}")
         return self
 
 
 class FitnessTable(Table):
-    """`[fitness]`."""
+    """`[fitness]`: the number that is searched for."""
 
-    name: str = Field(default="fitness", min_length=1)
-    direction: Literal["max", "min"] = "max"
-    digits: int = Field(default=6, ge=0, le=30)
+    name: str = Field(default="fitness", min_length=1, description="what it is called")
+    direction: Literal["max", "min"] = Field(default="max", description='`"max"` or `"min"`')
+    digits: int = Field(default=6, ge=0, le=30, description="digits that are shown")
 
 
 class AxisTable(Table):
-    """`[[axes]]`."""
+    """`[[axes]]`: what makes good programs different; the best of every cell is kept."""
 
-    name: Name
-    low: Finite
-    high: Finite
-    bins: int = Field(ge=1, le=10_000)
+    name: Name = Field(description="the descriptor that the evaluator returns")
+    low: Finite = Field(description="where the first cell begins; what is lower falls into it")
+    high: Finite = Field(description="where the last cell ends; what is higher falls into it")
+    bins: int = Field(ge=1, le=10_000, description="how many cells of equal width")
 
     @model_validator(mode="after")
     def _low_is_below_high(self) -> "AxisTable":
@@ -119,68 +141,185 @@ class AxisTable(Table):
 
 
 class AnchorTable(Table):
-    """`[[anchors]]`."""
+    """`[[anchors]]`: values to compare with."""
 
-    value: Finite
-    by: str = Field(min_length=1)
-    year: int | None = None
-    source: str = ""
+    value: Finite = Field(description="the fitness")
+    by: str = Field(min_length=1, description="whose it is")
+    year: int | None = Field(default=None, description="when")
+    source: str = Field(default="", description="where it is published")
 
 
 class BoundTable(Table):
-    """`[bound]`."""
+    """`[bound]`: what is proven to be impossible to beat."""
 
-    value: Finite
+    value: Finite = Field(description="a fitness beyond it is a fault of the evaluator, so the program is quarantined")
+
+
+class ObjectiveTable(Table):
+    """`[[objectives]]`: several numbers that matter beside the fitness; the Pareto front is over these."""
+
+    name: Name = Field(description="what it is called in `Evaluation.ok(..., objectives={...})`")
+    direction: Literal["max", "min"] = Field(default="max", description='`"max"` or `"min"`')
+    digits: int = Field(default=6, ge=0, le=30, description="digits that are shown")
+    reference: Finite | None = Field(
+        default=None, description="where the hypervolume begins; without it, at the seed's value"
+    )
+
+
+class ConstraintTable(Table):
+    """`[[constraints]]`: what a metric must be. A program that misses one is never the best, and gives way to every one that does not."""
+
+    metric: str = Field(min_length=1, description="the metric that the evaluator returns")
+    at_least: Finite | None = Field(default=None, description="the smallest value that meets it")
+    at_most: Finite | None = Field(default=None, description="the largest value that meets it")
+
+    @model_validator(mode="after")
+    def _bounds(self) -> "ConstraintTable":
+        if self.at_least is None and self.at_most is None:
+            raise ValueError("a constraint has a bound. Do: give at_least or at_most")
+        if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
+            raise ValueError(f"nothing is at least {self.at_least} and at most {self.at_most}")
+        return self
 
 
 class NeedsTable(Table):
-    """`needs` of a stage."""
+    """`needs` of a stage: what it holds while it runs."""
 
-    cores: int = Field(default=1, ge=1)
+    cores: int = Field(
+        default=1,
+        ge=1,
+        description="processor cores: a stage that needs more than the machine has is refused when a campaign begins",
+    )
 
 
 class StageTable(Table):
-    """`[[stages]]`."""
+    """`[[stages]]`: limits of the evaluator's stages; a table here replaces what the code says of that stage."""
 
-    name: Name = "evaluate"
-    seconds: Finite = Field(default=20.0, gt=0)
-    threshold: Finite | None = None
-    needs: NeedsTable = NeedsTable()
+    name: Name = Field(default="evaluate", description="which stage; the first is called `evaluate`")
+    seconds: Finite = Field(default=20.0, gt=0, description="wall time for the whole stage")
+    threshold: Annotated[float | str | None, PlainValidator(_threshold)] = Field(
+        default=None,
+        description='what the next stage wants: a fitness, in your own direction, or `"top 30%"` of what this stage found before',
+    )
+    needs: NeedsTable = Field(default=NeedsTable(), description="what the stage holds while it runs")
+
+
+class CarryTable(Table):
+    """`[carry]`: what a parent leaves to its children."""
+
+    artifacts: list[str] = Field(
+        min_length=1, description="artifacts of the parent that the evaluator gets as `trial.carried(name)`"
+    )
+
+
+class EnvironmentTable(Table):
+    """`[environment]`: where judge and candidate run when that is not the engine's own environment."""
+
+    python: str = Field(
+        min_length=1,
+        description="an interpreter, 3.11 or newer: a path (from the task's folder, or absolute, `~` and `$NAME` are replaced) or a command",
+    )
 
 
 class SandboxTable(Table):
-    """`[sandbox]`."""
+    """`[sandbox]`: what the program's process may use."""
 
-    memory: Annotated[int, PlainValidator(_memory)] = 2 << 30
-    preload: list[str] = []
+    memory: Annotated[int, PlainValidator(_memory)] = Field(
+        default=2 << 30,
+        description="memory, with its unit: `KiB`, `MiB` or `GiB`",
+        json_schema_extra={"type": "string", "default": "2GiB"},
+    )
+    preload: list[str] = Field(
+        default=[],
+        description="modules that are imported once, before the process of a program is forked: list `numpy` if programs import it, "
+        "since an import costs more than a fork",
+    )
+
+
+Parameter = Annotated[Scalar, PlainValidator(_scalar)]
+Cases = dict[Name, list[Parameter]] | list[dict[Name, Parameter]]
 
 
 class TaskFile(Table):
     """The whole of `task.toml`."""
 
-    schema_: Literal[1] = Field(alias="schema")
-    brief: FilePath = "README.md"
-    program: ProgramTable = ProgramTable()
-    evaluator: Annotated[EvaluatorSource, PlainValidator(_evaluator)] = EvaluatorSource(path="evaluator.py")
-    deterministic: bool = False
-    promotion: Literal["held_out", "certificate"] = "held_out"
-    fitness: FitnessTable = FitnessTable()
-    parameters: dict[Name, Annotated[Scalar, PlainValidator(_scalar)]] = {}
-    axes: list[AxisTable] = []
-    anchors: list[AnchorTable] = []
-    bound: BoundTable | None = None
-    stages: list[StageTable] = Field(default=[StageTable()], min_length=1)
-    sandbox: SandboxTable = SandboxTable()
+    schema_: Literal[1] = Field(alias="schema", description="the version of this table")
+    brief: FilePath = Field(
+        default="README.md", description="the file that says what is wanted, in words, for whoever writes programs"
+    )
+    program: ProgramTable = Field(default=ProgramTable(), description="the seed")
+    evaluator: Annotated[EvaluatorSource, PlainValidator(_evaluator)] = Field(
+        default=EvaluatorSource(path="evaluator.py"),
+        description="the file with the judging code, or a plugin's: `{ plugin = \"name\", ... }` with the plugin's settings",
+        json_schema_extra={"default": "evaluator.py"},
+    )
+    deterministic: bool = Field(
+        default=False, description="whether equal programs always get equal scores; they are then judged once"
+    )
+    promotion: Literal["held_out", "certificate"] = Field(
+        default="held_out",
+        description='what makes a result final. `"certificate"`: a value from `@evaluate.certify`, which whatever would be an elite or '
+        'the best must have. `"held_out"`: the cases of `held_out`, on none of which it may be worse than the seed',
+    )
+    fitness: FitnessTable = Field(default=FitnessTable(), description="the number that is searched for")
+    parameters: dict[Name, Parameter] = Field(
+        default={},
+        description="numbers and texts that the evaluator reads from `trial.parameters`; `--set task.points=80` changes one",
+    )
+    held_out: Cases = Field(
+        default=[],
+        description="cases that the search never sees, as parameters: `n = [29, 32]` (each combination is a case), or an array of tables "
+        "with a `name` each. Each new best is judged on them once",
+    )
+    axes: list[AxisTable] = Field(
+        default=[],
+        description="what makes good programs different: the best of every cell is kept. Without axes: the program's size, and its "
+        "distance from the seed",
+    )
+    objectives: list[ObjectiveTable] = Field(
+        default=[], description="several numbers that matter beside the fitness; the Pareto front is over these"
+    )
+    constraints: list[ConstraintTable] = Field(
+        default=[], description="what metrics must be; a program that misses one is never the best"
+    )
+    anchors: list[AnchorTable] = Field(default=[], description="values to compare with")
+    bound: BoundTable | None = Field(default=None, description="what is proven to be impossible to beat")
+    stages: list[StageTable] = Field(
+        default=[StageTable()],
+        min_length=1,
+        description="limits of the evaluator's stages; a table here replaces what the code says of that stage",
+    )
+    carry: CarryTable | None = Field(default=None, description="what a parent leaves to its children")
+    environment: EnvironmentTable | None = Field(
+        default=None, description="where judge and candidate run when that is not the engine's own environment"
+    )
+    sandbox: SandboxTable = Field(default=SandboxTable(), description="what the program's process may use")
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> "TaskFile":
         for kind, names in (
             ("axes", [axis.name for axis in self.axes]),
+            ("objectives", [objective.name for objective in self.objectives]),
+            ("constraints", [constraint.metric for constraint in self.constraints]),
             ("stages", [stage.name for stage in self.stages]),
         ):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise ValueError(f"two of the {kind} are called {twice[0]!r}. Do: rename one")
+        return self
+
+    @model_validator(mode="after")
+    def _cases_are_parameters(self) -> "TaskFile":
+        tables = [self.held_out] if isinstance(self.held_out, dict) else self.held_out
+        if isinstance(self.held_out, list):
+            names = [str(case.get("name", "")) for case in self.held_out]
+            if not all(names) or len(set(names)) < len(names):
+                raise ValueError("each table of held_out has a `name` of its own. Do: give it one")
+        for name in {name for table in tables for name in table} - {"name"}:
+            if name not in self.parameters:
+                raise ValueError(
+                    f"held_out sets {name!r}, which is no parameter.{did_you_mean(name, self.parameters)} Do: declare it in [parameters]"
+                )
         return self
 
     @model_validator(mode="after")

@@ -10,8 +10,9 @@ from evolve.types.errors import (
     StoreError,
     TaskError,
 )
-from evolve.types.evaluation import Evaluation, Outcome, Parameters, Split, Trial, Trust, UnusableFitness
+from evolve.types.evaluation import Carried, Evaluation, Outcome, Parameters, Split, Trial, Trust, UnusableFitness
 from evolve.types.events import (
+    FROM_SCRATCH,
     Action,
     Asked,
     Event,
@@ -21,12 +22,14 @@ from evolve.types.events import (
     Opened,
     Progress,
     Propose,
+    Rearrange,
     Rearranged,
     Replied,
     Ruled,
     SettingsChanged,
     Settled,
     Stamped,
+    TaskChanged,
     Wait,
 )
 from evolve.types.program import Program, ProgramId, TextId, canonical, digest, text_id
@@ -42,7 +45,21 @@ from evolve.types.record import (
     RecordId,
     Selection,
 )
-from evolve.types.task import Anchor, Axis, Direction, EvaluatorSource, Fitness, Limits, Needs, Scalar, Stage, Task
+from evolve.types.task import (
+    Anchor,
+    Axis,
+    Case,
+    Constraint,
+    Direction,
+    EvaluatorSource,
+    Fitness,
+    Limits,
+    Needs,
+    Objective,
+    Scalar,
+    Stage,
+    Task,
+)
 
 __all__ = [
     "ConfigError",
@@ -61,14 +78,18 @@ __all__ = [
     "text_id",
     "Anchor",
     "Axis",
+    "Case",
+    "Constraint",
     "Direction",
     "EvaluatorSource",
     "Fitness",
     "Limits",
     "Needs",
+    "Objective",
     "Scalar",
     "Stage",
     "Task",
+    "Carried",
     "Evaluation",
     "Outcome",
     "Parameters",
@@ -95,11 +116,14 @@ __all__ = [
     "Opened",
     "Progress",
     "Propose",
+    "Rearrange",
     "Rearranged",
     "Replied",
     "Ruled",
     "SettingsChanged",
     "Settled",
     "Stamped",
+    "TaskChanged",
     "Wait",
+    "FROM_SCRATCH",
 ]

@@ -46,10 +46,18 @@ class Parameters(dict[str, Scalar]):
             raise AttributeError(f"no parameter {name!r} in this task; it has {', '.join(self) or 'none'}") from None
 
 
+class Carried(dict[str, Any]):
+    """What the parent's judging left for this one, by the artifact's name: `trial.carried("circles")`, None where there is nothing."""
+
+    def __call__(self, name: str) -> Any:
+        return self.get(name)
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """What one judging is told. Equal trials are repeatable; `limit` is in seconds of wall time for the stage; `seed` is the
-    judge's own and reaches a candidate only where the evaluator passes it on."""
+    judge's own and reaches a candidate only where the evaluator passes it on; `carried` holds the artifacts of the parent that the
+    task's `carry` names, as plain data."""
 
     seed: int = 0
     split: Split = "search"
@@ -57,6 +65,7 @@ class Trial:
     limit: float = 20.0
     parameters: Parameters = field(default_factory=Parameters)
     device: str = "cpu"
+    carried: Carried = field(default_factory=Carried)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +74,16 @@ class Evaluation:
 
     An evaluator returns texts and plain data in `feedback` and `artifacts`, and its fitness in the task's own direction; once
     reported by the judge, both hold ids of stored texts and the fitness is maximised. `seconds` is wall time, `cpu_seconds`
-    the candidate's; `standard_error` is that of the mean of `measurements` measurements."""
+    the candidate's; `standard_error` is that of the mean of `measurements` measurements.
+
+    `objectives` hold a number for each of the task's, maximised like the fitness once reported; `violation` is how far the task's
+    constraints are missed in all, 0 where they are met; `passed` has the fitness that each stage but the last found, by its name;
+    `carried` the ids of the parent's artifacts that it was given, by their names."""
 
     outcome: Outcome
     fitness: float | None = None
+    objectives: Mapping[str, float] = field(default_factory=dict)
+    violation: float = 0.0
     standard_error: float | None = None
     measurements: int = 1
     descriptors: Mapping[str, float] = field(default_factory=dict)
@@ -76,6 +91,8 @@ class Evaluation:
     feedback: str = ""
     artifacts: Mapping[str, Any] = field(default_factory=dict)
     stage: str = ""
+    passed: Mapping[str, float] = field(default_factory=dict)
+    carried: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     certified: bool = False
@@ -99,19 +116,21 @@ class Evaluation:
         cls,
         fitness: float,
         *,
+        objectives: Mapping[str, float] | None = None,
         descriptors: Mapping[str, float] | None = None,
         metrics: Mapping[str, float] | None = None,
         artifacts: Mapping[str, Any] | None = None,
         feedback: str = "",
         standard_error: float | None = None,
     ) -> "Evaluation":
-        """A program that did what was asked; `fitness` in the task's own direction. Raises `UnusableFitness` where that is not
+        """A program that did what was asked; `fitness` and `objectives` in the task's own directions. Raises `UnusableFitness` where that is not
         finite, and `TypeError` for a truth value or a text."""
         if isinstance(fitness, bool) or not isinstance(fitness, Real):
             raise TypeError(f"a fitness is a number, got {fitness!r}")
         return cls(
             Outcome.OK,
             fitness=float(fitness),
+            objectives=dict(objectives or {}),
             standard_error=standard_error,
             descriptors=dict(descriptors or {}),
             metrics=dict(metrics or {}),

@@ -22,11 +22,27 @@ class Propose:
 @tagged
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Judge the program of record `about` again: the whole cascade, or `stage` alone (`certify` is the task's own)."""
+    """Judge the program of record `about` again: the whole cascade, or `stage` alone (`certify` is the task's own). With `case`, on
+    something else than the search sees, a held-out case or `FROM_SCRATCH`: what is found there changes no estimate."""
 
     about: RecordId
     program: ProgramId
     stage: str = ""
+    why: str = ""
+    case: str = ""
+
+
+FROM_SCRATCH = "from scratch"
+"""The case of a program that is judged without what its parent left."""
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class Rearrange:
+    """Give an island to the programs of these records, and to no others; nothing is judged."""
+
+    island: int
+    records: tuple[RecordId, ...]
     why: str = ""
 
 
@@ -36,14 +52,14 @@ class Wait:
     """Nothing now: ask again after the next settled record."""
 
 
-Action = Propose | Measure | Wait
+Action = Propose | Measure | Rearrange | Wait
 
 
 @tagged
 @dataclass(frozen=True, slots=True)
 class Opened:
     """The first event of every campaign. `definition` is the id of the text that holds the whole task, so that a log can be
-    replayed where the task's folder is gone."""
+    replayed where the task's folder is gone. `forked_from` names the campaign whose records this one began with."""
 
     name: str
     task: str
@@ -52,6 +68,17 @@ class Opened:
     settings: Mapping[str, Any]
     versions: Mapping[str, str] = field(default_factory=dict)
     prices: Mapping[str, float] = field(default_factory=dict)
+    forked_from: str = ""
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class TaskChanged:
+    """From here on programs are judged by another version of the task: what was found before is history, and no program holds a
+    place before it was judged again. `definition` is the id of the text that holds the whole task."""
+
+    task_version: str
+    definition: str
 
 
 @tagged
@@ -128,9 +155,21 @@ class Rearranged:
 
     island: int
     records: tuple[RecordId, ...]
+    why: str = ""
 
 
-Event = Opened | SettingsChanged | MachineMeasured | Asked | Replied | Settled | LessonWritten | Ruled | Rearranged
+Event = (
+    Opened
+    | TaskChanged
+    | SettingsChanged
+    | MachineMeasured
+    | Asked
+    | Replied
+    | Settled
+    | LessonWritten
+    | Ruled
+    | Rearranged
+)
 
 
 @dataclass(frozen=True, slots=True)

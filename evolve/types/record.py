@@ -33,7 +33,8 @@ class Placement:
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where a record comes from. `step` is the number of its `Asked`; `index` counts the children of the step, of which there
-    are `count`; parents and inspirations are record ids; a measurement's `about` is the record that it measures."""
+    are `count`; parents and inspirations are record ids; a measurement's `about` is the record that it measures, on
+    `case` where that is not what the search sees."""
 
     kind: OriginKind
     step: int
@@ -46,6 +47,7 @@ class Origin:
     inspirations: tuple[RecordId, ...] = ()
     about: RecordId = 0
     why: str = ""
+    case: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,12 +21,14 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One level of a cascade. `limit` is in seconds of wall time for the whole stage; `threshold` is the fitness, as the
-    user writes it, that a program must reach for the next stage to run."""
+    """One level of a cascade. `limit` is in seconds of wall time for the whole stage. The next stage runs for a program that
+    reaches `threshold`, a fitness as the user writes it, and that is among the best `top`, a share above 0 and below 1, of what this
+    stage found before."""
 
     name: str
     limit: float = 20.0
     threshold: float | None = None
+    top: float | None = None
     needs: Needs = field(default_factory=Needs)
 
 
@@ -68,6 +70,48 @@ class Fitness:
 
 
 @dataclass(frozen=True, slots=True)
+class Objective:
+    """One of several numbers that matter beside the fitness: the Pareto front is over these. Inside the engine each is maximised.
+    `reference` is where the hypervolume begins, as the user writes it; None: the seed's value."""
+
+    name: str
+    direction: Direction = "max"
+    digits: int = 6
+    reference: float | None = None
+
+    def inside(self, value: float) -> float:
+        """The user's number as the engine's: larger is better."""
+        return value if self.direction == "max" else -value
+
+    def shown(self, value: float) -> float:
+        """The engine's number as the user's."""
+        return self.inside(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """What a metric must be: at least or at most a number (or both), of which one is given."""
+
+    metric: str
+    at_least: float | None = None
+    at_most: float | None = None
+
+    def violation(self, value: float) -> float:
+        """How far a value is beyond the bound, in units of the bound (of 1, for a bound of 0); 0 where it is met."""
+        low = 0.0 if self.at_least is None else max(0.0, self.at_least - value) / (abs(self.at_least) or 1.0)
+        high = 0.0 if self.at_most is None else max(0.0, value - self.at_most) / (abs(self.at_most) or 1.0)
+        return low + high
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Something else to judge a program on than what the search sees: the task with other parameters. Its name is unique."""
+
+    name: str
+    parameters: Mapping[str, Scalar] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """What one candidate session may use. `memory` and `file_size` in bytes, `result` and `log` bytes per message and of
     output kept; `preload` names the modules that the warm template imports before it forks."""
@@ -92,7 +136,11 @@ class EvaluatorSource:
 @dataclass(frozen=True, slots=True)
 class Task:
     """The problem. `version` is a hash over everything that decides a score; `folder` is where its files lie; `entry` is
-    the module (a file name without `.py`) that a candidate's functions are called in."""
+    the module (a file name without `.py`) that a candidate's functions are called in, empty where none are.
+
+    `context` holds files that a program finds beside its own and may not change; `new_files` are patterns of the files that it may
+    add. `carry` names the artifacts of a parent that its children's judging is given. `held_out` are the cases that decide about
+    promotion and that the search never sees. `python` is the interpreter of judge and candidate; empty: the engine's own."""
 
     name: str
     folder: str
@@ -110,3 +158,10 @@ class Task:
     anchors: tuple[Anchor, ...] = ()
     bound: float | None = None
     limits: Limits = field(default_factory=Limits)
+    context: Mapping[str, str] = field(default_factory=dict)
+    new_files: tuple[str, ...] = ()
+    objectives: tuple[Objective, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    held_out: tuple[Case, ...] = ()
+    carry: tuple[str, ...] = ()
+    python: str = ""

@@ -5,7 +5,20 @@ from pathlib import Path
 import pytest
 
 from evolve.task import load
-from evolve.types import Anchor, Axis, EvaluatorSource, Fitness, Limits, Needs, Program, Stage, TaskError
+from evolve.types import (
+    Anchor,
+    Axis,
+    Case,
+    Constraint,
+    EvaluatorSource,
+    Fitness,
+    Limits,
+    Needs,
+    Objective,
+    Program,
+    Stage,
+    TaskError,
+)
 
 TOML = """\
 schema = 1
@@ -84,7 +97,7 @@ def test_a_folder_becomes_a_task(folder: Path) -> None:
     assert task.axes == (Axis("size", 0.0, 2.5, 4),)
     assert task.anchors == (Anchor(7.0, "someone", 1999),)
     assert task.bound == 6.5
-    assert task.stages == (Stage("evaluate", 3.0, 9.0), Stage("full", 20.0, None, Needs(cores=2)))
+    assert task.stages == (Stage("evaluate", 3.0, 9.0), Stage("full", 20.0, needs=Needs(cores=2)))
     assert task.limits == Limits(memory=1 << 30, preload=("numpy",))
 
 
@@ -94,6 +107,63 @@ def test_a_task_without_tables_has_one_stage_no_axes_and_no_bound(tmp_path: Path
     task = load(written(tmp_path / "small", files))
     assert (task.stages, task.axes, task.anchors, task.bound) == ((Stage("evaluate"),), (), (), None)
     assert (task.brief, task.entry, task.limits) == ("Do it.", "seed", Limits())
+
+
+WIDE = """
+[held_out]
+n = [7, 9]
+kind = ["square"]
+[[objectives]]
+name = "size"
+direction = "min"
+reference = 3
+[[constraints]]
+metric = "error"
+at_most = 0.5
+[carry]
+artifacts = ["steps"]
+"""
+
+
+def test_what_widens_a_task_is_read_too(folder: Path) -> None:
+    """Held-out cases, objectives, constraints, context files and what a parent leaves."""
+    program = 'program = { files = ["main.py"], entry = "main", context = ["parts/shape.py"], new_files = ["*.py"] }'
+    text = TOML.replace(TOML.splitlines()[2], program).replace("threshold = 9", 'threshold = "top 30%"')
+    (folder / "task.toml").write_text(text + WIDE, "utf-8")
+    task = load(folder)
+    rest = {"scale": 1.5, "exact": False}
+    assert task.held_out == (
+        Case("n=7, kind=square", {"n": 7, "kind": "square", **rest}),
+        Case("n=9, kind=square", {"n": 9, "kind": "square", **rest}),
+    )
+    assert task.objectives == (Objective("size", "min", reference=3.0),)
+    assert task.constraints == (Constraint("error", at_most=0.5),)
+    assert (task.context, task.new_files, task.carry) == ({"parts/shape.py": "y = 2\n"}, ("*.py",), ("steps",))
+    assert (task.stages[0].threshold, task.stages[0].top) == (None, 0.3)
+
+
+def test_held_out_cases_may_have_names(folder: Path) -> None:
+    """As an array of tables; what a case does not set is as it is in the search."""
+    (folder / "task.toml").write_text(TOML + '[[held_out]]\nname = "long"\nn = 50\n', "utf-8")
+    cases = load(folder, {"scale": 2}).held_out
+    assert cases == (Case("long", {"n": 50, "scale": 2.0, "kind": "round", "exact": False}),)
+
+
+@pytest.mark.parametrize(
+    ("written_down", "found"),
+    [
+        ("venv/bin/python", "{folder}/venv/bin/python"),
+        ("/opt/python", "/opt/python"),
+        ("$PLACE/python", "/there/python"),
+    ],
+)
+def test_an_interpreter_is_a_path_from_the_tasks_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, written_down: str, found: str
+) -> None:
+    """Or an absolute one; variables are replaced."""
+    monkeypatch.setenv("PLACE", "/there")
+    (folder / "task.toml").write_text(TOML + f'[environment]\npython = "{written_down}"\n', "utf-8")
+    assert load(folder).python == found.format(folder=folder)
 
 
 def test_parameters_can_be_set_and_keep_their_type(folder: Path) -> None:

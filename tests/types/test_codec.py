@@ -29,6 +29,7 @@ from evolve.types import (
     Settled,
     Stage,
     Task,
+    TaskChanged,
     Trial,
 )
 from evolve.types.codec import decode, encode
@@ -65,6 +66,7 @@ records = st.builds(
 calls = st.builds(Call, parameters=open_mapping())
 EVENTS = {
     Opened: st.builds(Opened, settings=open_mapping()),
+    TaskChanged: st.builds(TaskChanged),
     SettingsChanged: st.builds(SettingsChanged, changes=open_mapping()),
     MachineMeasured: st.builds(MachineMeasured),
     Asked: st.builds(Asked, action=st.builds(Propose) | st.builds(Measure)),
