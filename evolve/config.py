@@ -67,6 +67,7 @@ class Settings(Section):
     budget: tuple[str, ...] = ()
     deterministic: bool = False
     cache: bool = True
+    carry: bool = True
     strategy: StrategySection = StrategySection()
     operators: OperatorsSection = OperatorsSection()
     archive: IslandsSection = IslandsSection()

@@ -84,6 +84,7 @@ def _description(made: Bench) -> Description:
         isolation=made.isolation,
         environment=made.environment,
         limit=sum(stage.limit for stage, _ in made.stages),
+        tops={stage.name: stage.top for stage, _ in made.stages if stage.top is not None},
     )
 
 

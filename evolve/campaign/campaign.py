@@ -121,7 +121,14 @@ class Campaign:
             self.settings.strategy.settings,
             self.operator_names,
         )
-        self.state = State(task, _archive(task, self.settings), Reader(log), self._tell, self.settings.confirm.seeds)
+        self.state = State(
+            task,
+            _archive(task, self.settings),
+            Reader(log),
+            self._tell,
+            seeds=self.settings.confirm.seeds,
+            carries=bool(task.carry) and self.settings.carry,
+        )
         self.events = 0
         """How many events the state has taken."""
         self._started = time.monotonic()

@@ -14,6 +14,10 @@ from typing import Any
 from evolve.store import Log
 from evolve.types import Outcome, Program, ProgramId, Record, RecordId, TextId
 
+RECENT = 200
+"""How many of the latest values of a stage a relative threshold is taken from."""
+FEW = 10
+"""With fewer values than these a relative threshold lets everything pass."""
 _OUTCOMES = tuple(Outcome)
 _CODES = {outcome: code for code, outcome in enumerate(_OUTCOMES)}
 
@@ -27,11 +31,13 @@ class Columns:
         self.operators: list[str] = []
         self.parents: list[tuple[RecordId, ...]] = []
         self.programs: list[ProgramId | None] = []
+        self.passed: dict[str, tuple[list[RecordId], list[float]]] = defaultdict(lambda: ([], []))
         self.noted: dict[str, tuple[list[RecordId], list[Any]]] = defaultdict(lambda: ([], []))
 
     def append(self, record: Record) -> None:
-        """Adds the next record. The last column grows last: its length is what readers may rely on."""
-        fitness = record.evaluation.fitness
+        """Adds the next record. The last column grows last: its length is what readers may rely on. What was found on a case that
+        the search must not see is no fitness here."""
+        fitness = None if record.origin.case else record.evaluation.fitness
         self.fitness.append(math.nan if fitness is None else fitness)
         self.outcomes.append(_CODES[record.evaluation.outcome])
         self.operators.append(record.origin.operator)
@@ -40,6 +46,11 @@ class Columns:
             ids, values = self.noted[plugin]
             values.append(extras)
             ids.append(record.id)
+        if record.origin.kind == "proposal":
+            for stage, value in record.evaluation.passed.items():
+                ids, values = self.passed[stage]
+                values.append(value)
+                ids.append(record.id)
         self.programs.append(record.program)
 
 
@@ -96,6 +107,16 @@ class Past:
         ids, values = self.columns.noted[plugin]
         low, high = bisect_right(ids, after), bisect_left(ids, self.length + 1)
         return list(zip(ids[low:high], values[low:high], strict=True))
+
+    def least_of_top(self, stage: str, share: float) -> float | None:
+        """The fitness that `share` of the proposals which this stage judged last (at most `RECENT`) have reached; None while
+        there are fewer than `FEW` of them."""
+        if stage not in self.columns.passed:
+            return None
+        ids, values = self.columns.passed[stage]
+        high = bisect_left(ids, self.length + 1)
+        recent = sorted(values[max(0, high - RECENT) : high], reverse=True)
+        return recent[math.ceil(share * len(recent)) - 1] if len(recent) >= FEW else None
 
     def record(self, record: RecordId) -> Record:
         """The whole record, read from the log."""

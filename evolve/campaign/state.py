@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from evolve.archive import Archive
+from evolve.campaign.cases import Cases
 from evolve.campaign.history import Columns, Past, Reader
 from evolve.types import (
     Asked,
     Event,
+    Insertion,
     Lesson,
     LessonWritten,
     MachineMeasured,
@@ -50,10 +52,22 @@ class Difference:
 
 
 class State:
-    """Archive, history, progress, lessons and unfinished steps. `tell` gets every event after the state has taken it."""
+    """Archive, history, progress, lessons and unfinished steps. `tell` gets every event after the state has taken it. `seeds` says how
+    often the seed of a noisy task is measured, `carries` that children are given what their parents left."""
 
-    def __init__(self, task: Task, archive: Archive, reader: Reader, tell: Callable[[Event], None], seeds: int) -> None:
+    def __init__(
+        self,
+        task: Task,
+        archive: Archive,
+        reader: Reader,
+        tell: Callable[[Event], None],
+        *,
+        seeds: int,
+        carries: bool = False,
+    ) -> None:
         self.task = task
+        self.carries = carries
+        self.cases = Cases(task, carries=carries)
         self._wanted = seeds
         self.archive = archive
         self.columns = Columns()
@@ -102,9 +116,20 @@ class State:
             return None
         return Measure(about=1, program=self.task.seed.id, why=NOISE)
 
+    def case_measurement(self) -> Measure | None:
+        """A measurement of the best on a case that it was not measured on, when its score is as sure as it must be."""
+        best = self.archive.best if self.cases.wanted else None
+        if best is None or best.reported is None:
+            return None
+        under_way = [step.asked.action for step in self.steps.values() if isinstance(step.asked.action, Measure)]
+        return self.cases.due(best.program, best.record, under_way)
+
     def settle(self, record: Record) -> Settled:
-        """The live step: the archive takes a record; returns the event that says so."""
-        event = Settled(record, self.archive.settle(record))
+        """The live step: the archive takes a record, unless it was judged on a case; returns the event that says so."""
+        if record.origin.case:
+            event = Settled(record, Placement(Insertion.NOT_ADDED, record.origin.island))
+        else:
+            event = Settled(record, self.archive.settle(record))
         self.absorb(event)
         return event
 
@@ -125,7 +150,7 @@ class State:
             case Asked():
                 self.steps[event.step] = Step(event)
                 self.last_step = event.step
-                if isinstance(event.action, Measure):
+                if isinstance(event.action, Measure) and not event.action.case:
                     self.archive.asked(event.action)
             case MachineMeasured():
                 if self.machine is not None and self.machine.hardware != event.hardware:
@@ -144,7 +169,9 @@ class State:
 
     def _record(self, record: Record) -> None:
         self.columns.append(record)
-        if (
+        if record.origin.case:
+            self.cases.settle(record)
+        elif (
             record.program == self.task.seed.id
             and record.evaluation.fitness is not None
             and not record.evaluation.certified

@@ -3,7 +3,7 @@
     @evaluator
     def evaluate(candidate: Candidate, trial: Trial) -> Evaluation: ...
 
-    @evaluate.stage("full", threshold=0.5)     # runs where `evaluate` found a fitness of 0.5 or better
+    @evaluate.stage("full", threshold=0.5)     # runs where `evaluate` found a fitness of 0.5 or better (or "top 30%")
     @evaluate.certify                          # the exact value of an evaluation's artifacts, as an Evaluation
     @evaluate.fingerprint                      # a text: which basin
     @evaluate.draw                             # an SVG picture
@@ -15,7 +15,8 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from evolve.judge.candidate import Candidate
-from evolve.types import Evaluation, Stage, Task, TaskError, Trial
+from evolve.judge.checks import Fault, number
+from evolve.types import Evaluation, Stage, Task, TaskError, Trial, top_share
 from evolve.types.suggest import did_you_mean
 
 Evaluate: TypeAlias = Callable[[Candidate, Trial], Evaluation]
@@ -40,10 +41,11 @@ class CodedEvaluator:
         return self._chain[0][1](candidate, trial)
 
     def stage(
-        self, name: str, *, after: str | None = None, threshold: float | None = None, limit: float | None = None
+        self, name: str, *, after: str | None = None, threshold: float | str | None = None, limit: float | None = None
     ) -> Callable[[Evaluate], Evaluate]:
         """Adds the stage that runs after the last one so far (`after` may say which that is), where that one found a fitness
-        of `threshold`, as the user writes it, or better; `limit` is in seconds of wall time."""
+        of `threshold`, as the user writes it, or better; or one among the best `"top 30%"` of those that it found before. `limit` is in
+        seconds of wall time."""
         names = [stage.name for stage, _ in self._chain]
         if after not in (None, names[-1]):
             raise TaskError(
@@ -51,14 +53,11 @@ class CodedEvaluator:
             )
         if name in names:
             raise TaskError(f"there are two stages called {name!r}. Do: rename one")
-        if threshold is not None and not isinstance(threshold, int | float):
-            raise TaskError(
-                f"the threshold of stage {name!r} is not a number, got {threshold!r}. Do: write the fitness to be reached"
-            )
+        least, top = _threshold(name, threshold)
 
         def add(function: Evaluate) -> Evaluate:
             earlier, earlier_function = self._chain[-1]
-            self._chain[-1] = (replace(earlier, threshold=threshold), earlier_function)
+            self._chain[-1] = (replace(earlier, threshold=least, top=top), earlier_function)
             self._chain.append((Stage(name) if limit is None else Stage(name, limit), function))
             return function
 
@@ -101,8 +100,23 @@ class CodedEvaluator:
         return dict(self._functions)
 
 
+def _threshold(name: str, threshold: float | str | None) -> tuple[float | None, float | None]:
+    """A fitness and a share, of which at most one is given; raises `TaskError` for what is neither."""
+    try:
+        if isinstance(threshold, str):
+            return None, top_share(threshold)
+        return None if threshold is None else number("threshold", threshold), None
+    except (ValueError, Fault):
+        raise TaskError(
+            f"the threshold of stage {name!r} is no finite number and no share, got {threshold!r}. "
+            'Do: write the fitness to be reached, or for example "top 30%"'
+        ) from None
+
+
 def _overridden(coded: Stage, declared: Stage | None) -> Stage:
     """A stage as the task file has it; a threshold that it leaves out stays the code's."""
     if declared is None:
         return coded
-    return replace(declared, threshold=coded.threshold if declared.threshold is None else declared.threshold)
+    if declared.threshold is None and declared.top is None:
+        return replace(declared, threshold=coded.threshold, top=coded.top)
+    return declared

@@ -19,7 +19,8 @@ T = TypeVar("T")
 class Job:
     """One thing to judge. `evaluate` needs `files` and runs the whole cascade, or `stage` alone; the other kinds need
     `artifacts`, the stored JSON text of each artifact by its name. Parameters of the trial override the task's; its stage and
-    limit are set by the judge."""
+    limit are set by the judge. `wanted` is the fitness (maximised) that a stage's relative threshold comes to now, by its name; `ungated`:
+    no threshold counts, for what is measured is known to be worth it."""
 
     id: str
     kind: Kind
@@ -27,6 +28,8 @@ class Job:
     files: Mapping[str, str] = field(default_factory=dict)
     artifacts: Mapping[str, str] = field(default_factory=dict)
     stage: str = ""
+    wanted: Mapping[str, float] = field(default_factory=dict)
+    ungated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class Report:
 class Description:
     """What a worker says of itself before its first job: the evaluator's stages and functions, the hardware class, the
     isolation that candidates get, the versions of what scores depend on, and the wall limit of the whole cascade in seconds.
-    `error` tells in one line why the evaluator does not load, `trace` where that is."""
+    `tops` are the shares of stages with a relative threshold, by their names. `error` tells in one line why the evaluator does not load, `trace` where that is."""
 
     stages: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
@@ -54,6 +57,7 @@ class Description:
     limit: float = 0.0
     error: str = ""
     trace: str = ""
+    tops: Mapping[str, float] = field(default_factory=dict)
 
 
 def encode_job(job: Job) -> bytes:

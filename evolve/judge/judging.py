@@ -67,9 +67,10 @@ def prepare(
     if not stages:
         raise TaskError(f"the evaluator of task {task.name!r} has no stage. Do: return one from stages()")
     last = stages[-1][0]
-    if last.threshold is not None:
+    if last.threshold is not None or last.top is not None:
+        shown = f"the top {last.top:.3g}" if last.threshold is None else f"{last.threshold:g}"
         raise TaskError(
-            f"stage {last.name!r} is the last, and nothing reads its threshold, {last.threshold:g}. Do: remove it, or add a stage"
+            f"stage {last.name!r} is the last, and nothing reads its threshold, {shown}. Do: remove it, or add a stage"
         )
     return Bench(task, stages, evaluator.functions(task), isolation, environment, clock)
 
@@ -91,17 +92,18 @@ def _cascade(job: Job, trial: Trial, bench: Bench, open_session: OpenSession) ->
     if not stages:
         known = did_you_mean(job.stage, [stage.name for stage, _ in bench.stages])
         return _Found(Evaluation.failed(Outcome.INTERNAL, f"the evaluator has no stage {job.stage!r}.{known}"))
-    program, cpu_seconds = Program(job.files), 0.0
+    program, cpu_seconds, passed = Program(job.files), 0.0, dict[str, float]()
     for stage, function in stages:
         candidate = Candidate(program, open_session, stage.limit, bench.clock)
         evaluation = _run(bench.task, function, candidate, replace(trial, stage=stage.name, limit=stage.limit))
         evaluation = replace(evaluation, stage=stage.name)
         cpu_seconds += candidate.cpu_seconds
-        if stage is not stages[-1][0]:
-            evaluation = _admitted(bench.task, stage, evaluation)
+        if evaluation.fitness is not None and stage is not stages[-1][0]:
+            passed[stage.name] = bench.task.fitness.inside(evaluation.fitness)
+            evaluation = evaluation if job.ungated else _admitted(bench.task, stage, evaluation, job.wanted)
         if evaluation.outcome is not Outcome.OK:
             break
-    return _Found(evaluation, cpu_seconds)
+    return _Found(replace(evaluation, passed=passed), cpu_seconds)
 
 
 def _run(task: Task, function: Callable[[Any, Trial], Evaluation], candidate: Candidate, trial: Trial) -> Evaluation:
@@ -131,13 +133,17 @@ def _with_log(message: str, log: str) -> str:
     return f"{message}\n\nThe program's last output:\n{tail}" if tail else message
 
 
-def _admitted(task: Task, stage: Stage, evaluation: Evaluation) -> Evaluation:
-    """An evaluation as it stands before the next stage: below the threshold, it has no fitness and goes no further."""
-    fitness, threshold = evaluation.fitness, stage.threshold
-    if fitness is None or threshold is None or task.fitness.inside(fitness) >= task.fitness.inside(threshold):
+def _admitted(task: Task, stage: Stage, evaluation: Evaluation, relative: Mapping[str, float]) -> Evaluation:
+    """An evaluation as it stands before the next stage: below a threshold, it has no fitness and goes no further."""
+    assert evaluation.fitness is not None, "a failure is not asked for its fitness"
+    wanted = [] if stage.threshold is None else [task.fitness.inside(stage.threshold)]
+    wanted += [relative[stage.name]] if stage.name in relative else []
+    if not wanted or task.fitness.inside(evaluation.fitness) >= max(wanted):
         return evaluation
-    wanted = "at least" if task.fitness.direction == "max" else "at most"
-    line = f"stage {stage.name!r} found a {task.fitness.name} of {fitness:.12g}; the next stage wants {wanted} {threshold:.12g}"
+    least, bound = "at least" if task.fitness.direction == "max" else "at most", task.fitness.shown(max(wanted))
+    line = f"stage {stage.name!r} found a {task.fitness.name} of {evaluation.fitness:.12g}; the next stage wants {least} {bound:.12g}"
+    if stage.top is not None and relative.get(stage.name) == max(wanted):
+        line += f", the top {stage.top:.0%} of what it found before"
     feedback = f"{line}\n\n{evaluation.feedback}".strip()
     return replace(evaluation, outcome=Outcome.BELOW_THRESHOLD, fitness=None, standard_error=None, feedback=feedback)
 

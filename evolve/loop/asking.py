@@ -56,8 +56,8 @@ class Asking:
         return asked
 
     def last_measurement(self) -> list[Asked]:
-        """One measurement that the campaign's best still lacks, at its end. Inside a transaction."""
-        measure = self._state.archive.due(best_only=True)
+        """One measurement that the campaign's best still lacks, at its end: until it is sure, then the cases. Inside a transaction."""
+        measure = self._state.archive.due(best_only=True) or self._state.case_measurement()
         if measure is None or self._last == 0:
             return []
         self._last -= 1
@@ -116,6 +116,9 @@ class Asking:
             raise ValueError(
                 f"to measure program {measure.program!r} about record {measure.about}, which has another program"
             )
+        cases = self._state.cases.wanted
+        if measure.case and measure.case not in cases:
+            raise ValueError(f"for case {measure.case!r}, wanted one of {', '.join(map(repr, cases))} or ''")
         stages = _stages(self._state.task)
         if measure.stage and measure.stage not in stages:
             raise ValueError(f"for stage {measure.stage!r}, wanted one of {', '.join(map(repr, stages))} or ''")
@@ -131,12 +134,13 @@ class Asking:
         return self._budget.allows(self._campaign.progress, proposals, self._best(), time.time())
 
     def _due(self) -> Measure | None:
-        """The seed's repeated measurements first, then what the archive needs, within its share of the judges' time."""
+        """The seed's repeated measurements first, then what the archive needs, then the best's cases, within their share of the judges'
+        time."""
         state = self._state
         noise = state.noise_measurement()
         if noise is not None or not self._within_share():
             return noise
-        return state.archive.due()
+        return state.archive.due() or state.case_measurement()
 
     def _within_share(self) -> bool:
         """Counted in seconds; in records where two runs must decide alike."""

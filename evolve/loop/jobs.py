@@ -2,24 +2,43 @@
 
 Invariant: a job is a function of its step's `Asked` and of the log, so that a step that runs again hands over the same."""
 
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from evolve.campaign import Campaign, stream
-from evolve.judge import Job, encode_job
+from evolve.judge import Description, Job, encode_job
 from evolve.loop.proposing import Draft
-from evolve.types import Asked, Measure, Origin, Parameters, Program, Propose, Split, Trial, canonical, digest
+from evolve.types import (
+    Asked,
+    Carried,
+    Measure,
+    Origin,
+    Parameters,
+    Program,
+    Propose,
+    RecordId,
+    Split,
+    TextId,
+    Trial,
+    canonical,
+    digest,
+)
 from evolve.types.codec import encode
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A judging: where it comes from, what is judged, and the cache's key for it."""
+    """A judging: where it comes from, what is judged, the cache's key for it, and the ids of what its parent left. `tries` counts how
+    often the machinery failed it."""
 
     origin: Origin
     program: Program
     job: Job
     draft: Draft | None = None
     key: str = ""
+    carried: Mapping[str, str] = field(default_factory=dict)
+    tries: int = 0
 
     def encoded(self) -> bytes:
         """The job as bytes for the executor."""
@@ -27,43 +46,80 @@ class Work:
 
 
 class Jobs:
-    """Makes the jobs of one campaign."""
+    """Makes the jobs of one campaign. `judges` says which stages have a relative threshold."""
 
-    def __init__(self, campaign: Campaign) -> None:
+    def __init__(self, campaign: Campaign, judges: Description) -> None:
         self._state = campaign.state
         self._task = campaign.task
         self._seed = campaign.settings.seed
+        self._tops = judges.tops
+        self._cases = {case.name: case for case in campaign.task.held_out}
 
     def seed(self) -> Work:
         """The judging of the task's seed program, before anything else."""
         return self._work(Origin("seed", step=0), self._task.seed, "seed")
 
     def measurement(self, asked: Asked, measure: Measure) -> Work:
-        """The judging that a `Measure` asks for: the program again, or a function of its artifacts."""
-        origin = Origin("measurement", asked.step, about=measure.about, why=measure.why)
+        """The judging that a `Measure` asks for: the program again with what it was given before, a case, or a function of its
+        artifacts."""
+        origin = Origin("measurement", asked.step, about=measure.about, why=measure.why, case=measure.case)
         program = self._state.reader.program(measure.program)
+        if measure.case:
+            return self._on_case(origin, program)
+        about = self._state.reader.settled(measure.about).record.evaluation
         if measure.stage != "certify":
-            return self._work(origin, program, "measure", stage=measure.stage)
-        about = self._state.reader.settled(measure.about).record
-        artifacts = {name: self._state.reader.text(text) for name, text in about.evaluation.artifacts.items()}
+            return self._work(origin, program, "measure", stage=measure.stage, carried=about.carried)
+        artifacts = {name: self._state.reader.text(TextId(text)) for name, text in about.artifacts.items()}
         trial = Trial(stage="certify", parameters=Parameters(self._task.parameters))
         return Work(origin, program, Job(f"{asked.step}.0", "certify", trial, artifacts=artifacts))
 
-    def proposal(self, origin: Origin, draft: Draft) -> Work:
-        """The judging of a draft."""
+    def proposal(self, asked: Asked, draft: Draft) -> Work:
+        """The judging of a draft, with what its first parent left, and with the relative thresholds as they were when it was asked for."""
         assert draft.child.program is not None, "a draft without a program is refused"
-        return replace(self._work(origin, draft.child.program, "trial"), draft=draft)
+        origin = proposal_origin(asked, draft)
+        past = self._state.past(asked.after)
+        wanted = {stage: past.least_of_top(stage, share) for stage, share in self._tops.items()}
+        work = self._work(origin, draft.child.program, "trial", carried=self._left_by(origin.parents))
+        known = {stage: least for stage, least in wanted.items() if least is not None}
+        return replace(work, draft=draft, job=replace(work.job, wanted=known))
 
-    def _work(self, origin: Origin, program: Program, purpose: str, stage: str = "") -> Work:
+    def _left_by(self, parents: Sequence[RecordId]) -> Mapping[str, str]:
+        """The ids of the artifacts that the first parent leaves to its children."""
+        if not parents or not self._state.carries:
+            return {}
+        artifacts = self._state.reader.settled(parents[0]).record.evaluation.artifacts
+        return {name: artifacts[name] for name in self._task.carry if name in artifacts}
+
+    def _on_case(self, origin: Origin, program: Program) -> Work:
+        """A judging on what the search does not see, always with the same seed and without thresholds: what differs is the program."""
+        held_out = self._cases.get(origin.case)
+        seed = int(stream(self._seed, 0, f"case {origin.case}").integers(1 << 31))
+        parameters = Parameters(held_out.parameters if held_out else self._task.parameters)
+        trial = Trial(seed, split="held_out" if held_out else "search", parameters=parameters)
+        job = Job(f"{origin.step}.{origin.index}", "evaluate", trial, files=program.files, ungated=True)
+        return Work(origin, program, job)
+
+    def _work(
+        self,
+        origin: Origin,
+        program: Program,
+        purpose: str,
+        *,
+        stage: str = "",
+        carried: Mapping[str, str] | None = None,
+    ) -> Work:
         """Judging the whole cascade, or one stage of it. A deterministic task is always told the same seed."""
         seed = 0
         if not self._task.deterministic:
             seed = origin.index + int(stream(self._seed, origin.step, purpose).integers(1 << 31))
         split: Split = "confirm" if origin.kind == "measurement" else "search"
-        trial = Trial(seed, split=split, parameters=Parameters(self._task.parameters))
+        left = Carried(
+            {name: json.loads(self._state.reader.text(TextId(text))) for name, text in (carried or {}).items()}
+        )
+        trial = Trial(seed, split=split, parameters=Parameters(self._task.parameters), carried=left)
         job = Job(f"{origin.step}.{origin.index}", "evaluate", trial, files=program.files, stage=stage)
         key = digest(canonical([self._task.version, program.id, encode(trial)])) if origin.kind != "measurement" else ""
-        return Work(origin, program, job, key=key)
+        return Work(origin, program, job, key=key, carried=carried or {})
 
 
 def proposal_origin(asked: Asked, draft: Draft) -> Origin:

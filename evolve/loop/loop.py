@@ -23,9 +23,9 @@ class Watch(Protocol):
 
 def run(campaign: Campaign, executor: Executor, judges: Description, watch: Watch) -> Ending:
     """Runs until the budget is spent, nothing new is proposed, or the first interrupt; raises on what makes going on useless."""
-    with Workshop(campaign, executor) as shop:
+    with Workshop(campaign, executor, judges) as shop:
         with campaign.log.transaction():
-            shop.arrive(judges)
+            shop.arrive()
         shop.resume()
         while True:
             done = shop.wait() if shop.busy else ()

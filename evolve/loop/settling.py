@@ -87,7 +87,7 @@ class Settling:
                 continue
             assert draft.child.program is not None, "a draft without a program is refused"
             self._signatures[draft.signature] = draft.child.program.id
-            work = self._jobs.proposal(origin, draft)
+            work = self._jobs.proposal(asked, draft)
             hit = self._cached(work)
             if hit is None:
                 yield work
@@ -143,10 +143,12 @@ class Settling:
         self._signatures[signature] = work.program.id
         self._campaign.log.put_program(work.program, signature)
         self._put(report.texts)
-        evaluation = self._described(work, report.evaluation)
+        evaluation = replace(self._described(work, report.evaluation), carried=work.carried)
         event = self._append(work.origin, work.program.id, evaluation, work.draft.child if work.draft else Child(None))
-        self._rule_by_bound(event)
-        if work.origin.kind != "proposal":
+        if work.origin.case:
+            self._rule_by_cases(event.record)
+        else:
+            self._rule_by_bound(event)
             self._check_seed(event.record, report)
         yield event
 
@@ -175,9 +177,21 @@ class Settling:
         why = f"{self._task.fitness.name} {self._task.fitness.shown(fitness)!r} is beyond the proven bound {bound!r}"
         self._campaign.write(Ruled("quarantine", event.record.program, "bound", why))
 
+    def _rule_by_cases(self, record: Record) -> None:
+        """A program is promoted when all held-out cases agree that it is no worse than the seed: one of its own may have been the last
+        that was missing, or one of the seed's."""
+        cases, best = self._state.cases, self._state.archive.best
+        for program in dict.fromkeys(one for one in (record.program, best and best.program) if one):
+            known = program in self._state.archive.promoted or program == self._task.seed.id
+            if not known and cases.agree(program):
+                why = f"no worse than the seed on {', '.join(cases.held_out)}"
+                self._campaign.write(Ruled("promote", program, "held-out cases", why))
+
     def _check_seed(self, record: Record, report: Report) -> None:
         """The seed must pass its own evaluator, and its certificate where there is one; with its last measurement the noise floor is
         known."""
+        if record.origin.kind == "proposal":
+            return
         values = self._state.noise_values
         wanted = self._campaign.settings.confirm.seeds
         again = record.origin.why == NOISE and record.evaluation.outcome is not Outcome.INTERNAL

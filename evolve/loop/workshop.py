@@ -66,10 +66,11 @@ Done = Proposed | Judged | Interrupt
 class Workshop:
     """Starts what was asked, collects what is done, and drains when it is time to stop."""
 
-    def __init__(self, campaign: Campaign, executor: Executor) -> None:
+    def __init__(self, campaign: Campaign, executor: Executor, judges: Description) -> None:
         self.campaign = campaign
         self.asking = Asking(campaign)
-        self.jobs = Jobs(campaign)
+        self.jobs = Jobs(campaign, judges)
+        self._judges = judges
         self._executor = executor
         self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._pool = ThreadPoolExecutor(1, "evolve-proposer")
@@ -102,14 +103,14 @@ class Workshop:
         refusal = self.settling.refusal if self._reason == "exhausted" else ""
         return Ending(self._reason or "budget", len(self.campaign.state.steps), refusal)
 
-    def arrive(self, judges: Description) -> None:
+    def arrive(self) -> None:
         """Tells the log on which machine and how well isolated this run judges. Inside a transaction."""
         for stage in self.campaign.task.stages:
             if self._executor.capacity(stage.needs) == 0:
                 raise SandboxError(
                     f"stage {stage.name!r} needs {stage.needs}, which this machine never has. Do: use another machine"
                 )
-        self.settling.arrive(judges)
+        self.settling.arrive(self._judges)
 
     def resume(self) -> None:
         """Starts the steps that an earlier run left unfinished; a new campaign's seed is judged first. Raises `TaskError` where an

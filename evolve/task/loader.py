@@ -29,6 +29,7 @@ from evolve.types import (
     Stage,
     Task,
     TaskError,
+    top_share,
 )
 from evolve.types.suggest import did_you_mean
 
@@ -105,14 +106,10 @@ def _missing(folder: Path, name: str, key: str) -> str:
 
 
 def _stage(table: StageTable) -> Stage:
-    share = isinstance(table.threshold, str)
-    return Stage(
-        table.name,
-        table.seconds,
-        threshold=None if isinstance(table.threshold, str) else table.threshold,
-        top=float(str(table.threshold).removeprefix("top ").removesuffix("%")) / 100 if share else None,
-        needs=Needs(cores=table.needs.cores),
-    )
+    needs, wanted = Needs(cores=table.needs.cores), table.threshold
+    if isinstance(wanted, str):
+        return Stage(table.name, table.seconds, top=top_share(wanted), needs=needs)
+    return Stage(table.name, table.seconds, threshold=wanted, needs=needs)
 
 
 def _cases(folder: Path, file: TaskFile, chosen: Mapping[str, Scalar]) -> tuple[Case, ...]:

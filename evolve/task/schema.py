@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, ValidationError, model_validator
 
-from evolve.types import EvaluatorSource, Scalar, canonical
+from evolve.types import EvaluatorSource, Scalar, canonical, top_share
 from evolve.types.suggest import did_you_mean
 
 _UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
@@ -31,13 +31,13 @@ def _memory(value: object) -> int:
 
 
 def _threshold(value: object) -> float | str | None:
-    """A fitness, or `"top 30%"` in its plain form."""
+    """A fitness, or `"top 30%"`."""
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)):
         return value
-    match = re.fullmatch(r"top (\d+(?:\.\d+)?) ?%", value) if isinstance(value, str) else None
-    if match is None or not 0 < float(match[1]) < 100:
+    if not isinstance(value, str):
         raise ValueError('a threshold is a finite number, or a share such as "top 30%"')
-    return f"top {match[1]}%"
+    top_share(value)
+    return value
 
 
 def _evaluator(value: object) -> EvaluatorSource:

@@ -59,6 +59,7 @@ from evolve.types.task import (
     Scalar,
     Stage,
     Task,
+    top_share,
 )
 
 __all__ = [
@@ -89,6 +90,7 @@ __all__ = [
     "Scalar",
     "Stage",
     "Task",
+    "top_share",
     "Carried",
     "Evaluation",
     "Outcome",

@@ -1,5 +1,6 @@
 """What a task is: the value that the engine, the judge and the prompts share. Loading it from files is `evolve.task`."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -17,6 +18,14 @@ class Needs:
     cores: int = 1
     gpus: int = 0
     exclusive: bool = False
+
+
+def top_share(text: str) -> float:
+    """`"top 30%"` as 0.3; raises `ValueError` for another text, and for a share that is not above 0 and below 1."""
+    match = re.fullmatch(r"top (\d+(?:\.\d+)?) ?%", text)
+    if match is None or not 0 < float(match[1]) < 100:
+        raise ValueError('a share is written like "top 30%"')
+    return float(match[1]) / 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ def test_a_stage_that_only_the_task_file_knows_is_an_error():
     [
         ({"name": "full", "after": "screen"}, "can only come after 'evaluate'"),
         ({"name": "evaluate"}, "two stages called 'evaluate'"),
-        ({"name": "full", "threshold": "top 30%"}, "is not a number, got 'top 30%'"),
+        ({"name": "full", "threshold": "top 300%"}, "is no finite number and no share, got 'top 300%'"),
     ],
 )
 def test_a_stage_that_cannot_be_is_refused_where_it_is_marked(arguments, message):

@@ -196,6 +196,40 @@ def test_a_threshold_is_reached_in_the_users_direction(direction, threshold, out
     assert report.evaluation.outcome is outcome
 
 
+@pytest.mark.parametrize(
+    ("direction", "wanted", "outcome"),
+    [
+        ("max", 1.0, Outcome.OK),
+        ("max", 1.1, Outcome.BELOW_THRESHOLD),
+        ("min", -1.0, Outcome.OK),
+        ("min", -0.9, Outcome.BELOW_THRESHOLD),
+    ],
+)
+def test_a_relative_threshold_is_what_the_job_says_it_comes_to(direction, wanted, outcome):
+    """In the maximised direction; the judge knows no other program."""
+    job = Job("1.0", "evaluate", files={"seed.py": ""}, wanted={"evaluate": wanted})
+    task = small_task(fitness=Fitness(direction=direction))
+    report = judged(cascade(1.0, 2.0, "top 30%"), job=job, task=task)
+    assert report.evaluation.outcome is outcome
+    assert report.evaluation.passed == {"evaluate": task.fitness.inside(1.0)}
+
+
+def test_a_relative_threshold_is_named_in_the_feedback():
+    """With the share, and what it came to."""
+    job = Job("1.0", "evaluate", files={"seed.py": ""}, wanted={"evaluate": 1.5})
+    report = judged(cascade(1.0, 2.0, "top 30%"), job=job)
+    assert feedback(report).splitlines()[0] == (
+        "stage 'evaluate' found a fitness of 1; the next stage wants at least 1.5, the top 30% of what it found before"
+    )
+
+
+def test_an_ungated_job_passes_every_threshold():
+    """A held-out case has values of another size."""
+    job = Job("1.0", "evaluate", files={"seed.py": ""}, ungated=True, wanted={"evaluate": 9.0})
+    report = judged(cascade(1.0, 2.0, 9.0), job=job)
+    assert (report.evaluation.fitness, report.evaluation.stage) == (2.0, "full")
+
+
 def test_below_a_threshold_the_stage_the_value_and_the_threshold_are_named():
     """And the stage's own feedback follows."""
     report = judged(cascade(1.0, 2.0, threshold=1.5))

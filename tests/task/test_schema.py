@@ -108,7 +108,7 @@ BAD = [
     ),
     ({"sandbox": {"memory": "0GiB"}}, "sandbox.memory: a size is written with its unit"),
     ({"sandbox": {"memory": 2048}}, "sandbox.memory: a size is written with its unit"),
-    ({"stages": [{"threshold": "top 0%"}]}, "a share such as \"top 30%\", got 'top 0%'."),
+    ({"stages": [{"threshold": "top 0%"}]}, "a share is written like \"top 30%\", got 'top 0%'."),
     ({"held_out": {"n": [29]}}, "held_out sets 'n', which is no parameter."),
     ({"held_out": [{"n": 29}], "parameters": {"n": 3}}, "each table of held_out has a `name` of its own"),
     ({"constraints": [{"metric": "error"}]}, "constraints[0]: a constraint has a bound. Do: give at_least or at_most"),
