@@ -57,6 +57,14 @@ class OperatorsSection(Section):
     settings: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
 
+class OutageSection(Section):
+    """`outage.*`: what a campaign does when its machinery fails."""
+
+    wait_seconds: float = Field(
+        default=600.0, ge=0, description="how long it waits for judges that fail on the seed, too, before it gives up"
+    )
+
+
 class Settings(Section):
     """Everything that decides how a campaign runs."""
 
@@ -72,6 +80,7 @@ class Settings(Section):
     operators: OperatorsSection = OperatorsSection()
     archive: IslandsSection = IslandsSection()
     confirm: ConfirmSection = ConfirmSection()
+    outage: OutageSection = OutageSection()
 
 
 def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) -> Settings:

@@ -92,7 +92,10 @@ def _basis(line: report.RecordLine) -> str:
 def _origin(campaign: Campaign, shown: Shown) -> str:
     line = shown.record
     if line.kind == "measurement":
-        return f"measurement of {report.record_name(campaign, line.about)} ({line.why or 'asked by the strategy'})"
+        case = f" on case {line.case!r}" if line.case else ""
+        return (
+            f"measurement of {report.record_name(campaign, line.about)}{case} ({line.why or 'asked by the strategy'})"
+        )
     parents = ", ".join(report.record_name(campaign, parent) for parent in line.parents)
     return f"{line.operator} of {parents}" if line.operator else line.kind
 
@@ -106,7 +109,7 @@ def _certificate(shown: Shown) -> str:
 
 def _again(campaign: Campaign, line: report.RecordLine) -> str:
     score = wording.number(line.fitness, campaign.task.fitness) if line.fitness is not None else line.outcome
-    return f"{line.name}  {score}  {'certified' if line.certified else line.why}  {_basis(line)}"
+    return f"{line.name}  {score}  {'certified' if line.certified else line.case or line.why}  {_basis(line)}"
 
 
 def _numbers(values: Mapping[str, float]) -> str:

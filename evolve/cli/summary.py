@@ -14,6 +14,7 @@ from evolve.cli.output import facts, flat
 from evolve.cli.request import Plan
 from evolve.loop import Ending
 from evolve.stop import Amount, Budget, duration
+from evolve.types import FROM_SCRATCH
 
 _REASONS = {
     "budget": "its budget is spent",
@@ -102,7 +103,12 @@ def best_facts(campaign: Campaign, best: report.Best | None) -> list[tuple[str, 
     rows = [("best", told if best.improved else f"{told}\nno improvement: no program was better than the seed")]
     if best.anchors:
         rows.append(("anchors", wording.anchors(best.anchors, fitness)))
-    return [*rows, ("certified", _certificate(campaign, best))]
+    rows.append(("certified", _certificate(campaign, best)))
+    held_out = campaign.state.cases.held_out
+    if held_out:
+        rows.append(("held out", wording.held_out(best, held_out, fitness)))
+    scratch = [line for line in best.cases if line.case == FROM_SCRATCH]
+    return [*rows, *((FROM_SCRATCH, wording.from_scratch(line, fitness)) for line in scratch)]
 
 
 def _certificate(campaign: Campaign, best: report.Best) -> str:

@@ -4,7 +4,7 @@ Invariant: pure; the same fact reads the same in the live table, at the end of a
 
 from collections.abc import Mapping, Sequence
 
-from evolve.report import AnchorGap, Best, OperatorYield, nearest
+from evolve.report import AnchorGap, Best, CaseLine, OperatorYield, nearest
 from evolve.types import Fitness
 
 
@@ -49,6 +49,36 @@ def anchors(gaps: Sequence[AnchorGap], fitness: Fitness) -> str:
 def _anchor(gap: AnchorGap, fitness: Fitness) -> str:
     year = f" {gap.year}" if gap.year else ""
     return f"{difference(gap.difference, fitness)} to {gap.by}{year} ({gap.value:.6g})"
+
+
+def held_out(best: Best, wanted: Sequence[str], fitness: Fitness) -> str:
+    """A line for each case that was measured, and what follows from them."""
+    found = [line for line in best.cases if line.case in wanted]
+    lines = [f"{line.case}: {_case(line, fitness)}" for line in found]
+    if best.promoted:
+        verdict = "promoted: no worse than the seed on any of them"
+    elif not all(line.agrees for line in found):
+        verdict = "not promoted: what was found in the search does not hold there"
+    elif not best.improved:
+        verdict = "nothing to promote: the seed is the best"
+    else:
+        verdict = f"not promoted yet: {len(found)} of {len(wanted)} cases measured"
+    return "\n".join([*lines, verdict])
+
+
+def _case(line: CaseLine, fitness: Fitness) -> str:
+    """`2.71 (+0.11 to the seed)`, or how it failed."""
+    if line.fitness is None:
+        return f"{line.outcome}  {line.name}"
+    if line.seed is None:
+        return f"{number(line.fitness, fitness)}  {line.name}"
+    gain = difference(line.fitness - line.seed, fitness)
+    return f"{number(line.fitness, fitness)} ({gain} to the seed)  {line.name}"
+
+
+def from_scratch(line: CaseLine, fitness: Fitness) -> str:
+    """What the best program finds without what its parents left."""
+    return f"{_case(line, fitness)}: without what its parents left"
 
 
 def waiting(steps: int) -> str:

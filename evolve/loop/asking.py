@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from evolve.campaign import Campaign, stream
 from evolve.campaign.campaign import confirmed_best
+from evolve.loop.infrastructure import Infrastructure
 from evolve.plugins import guarded
 from evolve.types import Asked, Measure, PluginError, Propose, RecordId, Selection, Task, Wait
 from evolve.types.codec import decode, encode
@@ -22,8 +23,9 @@ Action = TypeVar("Action", Propose, Measure)
 class Asking:
     """The decisions of one run of a campaign. Main thread."""
 
-    def __init__(self, campaign: Campaign) -> None:
+    def __init__(self, campaign: Campaign, infrastructure: Infrastructure) -> None:
         self._campaign = campaign
+        self._infrastructure = infrastructure
         self._state = campaign.state
         self._budget = campaign.budget
         self._room = 1 if campaign.settings.deterministic else campaign.settings.judges * (1 + WAITING)
@@ -48,7 +50,7 @@ class Asking:
             if action is None:
                 break
             asked.append(self._append(action))
-        if not asked and not under_way:
+        if not asked and not under_way and not self._infrastructure.in_doubt:
             raise PluginError(
                 f"strategy {self._campaign.settings.strategy.name!r} waits, and nothing is under way that it could wait for. "
                 "Do: use another strategy, or mend its `ask`"
@@ -69,6 +71,8 @@ class Asking:
         return asked
 
     def _next_action(self) -> Propose | Measure | None:
+        if self._infrastructure.in_doubt:
+            return self._infrastructure.canary()
         due = self._due()
         if due is not None:
             return due

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from evolve import novelty
 from evolve.campaign import Campaign
+from evolve.campaign.cases import CANARY
 from evolve.campaign.state import NOISE
 from evolve.judge import Description, Report, decode_report
+from evolve.loop.infrastructure import HOPELESS, Infrastructure
 from evolve.loop.jobs import Jobs, Work, proposal_origin
 from evolve.loop.proposing import Draft
 from evolve.statistics import noise_floor
@@ -32,7 +34,7 @@ from evolve.types import (
 )
 
 IN_A_ROW = 5
-"""Failures of plugins, or of the judge, in a row that stop a campaign."""
+"""Failures of plugins in a row that stop a campaign."""
 NOTHING_NEW = 500
 """Screened proposals in a row after which a campaign is exhausted."""
 WORTH_CACHING = 0.1
@@ -43,8 +45,9 @@ CACHED = frozenset({Outcome.OK, Outcome.WRONG, Outcome.INVALID, Outcome.BUILD_FA
 class Settling:
     """Writes records. Main thread, inside a transaction; it also knows which programs are under way."""
 
-    def __init__(self, campaign: Campaign, jobs: Jobs) -> None:
+    def __init__(self, campaign: Campaign, jobs: Jobs, infrastructure: Infrastructure) -> None:
         self._campaign = campaign
+        self._infrastructure = infrastructure
         self._jobs = jobs
         self._state = campaign.state
         self._task = campaign.task
@@ -54,7 +57,6 @@ class Settling:
         self._cache = _cache(campaign)
         self._worth_caching: list[tuple[str, bytes]] = []
         self._plugin_failures = 0
-        self._internal_failures = 0
         self._screened = 0
         self.refusal = ""
         self.failure: EvolveError | None = None
@@ -110,12 +112,20 @@ class Settling:
         evaluation = Evaluation.failed(Outcome.SCREENED, self._campaign.log.put_text(reason), stage="screen")
         return self._append(origin, None, evaluation, draft.child)
 
-    def judged(self, work: Work, result: bytes) -> Iterator[Settled]:
-        """The record of a judging, and the ruling that a value beyond the proven bound calls for."""
+    def judged(self, work: Work, result: bytes) -> Iterator[Settled | Work]:
+        """The record of a judging, and the ruling that a value beyond the proven bound calls for; or the work again, where the
+        machinery failed it."""
         report = decode_report(result)
         evaluation = report.evaluation
-        self._count_internal(work, report)
+        if evaluation.outcome is Outcome.INTERNAL and self._infrastructure.again(work):
+            yield replace(work, tries=work.tries + 1)
+            return
+        self._infrastructure.settled(work, evaluation.outcome)
         yield from self._settle(work, report)
+        if evaluation.outcome is Outcome.INTERNAL and self._infrastructure.hopeless and self.failure is None:
+            self.failure = _noted(
+                SandboxError, _hopeless(work), report, "mend the evaluator, or what it needs of the machine"
+            )
         if self._cache and work.key and evaluation.outcome in CACHED and evaluation.seconds >= WORTH_CACHING:
             name = f"{self._campaign.name}/{len(self._state.columns.programs)}"
             self._worth_caching.append((work.key, name.encode() + b"\n" + result))
@@ -208,12 +218,12 @@ class Settling:
             assert machine is not None, "a run tells its machine before it judges"
             self._campaign.write(replace(machine, noise_floor=noise_floor(values)))
 
-    def _count_internal(self, work: Work, report: Report) -> None:
-        failed = report.evaluation.outcome is Outcome.INTERNAL
-        self._internal_failures = self._internal_failures + 1 if failed else 0
-        if self._internal_failures == IN_A_ROW:
-            what = f"the judge failed {IN_A_ROW} times in a row, last with"
-            self.failure = _noted(SandboxError, what, report, "mend the evaluator, or what it needs of the machine")
+
+def _hopeless(work: Work) -> str:
+    """Who is at fault, as far as the canary can tell."""
+    if work.origin.case == CANARY:
+        return "the judges fail on the seed too, and did so for as long as outage.wait_seconds allows; the last failure"
+    return f"the judges fail on everything but the seed, which passed {HOPELESS} times meanwhile; the last failure"
 
 
 def _noted(kind: type[EvolveError], what: str, report: Report, remedy: str) -> EvolveError:

@@ -15,6 +15,7 @@ from typing import Literal, TypeVar
 from evolve.campaign import Campaign, stream
 from evolve.judge import Description
 from evolve.loop.asking import Asking
+from evolve.loop.infrastructure import Infrastructure
 from evolve.loop.interrupts import interrupts
 from evolve.loop.jobs import Jobs, Work
 from evolve.loop.proposing import Draft, Proposer
@@ -68,7 +69,8 @@ class Workshop:
 
     def __init__(self, campaign: Campaign, executor: Executor, judges: Description) -> None:
         self.campaign = campaign
-        self.asking = Asking(campaign)
+        self._infrastructure = Infrastructure(campaign.task.seed.id, campaign.settings.outage.wait_seconds)
+        self.asking = Asking(campaign, self._infrastructure)
         self.jobs = Jobs(campaign, judges)
         self._judges = judges
         self._executor = executor
@@ -76,7 +78,7 @@ class Workshop:
         self._pool = ThreadPoolExecutor(1, "evolve-proposer")
         operators = {name: campaign.operator(name) for name in campaign.operator_names}
         self._proposer = Proposer(campaign.task, campaign.plugins, operators)
-        self.settling = Settling(campaign, self.jobs)
+        self.settling = Settling(campaign, self.jobs, self._infrastructure)
         self._proposing: dict[int, Future[Sequence[Draft]]] = {}
         self._judging: dict[str, Work] = {}
         self._cancelled = threading.Event()
@@ -95,8 +97,9 @@ class Workshop:
 
     @property
     def busy(self) -> bool:
-        """Something is under way that will put into the inbox."""
-        return bool(self._proposing or self._judging)
+        """Something is under way that will put into the inbox, or is waited for."""
+        waits = self._reason is None and self._infrastructure.in_doubt
+        return bool(self._proposing or self._judging) or waits
 
     def ending(self) -> Ending:
         """Why nothing is under way any more."""
@@ -128,12 +131,17 @@ class Workshop:
     def wait(self) -> list[Done]:
         """All that is done, at least one thing, or nothing when the time is up."""
         try:
-            done = [self._inbox.get(timeout=None if self._reason else self.asking.seconds_left())]
+            done = [self._inbox.get(timeout=None if self._reason else self._patience())]
         except queue.Empty:
             return []
         while not self._inbox.empty():
             done.append(self._inbox.get_nowait())
         return done
+
+    def _patience(self) -> float | None:
+        """How long nothing may happen before there is something to decide."""
+        times = (self.asking.seconds_left(), self._infrastructure.seconds_left)
+        return min((seconds for seconds in times if seconds is not None), default=None)
 
     def take(self, done: Done) -> Iterator[Settled]:
         """Settles what is done, or sends it on to the judge. Inside a transaction."""
@@ -148,7 +156,7 @@ class Workshop:
                 self._judging.pop(work.job.id)
                 result = self._result(future)
                 if result is not None:
-                    yield from self.settling.judged(work, result)
+                    yield from self._started(self.settling.judged(work, result))
         if self.settling.exhausted and self._reason is None:
             self._drain("exhausted")
 
@@ -168,9 +176,12 @@ class Workshop:
         return None
 
     def _proposed(self, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Settled]:
-        if self._reason:
-            return
-        for outcome in self.settling.drafted(asked, drafts):
+        if not self._reason:
+            yield from self._started(self.settling.drafted(asked, drafts))
+
+    def _started(self, outcomes: Iterable[Settled | Work]) -> Iterator[Settled]:
+        """What has settled; what is to be judged goes to the judges."""
+        for outcome in outcomes:
             if isinstance(outcome, Settled):
                 yield outcome
             else:

@@ -2,7 +2,7 @@
 
 Invariant: nothing is written or printed, no text of a program is loaded, and every fitness is in the user's direction."""
 
-from evolve.report.best import AnchorGap, Best, anchor_gaps, best, certificate, nearest
+from evolve.report.best import AnchorGap, Best, CaseLine, anchor_gaps, best, cases, certificate, nearest
 from evolve.report.elites import EliteLine, elites
 from evolve.report.overview import Overview, budget_left, overview
 from evolve.report.records import (
@@ -20,6 +20,7 @@ from evolve.report.tally import OperatorYield, Tally
 __all__ = [
     "AnchorGap",
     "Best",
+    "CaseLine",
     "EliteLine",
     "LineageStep",
     "OperatorYield",
@@ -28,6 +29,7 @@ __all__ = [
     "Tally",
     "anchor_gaps",
     "best",
+    "cases",
     "certificate",
     "budget_left",
     "elites",

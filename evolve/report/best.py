@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from evolve.campaign import Campaign
 from evolve.report.records import measurements, record_name
-from evolve.types import RecordId, Task, Trust
+from evolve.types import ProgramId, RecordId, Task, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,21 @@ class AnchorGap:
 
 
 @dataclass(frozen=True, slots=True)
+class CaseLine:
+    """What a program found on a case that the search does not see, by record `name`; `seed` is what the seed program found there.
+    `agrees`: the program is no worse than the seed."""
+
+    case: str
+    name: str
+    outcome: str
+    fitness: float | None
+    seed: float | None
+    agrees: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Best:
-    """A campaign's best program. `seed` is the mean of the seed's measurements, `gain` what the best has more than that (less,
+    """A campaign's best program. `promoted`: the task's held-out cases agree; `cases` is what is known of them. `seed` is the mean of the seed's measurements, `gain` what the best has more than that (less,
     where the task minimises), 0 for the seed itself. `certified` says that the task
     proved the value, see `certificate`; `isolation` and `trust` are those of the record."""
 
@@ -42,6 +55,8 @@ class Best:
     gain: float | None
     improved: bool
     anchors: tuple[AnchorGap, ...]
+    promoted: bool = False
+    cases: tuple[CaseLine, ...] = ()
 
 
 def best(campaign: Campaign) -> Best | None:
@@ -68,6 +83,24 @@ def best(campaign: Campaign) -> Best | None:
         gain=None if seed is None else 0.0 if is_seed else shown - task.fitness.shown(seed),
         improved=seed is not None and not is_seed and estimate.mean > seed,
         anchors=anchor_gaps(task, estimate.mean),
+        promoted=elite.program in campaign.state.archive.promoted,
+        cases=cases(campaign, elite.program),
+    )
+
+
+def cases(campaign: Campaign, program: ProgramId) -> tuple[CaseLine, ...]:
+    """A program on the cases that were measured, in the task's order."""
+    shown = campaign.task.fitness.shown
+    return tuple(
+        CaseLine(
+            case=found.case,
+            name=record_name(campaign, found.record),
+            outcome=found.outcome.value,
+            fitness=None if found.fitness is None else shown(found.fitness),
+            seed=None if found.seed is None else shown(found.seed),
+            agrees=found.agrees,
+        )
+        for found in campaign.state.cases.results(program)
     )
 
 

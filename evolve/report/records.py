@@ -12,7 +12,7 @@ from evolve.types import RecordId, Settled, StoreError, Trust
 
 @dataclass(frozen=True, slots=True)
 class RecordLine:
-    """One settled record. `about` is the record that a measurement measures, 0 for others."""
+    """One settled record. `about` is the record that a measurement measures, 0 for others; `case` is empty but for those on a case."""
 
     name: str
     id: RecordId
@@ -34,6 +34,7 @@ class RecordLine:
     isolation: str
     trust: Trust
     cached_from: str
+    case: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ def record_line(campaign: Campaign, event: Settled) -> RecordLine:
         isolation=evaluation.isolation,
         trust=evaluation.trust,
         cached_from=evaluation.cached_from,
+        case=origin.case,
     )
 
 

@@ -220,19 +220,6 @@ def test_a_strategy_that_breaks_its_contract_stops_the_campaign(bench, ask, mess
         bench.run(campaign)
 
 
-def test_a_judge_that_fails_five_times_in_a_row_stops_the_campaign(bench):
-    """A failure of ours is never a candidate's."""
-
-    def judge(job):
-        return near_seven(job) if job.id == "0.0" else failed(Outcome.INTERNAL, "evaluator raised KeyError")
-
-    with (
-        bench.create() as campaign,
-        pytest.raises(SandboxError, match="failed 5 times in a row, last with: evaluator raised KeyError"),
-    ):
-        bench.run(campaign, FakeExecutor(judge))
-
-
 def test_a_seed_that_fails_is_the_tasks_error(bench):
     """With the feedback of its own evaluator."""
     with (

@@ -50,13 +50,12 @@ def test_a_seed_that_fails_when_it_is_measured_again_is_the_tasks_error(bench, c
         bench.run(campaign, FakeExecutor(judge))
 
 
-def test_a_judge_that_fails_once_while_the_noise_is_measured_does_not_stop_a_campaign(bench, circle_task):
+def test_a_judge_that_fails_while_the_noise_is_measured_does_not_stop_a_campaign(bench, circle_task):
     """A failure of ours says nothing about the seed: it is measured once more."""
-    calls = itertools.count(1)
 
     def judge(job):
         report = Report(Evaluation.failed(Outcome.INTERNAL, text_id("ours")), {text_id("ours"): "ours"})
-        return report if next(calls) == 3 else near_seven(job)
+        return report if job.id == "2.0" else near_seven(job)
 
     with bench.create(task=dataclasses.replace(circle_task, deterministic=False)) as campaign:
         assert bench.run(campaign, FakeExecutor(judge)).reason == "budget"
