@@ -23,7 +23,7 @@ from evolve.judge.machine import environment, hardware
 from evolve.judge.version import check_version
 from evolve.protocols import Evaluator
 from evolve.sandbox import Box, Session
-from evolve.types import EvolveError, Limits, Program, Task, TaskError
+from evolve.types import EvolveError, Program, Task, TaskError
 from evolve.types.codec import decode
 
 _SOCKET = 3
@@ -48,13 +48,17 @@ def main(spawner: int) -> None:
             serve(sock)
 
 
-def serve(sock: socket.socket, make_box: Callable[[Limits], Sandbox] = Box) -> None:
+def _box(task: Task) -> Box:
+    return Box(task.limits, context=task.context)
+
+
+def serve(sock: socket.socket, make_box: Callable[[Task], Sandbox] = _box) -> None:
     """Takes the task as the first frame and answers with a `Description`, then a report for each job, until the end of file."""
     first = receive_frame(sock)
     if first is None:
         return
     task: Task = decode(Task, json.loads(first.decode("utf-8", "surrogatepass")))
-    box = attempt(lambda: make_box(task.limits))
+    box = attempt(lambda: make_box(task))
     if isinstance(box, Raised):
         send_frame(sock, encode_description(_failed(task, box)))
         return

@@ -30,7 +30,7 @@ def served(task, *jobs, box=None):
     """The description and the reports of a worker with this box."""
     engine, worker = socket.socketpair()
     box = FakeBox({"answer": 2.0}) if box is None else box
-    thread = threading.Thread(target=lambda: _serve_and_close(worker, lambda limits: box))
+    thread = threading.Thread(target=lambda: _serve_and_close(worker, lambda task: box))
     thread.start()
     with engine:
         send_frame(engine, canonical(encode(task)).encode())
@@ -119,7 +119,7 @@ def test_a_sandbox_that_does_not_start_is_described(tmp_path):
     """For example for want of a module that the task preloads."""
     engine, worker = socket.socketpair()
 
-    def broken(limits):
+    def broken(task):
         raise SandboxError("no module named torch")
 
     with engine, worker:

@@ -5,13 +5,14 @@ Invariant: no byte of a candidate is ever executed, imported or unpickled in the
 from evolve.sandbox.box import ISOLATION, Box
 from evolve.sandbox.outcome import OUTCOME
 from evolve.sandbox.session import Session
-from evolve.sandbox.status import SessionFailed, Status, Usage
+from evolve.sandbox.status import Completed, SessionFailed, Status, Usage
 from evolve.sandbox.wire import WireError, decode, encode, frame
 
 __all__ = [
     "ISOLATION",
     "OUTCOME",
     "Box",
+    "Completed",
     "Session",
     "SessionFailed",
     "Status",

@@ -4,6 +4,8 @@ Invariant: whatever a candidate did, the next session starts as the first did, i
 
 import json
 import sys
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from evolve.sandbox.channel import Channel
 from evolve.sandbox.process import Ended, TemplateLost, TemplateProcess
@@ -16,12 +18,15 @@ ISOLATION = "reduced"
 
 class Box:
     """Judge side, used by one thread. Its constructor starts the template, so that what cannot be imported there is known before
-    the first candidate; raises `SandboxError`."""
+    the first candidate; raises `SandboxError`. `context` are the files that every program finds beside its own."""
 
-    def __init__(self, limits: Limits, python: str = sys.executable) -> None:
+    def __init__(
+        self, limits: Limits, python: str = sys.executable, context: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self.isolation = f"{ISOLATION}: separate process, rlimits, time limits; no file or network isolation"
         self._limits = limits
         self._python = python
+        self._context = dict(context)
         self._busy = False
         self._template: TemplateProcess | None = TemplateProcess.start(limits, python)
 
@@ -38,8 +43,8 @@ class Box:
         finally:
             channel.hand_over()
         self._busy = True
-        channel.send(_told(program, entry))
-        return Session(channel, self._end, seconds)
+        channel.send(_told(program, entry, self._context))
+        return Session(channel, self._end, seconds, self._limits)
 
     def close(self) -> None:
         """Ends the template and with it everything in it."""
@@ -79,6 +84,6 @@ class Box:
             self._template = None
 
 
-def _told(program: Program, entry: str) -> bytes:
+def _told(program: Program, entry: str, context: Mapping[str, str]) -> bytes:
     # With escapes for everything beyond ASCII: a half surrogate in a program is for its compiler to refuse.
-    return json.dumps({"entry": entry, "files": dict(program.files)}).encode()
+    return json.dumps({"entry": entry, "files": dict(program.files), "context": context}).encode()

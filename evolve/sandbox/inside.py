@@ -1,4 +1,4 @@
-"""What runs in a candidate's process: imports the program from memory, calls its functions, answers.
+"""What runs in a candidate's process: imports the program from memory, calls its functions, runs commands, answers.
 
 Standard library and siblings only, for it lives in the template. Nothing here is trusted once the candidate's first line has run:
 its answers are claims, which the judge parses strictly, and its only protections are the judge's clock and the kernel.
@@ -14,10 +14,12 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path, PurePosixPath
-from types import ModuleType, TracebackType
+from pathlib import Path
+from types import MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
+from evolve.sandbox import command
+from evolve.sandbox.folder import Folder, Missing
 from evolve.sandbox.status import Status
 from evolve.sandbox.wire import FRAME, WireError, decode, encode, frame
 
@@ -28,29 +30,29 @@ _REHEARSALS = 20
 """Enough for the interpreter to have specialised the code that every session runs."""
 
 
-class Missing(Exception):
-    """What was asked for is not in the program."""
-
-
 def perform(requests: int, replies: int) -> None:
-    """The first frame is the program, `{"files": ..., "entry": ...}`; then each is a call, until the end of the requests."""
+    """The first frame is the program, `{"files": ..., "context": ..., "entry": ...}`; then each asks for something, until the end of
+    the requests."""
     first = _read_frame(requests)
     if first is None:
         return
     told = json.loads(first)
-    program = LoadedProgram(told["files"], told["entry"])
+    program = LoadedProgram(told["files"], told["entry"], told["context"])
     while (request := _read_frame(requests)) is not None:
-        _write(replies, frame(answer(program.function, request)))
+        _write(replies, frame(answer(program, request)))
 
 
-def answer(find: Callable[[str], Callable[..., Any]], request: bytes) -> bytes:
-    """The reply to a call: `["ok", value]`, or another status with its message."""
+def answer(program: "LoadedProgram", request: bytes) -> bytes:
+    """The reply to `["call", function, arguments, keywords]` or `["run", argv, input, most, log]`: `["ok", value]`, or another status
+    with its message."""
     status = Status.NO_ENTRY
     try:
-        name, arguments, keywords = decode(request)
-        function = find(name)
+        kind, what, *told = decode(request)
+        if kind == "run":
+            return encode([Status.OK, program.run(what, *told)])
+        function = program.function(what)
         status = Status.ERROR
-        value = function(*arguments, **keywords)
+        value = function(*told[0], **told[1])
         _flush()
         status = Status.BAD_JSON
         return encode([Status.OK, value])
@@ -69,8 +71,10 @@ def answer(find: Callable[[str], Callable[..., Any]], request: bytes) -> bytes:
 
 def rehearse() -> None:
     """Plays sessions in the template: what the interpreter makes when it is first needed is then made once, and shared by all forks."""
-    program = json.dumps({"files": {"rehearsal.py": "def echo(value):\n    return value\n"}, "entry": "rehearsal"})
-    call = encode(["echo", [[0, 0.5, "", None]], {}])
+    program = json.dumps(
+        {"files": {"rehearsal.py": "def echo(value):\n    return value\n"}, "entry": "rehearsal", "context": {}}
+    )
+    call = encode(["call", "echo", [[0, 0.5, "", None]], {}])
     for _ in range(_REHEARSALS):
         requests, told = os.pipe()
         heard, replies = os.pipe()
@@ -105,14 +109,16 @@ def _theirs(place: TracebackType | None) -> TracebackType | None:
 
 
 class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder):
-    """The program's Python files as modules, from memory; its other files lie in the working folder once it is first called."""
+    """The Python files of a program and its context as modules, from memory; its other files lie in the working folder once it is
+    first called, and all of them when a command runs."""
 
-    def __init__(self, files: Mapping[str, str], entry: str) -> None:
+    def __init__(self, files: Mapping[str, str], entry: str, context: Mapping[str, str] = MappingProxyType({})) -> None:
         self.entry = entry
         self.modules: dict[str, str] = {}
-        self._files = files
+        self._folder = Folder(files, context)
+        self._files = self._folder.files
         self._entered: ModuleType | None = None
-        for path in files:
+        for path in self._files:
             if path.endswith(".py"):
                 self.modules[_module_name(path)] = path
         for name in list(self.modules):
@@ -129,12 +135,17 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
         known = sorted(key for key, value in vars(self._entered).items() if callable(value) and not key.startswith("_"))
         raise Missing(f"{self.entry}.py has no function {name!r}; it has {', '.join(known) or 'none'}")
 
+    def run(self, argv: Sequence[str], text: str, most: int, log: int) -> list[Any]:
+        """What `command.run` gives, in the folder with all files."""
+        self._folder.write(modules=True)
+        return command.run(argv, text, most, log)
+
     def _import(self) -> ModuleType:
         if self.entry not in self.modules:
             raise Missing(f"the program has no module {self.entry!r}; its files are {', '.join(self._files) or 'none'}")
         for name in self.modules:
             sys.modules.pop(name, None)  # a file of the program goes before what the template happens to have loaded
-        self._write_data()
+        self._folder.write(modules=False)
         if self not in sys.meta_path:
             sys.meta_path.insert(0, self)
         parent = self.entry.rpartition(".")[0]
@@ -153,15 +164,6 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
         sys.modules[self.entry] = module
         exec(compile(self.get_source(self.entry), path, "exec", dont_inherit=True), vars(module))
         return module
-
-    def _write_data(self) -> None:
-        for path, text in self._files.items():
-            if not path.endswith(".py"):
-                place = PurePosixPath(path)
-                if place.is_absolute() or ".." in place.parts:
-                    raise Missing(f"the file name {path!r} leads out of the program's folder")
-                Path(place).parent.mkdir(parents=True, exist_ok=True)
-                Path(place).write_text(text, encoding="utf-8")
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

@@ -17,6 +17,7 @@ OUTCOME: Mapping[Status, Outcome] = MappingProxyType(
         Status.ERROR: Outcome.CRASHED,
         Status.NO_RESULT: Outcome.CRASHED,
         Status.NO_ENTRY: Outcome.INVALID,
+        Status.BUILD_FAILED: Outcome.BUILD_FAILED,
         Status.BAD_FRAME: Outcome.INVALID,
         Status.BAD_JSON: Outcome.INVALID,
         Status.RESULT_TOO_LARGE: Outcome.INVALID,

@@ -20,6 +20,8 @@ from evolve.sandbox.output import readable
 from evolve.sandbox.scratch import NAME
 from evolve.types import Limits, SandboxError
 
+PATH = "/usr/local/bin:/usr/bin:/bin"
+"""Where programs are, for candidates of a judge that was not told."""
 _PASSED = ("PATH", "LD_LIBRARY_PATH", "TZ", "CUDA_VISIBLE_DEVICES")
 _THREADS = (
     "OMP_NUM_THREADS",
@@ -66,7 +68,7 @@ def clean_environment(judge: Mapping[str, str], scratch: str) -> dict[str, str]:
     """What a candidate is told of the judge's environment: where programs are, and nothing of the user."""
     kept = {name: judge[name] for name in _PASSED if name in judge}
     fixed = {"HOME": scratch, "TMPDIR": scratch, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
-    return {"PATH": "/usr/local/bin:/usr/bin:/bin", **kept, **dict.fromkeys(_THREADS, "1"), **fixed}
+    return {"PATH": PATH, **kept, **dict.fromkeys(_THREADS, "1"), **fixed}
 
 
 class TemplateProcess:

@@ -4,30 +4,41 @@ Invariant: when the `with` block of a session is left, the candidate and everyth
 
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
+from evolve.sandbox.argv import checked
 from evolve.sandbox.channel import Channel, RepliesEnded
 from evolve.sandbox.output import readable
 from evolve.sandbox.process import Ended, TemplateLost
-from evolve.sandbox.status import SessionFailed, Status, Usage
+from evolve.sandbox.status import Completed, SessionFailed, Status, Usage
 from evolve.sandbox.wire import WireError, decode, encode
-from evolve.types import SandboxError
+from evolve.types import Limits, SandboxError
 
 _PATIENCE = 0.2
 """Seconds that a process gets to end after its replies have: an exit closes files first, and its code is worth knowing."""
 _CLAIMABLE = {Status.ERROR, Status.MEMORY_LIMIT, Status.BAD_JSON, Status.NO_RESULT, Status.NO_ENTRY}
+_ORDER = ("build", "run", "call")
+_OUTPUT_SHARE = 8
+"""A command's output may have this part of the bytes that an answer may have: in JSON some characters take more than one."""
+_SHOWN = 2000
+"""Characters of a command's words that a failure shows, of their beginning and of their end."""
 
 
 class Session:
-    """Calls into one candidate process; made by `Box.open`, used by one thread. After a failure of the dialogue itself every
-    further call fails the same way; after an exception in the candidate's code it may go on."""
+    """One candidate process; made by `Box.open`, used by one thread. After a failure of the dialogue itself every further request
+    fails the same way; after an exception in the candidate's code, or a command that failed, it may go on.
 
-    def __init__(self, channel: Channel, end: Callable[[float], Ended], seconds: float) -> None:
+    Commands come before calls, and builds before all: `build` runs before a line of the program's own code has, so that the program
+    decides what comes of it by its sources alone; `run` runs in a process into which no Python of the program was imported."""
+
+    def __init__(self, channel: Channel, end: Callable[[float], Ended], seconds: float, limits: Limits) -> None:
         self.usage = Usage()
         self._channel = channel
         self._end = end
+        self._limits = limits
+        self._reached = "build"
         self._opened = time.monotonic()
         self._deadline = self._opened + seconds
         self._seconds = seconds
@@ -48,23 +59,72 @@ class Session:
     def call(self, function: str, /, *arguments: Any, seconds: float | None = None, **keywords: Any) -> Any:
         """The answer of a function of the entry module, as plain data and arrays. `seconds` limits this call's wall time; the
         session's limit holds anyhow. Raises `SessionFailed`; arguments that are no plain data raise `WireError`."""
-        if self._closed:
-            raise SandboxError("a call in a session that is over. Do: call inside its `with` block")
-        if self._failure is not None:
-            raise SessionFailed(self._failure.status, self._failure.message, self._failure.signal)
-        request = encode([function, arguments, keywords])
+        return self._asked("call", f"{function}()", ["call", function, arguments, keywords], seconds)
+
+    def run(self, argv: Sequence[str], *, input: str = "", seconds: float | None = None) -> Completed:
+        """Runs a command in the candidate's folder, where all files of the program and the context lie, with `input` for its standard
+        input. Any exit code is an answer; an end by a signal, too much output or too much time raise `SessionFailed`. A command
+        that this machine does not have raises `SandboxError`."""
+        return self._commanded("run", argv, input, seconds)
+
+    def build(self, argv: Sequence[str], *, input: str = "", seconds: float | None = None) -> Completed:
+        """Runs a command that must succeed, such as a compiler: whatever else comes of it is BUILD_FAILED, with its last words. Only
+        time is counted as always."""
+        try:
+            completed = self._commanded("build", argv, input, seconds)
+        except SessionFailed as failure:
+            if failure.status not in (Status.SIGNAL, Status.RESULT_TOO_LARGE, Status.NO_ENTRY, Status.MEMORY_LIMIT):
+                raise
+            raise SessionFailed(Status.BUILD_FAILED, failure.message, failure.signal) from None
+        if completed.code == 0:
+            return completed
+        words = f"{completed.stderr.strip()}\n{completed.stdout.strip()}".strip()
+        raise SessionFailed(Status.BUILD_FAILED, f"{argv[0]} failed with exit code {completed.code}{_said(words)}")
+
+    def _commanded(self, kind: str, argv: Sequence[str], text: str, seconds: float | None) -> Completed:
+        most = self._limits.result // _OUTPUT_SHARE
+        words = checked(argv, text, self._limits.file_size)
+        answer = self._asked(kind, words[0], ["run", words, text, most, self._limits.log], seconds)
+        if not _is_completed(answer):
+            raise SessionFailed(Status.BAD_JSON, f"what came of {words[0]} is not of the form in which that comes")
+        code, output, errors, size, cpu_seconds = answer
+        if size > most:
+            raise SessionFailed(Status.RESULT_TOO_LARGE, f"{words[0]} printed {size} bytes; {most} are allowed")
+        if code < 0:
+            failure = _signalled(Ended(code, False, cpu_seconds, 0, 0), self._seconds)
+            raise SessionFailed(
+                failure.status, f"{words[0]}: {failure.message}{_said(readable(errors))}", failure.signal
+            )
+        return Completed(code, readable(output), readable(errors))
+
+    def _asked(self, kind: str, what: str, request: list[Any], seconds: float | None) -> Any:
+        """The answer to a request, of which `what` is the name in a failure's message."""
+        self._reach(kind)
+        payload = encode(request)
         deadline = self._deadline if seconds is None else min(self._deadline, time.monotonic() + seconds)
         try:
-            status, value = _answer(self._channel.exchange(request, deadline))
+            status, value = _answer(self._channel.exchange(payload, deadline))
         except RepliesEnded as ended:
-            self._failure = self._unanswered(function, ended.inside_frame)
+            self._failure = self._unanswered(what, ended.inside_frame)
             raise self._failure from None
         except SessionFailed as failure:
-            self._failure = _named(failure, function, self._seconds if seconds is None else min(seconds, self._seconds))
+            self._failure = _named(failure, what, self._seconds if seconds is None else min(seconds, self._seconds))
             raise self._failure from None
         if status is Status.OK:
             return value
         raise SessionFailed(status, readable(value))
+
+    def _reach(self, kind: str) -> None:
+        """Raises where the session cannot do this any more."""
+        if self._closed:
+            raise SandboxError(f"a {kind} in a session that is over. Do: {kind} inside its `with` block")
+        if _ORDER.index(kind) < _ORDER.index(self._reached):
+            raise SandboxError(
+                f"a {kind} after a {self._reached}, which the program's own code may have influenced. Do: {kind} first, or in another session"
+            )
+        if self._failure is not None:
+            raise SessionFailed(self._failure.status, self._failure.message, self._failure.signal)
+        self._reached = kind
 
     def close(self) -> SessionFailed | None:
         """Ends the candidate and all that it started; `usage` is valid afterwards. Gives what was wrong that no call has said."""
@@ -87,7 +147,7 @@ class Session:
             return SessionFailed(Status.BROKEN, str(lost))
         return None
 
-    def _unanswered(self, function: str, inside_frame: bool) -> SessionFailed:
+    def _unanswered(self, what: str, inside_frame: bool) -> SessionFailed:
         """Why there is no answer, by how the process ended."""
         lost = self._finish(_PATIENCE)
         if lost is not None or self._ended is None:
@@ -95,9 +155,9 @@ class Session:
         if self._ended.code < 0 and not self._ended.killed:
             return _signalled(self._ended, self._seconds)
         if inside_frame:
-            return SessionFailed(Status.BAD_FRAME, f"{function}() ended in the middle of its answer")
+            return SessionFailed(Status.BAD_FRAME, f"{what} ended in the middle of its answer")
         how = "closed its answers' pipe" if self._ended.killed else f"exited with code {self._ended.code}"
-        return SessionFailed(Status.NO_RESULT, f"{function}() {how} instead of answering")
+        return SessionFailed(Status.NO_RESULT, f"{what} {how} instead of answering")
 
 
 def _answer(payload: bytes) -> tuple[Status, Any]:
@@ -115,8 +175,21 @@ def _answer(payload: bytes) -> tuple[Status, Any]:
     return Status(reply[0]), reply[1]
 
 
-def _named(failure: SessionFailed, function: str, seconds: float) -> SessionFailed:
-    limit = f" ({function}(), {seconds:g} s)" if failure.status is Status.TIMEOUT else f" ({function}())"
+def _is_completed(value: Any) -> bool:
+    """Whether it is an exit code, two texts, the size of the output and seconds of processor time."""
+    return type(value) is list and list(map(type, value)) == [int, str, str, int, float]
+
+
+def _said(words: str) -> str:
+    """A command's words below the line that says how it ended: the first errors explain the most, the last say how it gave up."""
+    words = words.strip()
+    if len(words) > 2 * _SHOWN:
+        words = f"{words[:_SHOWN]}\n...\n{words[-_SHOWN:]}"
+    return f":\n{words}" if words else ""
+
+
+def _named(failure: SessionFailed, what: str, seconds: float) -> SessionFailed:
+    limit = f" ({what}, {seconds:g} s)" if failure.status is Status.TIMEOUT else f" ({what})"
     return SessionFailed(failure.status, failure.message + limit)
 
 

@@ -19,6 +19,7 @@ class Status(StrEnum):
     RESULT_TOO_LARGE = "result_too_large"
     NO_RESULT = "no_result"
     NO_ENTRY = "no_entry"
+    BUILD_FAILED = "build_failed"
     BROKEN = "broken"
 
 
@@ -33,6 +34,15 @@ class Usage:
     peak_bytes: int = 0
     strays: int = 0
     log: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """What came of a command: its exit code, and the texts that it printed. All of it is the command's own word."""
+
+    code: int
+    stdout: str
+    stderr: str
 
 
 class SessionFailed(Exception):

@@ -95,7 +95,7 @@ class ProgramTable(Table):
     )
     entry: str = Field(
         default="seed",
-        description='the module that functions are called in: the name of one of the files, without `.py`; `""` where none are',
+        description='the module that functions are called in: a file of the program or of the context, without `.py`; `""` where none are',
     )
     context: list[FilePath] = Field(
         default=[],
@@ -110,8 +110,8 @@ class ProgramTable(Table):
         named = [*self.files, *self.context]
         if len(set(named)) < len(named):
             raise ValueError("a file is named twice. Do: name each once")
-        if self.entry and f"{self.entry}.py" not in self.files:
-            modules = [file.removesuffix(".py") for file in self.files if file.endswith(".py")]
+        if self.entry and f"{self.entry}.py" not in named:
+            modules = [file.removesuffix(".py") for file in named if file.endswith(".py")]
             hint = did_you_mean(self.entry, modules) or ' Do: write entry = "" where no Python function is called.'
             raise ValueError(f"no file of the program is called {self.entry + '.py'!r}.{hint}")
         return self

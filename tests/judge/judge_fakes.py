@@ -1,12 +1,12 @@
 """Fakes of a candidate's session, of a clock, and a small task: what the judge's tests share."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from evolve.judge.version import task_version
-from evolve.sandbox import SessionFailed, Status, Usage
+from evolve.sandbox import Completed, SessionFailed, Status, Usage
 from evolve.types import EvaluatorSource, Program, Task
 
 
@@ -24,6 +24,10 @@ class FakeSession:
 
     def __exit__(self, *_: object) -> None:
         self.closed = True
+
+    def run(self, argv: Sequence[str], *, input: str = "", seconds: float | None = None) -> Completed:
+        self.calls.append((argv[0], tuple(argv[1:]), {"input": input}))
+        return Completed(0, str(self.answers[argv[0]]), "")
 
     def call(self, function: str, *arguments: Any, seconds: float | None = None, **keywords: Any) -> Any:
         self.calls.append((function, arguments, keywords))

@@ -4,7 +4,7 @@ import pytest
 from judge_fakes import FakeBox, FakeClock, failure
 
 from evolve.judge import Candidate
-from evolve.sandbox import SessionFailed, Status
+from evolve.sandbox import Completed, SessionFailed, Status
 from evolve.types import Program
 
 PROGRAM = Program({"seed.py": ""})
@@ -26,6 +26,15 @@ def test_a_session_holds_for_several_calls():
     with candidate.session() as session:
         assert [session.call("one"), session.call("two")] == [1, 2]
     assert len(box.sessions) == 1
+
+
+def test_a_run_is_a_session_of_one_command():
+    """What it gives is what the session gives."""
+    box = FakeBox({"sort": "a b"})
+    candidate = Candidate(PROGRAM, box.session, 20.0, FakeClock())
+    assert candidate.run(["sort", "-r"], input="b a", seconds=2.0) == Completed(0, "a b", "")
+    assert (box.sessions[0].calls, box.opened) == ([("sort", ("-r",), {"input": "b a"})], [2.0])
+    assert box.sessions[0].closed
 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(None, 20.0), (5.0, 5.0), (60.0, 20.0)])

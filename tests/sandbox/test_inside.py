@@ -27,7 +27,7 @@ def own_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 def reply(source: str, *arguments: Any, name: str = "f") -> list[Any]:
     """What a program of one file answers to a call."""
     program = LoadedProgram({"seed_inside.py": source}, "seed_inside")
-    told: list[Any] = decode(answer(program.function, encode([name, arguments, {}])))
+    told: list[Any] = decode(answer(program, encode(["call", name, arguments, {}])))
     return told
 
 
@@ -65,7 +65,7 @@ def test_a_traceback_begins_in_the_program_and_shows_its_lines() -> None:
         {"seed_a.py": "import seed_b\ndef f():\n    seed_b.g()\n", "seed_b.py": "def g():\n    return 1 / 0  # here\n"},
         "seed_a",
     )
-    status, text = decode(answer(program.function, encode(["f", [], {}])))
+    status, text = decode(answer(program, encode(["call", "f", [], {}])))
     assert status == "error"
     lines = [line for line in text.splitlines() if line.strip(" ~^")]  # newer interpreters underline more
     assert lines[:4] == [
@@ -107,6 +107,18 @@ def test_a_file_of_the_program_goes_before_a_loaded_module() -> None:
     assert program.function("f")() == "ours"
 
 
+def test_the_context_is_imported_and_read_beside_the_program() -> None:
+    """Whatever the program calls its own files."""
+    files = {
+        "seed_ctx.py": "import ctx_lib\nfrom pathlib import Path\ndef f(): return [ctx_lib.NAME, Path('x.txt').read_text()]",
+        "ctx_lib.py": "NAME = 'theirs'",
+        "ctx_lib/__init__.py": "NAME = 'theirs, as a folder'",
+        "x.txt": "theirs",
+    }
+    program = LoadedProgram(files, "seed_ctx", {"ctx_lib.py": "NAME = 'ours'", "x.txt": "ours"})
+    assert program.function("f")() == ["ours", "ours"]
+
+
 def test_the_import_happens_once() -> None:
     """The program keeps what it has computed between two calls."""
     program = LoadedProgram(
@@ -139,8 +151,8 @@ def test_calls_are_answered_until_the_requests_end() -> None:
     """The first frame is the program, then a reply for each call."""
     requests, told = os.pipe()
     heard, replies = os.pipe()
-    first = b'{"files": {"seed_talk.py": "def f(x): return [x]"}, "entry": "seed_talk"}'
-    os.write(told, frame(first) + frame(encode(["f", [1], {}])) + frame(encode(["f", [], {"x": 2}])))
+    first = b'{"files": {"seed_talk.py": "def f(x): return [x]"}, "entry": "seed_talk", "context": {}}'
+    os.write(told, frame(first) + frame(encode(["call", "f", [1], {}])) + frame(encode(["call", "f", [], {"x": 2}])))
     os.close(told)
     perform(requests, replies)
     os.close(replies)

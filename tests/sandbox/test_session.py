@@ -1,7 +1,9 @@
 """The dialogue with a candidate process."""
 
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -10,7 +12,7 @@ import pytest
 from evolve.sandbox import Box, Session, SessionFailed, Status, WireError
 from evolve.sandbox.channel import Channel
 from evolve.sandbox.process import Ended
-from evolve.types import Program, SandboxError
+from evolve.types import Limits, Program, SandboxError
 
 _COUNTER = """
 import time
@@ -146,7 +148,127 @@ def test_a_kill_beyond_the_processor_limit_is_a_time_out(cpu_seconds: float, sta
     """The kernel kills a program whose threads use more than a second per second; any other kill is a crash."""
     channel = Channel(most=100, log=100)
     channel.hand_over()
-    session = Session(channel, lambda patience: Ended(-9, False, cpu_seconds, 0, 0), 1.0)
+    session = Session(channel, lambda patience: Ended(-9, False, cpu_seconds, 0, 0), 1.0, Limits())
     with session, pytest.raises(SessionFailed) as caught:
         session.call("f")
     assert (caught.value.status, caught.value.signal) == (status, 9)
+
+
+# --- commands
+
+
+def files(**found: str) -> Program:
+    """A program of a shell script, a module, and what else is given by its stem."""
+    return Program({"seed.py": _COUNTER, "part.sh": "cat seed.py > copy.txt; echo done", **found})
+
+
+def test_a_command_runs_where_all_files_lie_and_what_it_leaves_is_there_for_calls(box: Box) -> None:
+    """The modules, too, which calls import from memory."""
+    source = "from pathlib import Path\ndef f(): return Path('copy.txt').read_text()"
+    with box.open(Program({**files().files, "seed.py": source}), "seed", 10) as session:
+        completed = session.run(["sh", "part.sh"])
+        assert (completed.code, completed.stdout, completed.stderr) == (0, "done\n", "")
+        assert session.call("f") == source
+
+
+def test_an_exit_code_is_an_answer_and_the_session_goes_on(box: Box) -> None:
+    """Whatever it is; the text can be read by people."""
+    with box.open(files(), "seed", 10) as session:
+        completed = session.run(["sh", "-c", r"cat; printf '\033[1mbold\033[0m' >&2; exit 7"], input="größe")
+        assert (completed.code, completed.stdout, completed.stderr) == (7, "größe", "bold")
+        assert session.call("count") == 1
+
+
+@pytest.mark.parametrize(
+    ("argv", "status", "message"),
+    [
+        (["sh", "-c", "echo why >&2; kill -SEGV $$"], Status.SIGNAL, "sh: the program was ended by signal 11 (SIGSEGV):\nwhy"),
+        (["./built"], Status.NO_ENTRY, "the command './built' cannot be started: No such file or directory"),
+        (["yes"], Status.RESULT_TOO_LARGE, "yes printed 1048576 bytes; 131072 are allowed"),
+        (["sh", "-c", "yes >&2"], Status.SIGNAL, "sh: the program was ended by signal 25 (SIGXFSZ):\ny\ny\n"),
+        (["sleep", "60"], Status.TIMEOUT, "the program did not answer in time (sleep, 0.5 s)"),
+    ],
+)  # fmt: skip
+def test_a_command_that_does_not_end_well_is_the_programs_failure(
+    box: Box, argv: list[str], status: Status, message: str
+) -> None:
+    """As a call is."""
+    with box.open(files(), "seed", 10) as session, pytest.raises(SessionFailed) as caught:
+        session.run(argv, seconds=0.5)
+    assert caught.value.status is status
+    assert caught.value.message.startswith(message)
+
+
+def test_what_a_command_leaves_running_ends_with_the_session(box: Box) -> None:
+    """It holds nothing up until then."""
+    with box.open(files(), "seed", 10) as session:
+        pid = int(session.run(["sh", "-c", "(setsid sleep 60 & echo $!)"]).stdout)
+        assert Path(f"/proc/{pid}").exists()
+    assert (Path(f"/proc/{pid}").exists(), session.usage.strays) == (False, 1)
+
+
+def test_a_commands_processor_time_and_memory_are_the_sessions(box: Box) -> None:
+    """And its memory is limited, as the program's is."""
+    greedy = "held = bytearray(60_000_000)\nimport time\nwhile time.process_time() < 0.2: pass"
+    with box.open(files(), "seed", 10) as session:
+        assert session.run([sys.executable, "-c", greedy]).code == 0
+        assert "MemoryError" in session.run([sys.executable, "-c", "bytearray(1 << 31)"]).stderr
+    assert session.usage.cpu_seconds >= 0.2
+    assert session.usage.peak_bytes > 60_000_000
+
+
+def test_a_build_that_succeeds_gives_what_it_printed(box: Box) -> None:
+    """Warnings, for example."""
+    with box.open(files(), "seed", 10) as session:
+        assert session.build(["sh", "-c", "echo careful >&2"]).stderr == "careful\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("echo first; echo error: here >&2; exit 1", "sh failed with exit code 1:\nerror: here\nfirst"),
+        ("kill -ABRT $$", "sh: the program was ended by signal 6 (SIGABRT)"),
+        ("exec ./none", "sh failed with exit code 127:\n"),
+        ("yes", "sh printed 1048576 bytes; 131072 are allowed"),
+    ],
+)
+def test_a_build_that_fails_says_what_the_compiler_said(box: Box, line: str, message: str) -> None:
+    """However it fails; the session may go on."""
+    with box.open(files(), "seed", 10) as session:
+        with pytest.raises(SessionFailed) as caught:
+            session.build(["sh", "-c", line])
+        assert caught.value.status is Status.BUILD_FAILED
+        assert caught.value.message.startswith(message)
+        assert session.call("count") == 1
+
+
+def test_of_many_errors_the_first_and_the_last_are_shown(box: Box) -> None:
+    """The first explain the most."""
+    with box.open(files(), "seed", 10) as session, pytest.raises(SessionFailed) as caught:
+        session.build(["sh", "-c", "seq -f 'error %.0f' 1 5000 >&2; exit 1"])
+    lines = caught.value.message.splitlines()
+    assert (lines[:2], lines[-1], "..." in lines) == (["sh failed with exit code 1:", "error 1"], "error 5000", True)
+    assert len(caught.value.message) < 5000
+
+
+def test_builds_come_before_commands_and_commands_before_calls(box: Box) -> None:
+    """What comes later cannot have influenced what came before; asked otherwise, it is the evaluator's mistake, and the session stays."""
+    with box.open(files(), "seed", 10) as session:
+        for _ in range(2):
+            session.build(["true"])
+        for _ in range(2):
+            session.run(["true"])
+        with pytest.raises(SandboxError, match=r"a build after a run, .* Do: build first, or in another session"):
+            session.build(["true"])
+        session.call("count")
+        with pytest.raises(SandboxError, match=r"a run after a call, .* Do: run first, or in another session"):
+            session.run(["true"])
+        assert session.call("count") == 2
+
+
+def test_a_build_imports_nothing_of_the_program(box: Box) -> None:
+    """Nor does a command."""
+    with box.open(program("print('imported')"), "seed", 10) as session:
+        session.build(["true"])
+        session.run(["true"])
+    assert session.usage.log == ""

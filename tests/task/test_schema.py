@@ -6,6 +6,12 @@ from evolve.task.schema import parse
 from evolve.types import EvaluatorSource
 
 
+def test_the_entry_may_be_a_file_of_the_context():
+    """So that a binding stays as the task has it."""
+    program = {"files": ["a.c"], "context": ["binding.py"], "entry": "binding"}
+    assert parse({"schema": 1, "program": program}).program.entry == "binding"
+
+
 def test_a_task_file_may_say_nothing_but_its_schema() -> None:
     """Everything else has a default."""
     file = parse({"schema": 1})

@@ -1,0 +1,130 @@
+"""Facts about how `sine_in_c` judges a program: files in C, called through one in Python."""
+
+import math
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+import pytest
+
+from evolve.judge import Job, Report
+from evolve.judge.judging import judge, prepare
+from evolve.sandbox import Box
+from evolve.task import load
+from evolve.types import Case, Outcome, Parameters, Stage, Trial
+from evolve.worker import load_evaluator
+
+TASK = load("sine_in_c")
+SEED = TASK.seed.files
+
+needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler called `cc`")
+
+
+@pytest.fixture(scope="module")
+def box() -> Iterator[Box]:
+    """Where the task's candidates run."""
+    box = Box(TASK.limits, context=TASK.context)
+    yield box
+    box.close()
+
+
+@pytest.fixture
+def report(box: Box, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Report]:
+    """Judges a program that differs from the seed in some files, as a judge process does."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setitem(sys.modules, "evolve_task_evaluator", None)
+    bench = prepare(replace(TASK, stages=(Stage("evaluate", 4.0),)), load_evaluator(TASK))
+
+    def report(changes: Mapping[str, str], **parameters: float) -> Report:
+        trial = Trial(parameters=Parameters(parameters))
+        job = Job("1.0", "evaluate", trial, files={**SEED, **changes})
+        return judge(
+            job,
+            bench,
+            lambda program, seconds: box.open(
+                program,
+                TASK.entry,
+                seconds,
+            ),
+        )
+
+    return report
+
+
+def coefficients(*numbers: float) -> Mapping[str, str]:
+    return {"coefficients.h": f"static const double ODD[] = {{{', '.join(map(repr, numbers))}}};\n"}
+
+
+def told(found: Report) -> str:
+    return found.texts[found.evaluation.feedback]
+
+
+TAYLOR = (1.0, -1 / 6, 1 / 120)
+
+
+@needs_compiler
+def test_the_judge_measures_what_the_program_computes(report: Callable[..., Report]) -> None:
+    """Taylor's polynomial is worst at the far end, and its error there is known."""
+    evaluation = report(coefficients(*TAYLOR)).evaluation
+    x = math.pi / 2
+    assert evaluation.outcome is Outcome.OK
+    assert evaluation.fitness == pytest.approx(-(x - x**3 / 6 + x**5 / 120 - 1), abs=1e-12)
+    assert evaluation.descriptors == {"worst_angle": x}
+
+
+@needs_compiler
+def test_equal_programs_get_equal_scores(report: Callable[..., Report]) -> None:
+    """The task says that it is deterministic."""
+    first, second = report({}).evaluation, report({}).evaluation
+    assert (first.fitness, first.metrics) == (second.fitness, second.metrics)
+    assert first.fitness == pytest.approx(-0.0153914, abs=1e-7)
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("files", "outcome", "message"),
+    [
+        ({"sine.c": "double sine(double angle) { return angle }"}, Outcome.BUILD_FAILED, "expected"),
+        ({"sine.c": "double sin(double); double sine(double a) { return sin(a); }"}, Outcome.BUILD_FAILED, "undefined"),
+        ({"sine.c": "#include <math.h>\ndouble sine(double a) { return __builtin_sin(a); }"}, Outcome.BUILD_FAILED, "sin"),
+        ({"sine.c": "#define A __as\n#define G(x, y) x##y\n#define F(x, y) G(x, y)\nF(A, m__)(\"\");"}, Outcome.INVALID, "assembler"),
+        ({"sine.c": "double cosine(double angle) { return angle; }"}, Outcome.INVALID, "sine"),
+        ({"sine.c": "double sine(double a) { return 0.0 / (a - a); }"}, Outcome.INVALID, "not a finite number"),
+        ({"sine.c": "double sine(double a) { for (;;) ; }"}, Outcome.TIMED_OUT, "in time"),
+        ({"sine.c": "double sine(double a) { return *(double *)0; }"}, Outcome.CRASHED, "signal"),
+    ],
+)  # fmt: skip
+def test_a_program_that_is_no_answer_has_its_outcome(
+    report: Callable[..., Report], files: Mapping[str, str], outcome: Outcome, message: str
+) -> None:
+    """And says why; a library's sine is no answer."""
+    found = report(files)
+    assert (found.evaluation.outcome, found.evaluation.fitness) == (outcome, None)
+    assert message in told(found)
+
+
+@needs_compiler
+def test_a_program_cannot_bring_its_own_binding_or_header(report: Callable[..., Report]) -> None:
+    """The context's files are the task's."""
+    cheat = {"binding.py": "import math\ndef sines(angles): return list(map(math.sin, angles))", "./sine.h": "#error"}
+    assert report(cheat).evaluation.fitness == report({}).evaluation.fitness
+
+
+@needs_compiler
+@pytest.mark.parametrize("case", TASK.held_out, ids=lambda case: case.name)
+def test_a_better_polynomial_is_better_on_what_is_held_out(report: Callable[..., Report], case: Case) -> None:
+    """Also where no angle of the search lies."""
+    better, seed = (report(files, **case.parameters).evaluation.fitness for files in (coefficients(*TAYLOR), {}))
+    assert better > seed
+
+
+def test_a_machine_without_a_compiler_is_told_what_to_do(
+    report: Callable[..., Report], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no fault of the program."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    found = report({})
+    assert found.evaluation.outcome is Outcome.INTERNAL
+    assert "this machine has no command 'cc'" in told(found)
+    assert "apt-get install gcc" in told(found)
