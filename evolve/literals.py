@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
+from evolve.blocks import Span, changeable
 from evolve.lexical import OPERAND_FOLLOWS, OPERAND_FOLLOWS_WORDS, Language, language
 from evolve.types import Program, canonical, digest
 
@@ -33,7 +34,6 @@ _DECIMAL = re.compile(
     r"(?P<whole>[0-9](?:[_']?[0-9])*)?(?P<fraction>\.(?:[0-9](?:_?[0-9])*)?)?(?P<exponent>[eE][+-]?[0-9]+)?(?P<suffix>[A-Za-z_]\w*)?"
 )
 _LAST_WORD = re.compile(r"[A-Za-z_]\w*\Z")
-_BLOCK = re.compile(r"EVOLVE-BLOCK-START.*?(?:EVOLVE-BLOCK-END|\Z)", re.DOTALL)
 _SEPARATORS = re.compile(r"[\s,;()\[\]{}fFL]*")
 
 
@@ -70,27 +70,30 @@ class Template:
 
 def find(text: str, path: str) -> tuple[Literal, ...]:
     """The tunable literals of one file, in their order."""
+    return _find(text, path, changeable({path: text})[path])
+
+
+def _find(text: str, path: str, spans: Sequence[Span]) -> tuple[Literal, ...]:
     kind = language(path)
-    if kind.prose:
+    if kind.prose or not spans:
         return ()
-    blocks = [found.span() for found in _BLOCK.finditer(text)] if "EVOLVE-BLOCK-START" in text else [(0, len(text))]
     found = (
         _literal(text, match.start(), match[0])
         for match in _pattern(kind).finditer(text)
         if match.lastgroup == "number"
     )
-    return tuple(one for one in found if one and any(low <= one.start < high for low, high in blocks))
+    return tuple(one for one in found if one and any(low <= one.start < high for low, high in spans))
 
 
 @functools.lru_cache(maxsize=64)
 def template(program: Program) -> Template:
     """The program as a template; where any file has an `EVOLVE-BLOCK`, files without one have no tunable literals."""
-    marked = any("EVOLVE-BLOCK-START" in text for text in program.files.values())
+    spans = changeable(program.files)
     files: list[tuple[str, tuple[str, ...]]] = []
     values: list[Number] = []
     scales: list[float] = []
     for path, text in program.files.items():
-        literals = find(text, path) if not marked or "EVOLVE-BLOCK-START" in text else ()
+        literals = _find(text, path, spans[path])
         files.append((path, _pieces(text, literals)))
         values.extend(one.value for one in literals)
         scales.extend(_scales(text, literals))

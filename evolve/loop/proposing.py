@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evolve import novelty
+from evolve import changes, novelty
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Context, Operator
 from evolve.types import Child, EditError, PluginError, Program, ProgramId, RecordId, Selection, Task, canonical
@@ -62,7 +62,7 @@ class Proposer:
     def _draft(self, index: int, count: int, child: Child, parents: Sequence[Program]) -> Draft:
         if child.program is None:
             return Draft(index, count, child, refusal=child.thought or "there is no program in it")
-        reason = self._plugins.screen(self._task, child.program, parents)
+        reason = changes.refusal(self._task, child.program) or self._plugins.screen(self._task, child.program, parents)
         descriptors = {} if self._task.axes else dict(novelty.describe(child.program, self._seed_hash))
         return Draft(index, count, child, novelty.signature(child.program), descriptors, reason or "")
 

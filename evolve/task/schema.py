@@ -101,7 +101,7 @@ class ProgramTable(Table):
         default=[],
         description="files that a program finds beside its own and that never change: headers, a library, data",
     )
-    new_files: list[str] = Field(
+    new_files: list[FilePath] = Field(
         default=[], description='patterns of files that a program may add, such as `"lib/*.py"`; none without it'
     )
 

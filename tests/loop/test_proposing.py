@@ -1,5 +1,6 @@
 """What an operator hands over, and what of it never reaches the judge or the log."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from evolve.types import Child, Outcome, PluginError, Program, Settled
 
 PROGRAM = Program({"seed.py": "def value():\n    return 6.0\n"})
+MARKED = "def value():\n    # EVOLVE-BLOCK-START\n    return 5.0\n    # EVOLVE-BLOCK-END\n"
 
 
 class Fixed:
@@ -70,3 +72,34 @@ def test_extras_are_the_same_live_as_in_the_log(bench):
         assert live[0][1] == {"pair": [1, 2], "cells": {"3": 0.5}}
     with bench.open(readonly=True) as again:
         assert live == again.state.history.extras("it")
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({"seed.py": f"import os\n{MARKED}"}, "'def value():' became 'import os'"),
+        ({"other.py": "y = 2\n"}, "only the EVOLVE blocks of 'seed.py' may change"),
+        ({"new.py": ""}, "it adds a file 'new.py', and the task allows one that matches lib/*.py"),
+        ({"lib/../../seed.py": ""}, "no path inside the program's folder"),
+        ({"lib/table.py": ""}, "would stand before 'lib/table.py', a context file"),
+    ],
+)
+def test_what_a_program_may_not_change_is_never_judged(bench, circle_task, files, reason):
+    """Whatever operator made it."""
+    seed = Program({"seed.py": MARKED, "other.py": "y = 1\n"})
+    task = dataclasses.replace(circle_task, seed=seed, new_files=("lib/*.py",), context={"lib/table.py": "T = 1\n"})
+
+    class Trespassing:
+        def propose(self, selection, context):
+            number = len(context.history)
+            good = Program({**seed.files, "seed.py": MARKED.replace("5.0", f"6.{number}"), "lib/new.py": "z = 1\n"})
+            return [Child(good), Child(Program({**good.files, **files}))]
+
+    campaign = bench.create(task=task, budget=["3programs"], deterministic=True)
+    campaign.operator = lambda name: Trespassing()
+    with campaign:
+        bench.run(campaign)
+        records = [found.event.record for found in campaign.log.events(only=Settled)]
+        outcomes = [record.evaluation.outcome for record in records]
+        assert outcomes == [Outcome.OK] + [Outcome.SCREENED, Outcome.OK] * 3
+        assert reason in campaign.log.text(records[1].evaluation.feedback)

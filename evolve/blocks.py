@@ -1,0 +1,88 @@
+"""Which parts of a text may change: those between `EVOLVE-BLOCK-START` and `EVOLVE-BLOCK-END`, in a comment of any language.
+
+Invariant: a marker in a string is none, so that code which is written between two markers cannot move them; the lines of the markers are
+outside. A text without markers is one piece that is neither in a block nor kept."""
+
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from evolve.lexical import Language, language
+
+START, END = "EVOLVE-BLOCK-START", "EVOLVE-BLOCK-END"
+
+_REST_OF_LINE = re.compile(r"[ \t\r]*(?:\n|\Z)")
+
+
+class Span(NamedTuple):
+    """`text[start:end]`, in characters."""
+
+    start: int
+    end: int
+
+
+class Marker(NamedTuple):
+    """A marker with the comment, and if it stands alone the line, that it is in."""
+
+    starts: bool
+    span: Span
+
+
+def blocks(text: str, path: str) -> tuple[Span, ...]:
+    """The blocks of a file in their order, none where it has no marker. One that is not ended goes on to the end of the text."""
+    if START not in text:
+        return ()
+    found: list[Span] = []
+    begun: int | None = None
+    for marker in _markers(text, path):
+        if marker.starts and begun is None:
+            begun = marker.span.end
+        elif not marker.starts and begun is not None:
+            found.append(Span(begun, max(begun, marker.span.start)))
+            begun = None
+    return (*found, Span(begun, len(text))) if begun is not None else tuple(found)
+
+
+def outside(text: str, path: str) -> tuple[str, ...]:
+    """What stands before, between and after the blocks of a file: one piece more than there are blocks."""
+    found = blocks(text, path)
+    starts = [0, *(span.end for span in found)]
+    ends = [*(span.start for span in found), len(text)]
+    return tuple(text[start:end] for start, end in zip(starts, ends, strict=True))
+
+
+def changeable(files: Mapping[str, str]) -> Mapping[str, tuple[Span, ...]]:
+    """What may change of each file of a program: its blocks; where no file has one, all of every file."""
+    found = {path: blocks(text, path) for path, text in files.items()}
+    if any(found.values()):
+        return found
+    return {path: (Span(0, len(text)),) for path, text in files.items()}
+
+
+def _markers(text: str, path: str) -> Iterator[Marker]:
+    for match in _pattern(language(path)).finditer(text):
+        named = [name for name in (START, END) if name in match[0]]
+        if match.lastgroup == "bare":
+            yield Marker(named == [START], _line(text, match.start(), match.end()))
+        elif match.lastgroup == "comment" and len(named) == 1:  # a comment that tells of both is none of them
+            yield Marker(named == [START], _grown(text, match.start(), match.end()))
+
+
+@functools.cache
+def _pattern(kind: Language) -> re.Pattern[str]:
+    """Comments, strings, and markers that are in neither: those in comments of a language that is not known."""
+    return re.compile(rf"(?P<comment>{kind.comment})|(?P<string>{kind.string})|(?P<bare>{START}|{END})")
+
+
+def _grown(text: str, start: int, end: int) -> Span:
+    """A comment with the white space around it, as far as it has its lines for itself."""
+    line = text.rfind("\n", 0, start) + 1
+    rest = _REST_OF_LINE.match(text, end)
+    return Span(line if not text[line:start].strip() else start, rest.end() if rest else end)
+
+
+def _line(text: str, start: int, end: int) -> Span:
+    """The whole line."""
+    stop = text.find("\n", end)
+    return Span(text.rfind("\n", 0, start) + 1, len(text) if stop < 0 else stop + 1)

@@ -1,0 +1,91 @@
+"""Which parts of a text may change."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evolve.blocks import Span, blocks, changeable, outside
+
+PYTHON = """import math
+# EVOLVE-BLOCK-START
+x = 1
+# EVOLVE-BLOCK-END
+y = 2
+    # EVOLVE-BLOCK-START: the second
+    z = 3
+"""
+
+
+def inside(text: str, path: str = "a.py") -> list[str]:
+    """The text of each block."""
+    return [text[span.start : span.end] for span in blocks(text, path)]
+
+
+def test_blocks_are_the_lines_between_the_markers() -> None:
+    """The markers' own lines are outside; what is not ended goes on to the end."""
+    assert inside(PYTHON) == ["x = 1\n", "    z = 3\n"]
+    assert outside(PYTHON, "a.py") == (
+        "import math\n# EVOLVE-BLOCK-START\n",
+        "# EVOLVE-BLOCK-END\ny = 2\n    # EVOLVE-BLOCK-START: the second\n",
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("a.c", "// EVOLVE-BLOCK-START\nint x;\n// EVOLVE-BLOCK-END\n", ["int x;\n"]),
+        ("a.c", "/* EVOLVE-BLOCK-START */\r\nint x;\r\n/* EVOLVE-BLOCK-END */\r\n", ["int x;\r\n"]),
+        ("a.c", "int /* EVOLVE-BLOCK-START */ x = 3 /* EVOLVE-BLOCK-END */ ;", [" x = 3 "]),
+        ("a.sql", "-- EVOLVE-BLOCK-START\nselect 1;\n-- EVOLVE-BLOCK-END", ["select 1;\n"]),
+        ("a.f90", "! EVOLVE-BLOCK-START\nx = 1\n! EVOLVE-BLOCK-END\n", ["x = 1\n"]),
+        ("a.md", "<!-- EVOLVE-BLOCK-START -->\nsay it\n<!-- EVOLVE-BLOCK-END -->\n", ["say it\n"]),
+        ("a.py", "# EVOLVE-BLOCK-START\n# EVOLVE-BLOCK-END\n", [""]),
+        ("a.py", "def f():  # EVOLVE-BLOCK-START\n    x\n    # EVOLVE-BLOCK-END\n", ["    x\n"]),
+    ],
+)
+def test_markers_stand_in_comments_of_any_language(path: str, text: str, expected: list[str]) -> None:
+    """An unknown language has them on lines of their own."""
+    assert inside(text, path) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = 'EVOLVE-BLOCK-START'\ny = 1\n",
+        '"""\n# EVOLVE-BLOCK-START\n"""\ny = 1\n',
+        "# only what is between EVOLVE-BLOCK-START and EVOLVE-BLOCK-END may change\ny = 1\n",
+        "# EVOLVE-BLOCK-END\ny = 1\n",
+        "y = 1\n",
+        "",
+    ],
+)
+def test_what_is_no_marker(text: str) -> None:
+    """A string, a comment that tells of both, and an end without a beginning."""
+    assert inside(text) == []
+    assert outside(text, "a.py") == (text,)
+    assert changeable({"a.py": text}) == {"a.py": (Span(0, len(text)),)}
+
+
+@pytest.mark.parametrize("code", ['x = """\n', "x = 1\n# EVOLVE-BLOCK-END\ny\n# EVOLVE-BLOCK-START\n"])
+def test_what_is_written_in_a_block_cannot_move_its_end(code: str) -> None:
+    """An open string, or markers of its own: what is outside is not the same any more."""
+    text = "# EVOLVE-BLOCK-START\nx = 1\n# EVOLVE-BLOCK-END\ny = 2\n"
+    assert outside(text.replace("x = 1\n", code), "a.py") != outside(text, "a.py")
+    assert outside(text.replace("x = 1\n", "z = 3\n" * 9), "a.py") == outside(text, "a.py")
+
+
+def test_files_without_a_block_may_not_change_where_another_has_one() -> None:
+    """And all of every file may, where none has one."""
+    text = "# EVOLVE-BLOCK-START\nx\n"
+    assert changeable({"a.py": text, "b.py": "y\n"}) == {"a.py": (Span(21, 23),), "b.py": ()}
+    assert changeable({"a.py": "x", "b.py": "yz\n"}) == {"a.py": (Span(0, 1),), "b.py": (Span(0, 3),)}
+
+
+@given(st.lists(st.sampled_from(["# EVOLVE-BLOCK-START", "# EVOLVE-BLOCK-END", "x", '"', "'''", "\n", " ", "\\"])))
+def test_pieces_and_blocks_together_are_the_text(parts: list[str]) -> None:
+    """Whatever it holds."""
+    text = "".join(parts)
+    pieces, found = outside(text, "a.py"), inside(text)
+    assert len(pieces) == len(found) + 1
+    assert "".join(piece for pair in zip(pieces, [*found, ""], strict=True) for piece in pair) == text
