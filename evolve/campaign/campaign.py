@@ -60,6 +60,9 @@ _CIRCUMSTANCES = frozenset(
     }
 )
 
+# Events are read so many at a time: to read and to fold them in turn is a fifth slower, for each finds the other's code in the processor's cache.
+_BATCH = 1_000
+
 
 def stream(seed: int, step: int, purpose: str) -> np.random.Generator:
     """The random stream of one purpose of one step. No state of it is ever saved."""
@@ -166,12 +169,13 @@ class Campaign:
 
     def replayed(self) -> "Campaign":
         """Folds the whole log; returns itself. What it makes stays, so looking for garbage meanwhile would find none."""
-        active = 0.0
+        active, events = 0.0, self.log.events()
         gc.disable()
         try:
-            for stamped in self.log.events():
-                self.state.replay(stamped.event)
-                active, self.events = stamped.active, stamped.number
+            while batch := list(islice(events, _BATCH)):
+                for stamped in batch:
+                    self.state.replay(stamped.event)
+                active, self.events = batch[-1].active, batch[-1].number
         finally:
             gc.enable()
         self._started = time.monotonic() - active
