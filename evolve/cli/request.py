@@ -93,7 +93,7 @@ def continued_plan(request: Request, campaign: Campaign) -> Plan:
     given: dict[str, Any] = {"budget": list(request.budget) or None, "judges": request.judges}
     changes = {key: value for key, value in given.items() if value is not None}
     settings = validated({**campaign.settings.model_dump(mode="json"), **changes})
-    budget = budget_of(settings, task)
+    budget = budget_of(settings, task) if "budget" in changes else campaign.budget
     check_spendable(budget)
     _check_deterministic(settings, budget)
     _check_something_is_left(budget, campaign)
