@@ -145,7 +145,7 @@ def _interpreter(folder: Path, written: str) -> str:
 
 
 def _limits(table: SandboxTable) -> Limits:
-    return Limits(memory=table.memory, preload=tuple(table.preload))
+    return Limits(memory=table.memory, preload=tuple(table.preload), artifacts=table.artifacts)
 
 
 def _chosen(folder: Path, declared: Mapping[str, Scalar], given: Mapping[str, Scalar]) -> dict[str, Scalar]:

@@ -234,12 +234,17 @@ class EnvironmentTable(Table):
 
 
 class SandboxTable(Table):
-    """`[sandbox]`: what the program's process may use."""
+    """`[sandbox]`: what the program's process may use, and how much of it is kept."""
 
     memory: Annotated[int, PlainValidator(_memory)] = Field(
         default=2 << 30,
         description="memory, with its unit: `KiB`, `MiB` or `GiB`",
         json_schema_extra={"type": "string", "default": "2GiB"},
+    )
+    artifacts: Annotated[int, PlainValidator(_memory)] = Field(
+        default=16 << 20,
+        description="how much of one program the evaluator may keep in `artifacts`, all together, as JSON: `KiB`, `MiB` or `GiB`",
+        json_schema_extra={"type": "string", "default": "16MiB"},
     )
     preload: list[str] = Field(
         default=[],
@@ -305,7 +310,9 @@ class TaskFile(Table):
     environment: EnvironmentTable | None = Field(
         default=None, description="where judge and candidate run when that is not the engine's own environment"
     )
-    sandbox: SandboxTable = Field(default=SandboxTable(), description="what the program's process may use")
+    sandbox: SandboxTable = Field(
+        default=SandboxTable(), description="what the program's process may use, and how much of it is kept"
+    )
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> "TaskFile":
