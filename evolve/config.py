@@ -89,10 +89,19 @@ def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) ->
     tree = _copy(values)
     for assignment in assignments:
         path, value = parse_assignment(assignment)
-        if path[0] == "task" and len(path) > 1:
-            path = ["parameters", *path[1:]]
+        if path[0] == "task":
+            path = ["parameters", *_parameter(path, assignment)]
         _put(tree, path, value, assignment)
     return validated(tree)
+
+
+def _parameter(path: list[str], assignment: str) -> list[str]:
+    if len(path) == 1:
+        raise ConfigError(
+            f"the task is an argument, and --set task.KEY=VALUE sets one of its parameters, got --set {assignment}. "
+            "Do: evolve run TASK"
+        )
+    return path[1:]
 
 
 def validated(tree: Mapping[str, Any]) -> Settings:

@@ -40,7 +40,6 @@ class OperatorEntry:
     settings: "type[BaseModel] | None" = None
     embedded: bool = False
     history_free: bool = False
-    needs_model: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,11 +107,6 @@ def skeleton(program: Program) -> str:
     return template(program).skeleton
 
 
-def substitute(program: Program, values: Sequence[float]) -> Program:
-    """The program with other values for its tunable literals, in their order; raises `ValueError` for a wrong number of them."""
-    return template(program).fill(values)
-
-
 @functools.cache
 def _pattern(kind: Language) -> re.Pattern[str]:
     skipped = "|".join(f"(?:{part})" for part in (kind.comment, kind.string, kind.directive, _DATE) if part)

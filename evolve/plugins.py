@@ -3,13 +3,15 @@
 Invariant: every call into a plugin passes `guarded`, so that whatever it raises becomes a `PluginError` that names it."""
 
 import importlib
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from importlib.metadata import Distribution, entry_points
 from typing import Any, Generic, TypeVar
 
 import pluggy
 
+import evolve
 from evolve import hookspecs
 from evolve.hookspecs import EvaluatorEntry, OperatorEntry, StrategyEntry
 from evolve.protocols import Evaluator, Operator, Strategy
@@ -56,6 +58,13 @@ class Plugins:
         """The evaluator that a task names; raises `ConfigError`, `PluginError`."""
         found = _find("evaluator", source.plugin or "", self.evaluators)
         return guarded(found.plugin, found.entry.factory, _checked(found, source.settings))
+
+    def evaluator_release(self, source: EvaluatorSource) -> str | None:
+        """The package and version that a task's evaluator comes from: empty for a file of the task's own, and None where the code may
+        change without a new version, as it does in an editable installation."""
+        if source.plugin is None:
+            return ""
+        return _release(_find("evaluator", source.plugin, self.evaluators).plugin)
 
     def operator(self, name: str, settings: Mapping[str, Any]) -> Operator:
         """An operator with its settings; raises `ConfigError`, `PluginError`."""
@@ -140,6 +149,21 @@ def _first_line(error: ValueError) -> str:
     """pydantic's report without its links: `key: what is wrong, got value`."""
     details: list[Any] = error.errors() if hasattr(error, "errors") else [{"loc": (), "msg": str(error), "input": None}]
     return "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}, got {item['input']!r}" for item in details)
+
+
+def _release(plugin: str) -> str | None:
+    if plugin in BUNDLED:
+        return f"evolve {evolve.__version__}"
+    package = next((point.dist for point in entry_points(group=GROUP) if point.name == plugin), None)
+    if package is None or _is_editable(package):
+        return None
+    return f"{package.name} {package.version}"
+
+
+def _is_editable(package: Distribution) -> bool:
+    """Whether pip only points to where the package is worked on (PEP 610)."""
+    origin = json.loads(package.read_text("direct_url.json") or "{}")
+    return bool(origin.get("dir_info", {}).get("editable", False))
 
 
 def load() -> Plugins:

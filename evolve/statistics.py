@@ -71,10 +71,3 @@ def noise_floor(values: Sequence[float]) -> float:
 def error_of_difference(first: float, second: float) -> float:
     """The standard error of the difference of two independent means with these standard errors."""
     return math.hypot(first, second)
-
-
-def z_score(difference: float, standard_error: float) -> float:
-    """How many standard errors a difference is; infinite where there is no noise, 0 for no difference."""
-    if difference == 0.0:
-        return 0.0
-    return difference / standard_error if standard_error > 0.0 else math.copysign(math.inf, difference)

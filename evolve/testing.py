@@ -172,7 +172,9 @@ class Rehearsal:
             self.history.programs[program.id] = program
         self.events.append(Settled(record, self.archive.settle(record)))
         judged = origin.kind == "proposal" and evaluation.outcome is not Outcome.SCREENED
-        self.progress = Progress(programs=self.progress.programs + judged, records=len(self.history))
+        self.progress = Progress(
+            programs=self.progress.programs + judged, records=len(self.history), seconds=0.1 * len(self.history)
+        )
 
 
 def check_strategy(make: Callable[[Sequence[str]], Strategy], steps: int = 120) -> None:

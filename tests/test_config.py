@@ -59,6 +59,11 @@ def test_assignments_are_toml_values_or_words(text, expected):
         ({}, ["islands"], "a setting is written key=value, got 'islands'"),
         ({}, ["=3"], "a setting is written key=value, got '=3'"),
         ({"seed": -1}, [], "setting 'seed': "),
+        (
+            {},
+            ["task=other"],
+            "the task is an argument, and --set task.KEY=VALUE sets one of its parameters, got --set task=other",
+        ),
     ],
 )
 def test_a_wrong_setting_is_one_clear_message(values, assignments, message):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolve.literals import LARGEST_FLOAT, LARGEST_INTEGER, find, skeleton, substitute, template
+from evolve.literals import LARGEST_FLOAT, LARGEST_INTEGER, find, skeleton, template
 from evolve.types import Program
 
 
@@ -17,7 +17,7 @@ def values(text: str, path: str = "a.py") -> list[int | float]:
 
 def filled(text: str, *numbers: float, path: str = "a.py") -> str:
     """The text with other values."""
-    return substitute(Program({path: text}), numbers).files[path]
+    return template(Program({path: text})).fill(numbers).files[path]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_template_holds_all_files_in_the_order_of_their_paths() -> None:
 def test_a_wrong_number_of_values_is_an_error() -> None:
     """Neither too few nor too many."""
     with pytest.raises(ValueError, match="zip"):
-        substitute(Program({"a.py": "x = 2.5"}), (1.0, 2.0))
+        template(Program({"a.py": "x = 2.5"})).fill((1.0, 2.0))
 
 
 def test_a_skeleton_is_the_text_without_its_values() -> None:

@@ -74,6 +74,36 @@ def test_a_third_party_registers_through_the_same_hooks(installed):
     assert loaded.operators["shuffle"].plugin == "other"
 
 
+def package(folder, origin=""):
+    """An installed package, with what pip says of where it is from."""
+    about = folder / "mine-1.5.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.5\n")
+    if origin:
+        (about / "direct_url.json").write_text(origin)
+    return importlib.metadata.Distribution.at(about)
+
+
+@pytest.mark.parametrize(
+    ("origin", "release"),
+    [
+        ("", "mine 1.5"),
+        ('{"url": "file:///x", "dir_info": {}}', "mine 1.5"),
+        ('{"url": "file:///x", "dir_info": {"editable": true}}', None),
+    ],
+)
+def test_an_evaluator_has_the_release_of_its_package(installed, tmp_path, monkeypatch, origin, release):
+    """None where the code may change without a new one."""
+    installed["other"] = module(
+        "other", register_evaluators=lambda: [EvaluatorEntry("near", lambda settings: settings)]
+    )
+    loaded = plugins.load()
+    point = types.SimpleNamespace(name="other", dist=package(tmp_path, origin))
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [point])
+    assert loaded.evaluator_release(EvaluatorSource(plugin="near")) == release
+    assert loaded.evaluator_release(EvaluatorSource(path="evaluator.py")) == ""
+
+
 def test_a_fresh_manager_every_time(installed):
     """There is no global."""
     assert plugins.load().manager is not plugins.load().manager

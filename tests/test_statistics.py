@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolve.statistics import PRIOR_DEGREES, Pool, error_of_difference, noise_floor, pooled, z_score
+from evolve.statistics import PRIOR_DEGREES, Pool, error_of_difference, noise_floor, pooled
 
 numbers = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
 
@@ -71,14 +71,6 @@ def test_the_noise_floor_is_the_standard_deviation_of_one_measurement() -> None:
 def test_one_measurement_gives_no_noise_floor() -> None:
     with pytest.raises(ValueError, match="at least two measurements of one program, got 1"):
         noise_floor([1.0])
-
-
-@pytest.mark.parametrize(
-    ("difference", "error", "expected"),
-    [(0.0, 0.0, 0.0), (1.0, 0.5, 2.0), (-1.0, 0.5, -2.0), (1.0, 0.0, math.inf), (-1.0, 0.0, -math.inf)],
-)
-def test_z_is_the_difference_in_standard_errors(difference: float, error: float, expected: float) -> None:
-    assert z_score(difference, error) == expected
 
 
 def test_errors_of_two_means_add_in_squares() -> None:

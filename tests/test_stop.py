@@ -1,13 +1,13 @@
 """Budgets: what they count, what ends first, how they compose, and what is refused."""
 
 import math
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolve.stop import SCARCITY, Amount, Budget, Until, any_of, duration, parse, tightest
+from evolve.stop import SCARCITY, Amount, Budget, Until, any_of, budget_from, duration, exact, parse, tightest
 from evolve.types import ConfigError, Fitness, Progress
 
 NOON = datetime(2026, 3, 10, 12, 0).timestamp()
@@ -67,6 +67,49 @@ def test_a_time_of_the_day_is_its_next_occurrence() -> None:
     assert later.at == datetime(2026, 3, 10, 13, 30).timestamp()
     assert tomorrow.at == datetime(2026, 3, 11, 7, 30).timestamp()
     assert same.at == datetime(2026, 3, 11, 12, 0).timestamp()
+
+
+def test_a_moment_is_read_as_local_time_unless_it_says_otherwise() -> None:
+    local, utc = parse("until=2026-03-12T07:30", NOON), parse(" until=2026-03-12 07:30:05z ", NOON)
+    assert local == Until(datetime(2026, 3, 12, 7, 30).timestamp(), NOON)
+    assert utc == Until(datetime(2026, 3, 12, 7, 30, 5, tzinfo=UTC).timestamp(), NOON)
+    assert str(local) == "until=2026-03-12T07:30"
+
+
+@pytest.mark.parametrize("text", ["until=07:30", "until=12:00", "until=2026-03-12T07:30", "until=2026-03-10T12:00:01"])
+def test_an_exact_moment_means_the_same_at_any_later_time(text: str) -> None:
+    stored = exact(text, NOON)
+    assert stored.count("-") >= 2
+    assert parse(stored, NOON) == parse(text, NOON)
+    assert parse(stored, NOON + 0.5).leaves()[0].seconds_left(Progress(), NOON) == parse(text, NOON).seconds_left(
+        Progress(), NOON
+    )
+    assert exact(stored, NOON) == stored
+
+
+@pytest.mark.parametrize("text", ["60s", "500programs", "fitness=2.6"])
+def test_what_is_no_moment_is_exact_as_it_is(text: str) -> None:
+    assert exact(text, NOON) == text
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind"),
+    [
+        (["5s", "7s"], "seconds"),
+        (["5s", "100programs", "1h"], "seconds"),
+        (["until=07:30", "until=08:30"], "the time of the clock"),
+        (["fitness=2", "fitness=3"], "fitness"),
+        (["1gpuh", "2gpuh"], "GPU seconds"),
+    ],
+)
+def test_two_budgets_that_count_the_same_are_refused(texts: list[str], kind: str) -> None:
+    with pytest.raises(ConfigError, match=f"two budgets count {kind}, got '{texts[0]}' and '{texts[-1]}'.* Do: "):
+        budget_from(texts, NOON)
+
+
+def test_budgets_that_count_different_things_stand_together() -> None:
+    texts = ["60s", "until=13:00", "5programs", "fitness=2"]
+    assert budget_from(texts, NOON) == any_of([parse(text, NOON) for text in texts])
 
 
 def test_a_time_of_the_day_is_used_up_as_the_clock_moves() -> None:
@@ -222,6 +265,9 @@ def test_the_tightest_resource_has_the_largest_spent_share(texts: list[str], pro
         ("2.5programs", "write 3programs"),
         ("until=25:00", "not a time of the day"),
         ("until=soon", "not a time of the day"),
+        ("until=2026-03-11", "nor a date with a time"),
+        ("until=2026-13-11T07:30", "nor a date with a time"),
+        ("until=2026-03-10T11:59", "that is past"),
         ("fitness=good", "'good' is not a number"),
         ("fitness=nan", "not a finite number"),
         ("fitnes=2", "Did you mean 'fitness'?"),

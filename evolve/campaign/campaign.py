@@ -19,13 +19,14 @@ import numpy as np
 import evolve
 from evolve import novelty
 from evolve.archive import Archive, ArchiveSettings
+from evolve.campaign.essence import essence
 from evolve.campaign.history import Past, Reader
 from evolve.campaign.state import State
 from evolve.campaign.workspace import existing_path, new_path
 from evolve.config import Settings, validated
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Operator, Strategy
-from evolve.stop import Amount, Budget, Resource, any_of, parse, tightest
+from evolve.stop import Amount, Budget, Resource, budget_from, exact, tightest
 from evolve.store import Log
 from evolve.types import (
     Asked,
@@ -33,7 +34,6 @@ from evolve.types import (
     ConfigError,
     Event,
     Lesson,
-    MachineMeasured,
     Opened,
     Progress,
     SettingsChanged,
@@ -44,21 +44,6 @@ from evolve.types import (
 )
 from evolve.types.codec import decode, encode
 from evolve.types.suggest import did_you_mean
-
-# What two runs of the same search may differ in: names, times, load and machine.
-_CIRCUMSTANCES = frozenset(
-    {
-        "seconds",
-        "cpu_seconds",
-        "environment",
-        "device",
-        "isolation",
-        "name",
-        "versions",
-        "judges",
-        "budget",
-    }
-)
 
 # Events are read so many at a time: to read and to fold them in turn is a fifth slower, for each finds the other's code in the processor's cache.
 _BATCH = 1_000
@@ -77,6 +62,7 @@ class CampaignView:
     state: State
     operators: Sequence[str]
     budget_used: float
+    timed: bool
 
     @property
     def task(self) -> Task:
@@ -100,8 +86,8 @@ class CampaignView:
 
     @property
     def progress(self) -> Progress:
-        """What was spent."""
-        return self.state.progress
+        """What was spent, up to the last event; in a deterministic campaign without the seconds, which no two runs share."""
+        return self.state.progress if self.timed else replace(self.state.progress, seconds=0.0)
 
     @property
     def pending(self) -> Sequence[Asked]:
@@ -134,6 +120,7 @@ class Campaign:
         )
         self.events = 0
         """How many events the state has taken."""
+        self._budgeted = time.time()
         self._started = time.monotonic()
 
     @classmethod
@@ -143,14 +130,15 @@ class Campaign:
         """A new campaign with its log; raises `ConfigError` for a name that is taken, and before anything is written."""
         versions = {"evolve": evolve.__version__, "python": platform.python_version(), "numpy": np.__version__}
         definition = canonical(encode(task))
-        settings = _with_resource(settings, task, plugins)
+        now = time.time()
+        settings = _dated(_with_resource(settings, task, plugins), now)
         path = new_path(home, task.name, name)
         opened = Opened(path.stem, settings.task, task.version, "", settings.model_dump(mode="json"), versions)
         try_settings(settings, task, plugins)
         log = Log.create(path)
         with log.transaction():
             opened = replace(opened, definition=log.put_text(definition))
-            log.append(opened, at=time.time(), active=0.0)
+            log.append(opened, at=now, active=0.0)
         return cls(log, opened, task, plugins).replayed()
 
     @classmethod
@@ -175,7 +163,10 @@ class Campaign:
             while batch := list(islice(events, _BATCH)):
                 for stamped in batch:
                     self.state.replay(stamped.event)
-                active, self.events = batch[-1].active, batch[-1].number
+                    self.state.seconds = active = stamped.active
+                    if _sets_budget(stamped.event):
+                        self._budgeted = stamped.at
+                self.events = batch[-1].number
         finally:
             gc.enable()
         self._started = time.monotonic() - active
@@ -194,7 +185,7 @@ class Campaign:
     @property
     def budget(self) -> Budget:
         """The campaign's budget; repeated ones end it together with the first that is spent."""
-        return budget_of(self.settings, self.task)
+        return budget_of(self.settings, self.task, self._budgeted)
 
     def operator(self, name: str) -> Operator:
         """A fresh operator with its settings."""
@@ -202,11 +193,13 @@ class Campaign:
 
     def view(self, budget_used: float) -> CampaignView:
         """What the strategy is shown now."""
-        return CampaignView(self.state, self.operator_names, budget_used)
+        return CampaignView(self.state, self.operator_names, budget_used, timed=not self.settings.deterministic)
 
-    def record(self, event: Event) -> None:
-        """Appends an event that the state has taken. Inside a transaction; main thread."""
-        self.events = self.log.append(event, at=time.time(), active=self.seconds)
+    def record(self, event: Event, at: float | None = None) -> None:
+        """Appends an event that the state has taken, which happened now or at `at`. Inside a transaction; main thread."""
+        active = self.seconds
+        self.events = self.log.append(event, at=time.time() if at is None else at, active=active)
+        self.state.seconds = active
 
     def write(self, event: Event) -> None:
         """Takes and appends an event that is no settled record."""
@@ -215,8 +208,14 @@ class Campaign:
 
     def change(self, changes: dict[str, Any]) -> None:
         """Later settings of the same campaign: a budget, the number of judges."""
+        now = time.time()
+        if "budget" in changes:
+            changes = {**changes, "budget": [exact(text, now) for text in changes["budget"]]}
+            self._budgeted = now
+        event = SettingsChanged(changes)
         with self.log.transaction():
-            self.write(SettingsChanged(changes))
+            self.state.absorb(event)
+            self.record(event, at=now)
         self.settings = validated(_merged(self.settings.model_dump(mode="json"), changes))
 
     def digest(self) -> str:
@@ -224,8 +223,9 @@ class Campaign:
         ran in one piece."""
         total = hashlib.sha256()
         for stamped in islice(self.log.events(), self.events):
-            if not isinstance(stamped.event, MachineMeasured | SettingsChanged):
-                total.update(canonical(_essence(encode(stamped.event))).encode())
+            kept = essence(stamped.event)
+            if kept is not None:
+                total.update(canonical(encode(kept)).encode())
         return total.hexdigest()
 
     def close(self) -> None:
@@ -242,12 +242,6 @@ class Campaign:
         guarded(self.settings.strategy.name, self.strategy.tell, event)
 
 
-def _essence(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _essence(value) for key, value in data.items() if key not in _CIRCUMSTANCES}
-    return [_essence(value) for value in data] if isinstance(data, list) else data
-
-
 def _merged(values: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     return {**values, **changes}
 
@@ -260,9 +254,18 @@ def _settings(opened: Opened, changes: Sequence[Event]) -> Settings:
     return validated(values)
 
 
-def budget_of(settings: Settings, task: Task) -> Budget:
-    """The budget that the settings spell; raises `ConfigError`."""
-    return any_of([parse(text, time.time(), task.fitness) for text in settings.budget])
+def budget_of(settings: Settings, task: Task, now: float | None = None) -> Budget:
+    """The budget that the settings spell, as it was decided at `now` (without it, at this moment); raises `ConfigError`."""
+    return budget_from(settings.budget, time.time() if now is None else now, task.fitness)
+
+
+def _dated(settings: Settings, now: float) -> Settings:
+    """The settings with a date for each time of the day in the budget, so that it means the same at every later run."""
+    return settings.model_copy(update={"budget": tuple(exact(text, now) for text in settings.budget)})
+
+
+def _sets_budget(event: Event) -> bool:
+    return isinstance(event, Opened) or (isinstance(event, SettingsChanged) and "budget" in event.changes)
 
 
 _NEVER_SPENT: Mapping[Resource, str] = {"money": "money", "tokens": "tokens", "gpu_seconds": "GPU hours"}

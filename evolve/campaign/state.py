@@ -74,6 +74,8 @@ class State:
         self.reader = reader
         self.lessons: list[Lesson] = []
         self._spent = Spent()
+        self.seconds = 0.0
+        """How long the campaign had run at the last event, over all its runs."""
         self.steps: dict[int, Step] = {}
         self.last_step = 0
         self.difference: Difference | None = None
@@ -85,8 +87,8 @@ class State:
 
     @property
     def progress(self) -> Progress:
-        """What was spent, but for the seconds that pass while nothing settles."""
-        return self._spent.progress()
+        """What was spent, up to the last event."""
+        return self._spent.progress(self.seconds)
 
     @property
     def history(self) -> Past:
@@ -216,9 +218,10 @@ class Spent:
             self.measurements += 1
             self.measure_seconds += seconds
 
-    def progress(self) -> Progress:
-        """The totals now."""
+    def progress(self, seconds: float) -> Progress:
+        """The totals now, in a campaign that has run for so many seconds."""
         return Progress(
+            seconds=seconds,
             programs=self.programs,
             records=self.records,
             measurements=self.measurements,

@@ -3,8 +3,11 @@
 Invariant: an error of ours never shows a traceback unless it is asked for, and a bug is never caught."""
 
 import errno
+import os
+import select
+import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -12,6 +15,8 @@ from evolve.cli.output import DEBUG
 from evolve.types import EvolveError
 
 INTERRUPTED = 130
+NO_READER = 141
+"""What a shell says of a program that its closed output ended (128 + SIGPIPE)."""
 
 
 class Reported(click.ClickException):
@@ -29,11 +34,37 @@ def reported(call: Callable[[click.Context], Any], context: click.Context) -> An
     except KeyboardInterrupt:
         click.echo("\nevolve: stopped at once; what had settled is in the log.", err=True)
         context.exit(INTERRUPTED)
+    except BrokenPipeError:
+        if not _let_go_of_closed_outputs():
+            raise
+        context.exit(NO_READER)
     except (EvolveError, OSError) as error:
         message = _message(error)
         if context.meta.get(DEBUG) or not message:
             raise
         raise Reported(message) from error
+
+
+def _let_go_of_closed_outputs() -> bool:
+    """Whether whoever read stdout or stderr is gone, such as `head` that has seen enough; what is still to be written there goes
+    nowhere, so that Python does not complain of it at its end."""
+    closed = [stream.fileno() for stream in (sys.stdout, sys.stderr) if _has_lost_its_reader(stream)]
+    for number in closed:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, number)
+        os.close(nowhere)
+    return bool(closed)
+
+
+def _has_lost_its_reader(stream: TextIO | None) -> bool:
+    if stream is None:
+        return False
+    poll = select.poll()
+    try:
+        poll.register(stream.fileno(), select.POLLOUT)
+    except OSError:  # it is no file of the system's
+        return False
+    return any(found & (select.POLLERR | select.POLLHUP) for _, found in poll.poll(0))
 
 
 def _message(error: EvolveError | OSError) -> str:

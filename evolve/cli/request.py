@@ -15,7 +15,7 @@ from evolve.campaign.workspace import new_path
 from evolve.config import Settings, settings_from, validated
 from evolve.plugins import Plugins
 from evolve.stop import Amount, Budget, Until
-from evolve.types import ConfigError, Task
+from evolve.types import ConfigError, Task, TaskError
 
 _TIMES = ("seconds", "gpu_seconds")
 _WORTHWHILE = 1.0
@@ -93,7 +93,7 @@ def continued_plan(request: Request, campaign: Campaign) -> Plan:
     given: dict[str, Any] = {"budget": list(request.budget) or None, "judges": request.judges}
     changes = {key: value for key, value in given.items() if value is not None}
     settings = validated({**campaign.settings.model_dump(mode="json"), **changes})
-    budget = budget_of(settings, task)
+    budget = budget_of(settings, task) if "budget" in changes else campaign.budget
     check_spendable(budget)
     _check_deterministic(settings, budget)
     _check_something_is_left(budget, campaign)
@@ -128,19 +128,45 @@ def _refuse_what_is_fixed(request: Request, campaign: Campaign) -> None:
 
 
 def _same_task(request: Request, campaign: Campaign) -> Task:
-    """The campaign's task as its folder has it now."""
-    folder = campaign.task.folder
-    reference = request.task or (folder if Path(folder).is_dir() else campaign.settings.task)
-    found = evolve.task.find(reference)
-    if found.name != campaign.task.name:
+    """The campaign's task as its folder has it now; a folder that was moved and renamed is the same task where its files are the same."""
+    found = _folder(request, campaign)
+    task = _loaded(found, campaign)
+    same = task is not None and task.version == campaign.task.version
+    moved = same and not Path(campaign.task.folder).is_dir()
+    if task is None or (task.name != campaign.task.name and not moved):
         raise ConfigError(
             f"campaign {campaign.name!r} is on the task {campaign.task.name!r}, got {found.name!r}. "
             f"Do: --continue NAME with a campaign on {found.name!r} (evolve campaign list), or leave --continue out"
         )
-    task = evolve.task.load(reference, campaign.settings.parameters)
-    if task.version != campaign.task.version:
+    if not same:
         raise ConfigError(
             f"the task {task.name!r} in {task.folder} has changed since campaign {campaign.name!r} began, so that scores would not "
-            f"compare. Do: run a new campaign, evolve run {reference}"
+            f"compare. Do: run a new campaign, evolve run {request.task or found}"
         )
     return task
+
+
+def _loaded(found: Path, campaign: Campaign) -> Task | None:
+    """The task that was found; None for one of another name that does not even have the campaign's parameters."""
+    try:
+        return evolve.task.load(found, campaign.settings.parameters)
+    except TaskError:
+        if found.name == campaign.task.name:
+            raise
+        return None
+
+
+def _folder(request: Request, campaign: Campaign) -> Path:
+    """Where the task is said to be, or was."""
+    if request.task is not None:
+        return evolve.task.find(request.task)
+    folder = Path(campaign.task.folder)
+    if folder.is_dir():
+        return evolve.task.find(folder)
+    try:
+        return evolve.task.find(campaign.settings.task)
+    except TaskError as error:
+        raise TaskError(
+            f"the folder of task {campaign.task.name!r} is gone: it was {folder}. "
+            f"Do: say where it is now, evolve run PATH --continue {campaign.name}"
+        ) from error

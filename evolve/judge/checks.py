@@ -77,6 +77,28 @@ def number(what: str, value: Any) -> float:
     return plain
 
 
+def stored_texts(artifacts: Mapping[str, Any], limit: int) -> dict[str, str]:
+    """Each artifact as canonical JSON; raises `Fault` where they are more than `limit` bytes together, as `stored_text` does."""
+    texts = {name: stored_text(name, artifact) for name, artifact in artifacts.items()}
+    sizes = {name: len(text.encode()) for name, text in texts.items()}
+    if sum(sizes.values()) > limit:
+        largest = max(sizes, key=sizes.__getitem__)
+        raise Fault(
+            Outcome.INTERNAL,
+            f"the evaluator's artifacts are {sum(sizes.values()):,} bytes as JSON, the largest is {largest!r}, and {limit:,} are kept at most. "
+            "Do: keep less of each program, or raise sandbox.artifacts in task.toml",
+        )
+    return texts
+
+
+def shortened(feedback: str, limit: int) -> str:
+    """Feedback of at most `limit` bytes, with a note of how much was cut from its end."""
+    whole = feedback.encode()
+    if len(whole) <= limit:
+        return feedback
+    return f"{whole[:limit].decode(errors='ignore')}\n\n({len(whole) - limit:,} more bytes of feedback were cut)"
+
+
 def stored_text(name: str, artifact: Any) -> str:
     """An artifact as canonical JSON; arrays and tuples become lists. Raises `Fault` for what is no finite plain data."""
     try:

@@ -10,7 +10,7 @@ from typing import Any
 
 from evolve.judge.attempt import Raised, attempt
 from evolve.judge.candidate import Candidate, OpenSession
-from evolve.judge.checks import Fault, checked, printable, stored_text
+from evolve.judge.checks import Fault, checked, printable, shortened, stored_texts
 from evolve.judge.job import Job, Report
 from evolve.protocols import Evaluator
 from evolve.sandbox import OUTCOME, SessionFailed
@@ -194,11 +194,11 @@ def _certified(artifacts: Mapping[str, Any], trial: Trial, bench: Bench) -> Eval
 
 def _report(job: Job, bench: Bench, found: _Found, seconds: float) -> Report:
     """The evaluation with ids for its texts, its fitness maximised, and with the circumstances in which it was made."""
-    evaluation = found.evaluation
-    texts = attempt(lambda: {name: stored_text(name, artifact) for name, artifact in evaluation.artifacts.items()})
+    evaluation, limits = found.evaluation, bench.task.limits
+    texts = attempt(lambda: stored_texts(evaluation.artifacts, limits.artifacts))
     if isinstance(texts, Raised):
         evaluation, texts = replace(_failed(texts), stage=evaluation.stage), {}
-    feedback = printable(evaluation.feedback)
+    feedback = shortened(printable(evaluation.feedback), limits.feedback)
     told = replace(
         evaluation,
         fitness=None if evaluation.fitness is None else bench.task.fitness.inside(evaluation.fitness),

@@ -54,6 +54,7 @@ class Jobs:
         self._seed = campaign.settings.seed
         self._tops = judges.tops
         self._cases = {case.name: case for case in campaign.task.held_out}
+        self._release = campaign.plugins.evaluator_release(campaign.task.evaluator)
 
     def seed(self) -> Work:
         """The judging of the task's seed program, before anything else."""
@@ -118,8 +119,14 @@ class Jobs:
         )
         trial = Trial(seed, split=split, parameters=Parameters(self._task.parameters), carried=left)
         job = Job(f"{origin.step}.{origin.index}", "evaluate", trial, files=program.files, stage=stage)
-        key = digest(canonical([self._task.version, program.id, encode(trial)])) if origin.kind != "measurement" else ""
+        key = "" if origin.kind == "measurement" else self._key(program, trial)
         return Work(origin, program, job, key=key, carried=carried or {})
+
+    def _key(self, program: Program, trial: Trial) -> str:
+        """The cache's key: all that an evaluation depends on; empty where a part of that has no version."""
+        if self._release is None:
+            return ""
+        return digest(canonical([self._task.version, self._release, program.id, encode(trial)]))
 
 
 def proposal_origin(asked: Asked, draft: Draft) -> Origin:

@@ -76,7 +76,7 @@ def _read(folder: Path, parameters: Mapping[str, Scalar]) -> Task:
 def _parsed(folder: Path) -> TaskFile:
     path = folder / TASK_FILE
     try:
-        return parse(tomllib.loads(path.read_text("utf-8")))
+        return parse(tomllib.loads(_without_mark(path, path.read_text("utf-8"))))
     except tomllib.TOMLDecodeError as error:
         raise TaskError(f"{path}: this is not TOML: {error}. Do: mend that line") from error
     except UnicodeDecodeError as error:
@@ -85,10 +85,17 @@ def _parsed(folder: Path) -> TaskFile:
         raise TaskError(f"{path}: {error}") from error
 
 
+def _without_mark(path: Path, text: str) -> str:
+    """The text; raises `TaskError` where it begins with a byte order mark, which some editors write and which no reader of it expects."""
+    if text.startswith("\ufeff"):
+        raise TaskError(f"{path}: this begins with a byte order mark (BOM). Do: save it as UTF-8 without one")
+    return text
+
+
 def _text(folder: Path, name: str, key: str) -> str:
     try:
-        return (folder / name).read_text("utf-8")
-    except (FileNotFoundError, IsADirectoryError) as error:
+        return _without_mark(folder / name, (folder / name).read_text("utf-8"))
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
         raise TaskError(_missing(folder, name, key)) from error
     except UnicodeDecodeError as error:
         raise TaskError(f"{folder / name}: this is not a text in UTF-8: {error}. Do: save it as UTF-8") from error
@@ -138,7 +145,7 @@ def _interpreter(folder: Path, written: str) -> str:
 
 
 def _limits(table: SandboxTable) -> Limits:
-    return Limits(memory=table.memory, preload=tuple(table.preload))
+    return Limits(memory=table.memory, preload=tuple(table.preload), artifacts=table.artifacts)
 
 
 def _chosen(folder: Path, declared: Mapping[str, Scalar], given: Mapping[str, Scalar]) -> dict[str, Scalar]:

@@ -67,7 +67,14 @@ def _inside(path: str) -> str:
     plain = PurePosixPath(path)
     if not plain.parts or plain.is_absolute() or ".." in plain.parts or "\\" in path or "\0" in path:
         raise ValueError("a file is named by its path inside the task's folder, with /")
+    if not path.isprintable():
+        raise ValueError("a file's name has no line break and no other control character")
     return str(plain)
+
+
+def _module(file: str) -> str:
+    """The name by which Python imports a file of a program."""
+    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def _identifier(name: str) -> str:
@@ -110,8 +117,13 @@ class ProgramTable(Table):
         named = [*self.files, *self.context]
         if len(set(named)) < len(named):
             raise ValueError("a file is named twice. Do: name each once")
-        if self.entry and f"{self.entry}.py" not in named:
-            modules = [file.removesuffix(".py") for file in named if file.endswith(".py")]
+        modules = [_module(file) for file in named if file.endswith(".py")]
+        if self.entry and self.entry not in modules:
+            meant = _module(self.entry)
+            if meant in modules:
+                raise ValueError(
+                    f"entry is a module, as `import` names it, and no file: got {self.entry!r}. Do: write entry = {meant!r}"
+                )
             hint = did_you_mean(self.entry, modules) or ' Do: write entry = "" where no Python function is called.'
             raise ValueError(f"no file of the program is called {self.entry + '.py'!r}.{hint}")
         return self
@@ -222,12 +234,17 @@ class EnvironmentTable(Table):
 
 
 class SandboxTable(Table):
-    """`[sandbox]`: what the program's process may use."""
+    """`[sandbox]`: what the program's process may use, and how much of it is kept."""
 
     memory: Annotated[int, PlainValidator(_memory)] = Field(
         default=2 << 30,
         description="memory, with its unit: `KiB`, `MiB` or `GiB`",
         json_schema_extra={"type": "string", "default": "2GiB"},
+    )
+    artifacts: Annotated[int, PlainValidator(_memory)] = Field(
+        default=16 << 20,
+        description="how much of one program the evaluator may keep in `artifacts`, all together, as JSON: `KiB`, `MiB` or `GiB`",
+        json_schema_extra={"type": "string", "default": "16MiB"},
     )
     preload: list[str] = Field(
         default=[],
@@ -293,7 +310,9 @@ class TaskFile(Table):
     environment: EnvironmentTable | None = Field(
         default=None, description="where judge and candidate run when that is not the engine's own environment"
     )
-    sandbox: SandboxTable = Field(default=SandboxTable(), description="what the program's process may use")
+    sandbox: SandboxTable = Field(
+        default=SandboxTable(), description="what the program's process may use, and how much of it is kept"
+    )
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> "TaskFile":

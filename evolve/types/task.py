@@ -122,8 +122,9 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one candidate session may use. `memory` and `file_size` in bytes, `result` and `log` bytes per message and of
-    output kept; `preload` names the modules that the warm template imports before it forks."""
+    """What one candidate session may use, and what is kept of it. `memory` and `file_size` in bytes, `result` and `log` bytes per
+    message and of output kept; `preload` names the modules that the warm template imports before it forks. `artifacts` and `feedback`
+    are bytes of one evaluation: of its artifacts together, as JSON, and of its feedback."""
 
     memory: int = 2 << 30
     file_size: int = 32 << 20
@@ -131,6 +132,8 @@ class Limits:
     log: int = 64 << 10
     descriptors: int = 128
     preload: tuple[str, ...] = ()
+    artifacts: int = 16 << 20
+    feedback: int = 256 << 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,11 @@ WRONG_WORDS = {
         ["number", "--set", "operators.settings.tune_literal.x=1"],
         "'tune_literal', which this campaign does not use. Did you mean 'tune_literals'?",
     ),
+    "the task as a setting": (["number", "--set", "task=other"], "the task is an argument"),
+    "a budget given twice": (
+        ["number", "--budget", "5s", "--budget", "7s"],
+        "two budgets count seconds, got '5s' and '7s'",
+    ),
     "no judges": (["number", "--judges", "0"], "got 0"),
     "a negative seed": (["number", "--seed", "-1"], "got -1"),
     "an end by the clock": (["number", "--deterministic", "--budget", "5s"], "cannot end by the clock, got"),
@@ -110,8 +115,9 @@ def test_a_task_that_is_gone_is_missed(call: Call, finished: str, digest: Callab
     """To judge, not to look at what there is."""
     before = digest(finished)
     Path("tasks/number").rename("elsewhere")
-    assert "no task is called 'number'" in error_of(call("run", "--continue", *MORE))
+    assert "the folder of task 'number' is gone: it was " in error_of(call("run", "--continue", *MORE))
     assert digest(finished) == before
+    assert call("run", "./elsewhere", "--continue", *MORE).exit_code == 0
 
 
 @pytest.mark.parametrize("identity", ["number/first", "number/-1", "number/1.0", "1e0", "number/"])

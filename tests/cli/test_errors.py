@@ -1,6 +1,8 @@
 """What a user sees of an error."""
 
 import errno
+import subprocess
+import sys
 
 import click
 import pytest
@@ -62,10 +64,39 @@ def test_a_full_disk_is_reported_with_the_remedy():
     assert "evolve: error: the disk is full. Do: make room" in result.stderr
 
 
-def test_a_reader_that_went_away_is_no_news():
-    """A broken pipe ends quietly."""
-    result = ended(BrokenPipeError(errno.EPIPE, "Broken pipe"))
-    assert (result.exit_code, result.stdout, result.stderr) == (1, "", "")
+SAYS_MUCH = """
+import sys
+from evolve.cli import evolve
+import click
+
+@evolve.command()
+def much():
+    for _ in range(100_000):
+        click.echo("a line", err=%s)
+
+evolve.commands["much"] = much
+type(evolve).get_command = lambda self, context, name: self.commands[name]
+evolve(["much"], prog_name="evolve")
+"""
+
+
+@pytest.mark.parametrize("to_stderr", [False, True])
+def test_a_reader_that_went_away_is_no_news(to_stderr):
+    """The command ends quietly, with the code that a shell gives to what SIGPIPE ended."""
+    streams = {
+        "stderr" if to_stderr else "stdout": subprocess.PIPE,
+        "stdout" if to_stderr else "stderr": subprocess.PIPE,
+    }
+    with subprocess.Popen([sys.executable, "-c", SAYS_MUCH % to_stderr], **streams) as process:
+        read, other = (process.stderr, process.stdout) if to_stderr else (process.stdout, process.stderr)
+        assert read.readline() == b"a line\n"
+        read.close()
+        assert (other.read(), process.wait(30)) == (b"", 141)
+
+
+def test_a_broken_pipe_elsewhere_is_a_bug():
+    """Both outputs are open."""
+    assert ended(BrokenPipeError(errno.EPIPE, "Broken pipe")).exit_code == 1
 
 
 @pytest.mark.parametrize("bug", [ValueError("a bug"), PermissionError(errno.EACCES, "no")])

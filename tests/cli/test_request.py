@@ -133,7 +133,9 @@ def test_a_budget_in_money_may_stand_beside_one_that_can_be_spent(folder, home, 
 def begun(folder: Path, home: Path) -> Campaign:
     """A campaign on the task of the folder, with two of 30 programs judged."""
     task = new_plan(request(folder), plugins.load(), home).task
-    written = Written(home, number_task(folder=str(folder), version=task.version), task=str(folder))
+    written = Written(
+        home, number_task(folder=str(folder), version=task.version, parameters=task.parameters), task=str(folder)
+    )
     written.seed()
     written.proposal(6.0)
     written.proposal(7.0)
@@ -190,8 +192,19 @@ def test_a_task_that_has_changed_is_refused(begun, folder):
         continued_plan(request(), begun)
 
 
-def test_a_task_whose_folder_has_moved_is_found_by_name(begun, folder, tmp_path, monkeypatch):
-    """As `evolve run NAME` finds it; where there is none, that is the error."""
+def test_a_task_whose_folder_is_gone_says_where_it_was(begun, folder, tmp_path):
+    """And how to say where it is now."""
     folder.rename(tmp_path / "moved")
-    with pytest.raises(TaskError, match="there is no task folder"):
+    with pytest.raises(TaskError) as caught:
         continued_plan(request(), begun)
+    assert f"the folder of task 'number' is gone: it was {folder}. Do: say where it is now" in str(caught.value)
+    assert "evolve run PATH --continue number" in str(caught.value)
+
+
+def test_a_folder_that_was_moved_and_renamed_is_the_same_task(begun, folder, tmp_path):
+    """As long as its files are."""
+    moved = folder.rename(tmp_path / "moved")
+    assert continued_plan(request(moved), begun).task.folder == str(moved)
+    (moved / "evaluator.py").write_text("other = 1\n")
+    with pytest.raises(ConfigError, match="is on the task 'number', got 'moved'"):
+        continued_plan(request(moved), begun)

@@ -10,7 +10,19 @@ from judge_fakes import FakeBox, FakeClock, failure, small_task
 from evolve.judge import Job, evaluator
 from evolve.judge.judging import judge, prepare
 from evolve.sandbox import OUTCOME, Status
-from evolve.types import Axis, Evaluation, Fitness, Outcome, Parameters, SandboxError, Stage, TaskError, Trial, text_id
+from evolve.types import (
+    Axis,
+    Evaluation,
+    Fitness,
+    Limits,
+    Outcome,
+    Parameters,
+    SandboxError,
+    Stage,
+    TaskError,
+    Trial,
+    text_id,
+)
 
 JOB = Job("1.0", "evaluate", Trial(seed=7), {"seed.py": ""})
 
@@ -55,6 +67,24 @@ def test_an_ok_evaluation_carries_its_circumstances():
         isolation="reduced: a fake",
     )
     assert report.texts == {text_id("fine"): "fine", text_id("[1,2]"): "[1,2]"}
+
+
+def test_too_much_feedback_is_cut_and_says_so():
+    """The evaluation stands."""
+    task = small_task(limits=Limits(feedback=5))
+    report = judged(lambda candidate, trial: Evaluation.ok(1.0, feedback="aäaäaä"), task=task)
+    assert (report.evaluation.fitness, feedback(report)) == (1.0, "aäa\n\n(4 more bytes of feedback were cut)")
+
+
+@pytest.mark.parametrize(("limit", "outcome"), [(9, Outcome.INTERNAL), (10, Outcome.OK)])
+def test_too_many_artifacts_are_refused_with_the_remedy(limit, outcome):
+    """All together, as JSON; nothing of them is stored."""
+    task = small_task(limits=Limits(artifacts=limit))
+    report = judged(lambda candidate, trial: Evaluation.ok(1.0, artifacts={"x": [1, 2], "y": "abc"}), task=task)
+    assert report.evaluation.outcome is outcome
+    if outcome is Outcome.INTERNAL:
+        assert "are 10 bytes as JSON, the largest is 'x', and 9 are kept at most. Do: keep less" in feedback(report)
+        assert (report.evaluation.artifacts, len(report.texts)) == ({}, 1)
 
 
 def test_no_feedback_is_no_text():

@@ -7,8 +7,8 @@ from evolve.operators.tune_literals import TuneLiterals
 
 def test_what_is_registered() -> None:
     """The learning one is embedded; the baselines' one is history-free."""
-    found = {entry.name: (entry.embedded, entry.history_free, entry.needs_model) for entry in register_operators()}
-    assert found == {"tune_literals": (True, False, False), "perturb_literals": (False, True, False)}
+    found = {entry.name: (entry.embedded, entry.history_free) for entry in register_operators()}
+    assert found == {"tune_literals": (True, False), "perturb_literals": (False, True)}
 
 
 def test_factories_make_operators_without_settings() -> None:

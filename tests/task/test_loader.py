@@ -250,6 +250,15 @@ def test_a_mistake_in_toml_is_shown_with_its_line(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["task.toml", "main.py", "brief.md"])
+def test_a_byte_order_mark_is_refused(folder: Path, name: str) -> None:
+    """No reader of the file expects one: Python would say that the seed does not parse."""
+    (folder / name).write_bytes(b"\xef\xbb\xbf" + (folder / name).read_bytes())
+    assert error_of(folder) == (
+        f"{folder / name}: this begins with a byte order mark (BOM). Do: save it as UTF-8 without one"
+    )
+
+
+@pytest.mark.parametrize("name", ["task.toml", "main.py", "brief.md"])
 def test_a_text_in_another_encoding_is_refused(folder: Path, name: str) -> None:
     """With the file that it is."""
     (folder / name).write_bytes("schema = 1 # Größe".encode("latin-1"))

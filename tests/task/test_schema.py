@@ -43,7 +43,20 @@ def axis(**changes: object) -> dict[str, object]:
     return {"name": "walls", "low": 0, "high": 26, "bins": 13} | changes
 
 
+@pytest.mark.parametrize(
+    ("file", "entry"),
+    [("main.py", "main"), ("src/main.py", "src.main"), ("pkg/__init__.py", "pkg"), ("my-main.py", "my-main")],
+)
+def test_the_entry_is_a_module_as_import_names_it(file: str, entry: str) -> None:
+    """Also in a folder of the program."""
+    assert parse({"schema": 1, "program": {"files": [file], "entry": entry}}).program.entry == entry
+
+
 BAD = [
+    ({"program": {"entry": "seed.py"}}, "no file: got 'seed.py'. Do: write entry = 'seed'"),
+    ({"program": {"files": ["src/a.py"], "entry": "src/a"}}, "no file: got 'src/a'. Do: write entry = 'src.a'"),
+    ({"program": {"files": ["a\nb.py"], "entry": "a"}}, "a file's name has no line break"),
+    ({"evaluator": "a\x1b[2J.py"}, "a file's name has no line break and no other control character"),
     ({}, "the key 'schema' is missing. Do: add it, for example schema = 1"),
     ({"schema": 2}, "schema: Input should be 1, got 2."),
     ({"fitnes": {}}, "unknown key 'fitnes'. Did you mean 'fitness'?"),

@@ -6,29 +6,25 @@ judged as were paid for.
 
     Budget
     ├── Amount     a number of programs, tokens, seconds, ...: `500programs`, `60s`, `5usd`
-    ├── Until      a time of the day: `until=07:30`
+    ├── Until      a moment: `until=07:30`, `until=2026-11-22T07:30+01:00`
     ├── Target     a confirmed fitness: `fitness=2.6`
     ├── AnyOf      a | b
     └── AllOf      a & b
 """
 
 import math
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal
 
-from evolve.types import ConfigError, Fitness, Progress
-from evolve.types.suggest import did_you_mean
+from evolve.types import Fitness, Progress
 
 Resource = Literal["money", "tokens", "gpu_seconds", "programs", "seconds"]
 
 SCARCITY: tuple[Resource, ...] = ("money", "tokens", "gpu_seconds", "programs", "seconds")
 """Resources from the dearest to the cheapest: which one counts as the tightest where equal shares are spent."""
-
-EXAMPLES = "60s, 90m, 2h, 1d, 500programs, 200000tokens, 5usd, 80gpuh, until=07:30, fitness=2.6"
 
 _SPENT: Mapping[Resource, Callable[[Progress], float]] = {
     "money": lambda progress: progress.money,
@@ -98,7 +94,7 @@ UNITS: Mapping[str, Unit] = {
         Unit("gpuh", "gpu_seconds", 3600.0),
     )
 }
-_SINGULAR = {"program": "programs", "token": "tokens"}
+_DAY = 86400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +160,16 @@ class Until(Budget):
     def leaves(self) -> tuple[Budget, ...]:
         return (self,)
 
+    @property
+    def exact(self) -> str:
+        """The moment with its date and its distance to UTC, which means the same whenever and wherever it is read."""
+        return f"until={_iso(datetime.fromtimestamp(self.at).astimezone())}"
+
     def _clock(self) -> str:
-        return datetime.fromtimestamp(self.at).strftime("%H:%M")
+        """As a person would write it: the time of the day alone where that is the next such time."""
+        moment = datetime.fromtimestamp(self.at)
+        whole = moment.second == moment.microsecond == 0
+        return f"{moment:%H:%M}" if whole and self.at - self.since <= _DAY else _iso(moment)
 
     def __str__(self) -> str:
         return f"until={self._clock()}"
@@ -271,24 +275,6 @@ def tightest(budget: Budget, progress: Progress) -> Resource:
     return "seconds" if timed else "programs"
 
 
-def parse(text: str, now: float, fitness: Fitness | None = None) -> Budget:
-    """The budget that a person wrote, such as those of `EXAMPLES`; raises `ConfigError`.
-
-    `now`, in seconds since 1970, decides which day `until=07:30` (local time) means: the next one.
-    `fitness` tells in which direction `fitness=2.6` is reached."""
-    written = text.strip().lower()
-    key, equals, value = written.partition("=")
-    if not equals:
-        return _amount(written, text)
-    match key.strip():
-        case "until":
-            return _until(value.strip(), text, now)
-        case "fitness":
-            return Target(_number(value.strip(), text), fitness or Fitness())
-    name = key.strip()
-    raise _bad(text, f"there is no {name!r}.{did_you_mean(name, ('until', 'fitness'))}", f"write one like {EXAMPLES}")
-
-
 def duration(seconds: float) -> str:
     """A length of time in its two largest units: `41 s`, `3 min 5 s`, `2 h 10 min`, `1 d 3 h`."""
     whole = math.floor(seconds)
@@ -298,49 +284,9 @@ def duration(seconds: float) -> str:
     return " ".join(shown) or "0 s"
 
 
-def _amount(written: str, text: str) -> Amount:
-    found = re.fullmatch(
-        r"([-+]?(?:[0-9][0-9_]*(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?|[-+]?(?:nan|inf))\s*([a-z]*)", written
-    )
-    if found is None:
-        raise _bad(text, "it is not a number and a unit.", f"write one like {EXAMPLES}")
-    name = _SINGULAR.get(found[2], found[2])
-    if name not in UNITS:
-        problem = f"there is no unit {name!r}.{did_you_mean(name, UNITS)}" if name else "it has no unit."
-        raise _bad(text, problem, f"write one like {EXAMPLES}")
-    number, unit = _number(found[1], text), UNITS[name]
-    if number <= 0:
-        raise _bad(text, "it is not above zero.", f"give what may be spent, such as 60{unit.name}")
-    if not math.isfinite(number * unit.size):
-        raise _bad(text, "it is beyond every number.", f"write one like {EXAMPLES}")
-    if unit.whole and not number.is_integer():
-        raise _bad(text, f"{unit.name} are counted in whole numbers.", f"write {math.ceil(number)}{unit.name}")
-    return Amount(number, unit)
-
-
-def _number(written: str, text: str) -> float:
-    try:
-        number = float(written)
-    except ValueError:
-        raise _bad(text, f"{written!r} is not a number.", f"write one like {EXAMPLES}") from None
-    if not math.isfinite(number):
-        raise _bad(text, f"{written!r} is not a finite number.", f"write one like {EXAMPLES}")
-    return number
-
-
-def _until(written: str, text: str, now: float) -> Until:
-    found = re.fullmatch(r"([01]?[0-9]|2[0-3]):([0-5][0-9])", written)
-    if found is None:
-        raise _bad(text, f"{written!r} is not a time of the day.", "write hours and minutes, such as until=07:30")
-    moment = datetime.fromtimestamp(now).replace(hour=int(found[1]), minute=int(found[2]), second=0, microsecond=0)
-    if moment.timestamp() <= now:
-        moment += timedelta(days=1)
-    return Until(moment.timestamp(), now)
+def _iso(moment: datetime) -> str:
+    return moment.isoformat(timespec="auto" if moment.second or moment.microsecond else "minutes")
 
 
 def _shortest(number: float) -> str:
     return str(int(number)) if number.is_integer() else repr(number)
-
-
-def _bad(text: str, problem: str, remedy: str) -> ConfigError:
-    return ConfigError(f"a budget cannot be used: got {text!r}, but {problem} Do: {remedy}.")

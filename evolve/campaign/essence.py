@@ -1,0 +1,39 @@
+"""What two runs of the same search have in common: an event without its circumstances.
+
+Invariant: what is left out are known fields of the engine's own types, each by its place; what a task, a plugin or a person named
+is never left out, whatever its name."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from evolve.types import Event, MachineMeasured, Opened, Record, Replied, SettingsChanged, Settled, TaskChanged
+
+_NO_RULE = ("task", "judges", "budget")
+"""Settings that decide nothing about what a step does: where the task lies (its version stands beside), and when the campaign ends."""
+
+
+def essence(event: Event) -> Event | None:
+    """The event without names, places, times, load and machine; None for one that tells of these alone."""
+    match event:
+        case MachineMeasured() | SettingsChanged():
+            return None
+        case Opened(settings=settings):
+            return replace(event, name="", task="", definition="", versions={}, settings=_rules(settings))
+        case TaskChanged():
+            return replace(event, definition="")
+        case Settled(record=record):
+            return replace(event, record=_untimed(record))
+        case Replied(call=call):
+            return replace(event, call=replace(call, seconds=0.0))
+        case _:
+            return event
+
+
+def _rules(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in settings.items() if key not in _NO_RULE}
+
+
+def _untimed(record: Record) -> Record:
+    plain = replace(record.evaluation, seconds=0.0, cpu_seconds=0.0, environment="", device="cpu", isolation="")
+    return replace(record, evaluation=plain)

@@ -1,0 +1,34 @@
+"""Budgets: what ends a campaign, as values and as a person writes them."""
+
+from evolve.stop.budget import (
+    SCARCITY,
+    UNITS,
+    Amount,
+    Budget,
+    Resource,
+    Target,
+    Unit,
+    Until,
+    any_of,
+    duration,
+    tightest,
+)
+from evolve.stop.parsing import EXAMPLES, budget_from, exact, parse
+
+__all__ = [
+    "EXAMPLES",
+    "SCARCITY",
+    "UNITS",
+    "Amount",
+    "Budget",
+    "Resource",
+    "Target",
+    "Unit",
+    "Until",
+    "any_of",
+    "budget_from",
+    "duration",
+    "exact",
+    "parse",
+    "tightest",
+]

@@ -1,0 +1,147 @@
+"""What a campaign keeps of its settings and its time, however often it is opened."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from evolve import plugins
+from evolve.campaign import Campaign
+from evolve.stop import Until
+from evolve.types import ConfigError, Opened, SettingsChanged
+from tests.written import Written, number_task, short_campaign
+
+DAY = 86400.0
+
+
+def opened(home: Path, name: str = "number") -> Campaign:
+    """The campaign as a later run finds it."""
+    return Campaign.open(name, plugins.load(), home)
+
+
+def moment(campaign: Campaign) -> Until:
+    """The moment at which its budget ends."""
+    budget = campaign.budget
+    assert isinstance(budget, Until)
+    return budget
+
+
+def test_a_time_of_the_day_is_one_moment_for_the_whole_life_of_a_campaign(tmp_path: Path) -> None:
+    """It is stored with its date, and shown as it was written; its share does not begin anew at a later run."""
+    with Written(tmp_path, budget=["until=07:30", "9programs"]).campaign as campaign:
+        (stored, programs), first = campaign.settings.budget, campaign.budget
+    assert programs == "9programs"
+    at = datetime.fromisoformat(stored.removeprefix("until="))
+    assert (at.astimezone().strftime("%H:%M"), at.utcoffset() is not None) == ("07:30", True)
+    with opened(tmp_path) as again:
+        assert (again.budget, str(again.budget)) == (again.budget, "until=07:30 | 9programs")
+        assert [leaf.at for leaf in again.budget.leaves() if isinstance(leaf, Until)] == [at.timestamp()]
+    assert str(first) == "until=07:30 | 9programs"
+
+
+def test_a_moment_that_has_passed_is_spent_and_no_error(tmp_path: Path) -> None:
+    """A campaign can be opened after its end; its share is counted from when the budget was decided."""
+    with Written(tmp_path, budget=["until=07:30"]).campaign as campaign:
+        since = moment(campaign).since
+    with opened(tmp_path) as again:
+        budget = moment(again)
+        assert budget.since == next(again.log.events()).at
+        assert since <= budget.at <= since + DAY
+        assert budget.spent(again.state.progress, None, budget.at)
+
+
+def test_a_changed_budget_is_dated_when_it_is_changed(tmp_path: Path) -> None:
+    """And the change is what counts from then on."""
+    with Written(tmp_path).campaign as campaign:
+        campaign.change({"budget": ["until=23:59"]})
+        decided = moment(campaign)
+    with opened(tmp_path) as again:
+        assert moment(again) == decided
+        (change,) = again.log.events(only=SettingsChanged)
+        assert change.at == decided.since
+        assert change.event.changes["budget"][0].startswith("until=20")
+
+
+def test_the_seconds_that_a_strategy_sees_are_those_of_the_last_event(tmp_path: Path) -> None:
+    """Live as replayed."""
+    with short_campaign(tmp_path) as campaign:
+        live = campaign.view(0.0).progress
+        *_, last = campaign.log.events()
+    assert live.seconds == last.active > 0.0
+    with opened(tmp_path) as again:
+        assert again.view(0.0).progress == live
+
+
+def test_a_strategy_of_a_deterministic_campaign_sees_no_seconds(tmp_path: Path) -> None:
+    """Two runs could not decide alike."""
+    with Written(tmp_path, deterministic=True).campaign as campaign:
+        assert (campaign.view(0.0).progress.seconds, campaign.state.progress.seconds > 0) == (0.0, True)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"folder": "/here/number"}, {"folder": "/elsewhere/number"}),
+        ({"python": "/here/python"}, {"python": "/elsewhere/python"}),
+    ],
+)
+def test_a_digest_does_not_depend_on_where_the_task_lies(
+    tmp_path: Path, first: Mapping[str, str], second: Mapping[str, str]
+) -> None:
+    """Nor on how it was called."""
+    one = digest_of(Written(tmp_path, number_task(**first), name="one", task="number", judges=1))
+    two = digest_of(Written(tmp_path, number_task(**second), name="two", task="./number", judges=2))
+    assert one == two
+
+
+@pytest.mark.parametrize("name", ["seconds", "device", "environment", "isolation", "name", "budget"])
+def test_a_digest_holds_every_number_that_the_task_gave(tmp_path: Path, name: str) -> None:
+    """Also one that is called like a circumstance."""
+    digests = set()
+    for value in (1.0, 2.0):
+        written = Written(tmp_path, name=f"of-{value:g}")
+        written.seed()
+        written.proposal(6.0, metrics={name: value})
+        digests.add(digest_of(written))
+    assert len(digests) == 2
+
+
+def test_a_digest_holds_no_time_and_no_machine(tmp_path: Path) -> None:
+    """Of the records."""
+    digests = set()
+    for seconds, machine in ((0.1, "one"), (0.2, "two")):
+        written = Written(tmp_path, name=machine)
+        written.seed()
+        written.proposal(6.0, seconds=seconds, cpu_seconds=seconds, environment=machine, isolation=machine)
+        digests.add(digest_of(written))
+    assert len(digests) == 1
+
+
+def digest_of(written: Written) -> str:
+    """The digest of a campaign, which is closed."""
+    with written.campaign as campaign:
+        return campaign.digest()
+
+
+def test_another_version_of_the_task_has_another_digest(tmp_path: Path) -> None:
+    """Its files are what counts."""
+    one = digest_of(Written(tmp_path, name="one"))
+    two = digest_of(Written(tmp_path, number_task(version="f" * 64), name="two"))
+    assert one != two
+
+
+def test_two_budgets_that_count_the_same_are_refused(tmp_path: Path) -> None:
+    """Before a log is made."""
+    with pytest.raises(ConfigError, match="two budgets count seconds, got '5s' and '1m'"):
+        Written(tmp_path, budget=["5s", "60programs", "1m"])
+    assert not (tmp_path / "archive").exists()
+
+
+def test_the_first_event_is_stamped_with_the_moment_that_its_budget_was_dated_at(tmp_path: Path) -> None:
+    """So that a moment is never past when it was decided."""
+    with Written(tmp_path, budget=["until=12:00"]).campaign as campaign:
+        first = next(campaign.log.events())
+        assert isinstance(first.event, Opened)
+        assert replace(moment(campaign), since=first.at).at > first.at

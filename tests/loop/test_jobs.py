@@ -1,0 +1,35 @@
+"""What is handed to the judge, and the key under which its answer is kept for later campaigns."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from loop_fakes import JUDGES, Workbench
+
+from evolve.loop.jobs import Jobs
+from evolve.plugins import Plugins
+from evolve.types import EvaluatorSource, Task
+
+
+@pytest.fixture
+def key(bench: Workbench, circle_task: Task, monkeypatch: pytest.MonkeyPatch) -> Callable[[str | None], str]:
+    """The key of the seed's evaluation where the evaluator is from this release of a package."""
+    task = replace(circle_task, evaluator=EvaluatorSource(plugin="near"))
+
+    def of(release: str | None) -> str:
+        monkeypatch.setattr(Plugins, "evaluator_release", lambda plugins, source: release)
+        with bench.create(task=task) as campaign:
+            return Jobs(campaign, JUDGES).seed().key
+
+    return of
+
+
+def test_another_release_of_an_evaluators_package_has_other_evaluations(key: Callable[[str | None], str]) -> None:
+    """As another version of the task has."""
+    assert len({key("mine 1.0"), key("mine 1.1"), key("")}) == 3
+    assert key("mine 1.0") == key("mine 1.0")
+
+
+def test_what_an_evaluator_without_a_release_finds_is_not_kept(key: Callable[[str | None], str]) -> None:
+    """Its code may be another one tomorrow."""
+    assert key(None) == ""
