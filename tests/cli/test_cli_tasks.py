@@ -7,8 +7,9 @@ import evolve.task
 
 def test_bundled_tasks_are_listed(call):
     """List is the default verb."""
-    text = call("task").stdout
-    assert "circle_packing  sum of radii, max" in text
+    lines = {line.split()[0]: " ".join(line.split()[1:]) for line in call("task").stdout.splitlines()}
+    assert lines["circle_packing"].startswith("sum of radii, max")
+    assert lines["online_bin_packing"].startswith("excess in percent, min")
     found = {line["name"]: line for line in map(json.loads, call("task", "list", "--json").stdout.splitlines())}
     assert (found["circle_packing"]["direction"], found["circle_packing"]["deterministic"]) == ("max", True)
 
