@@ -1,0 +1,52 @@
+"""Facts about the seed of `step_functions`."""
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import exact
+import numpy as np
+import pytest
+import step_samples
+import steps
+
+from evolve.literals import template
+from evolve.task import load
+
+TASK = load("step_functions")
+SEED: dict[str, Any] = runpy.run_path(str(Path(TASK.folder) / "seed.py"))
+
+
+def test_its_numbers_are_those_of_the_search_and_not_of_the_formulas() -> None:
+    """Five, as the README says."""
+    assert template(TASK.seed).values == (0.001, 0.2, 1.0, 0.003, 0.15)
+
+
+@pytest.mark.parametrize("kind", step_samples.KINDS)
+def test_it_computes_what_the_judge_computes(kind: str) -> None:
+    """On functions of its own making."""
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        fitted = SEED["fitted"](kind, 0.5 + 0.2 * rng.standard_normal(20))
+        found = steps.steps_from(fitted, kind, 20)
+        assert SEED["score"](kind, fitted) == pytest.approx(steps.score(kind, steps.ratio(kind, found)), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", step_samples.KINDS)
+def test_it_goes_on_from_a_start_and_never_below_it(kind: str) -> None:
+    """However short its time."""
+    first = SEED["construct"](kind, 20, 0.02, 1, None)
+    second = SEED["construct"](kind, 20, 0.02, 2, first)
+    scores = [exact.score(kind, exact.verify(exact.certificate(kind, answer))) for answer in (first, second)]
+    assert scores[1] >= scores[0] - 1e-13
+
+
+def test_without_time_it_returns_its_start() -> None:
+    """But for its height."""
+    assert SEED["construct"]("c2", 3, 1e-9, 1, [1.0, 4.0, 0.0]) == [0.25, 1.0, 0.0]
+    assert SEED["construct"]("c2", 3, 1e-9, 1, None) == [1.0, 1.0, 1.0]
+
+
+def test_erdos_that_leaves_its_interval_is_the_worst() -> None:
+    """The judge would refuse it."""
+    assert SEED["score"]("erdos", np.array([1.2, 0.3])) == -np.inf
