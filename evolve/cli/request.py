@@ -129,18 +129,18 @@ def _refuse_what_is_fixed(request: Request, campaign: Campaign) -> None:
 
 def _same_task(request: Request, campaign: Campaign) -> Task:
     """The campaign's task as its folder has it now."""
-    folder = campaign.task.folder
-    reference = request.task or (folder if Path(folder).is_dir() else campaign.settings.task)
-    found = evolve.task.find(reference)
-    if found.name != campaign.task.name:
+    place = campaign.task.path
+    reference = request.task or (place if Path(place).exists() else campaign.settings.task)
+    found = evolve.task.name_of(evolve.task.find(reference))
+    if found != campaign.task.name:
         raise ConfigError(
-            f"campaign {campaign.name!r} is on the task {campaign.task.name!r}, got {found.name!r}. "
-            f"Do: --continue NAME with a campaign on {found.name!r} (evolve campaign list), or leave --continue out"
+            f"campaign {campaign.name!r} is on the task {campaign.task.name!r}, got {found!r}. "
+            f"Do: --continue NAME with a campaign on {found!r} (evolve campaign list), or leave --continue out"
         )
     task = evolve.task.load(reference, campaign.settings.parameters)
     if task.version != campaign.task.version:
         raise ConfigError(
-            f"the task {task.name!r} in {task.folder} has changed since campaign {campaign.name!r} began, so that scores would not "
+            f"the task {task.name!r} in {task.path} has changed since campaign {campaign.name!r} began, so that scores would not "
             f"compare. Do: run a new campaign, evolve run {reference}"
         )
     return task
