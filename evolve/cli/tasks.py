@@ -1,4 +1,4 @@
-"""`evolve task`: the tasks that come with the engine, and those in `./tasks`.
+"""`evolve task`: the tasks that come with the engine, and those in `./tasks`; other verbs have their own files.
 
 Invariant: a task that does not load is listed with its problem."""
 
@@ -10,6 +10,7 @@ import click
 import evolve.task
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit_all, json_option, table
+from evolve.cli.task_new import copy_task, new_task
 from evolve.task import reference
 from evolve.types import TaskError
 
@@ -19,7 +20,11 @@ _ABOUT = 80
 
 @noun
 def task() -> None:
-    """List the tasks that there are."""
+    """List, write and check tasks."""
+
+
+task.add_command(new_task)
+task.add_command(copy_task)
 
 
 @dataclass(frozen=True, slots=True)
