@@ -10,6 +10,7 @@ import click
 import evolve.task
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit_all, json_option, table
+from evolve.cli.task_check import check_task
 from evolve.cli.task_new import copy_task, new_task
 from evolve.task import reference
 from evolve.types import TaskError
@@ -25,6 +26,7 @@ def task() -> None:
 
 task.add_command(new_task)
 task.add_command(copy_task)
+task.add_command(check_task)
 
 
 @dataclass(frozen=True, slots=True)
