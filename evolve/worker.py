@@ -105,11 +105,14 @@ def _failed(task: Task, raised: Raised) -> Description:
 
 
 def load_evaluator(task: Task) -> Evaluator:
-    """The evaluator that the task names; raises what its code raises, and `EvolveError`."""
+    """The evaluator that the task names; raises what its code raises, and `EvolveError`. A folder's may import its neighbours; what is
+    beside a task in one file is no part of its version, so it cannot be imported."""
     if task.evaluator.path is None:
         return plugins.load().evaluator(task.evaluator)
     check_version(task)
     path = Path(task.folder) / task.evaluator.path
+    if not task.one_file:
+        sys.path.insert(0, str(path.parent))
     found = {id(value): value for value in vars(_executed(path)).values() if isinstance(value, CodedEvaluator)}
     if len(found) != 1:
         raise TaskError(
@@ -119,8 +122,7 @@ def load_evaluator(task: Task) -> Evaluator:
 
 
 def _executed(path: Path) -> ModuleType:
-    """The file as a module that may import its neighbours."""
-    sys.path.insert(0, str(path.parent))
+    """The file as a module."""
     spec = importlib.util.spec_from_file_location("evolve_task_evaluator", path)
     if spec is None or spec.loader is None or not path.is_file():
         raise TaskError(f"there is no evaluator at {path}. Do: write one, or correct `evaluator` in task.toml")

@@ -4,6 +4,7 @@ import contextlib
 import socket
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from judge_fakes import ANSWERING, FakeBox, small_task, written_task
 
 from evolve.judge import Job, decode_description, decode_report, encode_job
 from evolve.judge.framing import receive_frame, send_frame
+from evolve.judge.version import task_version
 from evolve.plugins import load
 from evolve.types import ConfigError, EvaluatorSource, Outcome, SandboxError, Stage, TaskError, canonical
 from evolve.types.codec import encode
@@ -74,6 +76,17 @@ def test_an_evaluator_may_import_its_neighbours(tmp_path):
     text = "from geometry_of_this_test import SCALE\n" + ANSWERING.replace('candidate.call("answer")', "SCALE")
     _, reports = served(written_task(tmp_path, text), Job("1.0", "evaluate", files={"seed.py": ""}))
     assert reports[0].evaluation.fitness == 3.0
+
+
+def test_a_task_in_one_file_imports_no_neighbour(tmp_path):
+    """Its version covers no other file."""
+    (tmp_path / "beside_this_test.py").write_text("SCALE = 3.0\n")
+    task = written_task(tmp_path, ANSWERING, one_file="evaluator.py", version="")
+    alone = replace(task, version=task_version(tmp_path, {}, "evaluator.py"))
+    assert served(alone)[0].error == ""
+    (tmp_path / "evaluator.py").write_text("import beside_this_test\n" + ANSWERING)
+    mixed = replace(task, version=task_version(tmp_path, {}, "evaluator.py"))
+    assert "No module named 'beside_this_test'" in served(mixed)[0].error
 
 
 @pytest.mark.parametrize(

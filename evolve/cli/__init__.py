@@ -19,7 +19,7 @@ COMMANDS = {
     "run": ("evolve.cli.run:run", "Search for better programs: a new campaign on TASK, or more of an old one."),
     "campaign": ("evolve.cli.campaigns:campaign", "List, show and replay campaigns."),
     "program": ("evolve.cli.programs:program", "List, show and compare the programs of a campaign."),
-    "task": ("evolve.cli.tasks:task", "List the tasks that there are."),
+    "task": ("evolve.cli.tasks:task", "List, write and check tasks."),
     "plugin": ("evolve.cli.plugins:plugin", "List the plugins with what each provides."),
 }
 """By name: where the command is, and its line in `evolve --help`."""

@@ -128,19 +128,20 @@ def _refuse_what_is_fixed(request: Request, campaign: Campaign) -> None:
 
 
 def _same_task(request: Request, campaign: Campaign) -> Task:
-    """The campaign's task as its folder has it now; a folder that was moved and renamed is the same task where its files are the same."""
-    found = _folder(request, campaign)
+    """The campaign's task as it is now; one that was moved and renamed is the same task where its files are the same."""
+    found = _place(request, campaign)
     task = _loaded(found, campaign)
     same = task is not None and task.version == campaign.task.version
-    moved = same and not Path(campaign.task.folder).is_dir()
+    moved = same and not Path(campaign.task.path).exists()
     if task is None or (task.name != campaign.task.name and not moved):
+        name = evolve.task.name_of(found)
         raise ConfigError(
-            f"campaign {campaign.name!r} is on the task {campaign.task.name!r}, got {found.name!r}. "
-            f"Do: --continue NAME with a campaign on {found.name!r} (evolve campaign list), or leave --continue out"
+            f"campaign {campaign.name!r} is on the task {campaign.task.name!r}, got {name!r}. "
+            f"Do: --continue NAME with a campaign on {name!r} (evolve campaign list), or leave --continue out"
         )
     if not same:
         raise ConfigError(
-            f"the task {task.name!r} in {task.folder} has changed since campaign {campaign.name!r} began, so that scores would not "
+            f"the task {task.name!r} in {task.path} has changed since campaign {campaign.name!r} began, so that scores would not "
             f"compare. Do: run a new campaign, evolve run {request.task or found}"
         )
     return task
@@ -151,22 +152,22 @@ def _loaded(found: Path, campaign: Campaign) -> Task | None:
     try:
         return evolve.task.load(found, campaign.settings.parameters)
     except TaskError:
-        if found.name == campaign.task.name:
+        if evolve.task.name_of(found) == campaign.task.name:
             raise
         return None
 
 
-def _folder(request: Request, campaign: Campaign) -> Path:
+def _place(request: Request, campaign: Campaign) -> Path:
     """Where the task is said to be, or was."""
     if request.task is not None:
         return evolve.task.find(request.task)
-    folder = Path(campaign.task.folder)
-    if folder.is_dir():
-        return evolve.task.find(folder)
+    place = Path(campaign.task.path)
+    if place.exists():
+        return evolve.task.find(place)
     try:
         return evolve.task.find(campaign.settings.task)
     except TaskError as error:
         raise TaskError(
-            f"the folder of task {campaign.task.name!r} is gone: it was {folder}. "
+            f"the folder of task {campaign.task.name!r} is gone: it was {place}. "
             f"Do: say where it is now, evolve run PATH --continue {campaign.name}"
         ) from error

@@ -41,7 +41,7 @@ from evolve.types import EvolveError
 @json_option
 @debug_option
 def run(dry_run: bool, as_json: bool, **words: Any) -> None:
-    """Search for better programs on TASK: a task's name, or a folder with a task.toml.
+    """Search for better programs on TASK: a task's name, a folder with a task.toml, or a task in one file.
 
     A new campaign is opened, unless --continue names one. --budget is the campaign's total over all its runs; Ctrl-C ends a run and
     keeps everything.

@@ -140,7 +140,7 @@ def dry_run(plan: Plan) -> str:
     limits = ", ".join(f"{stage.name} {stage.limit:g} s" for stage in task.stages)
     judged = "deterministic" if task.deterministic else f"noisy, its seed is measured {settings.confirm.seeds} times"
     rows = [
-        ("task", f"{task.name} ({task.folder})"),
+        ("task", f"{task.name} ({task.path})"),
         ("version", task.version[:16]),
         ("fitness", f"{task.fitness.name}, {task.fitness.direction}, {judged}"),
         ("stages", limits),

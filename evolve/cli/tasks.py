@@ -1,4 +1,4 @@
-"""`evolve task`: the tasks that come with the engine, and those in `./tasks`.
+"""`evolve task`: the tasks that come with the engine, and those in `./tasks`; other verbs have their own files.
 
 Invariant: a task that does not load is listed with its problem."""
 
@@ -10,6 +10,8 @@ import click
 import evolve.task
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit_all, json_option, table
+from evolve.cli.task_check import check_task
+from evolve.cli.task_new import copy_task, new_task
 from evolve.task import reference
 from evolve.types import TaskError
 
@@ -19,12 +21,17 @@ _ABOUT = 80
 
 @noun
 def task() -> None:
-    """List the tasks that there are."""
+    """List, write and check tasks."""
+
+
+task.add_command(new_task)
+task.add_command(copy_task)
+task.add_command(check_task)
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A task's folder. `memory` in bytes; `preload` are the modules that a candidate has without importing; `problem` says why a
+    """A task; `folder` is where it lies, or its one file. `memory` in bytes; `preload` are the modules that a candidate has without importing; `problem` says why a
     folder is no task."""
 
     name: str
@@ -43,7 +50,7 @@ class Listed:
 @debug_option
 def list_tasks(as_json: bool) -> None:
     """List the tasks that come with evolve, and those in ./tasks."""
-    lines = [_listed(folder) for folder in _folders()]
+    lines = [_listed(place) for place in _places()]
     if as_json:
         emit_all(lines)
         return
@@ -68,18 +75,17 @@ def show_schema(markdown: bool) -> None:
     click.echo(reference.markdown() if markdown else reference.json_schema(), nl=False)
 
 
-def _folders() -> list[Path]:
-    """Each folder once: in a checkout the bundled tasks are those in ./tasks."""
-    own = (path.parent for path in Path("tasks").glob("*/task.toml"))
+def _places() -> list[Path]:
+    """Each folder, or single file, once: in a checkout the bundled tasks are those in ./tasks."""
     shipped = (evolve.task.find(name) for name in evolve.task.bundled())
-    return sorted({path.resolve() for path in (*own, *shipped)}, key=lambda folder: (folder.name, folder))
+    return sorted({*evolve.task.own(), *shipped}, key=lambda place: (evolve.task.name_of(place), place))
 
 
-def _listed(folder: Path) -> Listed:
+def _listed(place: Path) -> Listed:
     try:
-        found = evolve.task.load(folder)
+        found = evolve.task.load(place)
     except TaskError as error:
-        return Listed(folder.name, "", "", "", False, 0, (), str(folder), str(error))
+        return Listed(evolve.task.name_of(place), "", "", "", False, 0, (), str(place), str(error))
     return Listed(
         name=found.name,
         about=_first_line(found.brief),
@@ -88,7 +94,7 @@ def _listed(folder: Path) -> Listed:
         deterministic=found.deterministic,
         memory=found.limits.memory,
         preload=found.limits.preload,
-        folder=str(folder),
+        folder=str(place),
     )
 
 

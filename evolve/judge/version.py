@@ -12,21 +12,22 @@ _READMES = ("README", "README.md", "README.rst", "README.txt")
 
 
 def check_version(task: Task) -> None:
-    """Raises `TaskError` when the task's folder is no longer what the task was loaded from."""
-    if task_version(Path(task.folder), task.parameters) != task.version:
+    """Raises `TaskError` when the task's folder, or its one file, is no longer what the task was loaded from."""
+    if task_version(Path(task.folder), task.parameters, task.one_file) != task.version:
+        what = "file" if task.one_file else "folder"
         raise TaskError(
-            f"the folder of task {task.name!r} has changed since the campaign began: {task.folder}. Do: put it back as it was, or run a "
+            f"the {what} of task {task.name!r} has changed since the campaign began: {task.path}. Do: put it back as it was, or run a "
             "new campaign on the new version"
         )
 
 
-def task_version(folder: Path, parameters: Mapping[str, Scalar]) -> str:
-    """64 hexadecimal digits over every file of a task's folder that decides a score, and its parameters."""
-    files = {
-        str(path.relative_to(folder).as_posix()): _digest(path)
-        for path in sorted(folder.rglob("*"))
-        if _decides(path, folder)
-    }
+def task_version(folder: Path, parameters: Mapping[str, Scalar], one_file: str = "") -> str:
+    """64 hexadecimal digits over every file of a task's folder that decides a score, or over `one_file` alone, and its parameters."""
+    if one_file:
+        found = [path for path in (folder / one_file,) if path.is_file()]
+    else:
+        found = [path for path in sorted(folder.rglob("*")) if _decides(path, folder)]
+    files = {str(path.relative_to(folder).as_posix()): _digest(path) for path in found}
     return digest(canonical({"files": files, "parameters": dict(parameters)}))
 
 

@@ -1,8 +1,8 @@
-"""Task folders: where they lie, what their `task.toml` may say, and the `Task` that is read from one.
+"""Tasks as folders and as single files: where they lie, what they may say, and the `Task` that is read from one.
 
-Invariant: whatever is wrong with a folder is one `TaskError` that names the file, the key, what was got and what to do."""
+Invariant: whatever is wrong with one is one `TaskError` that names the file, the key, what was got and what to do."""
 
-from evolve.task.folders import bundled, find
+from evolve.task.folders import bundled, find, name_of, own
 from evolve.task.loader import load
 
-__all__ = ["bundled", "find", "load"]
+__all__ = ["bundled", "find", "load", "name_of", "own"]

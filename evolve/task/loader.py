@@ -1,7 +1,7 @@
-"""Reads a task's folder into a `Task`, and names its version.
+"""Reads a task's folder, or its one file, into a `Task`, and names its version.
 
-Invariant: two tasks with the same version judge every program alike: the version covers `task.toml`, every other file of the folder
-but READMEs, and the parameters."""
+Invariant: two tasks with the same version judge every program alike: the version covers `task.toml` and every other file of the folder
+but READMEs, or the one file, and the parameters."""
 
 import itertools
 import math
@@ -9,10 +9,13 @@ import os
 import shutil
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from evolve.judge.version import task_version
-from evolve.task.folders import TASK_FILE, find
+from evolve.task import one_file
+from evolve.task.folders import TASK_FILE, find, name_of
 from evolve.task.schema import SandboxTable, StageTable, TaskFile, parse
 from evolve.types import (
     Anchor,
@@ -36,24 +39,67 @@ from evolve.types.suggest import did_you_mean
 
 def load(reference: str | Path, parameters: Mapping[str, Scalar] | None = None) -> Task:
     """The task that `reference` names (see `find`), with some of its parameters set otherwise. Raises `TaskError`."""
-    folder = find(reference)
+    place = find(reference)
     try:
-        return _read(folder, parameters or {})
+        return _from_file(place, parameters or {}) if place.is_file() else _from_folder(place, parameters or {})
     except OSError as error:
-        raise TaskError(f"{folder}: the task cannot be read: {error}. Do: make its files readable") from error
+        raise TaskError(f"{place}: the task cannot be read: {error}. Do: make its files readable") from error
 
 
-def _read(folder: Path, parameters: Mapping[str, Scalar]) -> Task:
-    file = _parsed(folder)
-    chosen = _chosen(folder, file.parameters, parameters)
-    return Task(
-        name=folder.name,
-        folder=str(folder),
-        version=task_version(folder, chosen),
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a task file names, as it was found. `where` is the file with the keys; `one_file` its name where it is the whole task."""
+
+    where: Path
+    name: str
+    parameters: Mapping[str, Scalar]
+    brief: str
+    seed: Program
+    evaluator: EvaluatorSource
+    context: Mapping[str, str] = field(default_factory=dict)
+    one_file: str = ""
+
+
+def _from_folder(folder: Path, given: Mapping[str, Scalar]) -> Task:
+    where = folder / TASK_FILE
+    file = _parsed(where, _toml(where))
+    found = _Found(
+        where,
+        folder.name,
+        _chosen(where, file.parameters, given),
         brief=_text(folder, file.brief, "brief"),
         seed=Program({name: _text(folder, name, "program.files") for name in file.program.files}),
-        entry=file.program.entry,
         evaluator=_evaluator(folder, file.evaluator),
+        context={name: _text(folder, name, "program.context") for name in file.program.context},
+    )
+    return _task(found, file)
+
+
+def _from_file(where: Path, given: Mapping[str, Scalar]) -> Task:
+    parts = one_file.read(where)
+    file = _parsed(where, parts.settings)
+    found = _Found(
+        where,
+        name_of(where),
+        _chosen(where, file.parameters, given),
+        parts.brief,
+        Program({one_file.SEED: parts.seed}),
+        EvaluatorSource(path=where.name),
+        one_file=where.name,
+    )
+    return _task(found, file)
+
+
+def _task(found: _Found, file: TaskFile) -> Task:
+    where, folder, chosen = found.where, found.where.parent, found.parameters
+    return Task(
+        name=found.name,
+        folder=str(folder),
+        version=task_version(folder, chosen, found.one_file),
+        brief=found.brief,
+        seed=found.seed,
+        entry=file.program.entry,
+        evaluator=found.evaluator,
         deterministic=file.deterministic,
         promotion=file.promotion,
         fitness=Fitness(**file.fitness.model_dump()),
@@ -63,26 +109,31 @@ def _read(folder: Path, parameters: Mapping[str, Scalar]) -> Task:
         anchors=tuple(Anchor(**table.model_dump()) for table in file.anchors),
         bound=file.bound.value if file.bound else None,
         limits=_limits(file.sandbox),
-        context={name: _text(folder, name, "program.context") for name in file.program.context},
+        context=found.context,
         new_files=tuple(file.program.new_files),
         objectives=tuple(Objective(**table.model_dump()) for table in file.objectives),
         constraints=tuple(Constraint(**table.model_dump()) for table in file.constraints),
-        held_out=_cases(folder, file, chosen),
+        held_out=_cases(where, file, chosen),
         carry=tuple(file.carry.artifacts) if file.carry else (),
         python=_interpreter(folder, file.environment.python) if file.environment else "",
+        one_file=found.one_file,
     )
 
 
-def _parsed(folder: Path) -> TaskFile:
-    path = folder / TASK_FILE
+def _toml(path: Path) -> dict[str, Any]:
     try:
-        return parse(tomllib.loads(_without_mark(path, path.read_text("utf-8"))))
+        return tomllib.loads(_without_mark(path, path.read_text("utf-8")))
     except tomllib.TOMLDecodeError as error:
         raise TaskError(f"{path}: this is not TOML: {error}. Do: mend that line") from error
     except UnicodeDecodeError as error:
         raise TaskError(f"{path}: this is not a text in UTF-8: {error}. Do: save it as UTF-8") from error
+
+
+def _parsed(where: Path, keys: Mapping[str, Any]) -> TaskFile:
+    try:
+        return parse(keys)
     except ValueError as error:
-        raise TaskError(f"{path}: {error}") from error
+        raise TaskError(f"{where}: {error}") from error
 
 
 def _without_mark(path: Path, text: str) -> str:
@@ -119,7 +170,7 @@ def _stage(table: StageTable) -> Stage:
     return Stage(table.name, table.seconds, threshold=wanted, needs=needs)
 
 
-def _cases(folder: Path, file: TaskFile, chosen: Mapping[str, Scalar]) -> tuple[Case, ...]:
+def _cases(where: Path, file: TaskFile, chosen: Mapping[str, Scalar]) -> tuple[Case, ...]:
     """The held-out cases by name; `n = [29, 32]` makes the cases `n=29` and `n=32`. Each value is of its parameter's type."""
     declared = file.held_out
     if isinstance(declared, list):
@@ -132,7 +183,7 @@ def _cases(folder: Path, file: TaskFile, chosen: Mapping[str, Scalar]) -> tuple[
             else []
         )
         names = [", ".join(f"{key}={value}" for key, value in table.items()) for table in tables]
-    return tuple(Case(name, _chosen(folder, chosen, table)) for name, table in zip(names, tables, strict=True))
+    return tuple(Case(name, _chosen(where, chosen, table)) for name, table in zip(names, tables, strict=True))
 
 
 def _interpreter(folder: Path, written: str) -> str:
@@ -148,13 +199,13 @@ def _limits(table: SandboxTable) -> Limits:
     return Limits(memory=table.memory, preload=tuple(table.preload), artifacts=table.artifacts)
 
 
-def _chosen(folder: Path, declared: Mapping[str, Scalar], given: Mapping[str, Scalar]) -> dict[str, Scalar]:
+def _chosen(where: Path, declared: Mapping[str, Scalar], given: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """The declared parameters with the given ones in their place, each of the type that it was declared with."""
     chosen = dict(declared)
     for name, value in given.items():
         if name not in declared:
             raise TaskError(
-                f"{folder / TASK_FILE}: the task has no parameter {name!r}.{did_you_mean(name, declared)} {_settable(declared)}"
+                f"{where}: the task has no parameter {name!r}.{did_you_mean(name, declared)} {_settable(declared)}"
             )
         chosen[name] = _alike(name, declared[name], value)
     return chosen

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Literal
 
 from evolve.types.program import Program
@@ -151,7 +152,7 @@ class Task:
     the module (a file name without `.py`) that a candidate's functions are called in, empty where none are.
 
     `context` holds files that a program finds beside its own and may not change; `new_files` are patterns of the files that it may
-    add. `carry` names the artifacts of a parent that its children's judging is given. `held_out` are the cases that decide about
+    add. `one_file` is the name of the file in `folder` that is the whole task, empty where the folder is. `carry` names the artifacts of a parent that its children's judging is given. `held_out` are the cases that decide about
     promotion and that the search never sees. `python` is the interpreter of judge and candidate; empty: the engine's own."""
 
     name: str
@@ -177,3 +178,9 @@ class Task:
     held_out: tuple[Case, ...] = ()
     carry: tuple[str, ...] = ()
     python: str = ""
+    one_file: str = ""
+
+    @property
+    def path(self) -> str:
+        """What names the task on a command line: its folder, or its one file."""
+        return str(PurePath(self.folder) / self.one_file)

@@ -1,0 +1,77 @@
+"""`evolve task check`: whether a task may be trusted, before a campaign is spent on it.
+
+Invariant: exit code 0 says that nothing failed; every problem is told with its remedy."""
+
+import click
+
+import evolve.task
+from evolve.cli import wording
+from evolve.cli.output import debug_option, emit, facts, json_option, table
+from evolve.cli.parameters import parameters
+from evolve.conformance import Conformance, check
+from evolve.judge.machine import usable_cores
+from evolve.types import Task
+
+_JUDGES = 2
+
+
+@click.command("check")
+@click.argument("task")
+@click.option("--set", "assignments", multiple=True, metavar="task.KEY=VALUE", help="A parameter of the task.")
+@json_option
+@debug_option
+def check_task(task: str, assignments: tuple[str, ...], as_json: bool) -> None:
+    """Try a task: its seed twice, what it declares, and programs that fail in every common way."""
+    loaded = evolve.task.load(task, parameters(assignments))
+    found = check(loaded, min(_JUDGES, usable_cores()))
+    if as_json:
+        emit(found)
+    else:
+        click.echo(_page(loaded, found))
+    if not found.passed:
+        click.get_current_context().exit(1)
+
+
+def _page(task: Task, found: Conformance) -> str:
+    """What was tried, how it ended, what it costs, and what to do."""
+    rows = [(finding.tried, finding.verdict, finding.happened) for finding in found.findings]
+    parts = [facts(_head(task, found)), table(("tried", "verdict", "what happened"), rows)]
+    if found.held_out:
+        cases = [
+            (line.case, line.outcome, wording.number(line.fitness, task.fitness), wording.seconds(line.seconds))
+            for line in found.held_out
+        ]
+        parts.append(table(("held-out case", "outcome", task.fitness.name, "took"), cases))
+    remedies = [f"{finding.tried}: {finding.remedy}" for finding in found.findings if finding.remedy]
+    if remedies:
+        parts.append("what to do\n" + "\n".join(f"  {remedy}" for remedy in remedies))
+    return "\n\n".join([*parts, _verdict(found)])
+
+
+def _head(task: Task, found: Conformance) -> list[tuple[str, str]]:
+    cost = f"{wording.seconds(found.seconds)} for one evaluation, {wording.seconds(found.cpu_seconds)} of CPU in the candidate"
+    return [
+        ("task", f"{found.task}, version {found.version[:16]}"),
+        ("seed", f"{task.fitness.name} {wording.number(found.fitness, task.fitness)}"),
+        ("cost", cost),
+        ("noise", _noise(found)),
+        ("isolation", found.isolation),
+    ]
+
+
+def _noise(found: Conformance) -> str:
+    if found.noise is None:
+        return "unknown"
+    if found.deterministic and found.noise == 0.0:
+        return "none, the task is deterministic"
+    return f"a standard deviation of {found.noise:.3g} for one measurement"
+
+
+def _verdict(found: Conformance) -> str:
+    counts = [
+        f"{count} {verdict}"
+        for verdict in ("passed", "warned", "failed", "not tried")
+        if (count := sum(finding.verdict == verdict for finding in found.findings))
+    ]
+    word = "may be used" if found.passed else "is NOT ready"
+    return f"{found.task} {word}: {', '.join(counts)}"

@@ -1,0 +1,193 @@
+"""Programs that fail in every common way, made from a task's seed.
+
+Python functions get another body: those of the entry module, or of every file where that one defines none. A program that is run as a
+command gets other files. What grows is bounded by itself, so that a judge without limits is found out and the machine takes no harm.
+
+Invariant: pure; an impostor is never the seed, and all that it does it does when it is called or run."""
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evolve.types import Outcome, Program, Task
+
+NO_NUMBER = "evolve task check: the answer holds no number"
+"""What an impostor says that has nothing to replace."""
+NO_LIMIT = "evolve task check: twice the limit of memory was there"
+"""What a memory bomb says that did not go off."""
+
+_CHUNK = 1 << 26
+"""Bytes that a memory bomb asks for at once. `bytes(n)` is memory that the system has promised and nobody has touched: it counts for the
+limit, and takes none from the machine."""
+_ANY_FAILURE = frozenset(Outcome) - {Outcome.OK, Outcome.INTERNAL, Outcome.SCREENED}
+_REFUSED = frozenset({Outcome.INVALID, Outcome.WRONG})
+_NAN = """
+def _evolve_nan(function, state=[0, False]):
+    def poisoned(value):
+        if isinstance(value, bool) or value is None or isinstance(value, (str, bytes)):
+            return value, False
+        if isinstance(value, (int, float, complex)):
+            return float("nan"), True
+        if isinstance(value, dict):
+            pairs = {key: poisoned(item) for key, item in value.items()}
+            return {key: item for key, (item, _) in pairs.items()}, any(hit for _, hit in pairs.values())
+        if isinstance(value, (list, tuple)):
+            items = [poisoned(item) for item in value]
+            return [item for item, _ in items], any(hit for _, hit in items)
+        if hasattr(value, "dtype"):
+            return value * float("nan"), getattr(value, "size", 1) > 0
+        return value, False
+
+    def call(*arguments, **keywords):
+        state[0] += 1
+        try:
+            answer = function(*arguments, **keywords)
+        finally:
+            state[0] -= 1
+        if state[0] or not state[1]:
+            return answer
+        answer, hit = poisoned(answer)
+        if not hit:
+            raise RuntimeError("{no_number}")
+        return answer
+
+    return call
+""".replace("{no_number}", NO_NUMBER)
+
+
+@dataclass(frozen=True, slots=True)
+class Impostor:
+    """A program, what it does in words, and the outcomes that are right for it. `remedy` is for a judge that ends otherwise."""
+
+    name: str
+    program: Program
+    right: frozenset[Outcome]
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """The impostors of a task, and what could not be tried, with the reason, by its name."""
+
+    impostors: tuple[Impostor, ...]
+    not_tried: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Behaviour:
+    """Statements for a function's body, or for a script."""
+
+    name: str
+    body: str
+    right: frozenset[Outcome]
+    remedy: str
+
+
+_PASS = "let what candidate.call raises pass: it becomes the program's own outcome"
+_CHECK = "check what comes back before it is scored, with Evaluation.invalid for another type, length or form"
+
+
+def _harms(memory: int) -> Sequence[_Behaviour]:
+    """What a program does instead of answering; `memory` is its limit in bytes."""
+    chunks = 2 * memory // _CHUNK + 1
+    return (
+        _Behaviour("an endless loop", "while True: pass", frozenset({Outcome.TIMED_OUT}), _PASS),
+        _Behaviour("an endless printer", "while True: print('#' * 1000)", frozenset({Outcome.TIMED_OUT}), _PASS),
+        _Behaviour(
+            "an exception", "raise ValueError('made up by evolve task check')", frozenset({Outcome.CRASHED}), _PASS
+        ),
+        _Behaviour("an exit in the middle", "import os\nos._exit(0)", frozenset({Outcome.CRASHED}), _PASS),
+        _Behaviour(
+            "a memory bomb",
+            f"held = [bytes({_CHUNK}) for _ in range({chunks})]\nraise ValueError({NO_LIMIT!r})",
+            frozenset({Outcome.OUT_OF_MEMORY, Outcome.CRASHED}),
+            _PASS,
+        ),
+    )
+
+
+_EMPTY = (
+    _Behaviour("None for an answer", "return None", _REFUSED, _CHECK),
+    _Behaviour("an empty list for an answer", "return []", _REFUSED, _CHECK),
+    _Behaviour("an empty text for an answer", "return ''", _REFUSED, _CHECK),
+)
+NAN = "NaN for every number"
+
+
+def cast(task: Task) -> Cast:
+    """The impostors of a task."""
+    texts = {path: text for path, text in task.seed.files.items() if path.endswith(".py")}
+    if task.entry:
+        return _functions(task, texts)
+    if texts:
+        return _commands(task, texts)
+    reason = "the program has no Python file, so that no other one can be made up"
+    names = [*(behaviour.name for behaviour in (*_harms(0), *_EMPTY)), NAN]
+    return Cast((_blank(task.seed),), dict.fromkeys(names, reason))
+
+
+def _functions(task: Task, texts: Mapping[str, str]) -> Cast:
+    """Other bodies for the functions of the entry module, or of all files where that one has none."""
+    entry = f"{task.entry.replace('.', '/')}.py"
+    trees = {path: ast.parse(text) for path, text in texts.items()}
+    chosen = [path for path in ([entry] if _defined(trees[entry]) else trees) if _defined(trees[path])]
+    if not chosen:
+        names = [*(behaviour.name for behaviour in (*_harms(0), *_EMPTY)), NAN]
+        return Cast((), dict.fromkeys(names, "the program's files define no function at their top level"))
+    made = [
+        Impostor(behaviour.name, _with_body(task.seed, chosen, behaviour.body), behaviour.right, behaviour.remedy)
+        for behaviour in (*_harms(task.limits.memory), *_EMPTY)
+    ]
+    remedy = "check that every number is finite (math.isfinite) before it is scored"
+    return Cast((*made, Impostor(NAN, _with_nan(task.seed, chosen), _REFUSED, remedy)))
+
+
+def _commands(task: Task, texts: Mapping[str, str]) -> Cast:
+    """Other files for a program that is run: how it fails is the evaluator's to say."""
+    made = [
+        Impostor(
+            behaviour.name,
+            Program({**task.seed.files, **dict.fromkeys(texts, f"{behaviour.body}\n")}),
+            _ANY_FAILURE,
+            "check the code that the command ends with, and all that it prints",
+        )
+        for behaviour in _harms(task.limits.memory)
+    ]
+    blank = Impostor("no answer at all", _blank(task.seed).program, _ANY_FAILURE, "check what the command prints")
+    return Cast((*made, blank), {NAN: "what a command answers has a form that only its evaluator knows"})
+
+
+def _blank(seed: Program) -> Impostor:
+    return Impostor(
+        "empty files", Program(dict.fromkeys(seed.files, "")), _ANY_FAILURE, "let a program that does nothing fail"
+    )
+
+
+def _defined(tree: ast.Module) -> list[ast.FunctionDef]:
+    return [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+
+
+def _with_body(seed: Program, paths: Sequence[str], body: str) -> Program:
+    changed = dict(seed.files)
+    for path in paths:
+        tree = ast.parse(changed[path])
+        for function in _defined(tree):
+            function.body = ast.parse(body).body
+            function.decorator_list = []
+        changed[path] = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+    return Program(changed)
+
+
+def _with_nan(seed: Program, paths: Sequence[str]) -> Program:
+    """The seed, whose functions answer as they did but for their numbers; while the module is imported they answer as they are."""
+    changed = dict(seed.files)
+    for path in paths:
+        tree = ast.parse(changed[path])
+        functions = _defined(tree)
+        for function in functions:
+            function.decorator_list.insert(0, ast.Name("_evolve_nan", ast.Load()))
+        first = tree.body.index(functions[0])
+        tree.body[first:first] = ast.parse(_NAN).body
+        tree.body += ast.parse("_evolve_nan.__defaults__[0][1] = True").body
+        changed[path] = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+    return Program(changed)

@@ -1,0 +1,156 @@
+"""Facts about checking a task with real judge processes."""
+
+from pathlib import Path
+
+import pytest
+
+import evolve.task
+from evolve.conformance import Conformance, check
+from evolve.conformance.check import _noisy, hurried
+from evolve.judge import Description
+from evolve.types import Stage, TaskError
+
+SEED = "def value():\n    return 5.0\n"
+EVALUATOR = """import math
+
+from evolve import Candidate, Evaluation, Trial, evaluator
+
+
+@evaluator
+def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
+    value = candidate.call("value")
+    {check}
+    return Evaluation.ok({score}, descriptors={{"size": 5.0}}, artifacts={{"value": 5.0}})
+"""
+STRICT = (
+    "if type(value) is not float or not math.isfinite(value):\n        return Evaluation.invalid('no finite number')"
+)
+
+
+def made(folder: Path, toml: str = "", check: str = STRICT, score: str = "value", more: str = "") -> Conformance:
+    folder.mkdir()
+    (folder / "task.toml").write_text(f"schema = 1\n{toml}")
+    (folder / "README.md").write_text("Be large.\n")
+    (folder / "seed.py").write_text(SEED)
+    (folder / "evaluator.py").write_text(EVALUATOR.format(check=check, score=score) + more)
+    return found(folder)
+
+
+def found(folder: Path | str) -> Conformance:
+    result = check(evolve.task.load(folder), 2)
+    assert result.passed == all(finding.verdict != "failed" for finding in result.findings)
+    assert all(finding.remedy for finding in result.findings if finding.verdict in ("warned", "failed"))
+    return result
+
+
+def told(result: Conformance, verdict: str) -> dict[str, str]:
+    return {finding.tried: finding.happened for finding in result.findings if finding.verdict == verdict}
+
+
+def test_a_good_task_passes_everything(tmp_path: Path) -> None:
+    """Deterministic, with an axis, a case, a picture and a carried artifact."""
+    toml = (
+        'deterministic = true\n[parameters]\nscale = 1.0\n[held_out]\nscale = [2.0, 3.0]\n[carry]\nartifacts = ["value"]\n'
+        '[[axes]]\nname = "size"\nlow = 0\nhigh = 9\nbins = 3\n'
+    )
+    more = "\n@evaluate.draw\ndef draw(artifacts, trial):\n    return '<svg/>'\n"
+    result = made(tmp_path / "good", toml, score="value * trial.parameters.scale", more=more)
+    assert (result.passed, result.fitness, result.noise, result.limit) == (True, 5.0, 0.0, 1.0)
+    assert [(line.case, line.outcome, line.fitness) for line in result.held_out] == [
+        ("scale=2.0", "ok", 10.0),
+        ("scale=3.0", "ok", 15.0),
+    ]
+    assert told(result, "warned") == told(result, "failed") == told(result, "not tried") == {}
+    assert told(result, "passed") == {
+        "seed": "fitness 5",
+        "seed again": "equal, as `deterministic = true` says",
+        "axes": "the seed has size 5",
+        "carry": "the seed leaves value",
+        "draw": "an SVG picture of 6 characters",
+        "seed with what it carries": "fitness 5",
+        "held-out cases": "the seed passes 2",
+        "an endless loop": "timed_out",
+        "an endless printer": "timed_out",
+        "an exception": "crashed",
+        "an exit in the middle": "crashed",
+        "a memory bomb": "out_of_memory",
+        "None for an answer": "invalid",
+        "an empty list for an answer": "invalid",
+        "an empty text for an answer": "invalid",
+        "NaN for every number": "invalid",
+        "seed after them": "as before",
+    }
+
+
+def test_an_evaluator_that_believes_everything_fails(tmp_path: Path) -> None:
+    """It scores answers that are none; functions and cases that fail are told with what they said."""
+    loose = "value = value if isinstance(value, float) else 5.0"
+    more = (
+        "\n@evaluate.draw\ndef draw(artifacts, trial):\n    return 'picture'\n"
+        "\n@evaluate.fingerprint\ndef fingerprint(artifacts, trial):\n    return ''\n"
+        "\n@evaluate.certify\ndef certify(artifacts, trial):\n    return Evaluation.wrong('no proof')\n"
+    )
+    toml = "deterministic = true\n[parameters]\nscale = 1.0\n[held_out]\nscale = [0.0]\n"
+    result = made(tmp_path / "loose", toml, loose, "value / trial.parameters.scale", more)
+    failed = told(result, "failed")
+    assert failed["None for an answer"] == "ok with fitness 5, as good as the seed; wanted invalid or wrong"
+    assert (failed["certify"], failed["fingerprint"]) == ("wrong: no proof", "screened: it gave an empty text")
+    assert failed["held-out case scale=0.0"].startswith("internal: the evaluator raised ZeroDivisionError")
+    assert told(result, "warned") == {"draw": "the text is no SVG picture"}
+
+
+def test_an_evaluator_that_raises_and_is_not_deterministic_fails(tmp_path: Path) -> None:
+    """Two scores for one program, and a fault of its own where a program answers nonsense."""
+    noise = "value + __import__('random').random()"
+    failed = told(made(tmp_path / "lying", "deterministic = true\n", check="", score=noise), "failed")
+    assert failed["seed again"].startswith("`deterministic = true`, and the same program got a fitness of")
+    assert failed["None for an answer"].startswith("internal, wanted invalid or wrong: the evaluator raised TypeError")
+
+
+def test_an_evaluator_that_hides_what_happened_is_told(tmp_path: Path) -> None:
+    """A failure turned into a bad score may be meant; and a noisy task without noise is judged again and again for nothing."""
+    hidden = "value = candidate.call('value')\n    except Exception:\n        value = 0.0"
+    text = EVALUATOR.replace('value = candidate.call("value")', "try:\n        " + hidden)
+    folder = tmp_path / "hiding"
+    folder.mkdir()
+    files = {"task.toml": "schema = 1\n", "README.md": "Be large.\n", "seed.py": SEED}
+    for name, content in {**files, "evaluator.py": text.format(check=STRICT, score="value")}.items():
+        (folder / name).write_text(content)
+    warned = told(found(folder), "warned")
+    assert warned["an endless loop"] == "ok with fitness 0, which is worse than the seed's"
+    assert warned["seed again"] == "5 measurements with different seeds are equal"
+
+
+def test_noise_is_measured() -> None:
+    """Beside the mean where there is one."""
+    assert _noisy([5.0, 5.5, 4.5]).happened == "3 measurements have a standard deviation of 0.5 (10.00% of the mean)"
+    assert _noisy([-1.0, 1.0]).happened == "2 measurements have a standard deviation of 1.41"
+
+
+def test_a_seed_that_fails_ends_the_check(tmp_path: Path) -> None:
+    """With the evaluator's reason; made-up programs are not tried."""
+    result = made(tmp_path / "failing", check="return Evaluation.wrong('not what I meant')")
+    assert (result.passed, result.fitness, result.noise) == (False, None, None)
+    assert told(result, "failed") == {"seed": "wrong at judging 1: not what I meant"}
+    assert told(result, "not tried") == {"made-up programs": "the seed must pass first"}
+
+
+def test_an_evaluator_that_does_not_load_is_an_error(tmp_path: Path) -> None:
+    """As everywhere."""
+    with pytest.raises(TaskError, match="does not load: NameError"):
+        made(tmp_path / "broken", more="\nnowhere\n")
+
+
+def test_made_up_programs_are_given_less_time(circle_task) -> None:
+    """Every stage of the code, whether the task file names it or not."""
+    named = hurried(circle_task, Description(stages=("evaluate", "full")), 3.0)
+    assert named.stages == (Stage("evaluate", 3.0), Stage("full", 3.0))
+    assert hurried(named, Description(stages=("evaluate",)), 5.0).stages == (Stage("evaluate", 3.0),)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", evolve.task.bundled())
+def test_every_task_that_comes_with_the_engine_passes(name: str) -> None:
+    """So a user's copy begins as one that does."""
+    result = found(name)
+    assert told(result, "failed") == {}
