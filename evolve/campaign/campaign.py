@@ -4,7 +4,6 @@ Invariant: a campaign is what its log says; the task's folder is needed to judge
 
 import gc
 import hashlib
-import json
 import platform
 import time
 from collections.abc import Mapping, Sequence
@@ -39,10 +38,10 @@ from evolve.types import (
     SettingsChanged,
     StoreError,
     Task,
-    TextId,
+    TaskChanged,
     canonical,
 )
-from evolve.types.codec import decode, encode
+from evolve.types.codec import encode
 from evolve.types.suggest import did_you_mean
 
 # Events are read so many at a time: to read and to fold them in turn is a fifth slower, for each finds the other's code in the processor's cache.
@@ -148,12 +147,9 @@ class Campaign:
         """An existing campaign, replayed; `name` may be None (the one written last) or the path of a log."""
         with ExitStack() as failing:
             log = failing.enter_context(Log.open(existing_path(home, name), readonly=readonly))
-            first = next(iter(log.events()), None)
-            if first is None or not isinstance(first.event, Opened):
-                raise StoreError(f"{log.path} holds no campaign: it has no first event. Do: remove it, and run again")
-            task: Task = decode(Task, json.loads(log.text(TextId(first.event.definition))))
+            opened = opened_of(log)
             changes = [found.event for found in log.events(only=SettingsChanged)]
-            campaign = cls(log, first.event, task, plugins, changes).replayed()
+            campaign = cls(log, opened, Reader(log).task(opened.definition), plugins, changes).replayed()
             failing.pop_all()
         return campaign
 
@@ -247,6 +243,23 @@ class Campaign:
 
     def _tell(self, event: Event) -> None:
         guarded(self.settings.strategy.name, self.strategy.tell, event)
+
+
+def opened_of(log: Log) -> Opened:
+    """The first event of a campaign's log; raises `StoreError` where it has none."""
+    first = next(iter(log.events()), None)
+    if first is None or not isinstance(first.event, Opened):
+        raise StoreError(f"{log.path} holds no campaign: it has no first event. Do: remove it, and run again")
+    return first.event
+
+
+def task_of(log: Log) -> Task:
+    """The version of the task that a log's programs are judged by now, without a replay."""
+    definition = opened_of(log).definition
+    for stamped in log.events(only=TaskChanged):
+        assert isinstance(stamped.event, TaskChanged), "only such events were asked for"
+        definition = stamped.event.definition
+    return Reader(log).task(definition)
 
 
 def _merged(values: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
