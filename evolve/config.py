@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from evolve.judge.machine import usable_cores
 from evolve.types import ConfigError
@@ -22,14 +22,37 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class AxisSection(Section):
+    """One of `archive.axes`."""
+
+    name: str = Field(min_length=1)
+    low: float = Field(allow_inf_nan=False)
+    high: float = Field(allow_inf_nan=False)
+    bins: int = Field(ge=1, le=10_000)
+
+    @model_validator(mode="after")
+    def _rises(self) -> "AxisSection":
+        if not self.low < self.high:
+            raise ValueError(f"low must be below high, got {self.low:g} and {self.high:g}")
+        return self
+
+
 class IslandsSection(Section):
     """`archive.*`: the shape and the rules of the archive. Counts are settled proposals of an island; 0 means never."""
 
     islands: int = Field(default=4, ge=1, le=1000)
     capacity: int = Field(default=0, ge=0, le=100, description="elites per cell; 0: one, or four on the default axes")
+    axes: tuple[AxisSection, ...] = Field(default=(), description="in place of the task's axes; none: the task's")
     migrate_every: int = Field(default=200, ge=0)
     migrants: int = Field(default=1, ge=1)
     reset_every: int = Field(default=0, ge=0)
+
+    @model_validator(mode="after")
+    def _named_once(self) -> "IslandsSection":
+        names = [axis.name for axis in self.axes]
+        if len(set(names)) < len(names):
+            raise ValueError(f"each axis has a name of its own, got {', '.join(names)}")
+        return self
 
 
 class ConfirmSection(Section):

@@ -73,6 +73,8 @@ class Archive:
         if record.program is None or fitness is None or fitness > self._bound:
             return Placement(Insertion.NOT_ADDED, home)
         program, insertion = self._evidence.find(record.program), Insertion.NOT_ADDED
+        if program is None and not self._grid.holds(record.evaluation.descriptors):
+            return Placement(Insertion.NOT_ADDED, home)
         if program is None:
             program = self._evidence.add(
                 record, record.program, fitness, quarantined=record.program in self._quarantined

@@ -20,14 +20,17 @@ class Grid:
         self.cells = math.prod(axis.bins for axis in axes)
         self._steps = tuple((axis.low, axis.high - axis.low, axis.bins, axis.bins - 1) for axis in axes)
 
+    def holds(self, descriptors: Mapping[str, float]) -> bool:
+        """Whether each axis has a finite value there."""
+        return all(math.isfinite(descriptors.get(name, math.nan)) for name in self.names)
+
     def point(self, descriptors: Mapping[str, float]) -> tuple[float, ...]:
         """The axes' values in their order; raises `ValueError` where one is missing or not finite."""
-        values = tuple(descriptors.get(name, math.nan) for name in self.names)
-        if not all(map(math.isfinite, values)):
+        if not self.holds(descriptors):
             raise ValueError(
                 f"every axis needs a finite descriptor: wanted {', '.join(self.names)}, got {dict(descriptors)}"
             )
-        return values
+        return tuple(descriptors[name] for name in self.names)
 
     def cell(self, point: Sequence[float]) -> int:
         """The flat index of the cell that holds a point."""

@@ -4,7 +4,6 @@ Invariant: a campaign is what its log says; the task's folder is needed to judge
 
 import gc
 import hashlib
-import json
 import platform
 import time
 from collections.abc import Mapping, Sequence
@@ -39,10 +38,10 @@ from evolve.types import (
     SettingsChanged,
     StoreError,
     Task,
-    TextId,
+    TaskChanged,
     canonical,
 )
-from evolve.types.codec import decode, encode
+from evolve.types.codec import encode
 from evolve.types.suggest import did_you_mean
 
 # Events are read so many at a time: to read and to fold them in turn is a fifth slower, for each finds the other's code in the processor's cache.
@@ -101,7 +100,9 @@ class Campaign:
     def __init__(self, log: Log, opened: Opened, task: Task, plugins: Plugins, changes: Sequence[Event] = ()) -> None:
         self.log = log
         self.name = opened.name
-        self.task = task
+        self.forked_from = opened.forked_from
+        self.first_task = task
+        """The version of the task that the campaign began with."""
         self.plugins = plugins
         self.settings = _settings(opened, changes)
         self.operator_names = plugins.operators_of(self.settings.strategy.name, self.settings.operators.names)
@@ -112,11 +113,11 @@ class Campaign:
         )
         self.state = State(
             task,
-            _archive(task, self.settings),
+            lambda version: archive_of(version, self.settings),
             Reader(log),
             self._tell,
             seeds=self.settings.confirm.seeds,
-            carries=bool(task.carry) and self.settings.carry,
+            carry=self.settings.carry,
         )
         self.events = 0
         """How many events the state has taken."""
@@ -131,7 +132,7 @@ class Campaign:
         versions = {"evolve": evolve.__version__, "python": platform.python_version(), "numpy": np.__version__}
         definition = canonical(encode(task))
         now = time.time()
-        settings = _dated(_with_resource(settings, task, plugins), now)
+        settings = dated(with_resource(settings, task, plugins), now)
         path = new_path(home, task.name, name)
         opened = Opened(path.stem, settings.task, task.version, "", settings.model_dump(mode="json"), versions)
         try_settings(settings, task, plugins)
@@ -146,12 +147,9 @@ class Campaign:
         """An existing campaign, replayed; `name` may be None (the one written last) or the path of a log."""
         with ExitStack() as failing:
             log = failing.enter_context(Log.open(existing_path(home, name), readonly=readonly))
-            first = next(iter(log.events()), None)
-            if first is None or not isinstance(first.event, Opened):
-                raise StoreError(f"{log.path} holds no campaign: it has no first event. Do: remove it, and run again")
-            task: Task = decode(Task, json.loads(log.text(TextId(first.event.definition))))
+            opened = opened_of(log)
             changes = [found.event for found in log.events(only=SettingsChanged)]
-            campaign = cls(log, first.event, task, plugins, changes).replayed()
+            campaign = cls(log, opened, Reader(log).task(opened.definition), plugins, changes).replayed()
             failing.pop_all()
         return campaign
 
@@ -171,6 +169,11 @@ class Campaign:
             gc.enable()
         self._started = time.monotonic() - active
         return self
+
+    @property
+    def task(self) -> Task:
+        """The task, in the version that programs are judged by now."""
+        return self.state.task
 
     @property
     def seconds(self) -> float:
@@ -242,6 +245,23 @@ class Campaign:
         guarded(self.settings.strategy.name, self.strategy.tell, event)
 
 
+def opened_of(log: Log) -> Opened:
+    """The first event of a campaign's log; raises `StoreError` where it has none."""
+    first = next(iter(log.events()), None)
+    if first is None or not isinstance(first.event, Opened):
+        raise StoreError(f"{log.path} holds no campaign: it has no first event. Do: remove it, and run again")
+    return first.event
+
+
+def task_of(log: Log) -> Task:
+    """The version of the task that a log's programs are judged by now, without a replay."""
+    definition = opened_of(log).definition
+    for stamped in log.events(only=TaskChanged):
+        assert isinstance(stamped.event, TaskChanged), "only such events were asked for"
+        definition = stamped.event.definition
+    return Reader(log).task(definition)
+
+
 def _merged(values: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     return {**values, **changes}
 
@@ -259,7 +279,7 @@ def budget_of(settings: Settings, task: Task, now: float | None = None) -> Budge
     return budget_from(settings.budget, time.time() if now is None else now, task.fitness)
 
 
-def _dated(settings: Settings, now: float) -> Settings:
+def dated(settings: Settings, now: float) -> Settings:
     """The settings with a date for each time of the day in the budget, so that it means the same at every later run."""
     return settings.model_copy(update={"budget": tuple(exact(text, now) for text in settings.budget)})
 
@@ -294,7 +314,7 @@ def confirmed_best(campaign: Campaign) -> float | None:
     return None if best is None or best.reported is None else best.reported.mean
 
 
-def _with_resource(settings: Settings, task: Task, plugins: Plugins) -> Settings:
+def with_resource(settings: Settings, task: Task, plugins: Plugins) -> Settings:
     """The settings with the resource of the tightest budget, for a strategy that wants to know it. It is fixed for the campaign's
     whole life, so that every replay decides alike."""
     strategy = settings.strategy
@@ -322,17 +342,19 @@ def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
     for name in names:
         plugins.operator(name, settings.operators.settings.get(name, {}))
     plugins.strategy(settings.strategy.name, settings.strategy.settings, names)
-    _archive(task, settings)
+    archive_of(task, settings)
 
 
-def axes_of(task: Task) -> Sequence[Axis]:
-    """The task's axes, else the default ones: size, and distance to the seed."""
-    return task.axes or novelty.DEFAULT_AXES
+def axes_of(task: Task, settings: Settings) -> Sequence[Axis]:
+    """The axes of the settings, else the task's, else the default ones: size, and distance to the seed."""
+    chosen = tuple(Axis(**axis.model_dump()) for axis in settings.archive.axes)
+    return chosen or task.axes or novelty.DEFAULT_AXES
 
 
-def _archive(task: Task, settings: Settings) -> Archive:
-    section = settings.archive
-    capacity = section.capacity or (1 if task.axes else 4)
+def archive_of(task: Task, settings: Settings) -> Archive:
+    """An empty archive with the rules of the settings, for a version of the task."""
+    section, axes = settings.archive, axes_of(task, settings)
+    capacity = section.capacity or (4 if axes is novelty.DEFAULT_AXES else 1)
     rules = ArchiveSettings(
         islands=section.islands,
         capacity=capacity,
@@ -344,7 +366,7 @@ def _archive(task: Task, settings: Settings) -> Archive:
     )
     bound = None if task.bound is None else task.fitness.inside(task.bound)
     return Archive(
-        axes_of(task),
+        axes,
         rules,
         deterministic=task.deterministic,
         certifies=task.promotion == "certificate",

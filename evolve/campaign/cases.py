@@ -49,11 +49,13 @@ class Cases:
         else:
             self._found[key] = record
 
-    def due(self, best: ProgramId, record: RecordId, under_way: Collection[Measure]) -> Measure | None:
-        """What is to be measured before the best may be promoted: the seed first, then the best, each case once. The seed has no parent
-        that left anything."""
+    def due(
+        self, best: ProgramId, record: RecordId, under_way: Collection[Measure], *, seed: RecordId
+    ) -> Measure | None:
+        """What is to be measured before the best may be promoted: the seed (of record `seed`) first, then the best, each case once. The
+        seed has no parent that left anything."""
         pending = {(measure.program, measure.case) for measure in under_way if measure.case}
-        wanted = [(self._seed, 1, case) for case in self.held_out]
+        wanted = [(self._seed, seed, case) for case in self.held_out]
         wanted += [(best, record, case) for case in self.wanted] if best != self._seed else []
         for program, about, case in wanted:
             key = (program, case)

@@ -7,7 +7,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from evolve.types import Event, MachineMeasured, Opened, Record, Replied, SettingsChanged, Settled, TaskChanged
+from evolve.types import (
+    Asked,
+    Event,
+    Import,
+    LessonWritten,
+    MachineMeasured,
+    Opened,
+    Record,
+    Replied,
+    Ruled,
+    SettingsChanged,
+    Settled,
+    TaskChanged,
+)
 
 _NO_RULE = ("task", "judges", "budget")
 """Settings that decide nothing about what a step does: where the task lies (its version stands beside), and when the campaign ends."""
@@ -26,6 +39,10 @@ def essence(event: Event) -> Event | None:
             return replace(event, record=_untimed(record))
         case Replied(call=call):
             return replace(event, call=replace(call, seconds=0.0))
+        case Ruled() | LessonWritten():
+            return replace(event, request="")
+        case Asked(action=Import() as action):
+            return replace(event, action=replace(action, request=""))
         case _:
             return event
 

@@ -2,6 +2,7 @@
 
 Invariant: columns only grow, and only the main thread lets them grow; a `Past` of n records is the same for ever, on any thread."""
 
+import json
 import math
 from array import array
 from bisect import bisect_left, bisect_right
@@ -12,7 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from evolve.store import Log
-from evolve.types import Outcome, Program, ProgramId, Record, RecordId, TextId
+from evolve.types import Outcome, Program, ProgramId, Record, RecordId, Task, TextId
+from evolve.types.codec import decode
 
 RECENT = 200
 """How many of the latest values of a stage a relative threshold is taken from."""
@@ -23,9 +25,10 @@ _CODES = {outcome: code for code, outcome in enumerate(_OUTCOMES)}
 
 
 class Columns:
-    """The growing columns. Record n is at index n - 1."""
+    """The growing columns. Record n is at index n - 1. The first `since` records were judged by earlier versions of the task."""
 
     def __init__(self) -> None:
+        self.since: RecordId = 0
         self.fitness = array("d")
         self.outcomes = bytearray()
         self.operators: list[str] = []
@@ -61,6 +64,10 @@ class Reader:
         self.program = lru_cache(maxsize=1024)(log.program)
         self.text = log.text
         self.settled = log.settled
+
+    def task(self, definition: str) -> Task:
+        """The whole task that an event names by the id of its text."""
+        return decode(Task, json.loads(self.text(TextId(definition))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +108,12 @@ class Past:
         return self.columns.programs[self._at(record)]
 
     def extras(self, plugin: str, after: RecordId = 0) -> Sequence[tuple[RecordId, Any]]:
-        """What `plugin` stored with the records later than `after`, in their order."""
+        """What `plugin` stored with the records later than `after`, in their order; what an earlier version of the task judged
+        is left out."""
         if plugin not in self.columns.noted:
             return ()
         ids, values = self.columns.noted[plugin]
-        low, high = bisect_right(ids, after), bisect_left(ids, self.length + 1)
+        low, high = bisect_right(ids, max(after, self.columns.since)), bisect_left(ids, self.length + 1)
         return list(zip(ids[low:high], values[low:high], strict=True))
 
     def least_of_top(self, stage: str, share: float) -> float | None:
@@ -114,8 +122,8 @@ class Past:
         if stage not in self.columns.passed:
             return None
         ids, values = self.columns.passed[stage]
-        high = bisect_left(ids, self.length + 1)
-        recent = sorted(values[max(0, high - RECENT) : high], reverse=True)
+        low, high = bisect_right(ids, self.columns.since), bisect_left(ids, self.length + 1)
+        recent = sorted(values[max(low, high - RECENT) : high], reverse=True)
         return recent[math.ceil(share * len(recent)) - 1] if len(recent) >= FEW else None
 
     def record(self, record: RecordId) -> Record:

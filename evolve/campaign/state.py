@@ -3,14 +3,16 @@
 Invariant: live and replayed events pass the same `settle` and `absorb`, so a replayed state equals the live one."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evolve.archive import Archive
 from evolve.campaign.cases import Cases
 from evolve.campaign.history import Columns, Past, Reader
 from evolve.types import (
+    REJUDGED,
     Asked,
     Event,
+    Import,
     Insertion,
     Lesson,
     LessonWritten,
@@ -18,6 +20,7 @@ from evolve.types import (
     Measure,
     Outcome,
     Placement,
+    ProgramId,
     Progress,
     Rearranged,
     Record,
@@ -25,10 +28,13 @@ from evolve.types import (
     Ruled,
     Settled,
     Task,
+    TaskChanged,
 )
 
 NOISE = "noise floor"
 """Why the seed of a noisy task is measured again."""
+NOBODYS_FAULT = frozenset({Outcome.INTERNAL, Outcome.SCREENED})
+"""Outcomes that say nothing about the program that was judged."""
 
 
 @dataclass(slots=True)
@@ -52,27 +58,30 @@ class Difference:
 
 
 class State:
-    """Archive, history, progress, lessons and unfinished steps. `tell` gets every event after the state has taken it. `seeds` says how
-    often the seed of a noisy task is measured, `carries` that children are given what their parents left."""
+    """Archive, history, progress, lessons and unfinished steps. `tell` gets every event after the state has taken it. `fresh` makes
+    an empty archive for a version of the task. `seeds` says how often the seed of a noisy task is measured, `carry` that children are
+    given what their parents left, where the task allows it."""
 
     def __init__(
         self,
         task: Task,
-        archive: Archive,
+        fresh: Callable[[Task], Archive],
         reader: Reader,
         tell: Callable[[Event], None],
         *,
         seeds: int,
-        carries: bool = False,
+        carry: bool = False,
     ) -> None:
-        self.task = task
-        self.carries = carries
-        self.cases = Cases(task, carries=carries)
-        self._wanted = seeds
-        self.archive = archive
         self.columns = Columns()
         self.reader = reader
         self.lessons: list[Lesson] = []
+        self.quarantined: dict[ProgramId, Ruled] = {}
+        self.requests: dict[str, int] = {}
+        """The ids of what persons asked for and was done, with the step that it led to; 0 where there is none."""
+        self.former: list[RecordId] = []
+        """The elites of the archive before `TaskChanged`, and those before it that had not been judged again; the best first."""
+        self.judged: set[ProgramId] = set()
+        """Programs that were judged since `TaskChanged`; empty before the first."""
         self._spent = Spent()
         self.seconds = 0.0
         """How long the campaign had run at the last event, over all its runs."""
@@ -83,7 +92,22 @@ class State:
         self.seed_values: list[float] = []
         self.noise_values: list[float] = []
         """Those of `seed_values` that were measured on the present hardware class."""
+        self._wanted = seeds
+        self._carry = carry
+        self._fresh = fresh
         self._tell = tell
+        self._judge_by(task)
+
+    def _judge_by(self, task: Task) -> None:
+        """An empty archive, and no seed that was judged."""
+        self.task = task
+        self.archive = self._fresh(task)
+        self.carries = bool(task.carry) and self._carry
+        self.cases = Cases(task, carries=self.carries)
+        self.seed_record: RecordId = 0
+        """The record of the task's seed; 0 while it has not settled."""
+        self.seed_values.clear()
+        self.noise_values.clear()
 
     @property
     def progress(self) -> Progress:
@@ -116,7 +140,7 @@ class State:
         asked = sum(_about_noise(step.asked.action) for step in self.steps.values())
         if len(self.noise_values) + asked >= self._wanted:
             return None
-        return Measure(about=1, program=self.task.seed.id, why=NOISE)
+        return Measure(about=self.seed_record, program=self.task.seed.id, why=NOISE)
 
     def case_measurement(self) -> Measure | None:
         """A measurement of the best on a case that it was not measured on, when its score is as sure as it must be."""
@@ -124,7 +148,7 @@ class State:
         if best is None or best.reported is None:
             return None
         under_way = [step.asked.action for step in self.steps.values() if isinstance(step.asked.action, Measure)]
-        return self.cases.due(best.program, best.record, under_way)
+        return self.cases.due(best.program, best.record, under_way, seed=self.seed_record)
 
     def settle(self, record: Record) -> Settled:
         """The live step: the archive takes a record, unless it was judged on a case; returns the event that says so."""
@@ -150,27 +174,74 @@ class State:
             case Settled(record=record):
                 self._record(record)
             case Asked():
-                self.steps[event.step] = Step(event)
-                self.last_step = event.step
-                if isinstance(event.action, Measure) and not event.action.case:
-                    self.archive.asked(event.action)
+                self._asked(event)
+            case TaskChanged():
+                self._change_task(self.reader.task(event.definition))
             case MachineMeasured():
                 if self.machine is not None and self.machine.hardware != event.hardware:
                     self.noise_values.clear()
                 self.machine = event
                 self.archive.measured_machine(event)
             case Ruled():
-                self.archive.rule(event)
+                self._rule(event)
             case Rearranged():
                 self.archive.rearrange(event.island, event.records)
             case LessonWritten():
                 self.lessons.append(event.lesson)
+                self._taken(event.request)
             case _:
                 pass
         self._tell(event)
 
+    def _asked(self, event: Asked) -> None:
+        self.steps[event.step] = Step(event)
+        self.last_step = event.step
+        match event.action:
+            case Measure(case=""):
+                self.archive.asked(event.action)
+            case Import():
+                self._taken(event.action.request, event.step)
+
+    def _taken(self, request: str, step: int = 0) -> None:
+        """An event that a person's request led to; an empty one means that none did."""
+        if request:
+            self.requests[request] = step
+
+    def _rule(self, ruling: Ruled) -> None:
+        self.archive.rule(ruling)
+        self._taken(ruling.request)
+        match ruling.what:
+            case "quarantine":
+                self.quarantined[ruling.about] = ruling
+            case "release":
+                self.quarantined.pop(ruling.about, None)
+
+    def _change_task(self, task: Task) -> None:
+        """What was found is history. Steps that had not settled are given up: they were asked of the archive that was."""
+        self.former = self.elites()
+        self.steps.clear()
+        self.judged.clear()
+        self.columns.since = len(self.columns.programs)
+        self._judge_by(task)
+        for ruling in self.quarantined.values():
+            self.archive.rule(ruling)
+        if self.machine is not None:
+            self.machine = replace(self.machine, noise_floor=None)
+            self.archive.measured_machine(self.machine)
+
+    def elites(self) -> list[RecordId]:
+        """The first record of every elite, the best first; then the former elites that this version of the task has not judged."""
+        programs = self.columns.programs
+        held = sorted(self.archive.elites(), key=lambda elite: (-elite.fitness, elite.record))
+        known = {elite.program for elite in held} | self.judged
+        left = [record for record in self.former if programs[record - 1] not in known]
+        return [*dict.fromkeys(programs.index(elite.program) + 1 for elite in held), *left]
+
     def _record(self, record: Record) -> None:
         self.columns.append(record)
+        self.last_step = max(self.last_step, record.origin.step)
+        if record.origin.kind == "seed":
+            self.seed_record = record.id
         if record.origin.case:
             self.cases.settle(record)
         elif (
@@ -181,6 +252,9 @@ class State:
             self.seed_values.append(record.evaluation.fitness)
             self.noise_values.append(record.evaluation.fitness)
         self._spent.add(record)
+        known = record.program is not None and record.evaluation.outcome not in NOBODYS_FAULT
+        if self.columns.since and known and not record.origin.case:
+            self.judged.add(ProgramId(record.program or ""))
         step = self.steps.get(record.origin.step)
         if step is not None:
             step.settled.add(record.origin.index)
@@ -199,10 +273,10 @@ def _about_noise(action: object) -> bool:
 class Spent:
     """The running totals: `Progress` while it grows. A screened proposal was not judged and is no program of the budget."""
 
-    __slots__ = ("judge_seconds", "measure_seconds", "measurements", "programs", "records", "screened")
+    __slots__ = ("judge_seconds", "measure_seconds", "measurements", "programs", "records", "rejudged", "screened")
 
     def __init__(self) -> None:
-        self.records = self.programs = self.measurements = self.screened = 0
+        self.records = self.programs = self.measurements = self.rejudged = self.screened = 0
         self.judge_seconds = self.measure_seconds = 0.0
 
     def add(self, record: Record) -> None:
@@ -214,6 +288,8 @@ class Spent:
             self.screened += 1
         elif record.origin.kind == "proposal":
             self.programs += 1
+        elif record.origin.why == REJUDGED:
+            self.rejudged += 1
         elif record.origin.kind == "measurement":
             self.measurements += 1
             self.measure_seconds += seconds
@@ -225,6 +301,7 @@ class Spent:
             programs=self.programs,
             records=self.records,
             measurements=self.measurements,
+            rejudged=self.rejudged,
             screened=self.screened,
             judge_seconds=self.judge_seconds,
             measure_seconds=self.measure_seconds,

@@ -1,6 +1,6 @@
 """`evolve campaign`: the campaigns of a workspace, one of them at a glance, and the proof that its log still means the same.
 
-Invariant: every log is opened for reading only."""
+Invariant: what is written here opens every log for reading only."""
 
 import time
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ import click
 
 from evolve import report
 from evolve.campaign import Campaign, campaigns, workspace
-from evolve.cli import summary, wording
+from evolve.cli import forking, rejudging, steering, summary, wording
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option, table
 from evolve.plugins import load
@@ -24,7 +24,13 @@ from evolve.types import Opened, SettingsChanged, StoreError
 
 @noun
 def campaign() -> None:
-    """List, show and replay campaigns. NAME is a campaign or the path of its log; without it, the one written last."""
+    """List, show, replay, steer, fork and judge campaigns again. NAME is a campaign or the path of its log; without it, the one written last."""
+
+
+campaign.add_command(steering.hint_campaign)
+campaign.add_command(steering.stop_campaign)
+campaign.add_command(forking.fork_campaign)
+campaign.add_command(rejudging.rejudge_campaign)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,8 @@
 """`evolve program`: the programs of a campaign, one of them with its evidence, two compared, and where one comes from.
 
-Invariant: a score is shown with its isolation and trust; every log is opened for reading only."""
+Invariant: a score is shown with its isolation and trust; what is written here opens every log for reading only."""
 
 import difflib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,42 +11,26 @@ import click
 
 from evolve import report
 from evolve.campaign import Campaign, workspace
-from evolve.cli import evidence, pictures, wording
+from evolve.cli import evidence, importing, pictures, rulings, wording
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, table
+from evolve.cli.references import opened
 from evolve.plugins import load
 from evolve.types import ConfigError, Program, RecordId, TextId
 from evolve.types.suggest import did_you_mean
 
-BEST = "best"
 SHOWN = 20
 
 
 @noun
 def program() -> None:
-    """List, show and compare programs. NAME/ID is a record of a campaign; a bare ID is one of the campaign written last, and
+    """List, show, compare, add and rule out programs. NAME/ID is a record of a campaign; a bare ID is one of the campaign written last, and
     `best` stands for its best program."""
 
 
-@contextmanager
-def _opened(reference: str) -> Iterator[tuple[Campaign, RecordId]]:
-    """The campaign and the record that `NAME/ID`, `ID`, `NAME/best` or `best` names; raises `ConfigError`."""
-    name, _, number = reference.rpartition("/")
-    with Campaign.open(name or None, load(), workspace()) as campaign:
-        yield campaign, _record(campaign, number, reference)
-
-
-def _record(campaign: Campaign, number: str, reference: str) -> RecordId:
-    if number == BEST:
-        best = campaign.state.archive.best
-        if best is None:
-            raise ConfigError(f"campaign {campaign.name!r} has no best program yet. Do: run it, with --continue")
-        return best.record
-    if not (number.isascii() and number.isdigit()):
-        raise ConfigError(
-            f"a program is named NAME/ID, got {reference!r}. Do: for example {campaign.name}/1, or a bare 1, or best"
-        )
-    return report.settled(campaign, int(number)).record.id
+program.add_command(importing.add_program)
+program.add_command(rulings.quarantine_program)
+program.add_command(rulings.release_program)
 
 
 @program.command("list")
@@ -124,7 +106,7 @@ def show_program(
     reference: str, code: bool, feedback: bool, artifact: str | None, draw: Path | None, as_json: bool
 ) -> None:
     """Show one record: where it comes from, its score and what the score rests on."""
-    with _opened(reference) as (campaign, number):
+    with opened(reference) as (campaign, number):
         if artifact is not None:
             click.echo(_artifact(campaign, number, artifact))
             return
@@ -173,7 +155,7 @@ class Compared:
 @debug_option
 def diff_programs(reference: str, other: str | None, as_json: bool) -> None:
     """Print what a program changes: against its first parent, or from the first named program to the second."""
-    with _opened(reference) as (campaign, number):
+    with opened(reference) as (campaign, number):
         name, files = report.record_name(campaign, number), _program(campaign, number)
         if other is None:
             parents = campaign.state.history.parents(number)
@@ -190,7 +172,7 @@ def diff_programs(reference: str, other: str | None, as_json: bool) -> None:
 
 
 def _against(reference: str, old: str, old_program: Program) -> Compared:
-    with _opened(reference) as (campaign, number):
+    with opened(reference) as (campaign, number):
         new = report.record_name(campaign, number)
         return Compared(old, new, _diff(old, old_program, new, _program(campaign, number)))
 
@@ -220,7 +202,7 @@ def _diff(old: str, old_program: Program, new: str, new_program: Program) -> str
 @debug_option
 def show_lineage(reference: str, as_json: bool) -> None:
     """Print a program's line of first parents, from the seed, with what each step changed in the fitness."""
-    with _opened(reference) as (campaign, number):
+    with opened(reference) as (campaign, number):
         steps, fitness = report.lineage(campaign, number), campaign.task.fitness
     if as_json:
         emit_all(steps)

@@ -129,7 +129,7 @@ def _refuse_what_is_fixed(request: Request, campaign: Campaign) -> None:
 
 def _same_task(request: Request, campaign: Campaign) -> Task:
     """The campaign's task as it is now; one that was moved and renamed is the same task where its files are the same."""
-    found = _place(request, campaign)
+    found = place_of_task(campaign, request.task)
     task = _loaded(found, campaign)
     same = task is not None and task.version == campaign.task.version
     moved = same and not Path(campaign.task.path).exists()
@@ -142,7 +142,8 @@ def _same_task(request: Request, campaign: Campaign) -> Task:
     if not same:
         raise ConfigError(
             f"the task {task.name!r} in {task.path} has changed since campaign {campaign.name!r} began, so that scores would not "
-            f"compare. Do: run a new campaign, evolve run {request.task or found}"
+            f"compare. Do: judge its elites by the new version, evolve campaign rejudge {campaign.name}; or run a new campaign, "
+            f"evolve run {request.task or found}"
         )
     return task
 
@@ -157,10 +158,10 @@ def _loaded(found: Path, campaign: Campaign) -> Task | None:
         return None
 
 
-def _place(request: Request, campaign: Campaign) -> Path:
-    """Where the task is said to be, or was."""
-    if request.task is not None:
-        return evolve.task.find(request.task)
+def place_of_task(campaign: Campaign, reference: str | None) -> Path:
+    """Where a campaign's task is said to be, or was; raises `TaskError`."""
+    if reference is not None:
+        return evolve.task.find(reference)
     place = Path(campaign.task.path)
     if place.exists():
         return evolve.task.find(place)

@@ -96,5 +96,5 @@ def _search(campaign: Campaign, executor: LocalExecutor, judges: Description, *,
     click.echo(summary.closing_words(campaign, end), err=as_json)
     if as_json:
         emit(end)
-    if ending.reason == "interrupted":
+    if ending.reason in ("interrupted", "stopped"):
         click.get_current_context().exit(INTERRUPTED)

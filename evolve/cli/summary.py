@@ -19,6 +19,7 @@ from evolve.types import FROM_SCRATCH
 _REASONS = {
     "budget": "its budget is spent",
     "interrupted": "it was interrupted; everything that had settled is kept",
+    "stopped": "it was stopped by request (evolve campaign stop); everything that had settled is kept",
     "exhausted": "its operators propose nothing new any more, so going on is useless: try another strategy or seed",
 }
 

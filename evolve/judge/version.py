@@ -16,8 +16,8 @@ def check_version(task: Task) -> None:
     if task_version(Path(task.folder), task.parameters, task.one_file) != task.version:
         what = "file" if task.one_file else "folder"
         raise TaskError(
-            f"the {what} of task {task.name!r} has changed since the campaign began: {task.path}. Do: put it back as it was, or run a "
-            "new campaign on the new version"
+            f"the {what} of task {task.name!r} has changed since the campaign began: {task.path}. Do: put it back as it was, or judge "
+            "the campaign's programs again by the new version, evolve campaign rejudge"
         )
 
 

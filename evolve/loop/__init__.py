@@ -1,6 +1,8 @@
 """The loop that runs a campaign."""
 
-from evolve.loop.loop import Watch, run
+from evolve.loop.loop import Watch, finish, run
+from evolve.loop.requests import Requests
+from evolve.loop.settling import known_signatures
 from evolve.loop.workshop import Ending
 
-__all__ = ["Ending", "Watch", "run"]
+__all__ = ["Ending", "Requests", "Watch", "finish", "known_signatures", "run"]

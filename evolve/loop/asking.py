@@ -3,6 +3,7 @@
 Invariant: nothing here starts anything; every decision is an `Asked` in the log before it has an effect."""
 
 import time
+from dataclasses import replace
 from typing import TypeVar
 
 from evolve.campaign import Campaign, stream
@@ -72,7 +73,8 @@ class Asking:
 
     def _next_action(self) -> Propose | Measure | None:
         if self._infrastructure.in_doubt:
-            return self._infrastructure.canary()
+            canary = self._infrastructure.canary()
+            return canary and replace(canary, about=self._state.seed_record)
         due = self._due()
         if due is not None:
             return due

@@ -1,4 +1,4 @@
-"""What is handed to the judge: the seed, a draft, or a measurement, as a job with its trial.
+"""What is handed to the judge: the seed, a draft, an import, or a measurement, as a job with its trial.
 
 Invariant: a job is a function of its step's `Asked` and of the log, so that a step that runs again hands over the same."""
 
@@ -6,12 +6,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from evolve import novelty
 from evolve.campaign import Campaign, stream
 from evolve.judge import Description, Job, encode_job
 from evolve.loop.proposing import Draft
 from evolve.types import (
+    REJUDGED,
     Asked,
     Carried,
+    Child,
+    Import,
     Measure,
     Origin,
     Parameters,
@@ -64,6 +68,9 @@ class Jobs:
         """The judging that a `Measure` asks for: the program again with what it was given before, a case, or a function of its
         artifacts."""
         origin = Origin("measurement", asked.step, about=measure.about, why=measure.why, case=measure.case)
+        if measure.why == REJUDGED:
+            first = self._state.reader.settled(measure.about).record.origin
+            origin = replace(origin, island=first.island, parents=first.parents)
         program = self._state.reader.program(measure.program)
         if measure.case:
             return self._on_case(origin, program)
@@ -83,6 +90,13 @@ class Jobs:
         work = self._work(origin, draft.child.program, "trial", carried=self._left_by(origin.parents))
         known = {stage: least for stage, least in wanted.items() if least is not None}
         return replace(work, draft=draft, job=replace(work.job, wanted=known))
+
+    def imported(self, asked: Asked, action: Import) -> Work:
+        """The judging of a program that a person brought, with what its parent left, if it has one."""
+        origin = Origin("import", asked.step, island=action.island, parents=action.parents)
+        program = self._state.reader.program(action.program)
+        work = self._work(origin, program, "trial", carried=self._left_by(action.parents))
+        return replace(work, draft=Draft(0, 1, Child(program, action.thought), novelty.signature(program)))
 
     def _left_by(self, parents: Sequence[RecordId]) -> Mapping[str, str]:
         """The ids of the artifacts that the first parent leaves to its children."""

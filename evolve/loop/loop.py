@@ -2,13 +2,14 @@
 
 Invariant: only this thread writes to the log, in one transaction per turn; what a turn asked is started after it is durable."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from evolve.campaign import Campaign
 from evolve.judge import Description
 from evolve.loop.workshop import Ending, Workshop
 from evolve.protocols import Executor
-from evolve.types import Settled
+from evolve.types import Asked, Settled
 
 
 class Watch(Protocol):
@@ -27,16 +28,30 @@ def run(campaign: Campaign, executor: Executor, judges: Description, watch: Watc
         with campaign.log.transaction():
             shop.arrive()
         shop.resume()
-        while True:
-            done = shop.wait() if shop.busy else ()
-            with campaign.log.transaction():
-                settled = [event for item in done for event in shop.take(item)]
-                asked = shop.ask()
-            shop.start(asked)
-            shop.remember()
-            for event in settled:
-                watch.settled(campaign, event)
-            watch.turned(campaign)
-            shop.stop_on_failure()
-            if not shop.busy:
-                return shop.ending()
+        return _turns(campaign, shop, watch)
+
+
+def finish(campaign: Campaign, executor: Executor, judges: Description, watch: Watch, steps: Sequence[Asked]) -> Ending:
+    """Runs these steps, which are in the log, and what the archive then needs to know of its best. The seed is judged first where this
+    version of the task has not judged it."""
+    with Workshop(campaign, executor, judges) as shop:
+        with campaign.log.transaction():
+            shop.arrive()
+        shop.only(steps)
+        return _turns(campaign, shop, watch)
+
+
+def _turns(campaign: Campaign, shop: Workshop, watch: Watch) -> Ending:
+    while True:
+        done = shop.wait() if shop.busy else ()
+        with campaign.log.transaction():
+            settled = [event for item in done for event in shop.take(item)]
+            asked = [*shop.requested(), *shop.ask()]
+        shop.start(asked)
+        shop.remember()
+        for event in settled:
+            watch.settled(campaign, event)
+        watch.turned(campaign)
+        shop.stop_on_failure()
+        if not shop.busy:
+            return shop.ending()

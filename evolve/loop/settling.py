@@ -8,6 +8,7 @@ from dataclasses import replace
 from evolve import novelty
 from evolve.campaign import Campaign
 from evolve.campaign.cases import CANARY
+from evolve.campaign.descriptors import Descriptors
 from evolve.campaign.state import NOISE
 from evolve.judge import Description, Report, decode_report
 from evolve.loop.infrastructure import HOPELESS, Infrastructure
@@ -51,9 +52,9 @@ class Settling:
         self._jobs = jobs
         self._state = campaign.state
         self._task = campaign.task
-        self._signatures: dict[str, ProgramId] = {
-            signature: program for program, signature in campaign.log.signatures()
-        }
+        self._descriptors = Descriptors(campaign.state.archive.axes, campaign.task.seed)
+        self.signatures = known_signatures(campaign)
+        """Of all programs that are in the log or under way."""
         self._cache = _cache(campaign)
         self._worth_caching: list[tuple[str, bytes]] = []
         self._plugin_failures = 0
@@ -88,7 +89,7 @@ class Settling:
                 yield self._screen(origin, draft, reason)
                 continue
             assert draft.child.program is not None, "a draft without a program is refused"
-            self._signatures[draft.signature] = draft.child.program.id
+            self.signatures[draft.signature] = draft.child.program.id
             work = self._jobs.proposal(asked, draft)
             hit = self._cached(work)
             if hit is None:
@@ -98,9 +99,9 @@ class Settling:
 
     def _known(self, draft: Draft) -> str:
         """Why a program is nothing new: it, or one that reads the same, was proposed before."""
-        if draft.child.program is None or draft.signature not in self._signatures:
+        if draft.child.program is None or draft.signature not in self.signatures:
             return ""
-        same = self._signatures[draft.signature] == draft.child.program.id
+        same = self.signatures[draft.signature] == draft.child.program.id
         return "duplicate of a program that was proposed before" + ("" if same else " (but for spacing and comments)")
 
     def _screen(self, origin: Origin, draft: Draft, reason: str) -> Settled:
@@ -150,7 +151,7 @@ class Settling:
     def _settle(self, work: Work, report: Report) -> Iterator[Settled]:
         self._screened = self._plugin_failures = 0
         signature = work.draft.signature if work.draft else novelty.signature(work.program)
-        self._signatures[signature] = work.program.id
+        self.signatures[signature] = work.program.id
         self._campaign.log.put_program(work.program, signature)
         self._put(report.texts)
         evaluation = replace(self._described(work, report.evaluation), carried=work.carried)
@@ -163,11 +164,15 @@ class Settling:
         yield event
 
     def _described(self, work: Work, evaluation: Evaluation) -> Evaluation:
-        """The descriptors of the default axes come from the text, where the task declares none."""
-        if self._task.axes or evaluation.outcome is not Outcome.OK:
-            return evaluation
-        own = work.draft.descriptors if work.draft else novelty.describe(work.program, novelty.minhash(self._task.seed))
-        return replace(evaluation, descriptors={**evaluation.descriptors, **own})
+        """With a number for each axis of the archive; a program that has none for one of them is INVALID."""
+        from_text = work.draft.descriptors if work.draft else None
+        completed = self._descriptors.completed(evaluation, lambda: work.program, from_text)
+        missing = self._descriptors.missing(completed)
+        judged = work.job.kind == "evaluate" and evaluation.outcome is Outcome.OK
+        if not (missing and judged):
+            return completed
+        why = self._campaign.log.put_text(f"neither a descriptor nor a metric for the axis {missing!r}")
+        return replace(evaluation, outcome=Outcome.INVALID, fitness=None, objectives={}, feedback=why)
 
     def _put(self, texts: Mapping[TextId, str]) -> None:
         for text in texts.values():
@@ -224,6 +229,11 @@ def _hopeless(work: Work) -> str:
     if work.origin.case == CANARY:
         return "the judges fail on the seed too, and did so for as long as outage.wait_seconds allows; the last failure"
     return f"the judges fail on everything but the seed, which passed {HOPELESS} times meanwhile; the last failure"
+
+
+def known_signatures(campaign: Campaign) -> dict[str, ProgramId]:
+    """What near-duplicates are recognised by, of all programs in the log."""
+    return {signature: program for program, signature in campaign.log.signatures()}
 
 
 def _noted(kind: type[EvolveError], what: str, report: Report, remedy: str) -> EvolveError:

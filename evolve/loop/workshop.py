@@ -2,6 +2,7 @@
 
 Invariant: all methods belong to the main thread; the proposal thread and the executor's reader only put into the inbox."""
 
+import os
 import queue
 import threading
 import time
@@ -19,20 +20,23 @@ from evolve.loop.infrastructure import Infrastructure
 from evolve.loop.interrupts import interrupts
 from evolve.loop.jobs import Jobs, Work
 from evolve.loop.proposing import Draft, Proposer
+from evolve.loop.requests import INTERVAL, Requests
 from evolve.loop.settling import Settling
 from evolve.protocols import Context, Executor
-from evolve.types import Asked, EvolveError, Measure, Propose, SandboxError, Settled, TaskError
+from evolve.types import Asked, EvolveError, Import, Measure, Propose, SandboxError, Settled, TaskError
 
 PATIENCE = 600.0
 """Seconds that an operator has for one proposal."""
 
-Reason = Literal["budget", "interrupted", "exhausted"]
+Reason = Literal["budget", "interrupted", "stopped", "exhausted", "finished"]
+HASTY: frozenset[Reason | None] = frozenset({"interrupted", "stopped"})
+"""Reasons to end at once: not even the best is measured any more."""
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Why a run of a campaign ended. `left` counts the steps that were asked and wait for the next run; `refusal` is
+    """Why a run of a campaign ended; `finished` where it had certain steps to do and no others. `left` counts the steps that were asked and wait for the next run; `refusal` is
     why the last proposal was not judged, where that ended it."""
 
     reason: Reason
@@ -79,6 +83,7 @@ class Workshop:
         operators = {name: campaign.operator(name) for name in campaign.operator_names}
         self._proposer = Proposer(campaign.task, campaign.plugins, operators)
         self.settling = Settling(campaign, self.jobs, self._infrastructure)
+        self._requests = Requests(campaign, self.settling.signatures, os.getpid())
         self._proposing: dict[int, Future[Sequence[Draft]]] = {}
         self._judging: dict[str, Work] = {}
         self._cancelled = threading.Event()
@@ -116,32 +121,41 @@ class Workshop:
         self.settling.arrive(self._judges)
 
     def resume(self) -> None:
-        """Starts the steps that an earlier run left unfinished; a new campaign's seed is judged first. Raises `TaskError` where an
-        earlier run found that the seed fails."""
-        state = self.campaign.state
-        if not state.columns.programs:
+        """Starts the steps that an earlier run left unfinished; a seed that this version of the task has not judged is judged first.
+        Raises `TaskError` where an earlier run found that the seed fails."""
+        self._judge_seed()
+        self.start(step.asked for step in self.campaign.state.unfinished())
+
+    def only(self, steps: Iterable[Asked]) -> None:
+        """As `resume`, but for these steps, and nothing is asked but what they make of the best."""
+        self._reason = "finished"
+        self._judge_seed()
+        self.start(steps)
+
+    def _judge_seed(self) -> None:
+        state, name = self.campaign.state, self.campaign.name
+        if not state.seed_record:
             self._submit(self.jobs.seed())
         elif not state.seed_values:
             raise TaskError(
-                f"the seed of campaign {self.campaign.name!r} failed its own evaluator: {state.history.outcome(1)}. "
-                f"Do: `evolve program show {self.campaign.name}/1` says why; a mended task needs a new campaign"
+                f"the seed of campaign {name!r} failed its own evaluator: {state.history.outcome(state.seed_record)}. "
+                f"Do: `evolve program show {name}/{state.seed_record}` says why; mend the task, and `evolve campaign rejudge {name}`"
             )
-        self.start(step.asked for step in self.campaign.state.unfinished())
 
     def wait(self) -> list[Done]:
         """All that is done, at least one thing, or nothing when the time is up."""
         try:
-            done = [self._inbox.get(timeout=None if self._reason else self._patience())]
+            done = [self._inbox.get(timeout=INTERVAL if self._reason else self._patience())]
         except queue.Empty:
             return []
         while not self._inbox.empty():
             done.append(self._inbox.get_nowait())
         return done
 
-    def _patience(self) -> float | None:
-        """How long nothing may happen before there is something to decide."""
-        times = (self.asking.seconds_left(), self._infrastructure.seconds_left)
-        return min((seconds for seconds in times if seconds is not None), default=None)
+    def _patience(self) -> float:
+        """How long nothing may happen before there is something to decide, or it is time to look for requests."""
+        times = (self.asking.seconds_left(), self._infrastructure.seconds_left, INTERVAL)
+        return min(seconds for seconds in times if seconds is not None)
 
     def take(self, done: Done) -> Iterator[Settled]:
         """Settles what is done, or sends it on to the judge. Inside a transaction."""
@@ -164,7 +178,7 @@ class Workshop:
         """None where it was cancelled, or where it failed: the turn must not be lost with what had settled in it, so the error is
         kept until it is durable, and the step is one for the next run."""
         if future.cancelled():
-            if self._reason is None:
+            if self._reason in (None, "finished"):
                 self.settling.failure = SandboxError(
                     "the judges ended although nobody ended them. Do: go on with --continue; nothing that had settled is lost"
                 )
@@ -187,13 +201,22 @@ class Workshop:
             else:
                 self._submit(outcome)
 
+    def requested(self) -> Sequence[Asked]:
+        """What persons ask for, once a second. Inside a transaction."""
+        if not self._requests.due(time.monotonic()):
+            return []
+        asked = self._requests.take(adding=self._reason in (None, "finished"))
+        if self._requests.stopped and self._reason not in HASTY:
+            self._drain("stopped")
+        return asked
+
     def ask(self) -> list[Asked]:
         """What to do next, as much as there is room for. Inside a transaction, which must not be lost with what had settled in it:
         an error is kept until it is durable."""
         if self._reason is None and self.asking.spent():
             self._drain("budget")
         if self._reason:
-            return self.asking.last_measurement() if self._reason != "interrupted" and not self.busy else []
+            return self.asking.last_measurement() if self._reason not in HASTY and not self.busy else []
         if self.settling.failure is not None:
             return []
         try:
@@ -203,8 +226,9 @@ class Workshop:
             return []
 
     def remember(self) -> None:
-        """Keeps evaluations for later campaigns, when their records are durable."""
+        """Keeps evaluations for later campaigns, when their records are durable, and answers requests, when what came of them is."""
         self.settling.remember()
+        self._requests.answer()
 
     def stop_on_failure(self) -> None:
         """Raises what makes going on useless."""
@@ -214,10 +238,13 @@ class Workshop:
     def start(self, asked: Iterable[Asked]) -> None:
         """Starts steps whose `Asked` is durable."""
         for item in asked:
-            if isinstance(item.action, Measure):
-                self._submit(self.jobs.measurement(item, item.action))
-            else:
-                self._propose(item, item.action)
+            match item.action:
+                case Measure():
+                    self._submit(self.jobs.measurement(item, item.action))
+                case Import():
+                    self._submit(self.jobs.imported(item, item.action))
+                case Propose():
+                    self._propose(item, item.action)
 
     def _propose(self, asked: Asked, action: Propose) -> None:
         state = self.campaign.state
@@ -249,5 +276,5 @@ class Workshop:
             proposal.cancel()
         self._proposing.clear()
         for job, work in list(self._judging.items()):
-            if reason == "interrupted" or work.origin.kind == "proposal":
+            if reason in HASTY or work.origin.kind == "proposal":
                 self._executor.cancel(job)

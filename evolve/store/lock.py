@@ -8,8 +8,12 @@ from pathlib import Path
 from evolve.types import StoreError
 
 
+class Locked(StoreError):
+    """Another process writes to the log."""
+
+
 def acquire(log: Path) -> int:
-    """Locks `log` for writing and returns the descriptor that holds the lock; raises `StoreError` naming who has it, or `OSError`."""
+    """Locks `log` for writing and returns the descriptor that holds the lock; raises `Locked` naming who has it, or `OSError`."""
     lock = lock_file(log)
     while True:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
@@ -18,7 +22,7 @@ def acquire(log: Path) -> int:
         except BlockingIOError:
             holder = os.pread(descriptor, 32, 0).decode() or "unknown"
             os.close(descriptor)
-            raise StoreError(
+            raise Locked(
                 f"{log} is locked: another engine (process {holder}) writes to it. Do: wait until it ends, or stop it; "
                 "`evolve campaign show` reads it meanwhile"
             ) from None
@@ -34,6 +38,22 @@ def release(log: Path, descriptor: int) -> None:
     """Ends the lock and removes its file; the file goes first, while nobody else can hold it."""
     lock_file(log).unlink(missing_ok=True)
     os.close(descriptor)
+
+
+def writer(log: Path) -> int | None:
+    """The process that writes to `log`, as far as its lock's file says: None where there is none, or that process is gone. It takes no
+    lock, so that nobody who wants one is in the way of another."""
+    try:
+        process = int(lock_file(log).read_text("ascii"))
+    except (OSError, ValueError):
+        return None
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return None
+    except PermissionError:
+        pass
+    return process
 
 
 def lock_file(log: Path) -> Path:

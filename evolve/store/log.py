@@ -7,7 +7,7 @@ import json
 import math
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -25,6 +25,7 @@ _INDEX = (
     "INSERT INTO files_fts (rowid, text) "
     "SELECT number, text FROM files WHERE number > (SELECT coalesce(max(id), 0) FROM files_fts_docsize)"
 )
+INSERT_EVENT = "INSERT INTO events (at, active, crc, body) VALUES (?, ?, ?, ?)"
 _PUT_FILE = "INSERT INTO files (program, path, size, text) VALUES (?, CAST(? AS TEXT), ?, CAST(? AS TEXT))"
 _as_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
@@ -43,13 +44,14 @@ class Log(LogReader):
         self._inode = 0
 
     @classmethod
-    def create(cls, path: Path) -> Self:
-        """Makes a new log, readable by its owner alone, and opens it for writing; raises `StoreError` when there is a file."""
+    def create(cls, path: Path, build: Callable[[sqlite3.Connection], None] = schema.build) -> Self:
+        """Makes a new log, readable by its owner alone, and opens it for writing; raises `StoreError` when there is a file. `build` fills
+        an empty database with it."""
         refuse_network(path)
         with reachable(path), explained(path):
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             try:
-                make(path, schema.build)
+                make(path, build)
             except FileExistsError:
                 raise StoreError(
                     f"{path} exists. Do: go on with it (--continue), or take another name (--name)"
@@ -119,21 +121,7 @@ class Log(LogReader):
     def append(self, event: Event, *, at: float, active: float) -> int:
         """Stores `event` and returns its number; `at` in seconds since 1970, `active` in seconds that the campaign has run. Inside
         a transaction. NaN and infinity raise `StoreError`: an event that holds one could not be read back as it was."""
-        name = type(event).__name__
-        try:
-            body = _as_json(encode(event))
-        except ValueError as error:
-            raise StoreError(
-                f"{self.path} takes no NaN and no infinity, but this {name} holds one. Do: report it ({error})"
-            ) from error
-        if not (math.isfinite(at) and math.isfinite(active)):
-            raise StoreError(
-                f"{self.path} takes finite times, got at={at}, active={active} for this {name}. Do: check the clock"
-            )
-        crc = check_sum(float(at), float(active), body.encode())
-        cursor = self._writing().execute(
-            "INSERT INTO events (at, active, crc, body) VALUES (?, ?, ?, ?)", (at, active, crc, body)
-        )
+        cursor = self._writing().execute(INSERT_EVENT, event_row(self.path, event, at, active))
         assert cursor.lastrowid is not None
         return cursor.lastrowid
 
@@ -192,6 +180,22 @@ class Log(LogReader):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def event_row(path: Path, event: Event, at: float, active: float) -> tuple[float, float, int, str]:
+    """An event as `INSERT_EVENT` takes it; raises `StoreError` for what the log at `path` could not give back."""
+    name = type(event).__name__
+    try:
+        body = _as_json(encode(event))
+    except ValueError as error:
+        raise StoreError(
+            f"{path} takes no NaN and no infinity, but this {name} holds one. Do: report it ({error})"
+        ) from error
+    if not (math.isfinite(at) and math.isfinite(active)):
+        raise StoreError(
+            f"{path} takes finite times, got at={at}, active={active} for this {name}. Do: check the clock"
+        )
+    return at, active, check_sum(float(at), float(active), body.encode()), body
 
 
 def _stored(text: str) -> bytes:

@@ -7,7 +7,7 @@ long the campaign is.
 *Gain.* With `better(x)` the number of the last `WINDOW` successful results, the child among them, with a fitness
 strictly above x, a child c of a best parent p gains `log2((1 + better(p)) / (1 + better(c)))` where it is better than
 p, else 0. To halve the number of results that are better is worth 1 wherever it happens. A parent that failed, or no
-parent, counts as worse than every result.
+parent, counts as worse than every result. A newer version of the task empties the window; what it judges again enters it.
 
 *Cost.* `OVERHEAD` for every proposal; 1 for a judged one, since it held a judge slot; and what it used of the
 resource, in units of the mean of all uses of it: tokens and money per call, seconds and GPU seconds per judging.
@@ -30,6 +30,7 @@ from numpy.random import Generator
 
 from evolve.stop import Resource
 from evolve.types import (
+    REJUDGED,
     Asked,
     Call,
     ConfigError,
@@ -41,6 +42,7 @@ from evolve.types import (
     RecordId,
     Replied,
     Settled,
+    TaskChanged,
 )
 
 WINDOW = 512
@@ -133,11 +135,14 @@ class Bandit:
                 self._arms[self._steps[step]].costs += self._in_means(self._use_of_call(call))
             case Settled(record=record):
                 self._settle(record)
+            case TaskChanged():
+                self._ranks = Ranks()
 
     def _settle(self, record: Record) -> None:
         evaluation, origin = record.evaluation, record.origin
         self._steps.pop(origin.step, None)
-        if origin.kind == "measurement" or evaluation.outcome is Outcome.INTERNAL:
+        measured_again = origin.kind == "measurement" and origin.why != REJUDGED
+        if measured_again or evaluation.outcome is Outcome.INTERNAL:
             return
         if evaluation.fitness is not None:
             self._ranks.add(record.id, evaluation.fitness)

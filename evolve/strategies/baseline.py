@@ -1,12 +1,26 @@
 """What the baselines share: the records that may be parents, and an operator drawn evenly.
 
-Invariant: a quarantined program is never in the pool, and is there again once it is released."""
+Invariant: a quarantined program is never in the pool, and is there again once it is released; under a newer version of the task none
+is there before it was judged again."""
 
 from collections.abc import Collection, Sequence
 
 from numpy.random import Generator
 
-from evolve.types import ConfigError, Event, OriginKind, ProgramId, Propose, RecordId, Ruled, Selection, Settled
+from evolve.types import (
+    REJUDGED,
+    ConfigError,
+    Event,
+    OriginKind,
+    ProgramId,
+    Propose,
+    Record,
+    RecordId,
+    Ruled,
+    Selection,
+    Settled,
+    TaskChanged,
+)
 
 
 class Pool:
@@ -16,16 +30,21 @@ class Pool:
         self._kinds = frozenset(kinds)
         self._members: list[tuple[RecordId, ProgramId]] = []
         self._quarantined: set[ProgramId] = set()
+        self._known: set[ProgramId] = set()
         self.records: list[RecordId] = []
 
     def tell(self, event: Event) -> None:
         """Constant cost, but for rulings, which are rare and walk through the whole pool."""
         match event:
-            case Settled(record=record) if record.origin.kind in self._kinds:
-                if record.evaluation.fitness is not None and record.program is not None:
+            case Settled(record=record) if record.program is not None and self._belongs(record):
+                self._known.add(record.program)
+                if record.evaluation.fitness is not None:
                     self._members.append((record.id, record.program))
                     if record.program not in self._quarantined:
                         self.records.append(record.id)
+            case TaskChanged():
+                self._members.clear()
+                self.records = []
             case Ruled(what="quarantine", about=program):
                 self._rule(self._quarantined | {program})
             case Ruled(what="release", about=program):
@@ -34,6 +53,11 @@ class Pool:
     def draw(self, rng: Generator) -> RecordId | None:
         """One of the records, evenly; None while there is none."""
         return self.records[int(rng.integers(len(self.records)))] if self.records else None
+
+    def _belongs(self, record: Record) -> bool:
+        """Of a kind that is wanted, also where it is judged again by a newer version of the task."""
+        again = record.origin.why == REJUDGED and record.program in self._known
+        return record.origin.kind in self._kinds or again
 
     def _rule(self, quarantined: set[ProgramId]) -> None:
         self._quarantined = quarantined

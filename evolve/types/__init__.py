@@ -13,9 +13,11 @@ from evolve.types.errors import (
 from evolve.types.evaluation import Carried, Evaluation, Outcome, Parameters, Split, Trial, Trust, UnusableFitness
 from evolve.types.events import (
     FROM_SCRATCH,
+    REJUDGED,
     Action,
     Asked,
     Event,
+    Import,
     LessonWritten,
     MachineMeasured,
     Measure,
@@ -128,4 +130,6 @@ __all__ = [
     "TaskChanged",
     "Wait",
     "FROM_SCRATCH",
+    "Import",
+    "REJUDGED",
 ]

@@ -32,8 +32,23 @@ class Measure:
     case: str = ""
 
 
+REJUDGED = "newer version of the task"
+"""Why a program is judged again after `TaskChanged`: it enters the fresh archive as it entered the one before."""
 FROM_SCRATCH = "from scratch"
 """The case of a program that is judged without what its parent left."""
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class Import:
+    """Judge a program that a person brought, for `island`. `request` names who asked, so that it is done once. No strategy asks
+    for this."""
+
+    program: ProgramId
+    island: int = 0
+    parents: tuple[RecordId, ...] = ()
+    thought: str = ""
+    request: str = ""
 
 
 @tagged
@@ -106,7 +121,7 @@ class Asked:
     """A step was decided. `after` is how many records had settled: what its operator may know."""
 
     step: int
-    action: Propose | Measure
+    action: Propose | Measure | Import
     after: int
 
 
@@ -132,20 +147,23 @@ class Settled:
 @tagged
 @dataclass(frozen=True, slots=True)
 class LessonWritten:
-    """An operator or a person wrote a lesson."""
+    """An operator or a person wrote a lesson. `request` names the person's request, where there was one."""
 
     lesson: Lesson
+    request: str = ""
 
 
 @tagged
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """A rule or a person decided about a program; a quarantined one is never parent, inspiration or best."""
+    """A rule or a person decided about a program; a quarantined one is never parent, inspiration or best. `request` names the
+    person's request, where there was one."""
 
     what: Literal["quarantine", "release", "promote"]
     about: ProgramId
     by: str
     why: str = ""
+    request: str = ""
 
 
 @tagged
@@ -184,11 +202,14 @@ class Stamped:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a campaign has spent, over all its runs. `programs` counts judged proposals, `judge_seconds` wall time in judge slots."""
+    """What a campaign has spent, over all its runs. `programs` counts judged proposals, `judge_seconds` wall time in judge slots,
+    `measure_seconds` that of the measurements alone. `rejudged` counts programs that a newer version of the task has judged again,
+    which are no measurements here."""
 
     programs: int = 0
     records: int = 0
     measurements: int = 0
+    rejudged: int = 0
     screened: int = 0
     seconds: float = 0.0
     judge_seconds: float = 0.0

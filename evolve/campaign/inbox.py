@@ -1,0 +1,136 @@
+"""The folder beside a log where requests lie until whoever writes the log has taken them: `NAME.inbox/`, of its owner alone.
+
+Invariant: a file appears under its name only when it is whole, and a request is removed only after what came of it is durable. What is
+no request is set aside under another name, with a warning, and harms nobody."""
+
+import json
+import logging
+import os
+import re
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from evolve.campaign.requests import Answer, Request
+from evolve.types import StoreError, canonical
+from evolve.types.codec import decode, encode
+
+LARGEST = 64 << 20
+"""Bytes; no request is larger, for no program is."""
+FORGOTTEN_SECONDS = 3600.0
+"""An answer that nobody has read for so long is removed."""
+_NAME = re.compile(r"[0-9a-f]{8,64}")
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A request with the file that it lies in."""
+
+    path: Path
+    request: Request
+
+
+class Inbox:
+    """The inbox of one log. Nothing is made before something is put into it."""
+
+    def __init__(self, log: Path) -> None:
+        self.folder = log.with_name(f"{log.stem}.inbox")
+        self._unmovable: set[str] = set()
+
+    def put(self, request: Request, now: float) -> None:
+        """Adds a request after all that lie there; `now` in seconds since 1970. Raises `StoreError`."""
+        name = f"{int(now * 1e6):020d}-{request.id}.json"
+        try:
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+            self._write(name, canonical(encode(request)))
+        except OSError as error:
+            raise StoreError(
+                f"{self.folder} cannot take a request: {error.strerror}. Do: check that it is a folder that you may write to"
+            ) from error
+
+    def letters(self) -> Sequence[Letter]:
+        """What lies there, in the order in which it was put; what is no request is set aside."""
+        try:
+            paths = sorted(
+                path for path in self.folder.iterdir() if path.name.endswith(".json") and path.name[0] != "."
+            )
+        except OSError:
+            return ()
+        found = []
+        for path in paths:
+            try:
+                found.append(Letter(path, _request(path)))
+            except FileNotFoundError:
+                continue
+            except (OSError, ValueError, RecursionError) as error:
+                self._set_aside(path, str(error))
+        return found
+
+    def answer(self, letter: Letter, answer: Answer) -> None:
+        """Answers a request and removes it; a folder that takes no answer is a warning, for what was asked is done."""
+        try:
+            self._write(f"{answer.request}.answer", canonical(encode(answer)))
+        except OSError as error:
+            _logger.warning("%s takes no answer: %s", self.folder, error.strerror)
+        with suppress(OSError):
+            letter.path.unlink()
+
+    def answered(self, request: str) -> Answer | None:
+        """The answer to a request, which is then removed; None as long as there is none."""
+        path = self.folder / f"{request}.answer"
+        try:
+            found: Answer = decode(Answer, json.loads(path.read_text("utf-8")))
+        except (OSError, ValueError):
+            return None
+        path.unlink(missing_ok=True)
+        return found
+
+    def withdraw(self, request: str) -> None:
+        """Takes a request back that nobody has taken."""
+        for path in self.folder.glob(f"*-{request}.json"):
+            path.unlink(missing_ok=True)
+
+    def tidy(self, now: float) -> None:
+        """Removes answers that nobody came for, and the folder where nothing lies in it."""
+        with suppress(OSError):
+            for path in self.folder.glob("*.answer"):
+                if now - path.stat().st_mtime > FORGOTTEN_SECONDS:
+                    path.unlink(missing_ok=True)
+            self.folder.rmdir()
+
+    def _write(self, name: str, text: str) -> None:
+        draft = self.folder / f".{name}.new"
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with open(descriptor, "w", encoding="utf-8", errors="surrogatepass") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(descriptor)
+        draft.rename(self.folder / name)
+
+    def _set_aside(self, path: Path, why: str) -> None:
+        if path.name in self._unmovable:
+            return
+        kept = path.with_name(f"{path.name}.refused")
+        try:
+            path.rename(kept)
+        except OSError:
+            self._unmovable.add(path.name)
+            kept = path
+        _logger.warning("no request, and set aside: %s (%s)", kept, why)
+
+
+def _request(path: Path) -> Request:
+    """What lies in a file; raises `OSError`, and `ValueError` for what is no request of this user."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid() or status.st_size > LARGEST:
+            raise ValueError("it is no file of this user, or too large")
+        data = json.loads(file.read().decode("utf-8", "surrogatepass"))
+    request: Request = decode(Request, data)
+    if not _NAME.fullmatch(request.id):
+        raise ValueError(f"{request.id!r} is no name of a request")
+    return request

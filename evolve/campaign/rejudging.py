@@ -1,0 +1,107 @@
+"""Judging again by a newer version of the task: which programs, what that costs, and how it begins.
+
+Invariant: what is left to judge follows from the log, so that a rejudging which was interrupted goes on with what is missing; everything
+that was found before stays in the log."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evolve.campaign.campaign import Campaign
+from evolve.campaign.rulings import first_records
+from evolve.types import (
+    REJUDGED,
+    Asked,
+    ConfigError,
+    Import,
+    Measure,
+    ProgramId,
+    RecordId,
+    Task,
+    TaskChanged,
+    canonical,
+)
+from evolve.types.codec import encode
+
+
+@dataclass(frozen=True, slots=True)
+class Rejudging:
+    """What is to be judged by `task`: the seed, if `seed` says so, and the programs of these records, the best first. `waiting` of them
+    were asked for by a run that was interrupted. `seconds` is the mean that judging one has taken before, None where that is not known."""
+
+    task: Task
+    seed: bool
+    records: tuple[RecordId, ...]
+    waiting: tuple[RecordId, ...]
+    seconds: float | None
+
+    @property
+    def programs(self) -> int:
+        """How many programs will be judged."""
+        return self.seed + len(self.records) + len(self.waiting)
+
+
+def planned(campaign: Campaign, task: Task, *, everything: bool) -> Rejudging:
+    """What judging again takes: the elites alone, or `everything` that was ever judged; raises `ConfigError` for a task whose scores
+    cannot stand in the same log."""
+    _check_same_kind(campaign, task)
+    state = campaign.state
+    changed = task.version != campaign.task.version
+    judged = set[ProgramId]() if changed else state.judged
+    asked = [] if changed else [step.asked.action for step in state.unfinished()]
+    waiting = tuple(action.about for action in asked if isinstance(action, Measure) and action.why == REJUDGED)
+    if not changed and not state.columns.since:
+        return Rejudging(task, False, (), (), None)
+    chosen = list(first_records(state).values()) if everything else state.elites() if changed else state.former
+    out = {task.seed.id, *judged, *state.quarantined}
+    records = tuple(one for one in chosen if state.columns.programs[one - 1] not in out and one not in waiting)
+    seconds = _mean_seconds(campaign, (*waiting, *records))
+    return Rejudging(task, changed or not state.seed_record, records, waiting, seconds)
+
+
+def begin(campaign: Campaign, plan: Rejudging) -> Sequence[Asked]:
+    """Changes the task, if it is another version, asks for what is to be judged, and returns all steps to start. What persons had added
+    and was not judged is asked for again. Inside a transaction."""
+    added = [step.asked.action for step in campaign.state.unfinished() if isinstance(step.asked.action, Import)]
+    if plan.task.version != campaign.task.version:
+        definition = campaign.log.put_text(canonical(encode(plan.task)))
+        campaign.write(TaskChanged(plan.task.version, definition))
+        for action in added:
+            _ask(campaign, action)
+    for record in plan.records:
+        program = campaign.state.columns.programs[record - 1]
+        assert program is not None, "a record without a program is never judged again"
+        _ask(campaign, Measure(record, program, why=REJUDGED))
+    return [step.asked for step in campaign.state.unfinished()]
+
+
+def _ask(campaign: Campaign, action: Measure | Import) -> None:
+    state = campaign.state
+    campaign.write(Asked(state.last_step + 1, action, after=len(state.columns.programs)))
+
+
+def _mean_seconds(campaign: Campaign, records: Sequence[RecordId]) -> float | None:
+    """Of these records, but for those that came from the cache."""
+    found = [campaign.log.settled(record).record.evaluation for record in records]
+    seconds = [evaluation.seconds for evaluation in found if not evaluation.cached_from]
+    return math.fsum(seconds) / len(seconds) if seconds else None
+
+
+def _check_same_kind(campaign: Campaign, task: Task) -> None:
+    before, remedy = campaign.task, "Do: run a new campaign on it, evolve run"
+    if task.name != before.name:
+        raise ConfigError(f"campaign {campaign.name!r} is on the task {before.name!r}, got {task.name!r}. {remedy}")
+    if task.fitness.direction != before.fitness.direction:
+        raise ConfigError(
+            f"the fitness of task {task.name!r} is now better when it is {_better(task)}, and was when it was {_better(before)}: "
+            f"such scores cannot stand in one log. {remedy} {task.name}"
+        )
+    if task.seed.files.keys() != before.seed.files.keys():
+        raise ConfigError(
+            f"a program of task {task.name!r} is now {', '.join(task.seed.files)}, and was {', '.join(before.seed.files)}, so that none "
+            f"of the campaign's can be judged. {remedy} {task.name}"
+        )
+
+
+def _better(task: Task) -> str:
+    return "larger" if task.fitness.direction == "max" else "smaller"

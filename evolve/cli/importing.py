@@ -1,0 +1,200 @@
+"""`evolve program add`: a person's program becomes one of a campaign's, judged like all others.
+
+Invariant: once its step is in the log, the program is judged: by the engine that runs the campaign, else here, else by the next run."""
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from evolve.campaign import Campaign, existing_path, workspace
+from evolve.campaign.campaign import task_of
+from evolve.campaign.requests import Add
+from evolve.cli import wording
+from evolve.cli.asking import ask
+from evolve.cli.errors import INTERRUPTED
+from evolve.cli.output import debug_option, emit, facts, json_option
+from evolve.judge.executor import LocalExecutor
+from evolve.judge.version import check_version
+from evolve.loop import finish
+from evolve.plugins import load
+from evolve.store import Locked, Log, writer
+from evolve.types import ConfigError, Import, RecordId, Settled, Task
+
+LARGEST = 16 << 20
+"""Bytes of all files together."""
+SPARE = 60.0
+"""Seconds that a running engine has beyond twice the limits of the task's stages: others are judged before."""
+_PAUSE = 0.2
+_STDIN = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A program that was added. `name`, `record` and what was found are empty while it has not settled."""
+
+    campaign: str
+    step: int
+    name: str = ""
+    record: RecordId = 0
+    outcome: str = ""
+    fitness: float | None = None
+    insertion: str = ""
+    island: int = 0
+    cell: int = -1
+
+
+class Silent:
+    """Looks on and says nothing; implements `loop.Watch`."""
+
+    def settled(self, campaign: Campaign, event: Settled) -> None:
+        """The record is read from the log afterwards."""
+
+    def turned(self, campaign: Campaign) -> None:
+        """Nothing is shown."""
+
+
+@click.command("add")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--campaign", "name", help="The campaign.  [default: the one written last]")
+@click.option("--thought", default="", help="What the program is about, in a line.")
+@click.option("--parent", type=click.IntRange(min=1), help="The record that it was made from.")
+@json_option
+@debug_option
+def add_program(files: Sequence[str], name: str | None, thought: str, parent: int | None, as_json: bool) -> None:
+    """Add a program of your own to a campaign: it is judged, and may become a parent.
+
+    FILE is the program's file (- reads it from stdin), each of its files, or a folder with all of them.
+    """
+    log = existing_path(workspace(), name)
+    with Log.open(log, readonly=True) as opened:
+        task, before = task_of(opened), opened.count()
+    program = read_files(files, task)
+    if writer(log) is None:
+        check_version(task)
+    answer = ask(log, Add(program, thought, parent or 0))
+    found = _settled(log, task, answer.step, before)
+    added = Added(log.stem, answer.step) if found is None else _added(log, task, answer.step, found)
+    if as_json:
+        emit(added)
+    else:
+        click.echo(facts(_told(added, task)))
+
+
+def read_files(paths: Sequence[str], task: Task) -> Mapping[str, str]:
+    """The files of a program by the names that they have in the task; raises `ConfigError`."""
+    names = tuple(task.seed.files)
+    folder = Path(paths[0])
+    if len(paths) == 1 and folder.is_dir():
+        found = {
+            path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if _is_file(path, folder)
+        }
+        texts = {name: _text(path) for name, path in found.items()}
+        files = {name: text for name, text in texts.items() if task.context.get(name) != text}
+    elif len(paths) == 1 and len(names) == 1:
+        files = {names[0]: _stdin() if paths[0] == _STDIN else _text(folder)}
+    else:
+        files = {_name_in(names, path): _text(Path(path)) for path in paths}
+    if sum(map(len, files.values())) > LARGEST:
+        raise ConfigError(
+            f"a program is at most {LARGEST >> 20} MiB of text, got more. Do: name the program's files alone"
+        )
+    return files
+
+
+def _is_file(path: Path, folder: Path) -> bool:
+    """Neither hidden nor compiled."""
+    parts = path.relative_to(folder).parts
+    return path.is_file() and not any(part.startswith(".") or part == "__pycache__" for part in parts)
+
+
+def _name_in(names: Sequence[str], path: str) -> str:
+    """What a file is called in the program: the name that its path ends with, else its own."""
+    written = Path(path).absolute().as_posix()
+    return next((name for name in names if written.endswith(f"/{name}")), Path(path).name)
+
+
+def _stdin() -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"stdin is no text in UTF-8: {error}. Do: pipe a program's text into it") from error
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is no text in UTF-8: {error}. Do: name the program's files alone") from error
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}. Do: check the path") from error
+
+
+def _settled(log: Path, task: Task, step: int, after: int) -> Settled | None:
+    """The record of a step that was asked after event `after`, as soon as somebody has judged it: an engine, or else this process. None
+    where an engine takes longer than it should."""
+    deadline = time.monotonic() + 2 * sum(stage.limit for stage in task.stages) + SPARE
+    with Log.open(log, readonly=True) as opened:
+        while (found := _record_of(opened, step, after)) is None and time.monotonic() < deadline:
+            if writer(log) is None:
+                _judge(log, step)
+            else:
+                time.sleep(_PAUSE)
+    return found
+
+
+def _record_of(log: Log, step: int, after: int) -> Settled | None:
+    events = (stamped.event for stamped in log.events(after, only=Settled))
+    return next((one for one in events if isinstance(one, Settled) and one.record.origin.step == step), None)
+
+
+def _judge(log: Path, step: int) -> None:
+    """Judges all that was added and has not settled, unless somebody else has begun to write the log."""
+    try:
+        with Campaign.open(str(log), load(), log.parent, readonly=False) as campaign:
+            added = [one.asked for one in campaign.state.unfinished() if isinstance(one.asked.action, Import)]
+            with closing(LocalExecutor(campaign.task, 1)) as executor:
+                ending = finish(campaign, executor, executor.describe(), Silent(), added)
+    except Locked:
+        return
+    if ending.reason != "finished":
+        click.echo(f"interrupted: step {step} of campaign {log.stem} is judged by its next run", err=True)
+        click.get_current_context().exit(INTERRUPTED)
+
+
+def _added(log: Path, task: Task, step: int, event: Settled) -> Added:
+    record, placement = event.record, event.placement
+    fitness = record.evaluation.fitness
+    return Added(
+        campaign=log.stem,
+        step=step,
+        name=f"{log.stem}/{record.id}",
+        record=record.id,
+        outcome=record.evaluation.outcome.value,
+        fitness=None if fitness is None else task.fitness.shown(fitness),
+        insertion=placement.insertion.name,
+        island=placement.island,
+        cell=placement.cell,
+    )
+
+
+def _told(added: Added, task: Task) -> list[tuple[str, str]]:
+    if not added.name:
+        later = f"evolve program list {added.campaign} --all"
+        return [("program", f"step {added.step} of campaign {added.campaign}, not judged yet"), ("later", later)]
+    place = f" on island {added.island}, cell {added.cell}" if added.cell >= 0 else ""
+    rows = [
+        ("program", added.name),
+        ("outcome", added.outcome),
+        (
+            "score",
+            f"{task.fitness.name} {wording.number(added.fitness, task.fitness)}" if added.fitness is not None else "",
+        ),
+        ("archive", f"{added.insertion}{place}"),
+        ("next", f"evolve program show {added.name}" + ("" if added.fitness is not None else " --feedback")),
+    ]
+    return [(label, text) for label, text in rows if text]
