@@ -1,8 +1,10 @@
 """The program of a judge process: loads a task's evaluator once, then turns jobs into reports until its engine ends.
 
-Invariant: the socket carries frames and nothing else; what an evaluator prints goes elsewhere."""
+It runs in the task's own Python, where there may be nothing but the standard library: what it imports needs no more, but for an
+evaluator that a plugin brings. Invariant: the socket carries frames and nothing else; what an evaluator prints goes elsewhere."""
 
 import gc
+import importlib
 import importlib.util
 import json
 import socket
@@ -10,21 +12,22 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from evolve import plugins
 from evolve.judge.attempt import Raised, attempt
 from evolve.judge.children import die_with_parent
 from evolve.judge.evaluator import CodedEvaluator
 from evolve.judge.framing import receive_frame, send_frame
 from evolve.judge.job import Description, decode_job, encode_description, encode_report
 from evolve.judge.judging import Bench, judge, prepare
-from evolve.judge.machine import environment, hardware
-from evolve.judge.version import check_version
-from evolve.protocols import Evaluator
+from evolve.judge.machine import environment, hardware, imports
+from evolve.judge.version import check_version, deciding
 from evolve.sandbox import Box, Session
 from evolve.types import EvolveError, Program, Task, TaskError
 from evolve.types.codec import decode
+
+if TYPE_CHECKING:  # importing the protocols imports numpy, which a task's own Python may lack
+    from evolve.protocols import Evaluator
 
 _SOCKET = 3
 _TRACE_SHOWN = 1500
@@ -69,7 +72,7 @@ def serve(sock: socket.socket, make_box: Callable[[Task], Sandbox] = _box) -> No
 
 
 def _serve(sock: socket.socket, task: Task, box: Sandbox) -> None:
-    made = attempt(lambda: prepare(task, load_evaluator(task), box.isolation, environment()))
+    made = attempt(lambda: _bench(task, box.isolation))
     if isinstance(made, Raised):
         send_frame(sock, encode_description(_failed(task, made)))
         return
@@ -78,6 +81,12 @@ def _serve(sock: socket.socket, task: Task, box: Sandbox) -> None:
     while (data := receive_frame(sock)) is not None:
         report = judge(decode_job(data), made, lambda program, seconds: box.open(program, task.entry, seconds))
         send_frame(sock, encode_report(report))
+
+
+def _bench(task: Task, isolation: str) -> Bench:
+    evaluator, folder = load_evaluator(task), Path(task.folder)
+    modules = imports(folder, deciding(folder, task.one_file))
+    return prepare(task, evaluator, isolation, environment(modules))
 
 
 def _description(made: Bench) -> Description:
@@ -98,17 +107,25 @@ def _failed(task: Task, raised: Raised) -> Description:
         return Description(error=str(raised.error))
     source = task.evaluator.path or task.evaluator.plugin
     return Description(
-        error=f"the evaluator {source!r} of task {task.name!r} does not load: {raised.line}. "
-        "Do: mend it until it can be imported; --debug shows where it fails",
+        error=f"the evaluator {source!r} of task {task.name!r} does not load: {raised.line}. Do: {_remedy(task, raised.error)}",
         trace=raised.trace[-_TRACE_SHOWN:],
     )
 
 
-def load_evaluator(task: Task) -> Evaluator:
+def _remedy(task: Task, error: BaseException) -> str:
+    if task.python and isinstance(error, ModuleNotFoundError):
+        return (
+            f"install {error.name} for the Python that the task names (`{task.python} -m pip install {error.name}`, or "
+            f"`uv pip install --python {task.python} {error.name}`), or name another in [environment]"
+        )
+    return "mend it until it can be imported; --debug shows where it fails"
+
+
+def load_evaluator(task: Task) -> "Evaluator":
     """The evaluator that the task names; raises what its code raises, and `EvolveError`. A folder's may import its neighbours; what is
     beside a task in one file is no part of its version, so it cannot be imported."""
     if task.evaluator.path is None:
-        return plugins.load().evaluator(task.evaluator)
+        return _from_plugin(task)
     check_version(task)
     path = Path(task.folder) / task.evaluator.path
     if not task.one_file:
@@ -119,6 +136,19 @@ def load_evaluator(task: Task) -> Evaluator:
             f"{path} has {len(found)} functions marked @evaluator, wanted one. Do: mark the function that judges a program"
         )
     return next(iter(found.values()))
+
+
+def _from_plugin(task: Task) -> "Evaluator":
+    """Plugins, and what they need, are imported for this alone."""
+    try:
+        plugins = importlib.import_module("evolve.plugins")
+    except ModuleNotFoundError as error:
+        raise TaskError(
+            f"the evaluator of task {task.name!r} is the plugin's {task.evaluator.plugin!r}, and its Python, {sys.executable}, has no "
+            f"{error.name}. Do: install evolve and that plugin there, or take [environment] out of task.toml"
+        ) from error
+    evaluator: Evaluator = plugins.load().evaluator(task.evaluator)
+    return evaluator
 
 
 def _executed(path: Path) -> ModuleType:

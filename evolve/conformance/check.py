@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from evolve.conformance.declared import declarations
 from evolve.conformance.findings import CaseLine, Conformance, Finding
-from evolve.conformance.impostors import NO_LIMIT, NO_NUMBER, Impostor, cast
+from evolve.conformance.impostors import NO_LIMIT, NO_NUMBER, Impostor, cast, opened
 from evolve.conformance.judges import feedback, in_short, judged
 from evolve.judge import Description, Job, LocalExecutor, Report
 from evolve.statistics import noise_floor
@@ -51,7 +51,7 @@ def check(task: Task, slots: int) -> Conformance:
             findings += found
     limit = max(LEAST_SECONDS, PATIENCE * seed.evaluation.seconds)
     if seed.evaluation.outcome is Outcome.OK:
-        findings += _impostors(hurried(task, description, limit), slots, seed)
+        findings += _impostors(opened(hurried(task, description, limit)), slots, seed)
     else:
         findings.append(Finding("made-up programs", "not tried", "the seed must pass first"))
     return Conformance(

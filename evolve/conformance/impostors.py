@@ -7,7 +7,7 @@ Invariant: pure; an impostor is never the seed, and all that it does it does whe
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evolve.types import Outcome, Program, Task
 
@@ -114,8 +114,22 @@ _EMPTY = (
 NAN = "NaN for every number"
 
 
+def opened(task: Task) -> Task:
+    """The task with its entry among the program's files, where it is one of the context: as a compiled program might, other functions
+    can then answer."""
+    entry = _entry(task)
+    if entry not in task.context:
+        return task
+    context = {path: text for path, text in task.context.items() if path != entry}
+    return replace(task, seed=Program({**task.seed.files, entry: task.context[entry]}), context=context)
+
+
+def _entry(task: Task) -> str:
+    return f"{task.entry.replace('.', '/')}.py"
+
+
 def cast(task: Task) -> Cast:
-    """The impostors of a task."""
+    """The impostors of a task whose entry, if it has one, is a file of the program."""
     texts = {path: text for path, text in task.seed.files.items() if path.endswith(".py")}
     if task.entry:
         return _functions(task, texts)
@@ -128,7 +142,7 @@ def cast(task: Task) -> Cast:
 
 def _functions(task: Task, texts: Mapping[str, str]) -> Cast:
     """Other bodies for the functions of the entry module, or of all files where that one has none."""
-    entry = f"{task.entry.replace('.', '/')}.py"
+    entry = _entry(task)
     trees = {path: ast.parse(text) for path, text in texts.items()}
     chosen = [path for path in ([entry] if _defined(trees[entry]) else trees) if _defined(trees[path])]
     if not chosen:

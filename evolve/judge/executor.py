@@ -2,11 +2,13 @@
 
 Invariant: every submitted job's future ends with a report, or is cancelled; it never raises."""
 
+import os
 import threading
 from concurrent.futures import Future
 
+from evolve.judge.interpreter import check
 from evolve.judge.job import Description
-from evolve.judge.lifeline import Lifeline
+from evolve.judge.lifeline import Lifeline, clean_environment
 from evolve.judge.machine import usable_cores
 from evolve.judge.reader import Desk, Reader
 from evolve.judge.slot import Submitted
@@ -20,6 +22,8 @@ class LocalExecutor:
     """Implements `protocols.Executor` with one worker process per slot. Any thread may call it; make it before any other
     thread is started.
 
+    Making one raises `TaskError` where the task names a Python that cannot be used, and `SandboxError`.
+
     Futures end, and their callbacks run, on the thread named "evolve-executor" (a cancelled one's on the thread that cancels). A worker that has not answered `grace` seconds
     after the limits of the whole cascade is killed. A worker that dies or is killed costs its job a second try, and then an
     INTERNAL report."""
@@ -30,7 +34,9 @@ class LocalExecutor:
         self._closed = False
         self._desk = Desk()
         self._open: dict[str, Submitted] = {}
-        self._lifeline = Lifeline.start()
+        if task.python:
+            check(task.python, clean_environment(os.environ))
+        self._lifeline = Lifeline.start(task.python)
         reader = Reader(task, grace, self._lifeline, self._desk)
         self._thread = threading.Thread(target=reader.run, args=(slots,), name="evolve-executor", daemon=True)
         self._thread.start()

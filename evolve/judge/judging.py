@@ -6,13 +6,12 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evolve.judge.attempt import Raised, attempt
 from evolve.judge.candidate import Candidate, OpenSession
 from evolve.judge.checks import Fault, checked, printable, shortened, stored_texts
 from evolve.judge.job import Job, Report
-from evolve.protocols import Evaluator
 from evolve.sandbox import OUTCOME, SessionFailed
 from evolve.types import (
     Evaluation,
@@ -29,6 +28,9 @@ from evolve.types import (
     text_id,
 )
 from evolve.types.suggest import did_you_mean
+
+if TYPE_CHECKING:  # importing the protocols imports numpy, which a task's own Python may lack
+    from evolve.protocols import Evaluator
 
 _LOG_SHOWN = 2000
 
@@ -57,7 +59,7 @@ class _Found:
 
 def prepare(
     task: Task,
-    evaluator: Evaluator,
+    evaluator: "Evaluator",
     isolation: str = "",
     environment: str = "",
     clock: Callable[[], float] = time.monotonic,

@@ -15,7 +15,7 @@ from evolve.types import SandboxError
 
 _ALLOWED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 _SINGLE_THREADED = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-_SPAWNER = "import sys; from evolve.judge.spawner import main; main(int(sys.argv[1]))"
+_SPAWNER = "import sys; from evolve.judge.spawner import main; main(int(sys.argv[1]), sys.argv[2])"
 _MESSAGE = 1 << 12
 _PATIENCE = 4.0
 
@@ -35,10 +35,11 @@ class Lifeline:
     process: "subprocess.Popen[bytes]"
 
     @classmethod
-    def start(cls) -> "Lifeline":
-        """Starts the spawner in a session of its own, so that a Ctrl-C is the engine's alone; raises `SandboxError`."""
+    def start(cls, python: str = "") -> "Lifeline":
+        """Starts the spawner in a session of its own, so that a Ctrl-C is the engine's alone; raises `SandboxError`. Its workers run
+        in `python`; empty: the engine's own."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, "-P", "-c", _SPAWNER, str(theirs.fileno())]
+        command = [sys.executable, "-P", "-c", _SPAWNER, str(theirs.fileno()), python]
         with theirs:
             try:
                 process = subprocess.Popen(

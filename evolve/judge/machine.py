@@ -2,10 +2,17 @@
 
 Invariant: equal lines mean that fitness values may be compared; no line holds a time, a load or a host name."""
 
+import ast
 import os
 import platform
-from importlib.metadata import PackageNotFoundError, version
+import sys
+from collections.abc import Iterable, Iterator
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.util import find_spec
 from pathlib import Path
+
+_ALWAYS = ("numpy", "highspy")
+"""What many tasks compute with, also where it is imported for them."""
 
 
 def hardware(information: Path = Path("/proc/cpuinfo")) -> str:
@@ -27,12 +34,46 @@ def _model(information: Path) -> str:
     return named[0] if named else platform.processor() or platform.machine()
 
 
-def environment(packages: tuple[str, ...] = ("numpy",)) -> str:
-    """The versions of Python and of `packages`, as one line; one that is not installed is left out."""
-    found = [f"python {platform.python_version()}"]
-    for name in packages:
-        try:
-            found.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            continue
-    return ", ".join(found)
+def environment(modules: Iterable[str] = ()) -> str:
+    """The versions of this Python, of numpy and highspy, and of what brings `modules`, as one line; what is not installed is left
+    out."""
+    found = {name: number for name in (*_ALWAYS, *sorted(set(modules))) if (number := _version(name))}
+    return ", ".join([f"python {platform.python_version()}", *(f"{name} {number}" for name, number in found.items())])
+
+
+def imports(folder: Path, files: Iterable[Path]) -> frozenset[str]:
+    """The modules of others that the Python files among `files`, all below `folder`, import, anywhere in them: neither the standard
+    library's, nor their own, nor the engine's."""
+    python = [path for path in files if path.suffix == ".py"]
+    own = {part.removesuffix(".py") for path in python for part in path.relative_to(folder).parts}
+    named = {name.partition(".")[0] for path in python for name in _named(path)}
+    return frozenset(named - own - set(sys.stdlib_module_names) - {"evolve"})
+
+
+def _named(path: Path) -> Iterator[str]:
+    try:
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    except (OSError, ValueError, SyntaxError):  # it is told elsewhere, if it matters
+        return
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            yield node.module
+
+
+def _version(module: str) -> str:
+    """Of the module that is loaded, else of the package that has its name or brings it; empty where there is none."""
+    loaded = getattr(sys.modules.get(module), "__version__", "")
+    if loaded and isinstance(loaded, str):
+        return loaded
+    if find_spec(module) is None:
+        return ""
+    return _installed(module) or next(filter(None, map(_installed, packages_distributions().get(module, ()))), "")
+
+
+def _installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

@@ -1,6 +1,6 @@
 """The process between the engine and its judge workers: it starts them, and nothing that they start outlives it.
 
-A program of its own (`python -c ... main(3)`), single-threaded, without the engine's memory or keys. The engine's end of the
+A program of its own (`python -c ... main(3, "")`), single-threaded, without the engine's memory or keys. The engine's end of the
 control socket is its lifeline: however the engine ends, the end of file there ends every descendant.
 
 Invariant: when this process exits it has no descendant, and the temporary folder of its workers is gone."""
@@ -11,7 +11,6 @@ import select
 import shutil
 import signal
 import socket
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -19,22 +18,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evolve.judge.children import Children, OwnChildren, adopt_orphans
+from evolve.judge.interpreter import worker_command, worker_environment
 
 GRACE = 1.0
 """Seconds that what a dead worker left gets to clean up after itself, before it is killed."""
 _STEP = 0.01
-_WORKER = "import sys; from evolve.worker import main; main(int(sys.argv[1]))"
 _MESSAGE = 1 << 12
 
 
 @dataclass
 class Spawner:
-    """The workers by slot. Messages in: `{"start": slot}` with two descriptors (the worker's socket, its output), `{"kill": slot}`;
+    """The workers by slot, all of one `python` (empty: the engine's own). Messages in: `{"start": slot}` with two descriptors (the worker's socket, its output), `{"kill": slot}`;
     messages out: `{"ended": slot, "code": exit code}`."""
 
     control: socket.socket
     children: Children
     environment: Mapping[str, str]
+    python: str = ""
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     workers: dict[int, int] = field(default_factory=dict)
@@ -67,9 +67,10 @@ class Spawner:
         return True
 
     def _start(self, slot: int, sock: int, output: int) -> None:
-        command = [sys.executable, "-P", "-X", "faulthandler", "-c", _WORKER, str(os.getpid())]
+        command = worker_command(self.python, os.getpid())
+        environment = worker_environment(self.python, self.environment)
         try:
-            self.workers[slot] = self.children.start(command, {1: output, 2: output, 3: sock}, self.environment)
+            self.workers[slot] = self.children.start(command, {1: output, 2: output, 3: sock}, environment)
         finally:
             os.close(sock)
             os.close(output)
@@ -108,8 +109,8 @@ class Spawner:
         self.sweep()
 
 
-def main(control: int) -> None:
-    """The whole life of a spawner; `control` is the number of its socket."""
+def main(control: int, python: str) -> None:
+    """The whole life of a spawner; `control` is the number of its socket, `python` what its workers run in."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     adopt_orphans()
@@ -118,7 +119,7 @@ def main(control: int) -> None:
     signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     folder = Path(tempfile.mkdtemp(prefix="evolve-judge-"))
-    spawner = Spawner(socket.socket(fileno=control), OwnChildren(), {**os.environ, "TMPDIR": str(folder)})
+    spawner = Spawner(socket.socket(fileno=control), OwnChildren(), {**os.environ, "TMPDIR": str(folder)}, python)
     try:
         spawner.serve(ended)
     finally:

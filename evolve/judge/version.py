@@ -23,12 +23,15 @@ def check_version(task: Task) -> None:
 
 def task_version(folder: Path, parameters: Mapping[str, Scalar], one_file: str = "") -> str:
     """64 hexadecimal digits over every file of a task's folder that decides a score, or over `one_file` alone, and its parameters."""
-    if one_file:
-        found = [path for path in (folder / one_file,) if path.is_file()]
-    else:
-        found = [path for path in sorted(folder.rglob("*")) if _decides(path, folder)]
-    files = {str(path.relative_to(folder).as_posix()): _digest(path) for path in found}
+    files = {str(path.relative_to(folder).as_posix()): _digest(path) for path in deciding(folder, one_file)}
     return digest(canonical({"files": files, "parameters": dict(parameters)}))
+
+
+def deciding(folder: Path, one_file: str = "") -> list[Path]:
+    """The files of a task that decide a score, in a fixed order."""
+    if one_file:
+        return [path for path in (folder / one_file,) if path.is_file()]
+    return [path for path in sorted(folder.rglob("*")) if _decides(path, folder)]
 
 
 def _decides(path: Path, folder: Path) -> bool:

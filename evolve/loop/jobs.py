@@ -50,13 +50,14 @@ class Work:
 
 
 class Jobs:
-    """Makes the jobs of one campaign. `judges` says which stages have a relative threshold."""
+    """Makes the jobs of one campaign. `judges` says which stages have a relative threshold, and in what environment they are."""
 
     def __init__(self, campaign: Campaign, judges: Description) -> None:
         self._state = campaign.state
         self._task = campaign.task
         self._seed = campaign.settings.seed
         self._tops = judges.tops
+        self._environment = judges.environment
         self._cases = {case.name: case for case in campaign.task.held_out}
         self._release = campaign.plugins.evaluator_release(campaign.task.evaluator)
 
@@ -140,7 +141,7 @@ class Jobs:
         """The cache's key: all that an evaluation depends on; empty where a part of that has no version."""
         if self._release is None:
             return ""
-        return digest(canonical([self._task.version, self._release, program.id, encode(trial)]))
+        return digest(canonical([self._task.version, self._release, self._environment, program.id, encode(trial)]))
 
 
 def proposal_origin(asked: Asked, draft: Draft) -> Origin:

@@ -166,7 +166,10 @@ class _Blobs:
         content = self.payload[start : self.offset]
         if name == "bool" and content.strip(b"\0\1"):
             raise WireError("an array of truth values holds something else")
-        numpy = importlib.import_module("numpy")
+        try:
+            numpy = importlib.import_module("numpy")
+        except ModuleNotFoundError:
+            raise WireError("an array has arrived, and this Python has no numpy") from None
         return numpy.frombuffer(bytearray(content), dtype=name).reshape(shape)
 
 

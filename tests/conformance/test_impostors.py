@@ -1,10 +1,11 @@
 """Facts about programs that fail on purpose; those that do no harm are called here."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from evolve.conformance.impostors import NAN, NO_NUMBER, cast
+from evolve.conformance.impostors import NAN, NO_NUMBER, cast, opened
 from evolve.types import EvaluatorSource, Limits, Outcome, Program, Task
 
 SEED = '''"""A seed."""
@@ -110,6 +111,16 @@ def test_only_the_entry_is_changed_where_it_has_functions() -> None:
     changed = program("None for an answer", task(files, "main")).files
     assert changed["parts.py"] == files["parts.py"]
     assert "return None" in changed["main.py"]
+
+
+def test_an_entry_of_the_context_gets_another_body_too() -> None:
+    """As if the program answered so: the task's own file is then the program's."""
+    binding = "def f():\n    return 1.0\n"
+    given = replace(task({"a.c": "double f(void);"}, "binding"), context={"binding.py": binding, "a.h": ""})
+    seen = opened(given)
+    assert (seen.context, dict(seen.seed.files)) == ({"a.h": ""}, {"a.c": "double f(void);", "binding.py": binding})
+    assert loaded(program("an empty list for an answer", seen).files["binding.py"])["f"]() == []
+    assert opened(task()) == task()
 
 
 def test_a_command_gets_other_files() -> None:

@@ -2,7 +2,10 @@
 
 import platform
 
-from evolve.judge.machine import environment, hardware
+import numpy
+import pytest
+
+from evolve.judge.machine import environment, hardware, imports
 
 
 def test_the_hardware_class_is_the_processors_model_and_its_cores(tmp_path):
@@ -21,6 +24,34 @@ def test_the_hardware_class_needs_no_proc(tmp_path):
 
 
 def test_the_environment_names_what_is_installed():
-    """And leaves out what is not."""
-    assert environment(("no-such-package",)) == f"python {platform.python_version()}"
-    assert environment().startswith(f"python {platform.python_version()}, numpy ")
+    """Numpy and highspy first, then what was asked for, by the name of its module; what is not installed is left out."""
+    found = environment(("no_such_module", "pytest", "pluggy", "numpy"))
+    names = [part.split()[0] for part in found.split(", ")]
+    assert (names, found.split(", ")[0]) == (
+        ["python", "numpy", "highspy", "pluggy", "pytest"],
+        f"python {platform.python_version()}",
+    )
+
+
+def test_a_module_that_is_loaded_says_its_own_version(monkeypatch):
+    """It is the one that is used, whatever else is installed."""
+    monkeypatch.setattr(numpy, "__version__", "0.0.7")
+    assert "numpy 0.0.7" in environment()
+
+
+def test_a_package_is_found_by_the_name_of_its_module():
+    """They differ here."""
+    assert f"_pytest {pytest.__version__}" in environment(("_pytest",))
+
+
+def test_what_a_task_imports_is_found_in_all_its_files(tmp_path):
+    """Inside functions, too; its own modules, the standard library and the engine are no part of it."""
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "evaluator.py").write_text(
+        "import os.path, geometry\nfrom evolve import Trial\nfrom scipy.optimize import x\n"
+    )
+    (tmp_path / "geometry.py").write_text("def f():\n    import numpy.linalg as la\n    from parts import one\n")
+    (tmp_path / "parts" / "one.py").write_text("from . import two\nfrom .two import sympy\n")
+    (tmp_path / "broken.py").write_text("import torch (\n")
+    (tmp_path / "notes.txt").write_text("import torch\n")
+    assert imports(tmp_path, tmp_path.rglob("*.*")) == {"numpy", "scipy"}

@@ -56,7 +56,7 @@ def engine():
         def sleep(seconds):
             clock.now += seconds
 
-        yield ours, Spawner(theirs, FakeChildren(), {"WORD": "hello"}, clock, sleep)
+        yield ours, Spawner(theirs, FakeChildren(), {"WORD": "hello"}, clock=clock, sleep=sleep)
 
 
 def ask_start(ours, slot):
@@ -74,6 +74,17 @@ def test_a_worker_is_started_with_its_two_descriptors(engine):
     assert command[-1] == str(os.getpid())
     assert (files, environment, spawner.workers) == ([1, 2, 3], {"WORD": "hello"}, {4: 101})
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_worker_runs_in_the_tasks_own_python(engine):
+    """Without the folders in which the engine's modules lie."""
+    ours, spawner = engine
+    spawner.python = "/other/bin/python"
+    spawner.environment = {"WORD": "hello", "PYTHONPATH": "/engine"}
+    ask_start(ours, 0)
+    spawner.obey()
+    command, _, environment = spawner.children.commands[0]
+    assert (command[0], environment) == ("/other/bin/python", {"WORD": "hello"})
 
 
 def test_a_worker_that_cannot_be_started_ends_the_spawner(engine):

@@ -33,3 +33,14 @@ def test_another_release_of_an_evaluators_package_has_other_evaluations(key: Cal
 def test_what_an_evaluator_without_a_release_finds_is_not_kept(key: Callable[[str | None], str]) -> None:
     """Its code may be another one tomorrow."""
     assert key(None) == ""
+
+
+def test_a_score_of_another_environment_is_not_taken_for_one_of_this(bench: Workbench) -> None:
+    """The job is the same, and kept results are found by the versions of what the judges compute with, too."""
+    with bench.create() as campaign:
+        old, new, again = (
+            Jobs(campaign, replace(JUDGES, environment=text)).seed()
+            for text in ("numpy 1.26.4", "numpy 2.4.6", "numpy 2.4.6")
+        )
+    assert old.job == new.job
+    assert (old.key == new.key, new.key == again.key) == (False, True)

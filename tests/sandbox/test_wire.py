@@ -4,6 +4,7 @@ import enum
 import json
 import math
 import struct
+import sys
 import types
 from typing import Any
 
@@ -206,6 +207,13 @@ def test_bytes_that_no_honest_sender_writes_are_refused(data: bytes, reason: str
     """Each with its reason, and without executing or allocating anything on their behalf."""
     with pytest.raises(WireError, match=reason):
         decode(data)
+
+
+def test_an_array_where_there_is_no_numpy_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the sender's fault: nobody could have asked for one."""
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    with pytest.raises(WireError, match="this Python has no numpy"):
+        decode(payload('{"$array": ["int8", [1]]}', b"1"))
 
 
 def test_a_frame_tells_its_length() -> None:

@@ -1,7 +1,12 @@
-"""Facts about `docs/tasks.md`: its example is a task that works as it stands."""
+"""Facts about `docs/tasks.md`: its examples are tasks that work as they stand."""
 
 import importlib.util
+import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -77,3 +82,42 @@ def test_a_better_polynomial_has_a_smaller_error(folder: Path) -> None:
 def test_answers_of_another_form_are_invalid(folder: Path, program: str) -> None:
     """The example checks what the rules tell to check."""
     assert judged(load(folder), program).outcome is Outcome.INVALID
+
+
+# --- the example in C
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The folder `root` of the page."""
+    files = dict(
+        re.findall(r"^`root/([\w.]+)`:\n\n```\w+\n(.*?)^```$", PAGE.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    )
+    assert set(files) == {"README.md", "root.c", "main.c", "evaluator.py", "task.toml"}
+    (tmp_path / "root").mkdir()
+    for name, text in files.items():
+        (tmp_path / "root" / name).write_text(text, "utf-8")
+    return tmp_path / "root"
+
+
+def outcomes(folder: Path, programs: int) -> list[dict[str, Any]]:
+    """The records of a campaign on the folder's task."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "evolve", "run", f"./{folder.name}", "--budget", f"{programs}programs", "--json"],
+        cwd=folder.parent,
+        env={**os.environ, "EVOLVE_HOME": str(folder.parent / "home")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return [json.loads(line) for line in ran.stdout.splitlines()]
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler called `cc`")
+def test_the_example_in_c_runs_on_the_first_try(root: Path) -> None:
+    """The seed has the error that the page tells, and tuning its numbers makes it smaller."""
+    records = outcomes(root, 15)
+    assert {record["outcome"] for record in records[:-1]} == {"ok"}
+    assert records[0]["fitness"] == pytest.approx(0.0267, abs=1e-4)
+    assert min(record["fitness"] for record in records[:-1]) < records[0]["fitness"]
