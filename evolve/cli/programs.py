@@ -16,6 +16,7 @@ from evolve.campaign import Campaign, workspace
 from evolve.cli import evidence, pictures, wording
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, table
+from evolve.cli.program_judge import judge_program
 from evolve.plugins import load
 from evolve.types import ConfigError, Program, RecordId, TextId
 from evolve.types.suggest import did_you_mean
@@ -26,8 +27,11 @@ SHOWN = 20
 
 @noun
 def program() -> None:
-    """List, show and compare programs. NAME/ID is a record of a campaign; a bare ID is one of the campaign written last, and
+    """List, show, compare and judge programs. NAME/ID is a record of a campaign; a bare ID is one of the campaign written last, and
     `best` stands for its best program."""
+
+
+program.add_command(judge_program)
 
 
 @contextmanager
