@@ -14,6 +14,7 @@ import click
 
 import evolve.task
 from evolve.campaign import workspace
+from evolve.changes import refusal
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.judged import Judged, Summary, line, page, summary
 from evolve.cli.output import debug_option, emit, json_option
@@ -110,6 +111,9 @@ def _request(
 ) -> _Request:
     task = evolve.task.load(reference, parameters(assignments))
     program = program_from(task, files, sys.stdin.read() if STDIN in files else "")
+    refused = refusal(task, program)
+    if refused:
+        click.echo(f"evolve: note: no campaign would take this program: {refused}", err=True)
     if seeds is None and (seconds is None or task.deterministic):
         seeds = 1 if task.deterministic else NOISY
     if held_out and not task.held_out:

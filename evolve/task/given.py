@@ -3,9 +3,9 @@
 Invariant: the program has exactly the files that the task's programs have, and new ones only where the task allows them."""
 
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 
+from evolve.changes import matches
 from evolve.task.one_file import program_of
 from evolve.types import Program, Task, TaskError
 from evolve.types.suggest import did_you_mean
@@ -66,7 +66,7 @@ def _place(task: Task, name: str) -> str:
 
 
 def _may_be(task: Task, name: str) -> bool:
-    return name in task.seed.files or any(fnmatchcase(name, pattern) for pattern in task.new_files)
+    return name in task.seed.files or any(matches(name, pattern) for pattern in task.new_files)
 
 
 def _text(name: str) -> str:
