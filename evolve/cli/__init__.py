@@ -18,7 +18,7 @@ GROUP = "evolve.commands"
 COMMANDS = {
     "run": ("evolve.cli.run:run", "Search for better programs: a new campaign on TASK, or more of an old one."),
     "campaign": ("evolve.cli.campaigns:campaign", "List, show and replay campaigns."),
-    "program": ("evolve.cli.programs:program", "List, show and compare the programs of a campaign."),
+    "program": ("evolve.cli.programs:program", "List, show and compare the programs of a campaign; judge your own."),
     "task": ("evolve.cli.tasks:task", "List, write and check tasks."),
     "plugin": ("evolve.cli.plugins:plugin", "List the plugins with what each provides."),
 }

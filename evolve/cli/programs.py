@@ -14,6 +14,7 @@ from evolve.campaign import Campaign, workspace
 from evolve.cli import evidence, importing, pictures, rulings, wording
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, table
+from evolve.cli.program_judge import judge_program
 from evolve.cli.references import opened
 from evolve.plugins import load
 from evolve.types import ConfigError, Program, RecordId, TextId
@@ -24,10 +25,11 @@ SHOWN = 20
 
 @noun
 def program() -> None:
-    """List, show, compare, add and rule out programs. NAME/ID is a record of a campaign; a bare ID is one of the campaign written last, and
-    `best` stands for its best program."""
+    """List, show, compare, judge, add and rule out programs. NAME/ID is a record of a campaign; a bare ID is one of the campaign written
+    last, and `best` stands for its best program."""
 
 
+program.add_command(judge_program)
 program.add_command(importing.add_program)
 program.add_command(rulings.quarantine_program)
 program.add_command(rulings.release_program)

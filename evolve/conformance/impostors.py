@@ -131,23 +131,23 @@ def _entry(task: Task) -> str:
 def cast(task: Task) -> Cast:
     """The impostors of a task whose entry, if it has one, is a file of the program."""
     texts = {path: text for path, text in task.seed.files.items() if path.endswith(".py")}
-    if task.entry:
-        return _functions(task, texts)
-    if texts:
-        return _commands(task, texts)
-    reason = "the program has no Python file, so that no other one can be made up"
+    if not texts:
+        return _nothing("the program has no Python file, so that no other one can be made up", _blank(task.seed))
+    return _functions(task, texts) if task.entry else _commands(task, texts)
+
+
+def _nothing(reason: str, *tried: Impostor) -> Cast:
     names = [*(behaviour.name for behaviour in (*_harms(0), *_EMPTY)), NAN]
-    return Cast((_blank(task.seed),), dict.fromkeys(names, reason))
+    return Cast(tried, dict.fromkeys(names, reason))
 
 
 def _functions(task: Task, texts: Mapping[str, str]) -> Cast:
     """Other bodies for the functions of the entry module, or of all files where that one has none."""
-    entry = _entry(task)
-    trees = {path: ast.parse(text) for path, text in texts.items()}
-    chosen = [path for path in ([entry] if _defined(trees[entry]) else trees) if _defined(trees[path])]
+    package = _entry(task).removesuffix(".py") + "/__init__.py"
+    defining = [path for path, text in texts.items() if _defined(ast.parse(text))]
+    chosen = [path for path in defining if path in (_entry(task), package)] or defining
     if not chosen:
-        names = [*(behaviour.name for behaviour in (*_harms(0), *_EMPTY)), NAN]
-        return Cast((), dict.fromkeys(names, "the program's files define no function at their top level"))
+        return _nothing("the program's files define no function at their top level")
     made = [
         Impostor(behaviour.name, _with_body(task.seed, chosen, behaviour.body), behaviour.right, behaviour.remedy)
         for behaviour in (*_harms(task.limits.memory), *_EMPTY)

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evolve.blocks import END, START
 from evolve.types import TaskError
 
-START, END = "EVOLVE-BLOCK-START", "EVOLVE-BLOCK-END"
 SEED = "seed.py"
 """The name of the program's only file."""
 
@@ -109,11 +109,12 @@ def _blocks(path: Path, text: str) -> list[_Block]:
 
 
 def _markers(text: str) -> Iterator[tuple[int, str]]:
-    """The markers in comments, with their lines."""
+    """The markers in comments, with their lines; a comment that tells of both is none of them."""
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.COMMENT:
-                yield from ((token.start[0], marker) for marker in (START, END) if marker in token.string)
+            named = [marker for marker in (START, END) if marker in token.string]
+            if token.type == tokenize.COMMENT and len(named) == 1:
+                yield token.start[0], named[0]
     except (tokenize.TokenError, SyntaxError):  # a program that does not parse may be judged all the same
         return
 

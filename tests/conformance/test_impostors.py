@@ -143,6 +143,12 @@ def test_a_program_in_another_language_is_only_emptied() -> None:
     assert len(found.not_tried) == 9
 
 
+def test_an_entry_that_is_no_file_of_the_program_leaves_the_other_files() -> None:
+    """A binding among the context files cannot change, so the functions that it calls get another body."""
+    changed = program("None for an answer", task({"rules.py": "def f():\n    return 1\n"}, "binding")).files
+    assert "return None" in changed["rules.py"]
+
+
 def test_a_program_without_functions_is_not_replaced() -> None:
     """Its evaluator calls nothing that could be."""
     found = cast(task({"seed.py": "f = abs\n"}))

@@ -28,7 +28,7 @@ import math
 
 from evolve import Candidate, Evaluation, Trial, evaluator
 
-HELP = 2.0
+HELP = 2.0  # not between EVOLVE-BLOCK-START and EVOLVE-BLOCK-END
 
 
 # EVOLVE-BLOCK-START
