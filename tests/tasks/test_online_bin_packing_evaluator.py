@@ -91,7 +91,7 @@ REFUSED = {
     "one too few": ("return residual[1:]", Outcome.INVALID),
     "one number": ("return 1.0", Outcome.INVALID),
     "nothing": ("pass", Outcome.INVALID),
-    "a huge answer": ("import numpy as np\n    return np.zeros(3_000_000)", Outcome.INVALID),
+    "a huge answer": ("import numpy as np\n    return np.zeros(3_000_000)", Outcome.OUT_OF_MEMORY),
     "a huge number": ("return [10**400] * len(residual)", Outcome.INVALID),
     "raises on some items": ("assert item != 77\n    return residual", Outcome.CRASHED),
     "answers by call count": (
