@@ -43,8 +43,8 @@ def perform(requests: int, replies: int) -> None:
 
 
 def answer(program: "LoadedProgram", request: bytes) -> bytes:
-    """The reply to `["call", function, arguments, keywords]` or `["run", argv, input, most, log]`: `["ok", value]`, or another status
-    with its message."""
+    """The reply to `["call", function, arguments, keywords]`, `["map", function, calls]` or `["run", argv, input, most, log]`:
+    `["ok", value]`, or another status with its message."""
     status = Status.NO_ENTRY
     try:
         kind, what, *told = decode(request)
@@ -52,7 +52,7 @@ def answer(program: "LoadedProgram", request: bytes) -> bytes:
             return encode([Status.OK, program.run(what, *told)])
         function = program.function(what)
         status = Status.ERROR
-        value = function(*told[0], **told[1])
+        value = [function(*each) for each in told[0]] if kind == "map" else function(*told[0], **told[1])
         _flush()
         status = Status.BAD_JSON
         return encode([Status.OK, value])

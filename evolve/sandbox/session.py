@@ -61,6 +61,14 @@ class Session:
         session's limit holds anyhow. Raises `SessionFailed`; arguments that are no plain data raise `WireError`."""
         return self._asked("call", f"{function}()", ["call", function, arguments, keywords], seconds)
 
+    def map(self, function: str, calls: Sequence[Sequence[Any]], /, seconds: float | None = None) -> list[Any]:
+        """The answers of one function to many calls, each given by its arguments. All cross together, so a hundred cost little more
+        than one; the program has all the arguments at once. Raises as `call` does; one call that fails is the failure of all."""
+        answers = self._asked("call", f"{function}()", ["map", function, list(calls)], seconds)
+        if type(answers) is not list or len(answers) != len(calls):
+            raise SessionFailed(Status.BAD_JSON, f"what came of {function}() is not of the form in which that comes")
+        return answers
+
     def run(self, argv: Sequence[str], *, input: str = "", seconds: float | None = None) -> Completed:
         """Runs a command in the candidate's folder, where all files of the program and the context lie, with `input` for its standard
         input. Any exit code is an answer; an end by a signal, too much output or too much time raise `SessionFailed`. A command
@@ -98,8 +106,16 @@ class Session:
         return Completed(code, readable(output), readable(errors))
 
     def _asked(self, kind: str, what: str, request: list[Any], seconds: float | None) -> Any:
-        """The answer to a request, of which `what` is the name in a failure's message."""
-        self._reach(kind)
+        """The answer to a request, of which `what` is the name in a failure's message. Raises where the session cannot do this any more."""
+        if self._closed:
+            raise SandboxError(f"a {kind} in a session that is over. Do: {kind} inside its `with` block")
+        if _ORDER.index(kind) < _ORDER.index(self._reached):
+            raise SandboxError(
+                f"a {kind} after a {self._reached}, which the program's own code may have influenced. Do: {kind} first, or in another session"
+            )
+        if self._failure is not None:
+            raise SessionFailed(self._failure.status, self._failure.message, self._failure.signal)
+        self._reached = kind
         payload = encode(request)
         deadline = self._deadline if seconds is None else min(self._deadline, time.monotonic() + seconds)
         try:
@@ -113,18 +129,6 @@ class Session:
         if status is Status.OK:
             return value
         raise SessionFailed(status, readable(value))
-
-    def _reach(self, kind: str) -> None:
-        """Raises where the session cannot do this any more."""
-        if self._closed:
-            raise SandboxError(f"a {kind} in a session that is over. Do: {kind} inside its `with` block")
-        if _ORDER.index(kind) < _ORDER.index(self._reached):
-            raise SandboxError(
-                f"a {kind} after a {self._reached}, which the program's own code may have influenced. Do: {kind} first, or in another session"
-            )
-        if self._failure is not None:
-            raise SessionFailed(self._failure.status, self._failure.message, self._failure.signal)
-        self._reached = kind
 
     def close(self) -> SessionFailed | None:
         """Ends the candidate and all that it started; `usage` is valid afterwards. Gives what was wrong that no call has said."""

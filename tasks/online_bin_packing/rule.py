@@ -15,6 +15,8 @@ from evolve import Candidate
 
 ANSWER_SECONDS = 2.0
 """Wall time of one answer; that of the first includes the import of the program."""
+ANSWERS_SECONDS = 5.0
+"""Wall time of some hundred answers."""
 ALIKE = 1e-9
 """Two answers that differ by less than this share of their size are one: numpy's loops may round otherwise at another place in memory."""
 RECALLED = 20
@@ -30,6 +32,10 @@ class Session(Protocol):
 
     def call(self, function: str, /, *arguments: Any, seconds: float | None = None) -> Any:
         """The answer of one of its functions."""
+        ...
+
+    def map(self, function: str, calls: Sequence[Sequence[Any]], /, seconds: float | None = None) -> list[Any]:
+        """The answers of one of its functions to many calls at once."""
         ...
 
 
@@ -64,11 +70,9 @@ class Table:
 
 def tabulated(candidate: Candidate, sizes: Sequence[int], capacity: int, rng: Generator) -> Table:
     """The answers for every size of item, asked in a random order before there is any item."""
-    with candidate.session() as session:
-        answers = {
-            item: _answer(session, item, _rooms(item, capacity)) for item in rng.permutation(np.array(sizes)).tolist()
-        }
-    rows = {item: np.concatenate((np.full(item, -np.inf), scores)) for item, scores in answers.items()}
+    order = rng.permutation(np.array(sizes)).tolist()
+    answers = _answers(candidate, [(item, _rooms(item, capacity)) for item in order])
+    rows = {item: np.concatenate((np.full(item, -np.inf), scores)) for item, scores in zip(order, answers, strict=True)}
     return Table(capacity, rows)
 
 
@@ -79,16 +83,19 @@ def _rooms(item: int, capacity: int) -> Integers:
 
 def is_for_each_bin_alone(candidate: Candidate, table: Table, rng: Generator) -> bool:
     """Whether the table says it all: what a bin gets does not depend on the other bins, nor on their order. Raises `Unsteady`."""
-    with candidate.session() as session:
-        for item in rng.permutation(list(table.rows))[:RECALLED].tolist():
-            _compare(table.rows[item][item:], _answer(session, item, _rooms(item, table.capacity)), item)
-        return all(_answers_as_the_table(session, table, rng) for _ in range(CROWDS))
+    recalled = [(item, _rooms(item, table.capacity)) for item in rng.permutation(list(table.rows))[:RECALLED].tolist()]
+    crowds = [_crowd(table, rng) for _ in range(CROWDS)]
+    answers = _answers(candidate, recalled + crowds)
+    for (item, rooms), scores in zip(recalled, answers, strict=False):
+        _compare(table.rows[item][rooms], scores, item)
+    told = zip(crowds, answers[len(recalled) :], strict=True)
+    return all(_alike(table.rows[item][rooms], scores) for (item, rooms), scores in told)
 
 
-def _answers_as_the_table(session: Session, table: Table, rng: Generator) -> bool:
+def _crowd(table: Table, rng: Generator) -> tuple[int, Integers]:
+    """An item and some bins that can take it, the new one last."""
     item = int(rng.choice(list(table.rows)))
-    crowd = np.append(rng.integers(item, table.capacity + 1, rng.integers(CROWD)), table.capacity)
-    return _alike(table.rows[item][crowd], _answer(session, item, crowd))
+    return item, np.append(rng.integers(item, table.capacity + 1, rng.integers(CROWD)), table.capacity)
 
 
 def played(candidate: Candidate, items: Sequence[int], capacity: int, rng: Generator) -> tuple[Packing, list[Question]]:
@@ -128,6 +135,13 @@ def _alike(one: Scores, other: Scores) -> bool:
 
 def _answer(session: Session, item: int, residual: Integers) -> Scores:
     return scores_from(session.call("score", item, residual, seconds=ANSWER_SECONDS), len(residual))
+
+
+def _answers(candidate: Candidate, questions: Sequence[tuple[int, Integers]]) -> list[Scores]:
+    """The answers to questions that may be known all at once, in a process of their own."""
+    with candidate.session() as session:
+        answers = session.map("score", questions, seconds=ANSWERS_SECONDS)
+    return [scores_from(answer, len(rooms)) for answer, (_, rooms) in zip(answers, questions, strict=True)]
 
 
 def scores_from(answer: object, count: int) -> Scores:

@@ -59,6 +59,43 @@ def test_a_session_goes_on_after_an_exception(box: Box) -> None:
         assert session.call("count") == 1
 
 
+def test_many_calls_cross_together(box: Box) -> None:
+    """In their order, in one process, arrays too."""
+    source = "def f(a, b=0):\n    return [a * 2, b]\n" + _COUNTER
+    with box.open(program(source), "seed", 10) as session:
+        assert session.map("count", [[1], [2], []]) == [1, 3, 4]
+        answers = session.map("f", [(numpy.arange(2),), (3, 4)])
+        assert (answers[0][0].tolist(), answers[1]) == ([0, 2], [6, 4])
+        assert session.map("f", []) == []
+
+
+def test_one_of_many_calls_that_fails_is_the_failure_of_all(box: Box) -> None:
+    """And the session goes on."""
+    with box.open(program(_COUNTER), "seed", 10) as session:
+        with pytest.raises(SessionFailed, match="positional argument") as caught:
+            session.map("count", [[1], [2, 3]])
+        assert caught.value.status is Status.ERROR
+        assert session.map("count", [[4]], seconds=5) == [5]
+
+
+_SHORT = """
+import os, struct
+def f():
+    text = b'["ok",[1,2]]'
+    payload = struct.pack(">I", len(text)) + text
+    os.write(4, struct.pack(">Q", len(payload)) + payload)
+    os._exit(0)
+"""
+
+
+def test_a_forged_answer_to_many_calls_has_as_many_answers(box: Box) -> None:
+    """A program that writes its own frame cannot make the judge's list shorter."""
+    with box.open(program(_SHORT), "seed", 10) as session:
+        with pytest.raises(SessionFailed, match="not of the form in which that comes") as caught:
+            session.map("f", [[], [], []])
+        assert caught.value.status is Status.BAD_JSON
+
+
 def test_arguments_may_have_any_name(box: Box) -> None:
     """But `seconds`, which is the judge's."""
     with box.open(program("def f(function, self): return function + self"), "seed", 10) as session:

@@ -91,7 +91,7 @@ REFUSED = {
     "one too few": ("return residual[1:]", Outcome.INVALID),
     "one number": ("return 1.0", Outcome.INVALID),
     "nothing": ("pass", Outcome.INVALID),
-    "a huge answer": ("import numpy as np\n    return np.zeros(3_000_000)", Outcome.INVALID),
+    "a huge answer": ("import numpy as np\n    return np.zeros(3_000_000)", Outcome.OUT_OF_MEMORY),
     "a huge number": ("return [10**400] * len(residual)", Outcome.INVALID),
     "raises on some items": ("assert item != 77\n    return residual", Outcome.CRASHED),
     "answers by call count": (
@@ -122,13 +122,12 @@ def test_a_program_that_searches_its_process_for_the_items_finds_none(judged: Ju
 import gc
 import numpy as np
 
-FIRST = {first!r}
+FIRST = [int(word) for word in "{" ".join(map(str, first))}".split()]
 
 def known():
-    for found in gc.get_objects():
-        if type(found) in (list, tuple) and found is not FIRST and list(found[: len(FIRST)]) == FIRST:
-            return True
-    return False
+    lists = [one for one in gc.get_objects() if type(one) in (list, tuple) and one is not FIRST]
+    numbers = [one[: len(FIRST)] for one in lists if all(type(value) is int for value in one[: len(FIRST)])]
+    return any(list(one) == FIRST for one in numbers)
 
 def score(item, residual):
     assert not known()

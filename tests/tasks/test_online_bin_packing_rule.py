@@ -40,6 +40,10 @@ class Asked:
         self.questions.append((item, residual.tolist()))
         return self.score(item, residual)
 
+    def map(self, function: str, calls: Any, seconds: float) -> list[Any]:
+        assert seconds == rule.ANSWERS_SECONDS
+        return [self.call(function, *each, seconds=rule.ANSWER_SECONDS) for each in calls]
+
 
 def candidate(source: str) -> InProcess:
     return InProcess(lambda: rules.function(source))
