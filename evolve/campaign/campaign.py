@@ -128,7 +128,7 @@ class Campaign:
         versions = {"evolve": evolve.__version__, "python": platform.python_version(), "numpy": np.__version__}
         definition = canonical(encode(task))
         now = time.time()
-        settings = _dated(_with_resource(settings, task, plugins), now)
+        settings = _dated(with_resource(settings, task, plugins), now)
         path = new_path(home, task.name, name)
         opened = Opened(path.stem, settings.task, task.version, "", settings.model_dump(mode="json"), versions)
         try_settings(settings, task, plugins)
@@ -290,7 +290,7 @@ def confirmed_best(campaign: Campaign) -> float | None:
     return None if best is None or best.reported is None else best.reported.mean
 
 
-def _with_resource(settings: Settings, task: Task, plugins: Plugins) -> Settings:
+def with_resource(settings: Settings, task: Task, plugins: Plugins) -> Settings:
     """The settings with the resource of the tightest budget, for a strategy that wants to know it. It is fixed for the campaign's
     whole life, so that every replay decides alike."""
     strategy = settings.strategy

@@ -14,6 +14,7 @@ import click
 from evolve import report
 from evolve.campaign import Campaign, campaigns, workspace
 from evolve.cli import summary, wording
+from evolve.cli.campaign_files import export_config, show_schema
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option, table
 from evolve.plugins import load
@@ -25,6 +26,10 @@ from evolve.types import Opened, SettingsChanged, StoreError
 @noun
 def campaign() -> None:
     """List, show and replay campaigns. NAME is a campaign or the path of its log; without it, the one written last."""
+
+
+campaign.add_command(export_config)
+campaign.add_command(show_schema)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 Invariant: whatever is wrong with a folder is one `TaskError` that names the file, the key, what was got and what to do."""
 
-from evolve.task.folders import bundled, find
+from evolve.task.folders import bundled, find, is_bundled
 from evolve.task.loader import load
 
-__all__ = ["bundled", "find", "load"]
+__all__ = ["bundled", "find", "is_bundled", "load"]

@@ -16,6 +16,11 @@ def bundled() -> tuple[str, ...]:
     return _tasks_in(_bundled_folder())
 
 
+def is_bundled(folder: Path) -> bool:
+    """Whether a task's folder is one that ships with the engine, so that its name is enough wherever the engine is installed."""
+    return folder.parent == _bundled_folder()
+
+
 def find(reference: str | Path) -> Path:
     """The folder of a task: a path to it, else `tasks/<name>` below the current folder, else a bundled task's name.
     Raises `TaskError` that lists the known tasks."""
