@@ -40,12 +40,27 @@ class AxisSection(Section):
 class IslandsSection(Section):
     """`archive.*`: the shape and the rules of the archive. Counts are settled proposals of an island; 0 means never."""
 
-    islands: int = Field(default=4, ge=1, le=1000)
-    capacity: int = Field(default=0, ge=0, le=100, description="elites per cell; 0: one, or four on the default axes")
+    islands: int = Field(default=4, ge=1, le=1000, description="how many islands")
+    capacity: int = Field(
+        default=0,
+        ge=0,
+        le=100,
+        description="elites per cell; 0: one, or four where the task declares no axes",
+    )
     axes: tuple[AxisSection, ...] = Field(default=(), description="in place of the task's axes; none: the task's")
-    migrate_every: int = Field(default=200, ge=0)
-    migrants: int = Field(default=1, ge=1)
-    reset_every: int = Field(default=0, ge=0)
+    migrate_every: int = Field(
+        default=200,
+        ge=0,
+        description="each time that so many of an island's proposals have settled, its best elites claim places on the next island too; "
+        "0: never",
+    )
+    migrants: int = Field(default=1, ge=1, description="how many of its elites do so")
+    reset_every: int = Field(
+        default=0,
+        ge=0,
+        description="each time that so many proposals per island have settled, the worse half of the islands is cleared and begins again, "
+        "each with the best program of a better island; 0: never",
+    )
 
     @model_validator(mode="after")
     def _named_once(self) -> "IslandsSection":
@@ -58,26 +73,44 @@ class IslandsSection(Section):
 class ConfirmSection(Section):
     """`confirm.*`: when a gain is measured again before it counts."""
 
-    share: float = Field(default=0.2, ge=0, le=1, description="of judge time that measurements may take")
-    z: float = Field(default=2.0, ge=0)
-    sigmas: float = Field(default=5.0, gt=0)
+    share: float = Field(
+        default=0.2,
+        ge=0,
+        le=1,
+        description="the share of judge time that measurements may take: repeated ones, and certificates",
+    )
+    z: float = Field(
+        default=2.0,
+        ge=0,
+        description="a gain counts at once when it reaches both the noise floor and so many standard errors of the difference",
+    )
+    sigmas: float = Field(default=5.0, gt=0, description="or when it is more than so many noise floors")
     seeds: int = Field(
-        default=5, ge=2, le=100, description="measurements of the seed that give a noisy task's noise floor"
+        default=5,
+        ge=2,
+        le=100,
+        description="how often the seed of a noisy task is judged, to learn the noise floor",
     )
 
 
 class StrategySection(Section):
     """`strategy.*`: which one, and its own settings."""
 
-    name: str = "islands"
-    settings: dict[str, Any] = Field(default_factory=dict)
+    name: str = Field(
+        default="islands", description="what decides what is tried next; also `--strategy`. See strategies"
+    )
+    settings: dict[str, Any] = Field(default_factory=dict, description="the strategy's own settings: below")
 
 
 class OperatorsSection(Section):
     """`operators.*`: names (none: the strategy's default), and settings by operator."""
 
-    names: tuple[str, ...] = ()
-    settings: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    names: tuple[str, ...] = Field(
+        default=(), description="which operators propose; none: the strategy's default. See operators"
+    )
+    settings: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="the operators' own settings, by operator: below"
+    )
 
 
 class OutageSection(Section):
@@ -91,14 +124,34 @@ class OutageSection(Section):
 class Settings(Section):
     """Everything that decides how a campaign runs."""
 
-    task: str
-    parameters: dict[str, bool | int | float | str] = Field(default_factory=dict)
-    seed: int = Field(default=0, ge=0)
-    judges: int = Field(default_factory=usable_cores, ge=1, le=1024)
-    budget: tuple[str, ...] = ()
-    deterministic: bool = False
-    cache: bool = True
-    carry: bool = True
+    task: str = Field(description="the task: the argument of `evolve run`, not set with `--set`")
+    parameters: dict[str, bool | int | float | str] = Field(
+        default_factory=dict,
+        description="parameters of the task: `--set task.points=80` changes one. What the task does not declare is an error",
+    )
+    seed: int = Field(default=0, ge=0, description="the seed of all random decisions; also `--seed`")
+    judges: int = Field(
+        default_factory=usable_cores,
+        ge=1,
+        le=1024,
+        description="how many candidates are judged side by side; also `--judges`",
+    )
+    budget: tuple[str, ...] = Field(
+        default=(),
+        description='what the campaign may spend in total, as texts like `"60s"`: see the command line; also `--budget`. Without one, '
+        "Ctrl-C ends the run",
+    )
+    deterministic: bool = Field(default=False, description="one step at a time and no cache; also `--deterministic`")
+    cache: bool = Field(
+        default=True,
+        description="results of earlier campaigns on the same version of a deterministic task are used again, where judging took 0.1 s or "
+        "more. For a plugin's evaluator the same release of its package is wanted, too; one that is installed with `pip install -e` is "
+        "judged anew",
+    )
+    carry: bool = Field(
+        default=True,
+        description="children are given what their parents left, where the task says what that is (`[carry]`)",
+    )
     strategy: StrategySection = StrategySection()
     operators: OperatorsSection = OperatorsSection()
     archive: IslandsSection = IslandsSection()

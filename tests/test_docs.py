@@ -61,13 +61,22 @@ def anchor(heading: str) -> str:
 def test_every_hook_has_its_heading() -> None:
     """In docs/plugins.md, and no other hook has one."""
     hooks = {name for name, found in vars(hookspecs).items() if hasattr(found, "evolve_spec")}
-    told = {heading for heading in headings(text("docs/plugins.md")) if re.fullmatch(r"[a-z]+(_[a-z]+)+", heading)}
-    assert told == hooks
+    heads = {heading for heading in headings(text("docs/plugins.md")) if re.fullmatch(r"[a-z]+(_[a-z]+)+", heading)}
+    assert heads == hooks
 
 
 def test_the_headings_of_views_are_those_that_there_are() -> None:
     """A view that is gone leaves the page, too."""
     assert set(re.findall(r"^### `(\w+)`$", text("docs/schema.md"), re.MULTILINE)) == set(VIEWS)
+
+
+def told(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Every dotted key with what the model says of it: editors show that for a campaign file."""
+    for name, field in model.model_fields.items():
+        if isinstance(field.default, BaseModel):
+            yield from told(type(field.default), f"{prefix}{name}.")
+        else:
+            yield prefix + name, field.description or f"the field {prefix + name} of the settings has no description"
 
 
 def leaves(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -98,6 +107,13 @@ def test_every_setting_is_told_with_its_default() -> None:
     """In docs/settings.md, which has no other keys."""
     rows = re.findall(r"^\| `([\w.]+)` \| (.+?) \| .+ \|$", text("docs/settings.md"), re.MULTILINE)
     assert sorted(rows) == sorted([*leaves(Settings), *own_settings()])
+
+
+def test_the_page_says_of_a_setting_what_the_model_says() -> None:
+    """But for links."""
+    page = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text("docs/settings.md"))
+    rows = dict(re.findall(r"^\| `([\w.]+)` \| .+? \| (.+) \|$", page, re.MULTILINE))
+    assert {key: rows[key] for key, _ in told(Settings)} == dict(told(Settings))
 
 
 def test_the_pages_of_operators_and_strategies_have_those_that_there_are() -> None:
@@ -224,6 +240,28 @@ def test_the_task_of_the_page_runs_on_the_first_try(wave: Path) -> None:
     shown = cli(wave, "program", "show", "best", "--code")
     assert shown.returncode == 0, shown.stderr
     assert "def wave(points):" in shown.stdout
+
+
+def test_the_campaign_file_of_the_page_is_one(tmp_path: Path) -> None:
+    """It says what is in it."""
+    (example,) = re.findall(
+        r"^```toml\n# (search.toml)\n(.*?)^```$", text("docs/settings.md"), re.MULTILINE | re.DOTALL
+    )
+    name, content = example
+    (tmp_path / name).write_text(content, "utf-8")
+    shown = cli(tmp_path, "run", "-c", name, "--seed", "8", "--dry-run", "--json")
+    assert shown.returncode == 0, shown.stderr
+    dry = json.loads(shown.stdout)
+    assert {key: dry["settings"][key] for key in ("task", "budget", "seed", "parameters", "strategy", "operators")} == {
+        "task": "circle_packing",
+        "budget": ["2h", "5000programs"],
+        "seed": 8,
+        "parameters": {"n": 32},
+        "strategy": {"name": "islands", "settings": {"inspirations": 3, "resource": "programs"}},
+        "operators": {"names": ["tune_literals", "perturb_literals"], "settings": {"perturb_literals": {"sigma": 0.5}}},
+    }
+    assert dry["settings"]["archive"]["islands"] == 2
+    assert (dry["sources"]["seed"], dry["sources"]["archive.islands"]) == ("command line", name)
 
 
 def python_examples() -> list[tuple[str, str]]:

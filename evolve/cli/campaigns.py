@@ -14,6 +14,7 @@ import click
 from evolve import report
 from evolve.campaign import Campaign, campaigns, workspace
 from evolve.cli import forking, rejudging, steering, summary, wording
+from evolve.cli.campaign_files import export_config, show_schema
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option, table
 from evolve.plugins import load
@@ -31,6 +32,10 @@ campaign.add_command(steering.hint_campaign)
 campaign.add_command(steering.stop_campaign)
 campaign.add_command(forking.fork_campaign)
 campaign.add_command(rejudging.rejudge_campaign)
+
+
+campaign.add_command(export_config)
+campaign.add_command(show_schema)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,19 @@
 Invariant: no process is started and no file written here; whatever is wrong with the command is found here."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import evolve.task
 from evolve.campaign import Campaign
-from evolve.campaign.campaign import budget_of, check_spendable, confirmed_best, try_settings
+from evolve.campaign import file as campaign_file
+from evolve.campaign.campaign import budget_of, check_spendable, confirmed_best, try_settings, with_resource
 from evolve.campaign.workspace import new_path
-from evolve.config import Settings, settings_from, validated
+from evolve.cli.layers import Layers
+from evolve.config import Settings, validated
 from evolve.plugins import Plugins
 from evolve.stop import Amount, Budget, Until
 from evolve.types import ConfigError, Task, TaskError
@@ -24,7 +27,8 @@ _WORTHWHILE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The command line. `resume` is None for a new campaign, a name for that one, empty for the one written last."""
+    """The command line. `resume` is None for a new campaign, a name for that one, empty for the one written last; `file` is a campaign
+    file."""
 
     task: str | None
     resume: str | None
@@ -35,44 +39,70 @@ class Request:
     judges: int | None
     assignments: tuple[str, ...]
     deterministic: bool
+    file: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What will run. `changes` are the settings in which it differs from the campaign's earlier runs."""
+    """What will run. `changes` are the settings in which it differs from the campaign's earlier runs; `layers` tell where those of a new
+    campaign come from."""
 
     settings: Settings
     task: Task
     plugins: Plugins
     name: str | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
+    layers: Layers = field(default_factory=lambda: Layers({}))
 
 
 def new_plan(request: Request, plugins: Plugins, home: Path) -> Plan:
     """A new campaign; raises `ConfigError` or `TaskError`."""
-    if request.task is None:
+    layers = _layers(request)
+    if "task" not in layers.words and "task" not in layers.file:
         raise ConfigError("there is no TASK. Do: name one (evolve task list), or go on with a campaign (--continue)")
     if request.name:
-        new_path(home, request.task, request.name)
-    settings = settings_from(_values(request), request.assignments)
-    task = evolve.task.load(request.task, settings.parameters)
+        new_path(home, "", request.name)
+    if request.file is not None:
+        with _said_in(request.file):
+            _planned(layers.of_file(), plugins)
+    settings, task = _planned(layers, plugins)
+    return Plan(settings, task, plugins, request.name, layers=layers)
+
+
+def _planned(layers: Layers, plugins: Plugins) -> tuple[Settings, Task]:
+    """Settings and a task that fit."""
+    settings = layers.settings()
+    task = evolve.task.load(settings.task, settings.parameters)
+    settings = with_resource(settings, task, plugins)
     try_settings(settings, task, plugins)
     _check_deterministic(settings, budget_of(settings, task))
-    return Plan(settings, task, plugins, request.name)
+    return settings, task
 
 
-def _values(request: Request) -> dict[str, Any]:
+@contextmanager
+def _said_in(file: str) -> Iterator[None]:
+    """Names the file in what is wrong with it."""
+    try:
+        yield
+    except (ConfigError, TaskError) as error:
+        raise type(error)(f"{file}: {error}") from error
+
+
+def _layers(request: Request) -> Layers:
+    file = {} if request.file is None else campaign_file.read(Path(request.file))
+    return Layers(_words(request), request.assignments, file, request.file or "")
+
+
+def _words(request: Request) -> dict[str, Any]:
     given: dict[str, Any] = {
         "task": request.task,
-        "budget": request.budget,
+        "budget": list(request.budget) or None,
         "seed": request.seed,
         "judges": request.judges,
+        "deterministic": request.deterministic or None,
+        "strategy": None if request.strategy is None else {"name": request.strategy},
     }
-    values = {key: value for key, value in given.items() if value is not None}
-    values["deterministic"] = request.deterministic
-    if request.strategy is not None:
-        values["strategy"] = {"name": request.strategy}
-    return values
+    return {key: value for key, value in given.items() if value is not None}
 
 
 def _check_deterministic(settings: Settings, budget: Budget) -> None:
@@ -117,6 +147,7 @@ def _refuse_what_is_fixed(request: Request, campaign: Campaign) -> None:
         "--seed": request.seed not in (None, campaign.settings.seed),
         "--strategy": request.strategy not in (None, campaign.settings.strategy.name),
         "--set": bool(request.assignments),
+        "--config": request.file is not None,
         "--deterministic": request.deterministic and not campaign.settings.deterministic,
     }
     fixed = [option for option, differs in given.items() if differs]

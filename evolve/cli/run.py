@@ -10,7 +10,7 @@ import click
 
 import evolve.loop
 from evolve.campaign import Campaign, workspace
-from evolve.cli import summary
+from evolve.cli import dry_run, summary
 from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.output import debug_option, emit, json_option
@@ -26,6 +26,7 @@ from evolve.types import EvolveError
 @click.option(
     "--continue", "resume", is_flag=False, flag_value="", metavar="[NAME]", help="Go on with a campaign (the last)."
 )
+@click.option("-c", "--config", "file", metavar="FILE", help="A campaign file: settings that these options change.")
 @click.option("--name", help="Name of the new campaign.  [default: the task's, with a number]")
 @click.option(
     "--budget", multiple=True, help="60s, 2h, 500programs, until=07:30, fitness=2.6; the first one spent ends it."
@@ -36,26 +37,26 @@ from evolve.types import EvolveError
 @click.option(
     "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Any setting; task.KEY is the task's parameter."
 )
-@click.option("--dry-run", is_flag=True, help="Show what would run, and make nothing.")
+@click.option("--dry-run", "rehearse", is_flag=True, help="Load the evaluator, show what would run, and make nothing.")
 @click.option("--deterministic", is_flag=True, help="One step at a time: equal seeds give equal logs.")
 @json_option
 @debug_option
-def run(dry_run: bool, as_json: bool, **words: Any) -> None:
+def run(rehearse: bool, as_json: bool, **words: Any) -> None:
     """Search for better programs on TASK: a task's name, a folder with a task.toml, or a task in one file.
 
-    A new campaign is opened, unless --continue names one. --budget is the campaign's total over all its runs; Ctrl-C ends a run and
-    keeps everything.
+    A new campaign is opened, unless --continue names one; TASK may be left out where a campaign file or --continue says it. --budget is
+    the campaign's total over all its runs; Ctrl-C ends a run and keeps everything.
     """
     request = Request(**words)
     if request.resume is None:
-        _begin(new_plan(request, load(), workspace()), dry_run=dry_run, as_json=as_json)
+        _begin(new_plan(request, load(), workspace()), rehearse=rehearse, as_json=as_json)
     else:
-        with Campaign.open(request.resume or None, load(), workspace(), readonly=dry_run) as campaign:
-            _go_on(continued_plan(request, campaign), campaign, dry_run=dry_run, as_json=as_json)
+        with Campaign.open(request.resume or None, load(), workspace(), readonly=rehearse) as campaign:
+            _go_on(continued_plan(request, campaign), campaign, rehearse=rehearse, as_json=as_json)
 
 
-def _begin(plan: Plan, *, dry_run: bool, as_json: bool) -> None:
-    if dry_run:
+def _begin(plan: Plan, *, rehearse: bool, as_json: bool) -> None:
+    if rehearse:
         _show(plan, as_json=as_json)
         return
     with closing(LocalExecutor(plan.task, plan.settings.judges)) as executor:
@@ -64,10 +65,10 @@ def _begin(plan: Plan, *, dry_run: bool, as_json: bool) -> None:
             _search(campaign, executor, judges, as_json=as_json)
 
 
-def _go_on(plan: Plan, campaign: Campaign, *, dry_run: bool, as_json: bool) -> None:
+def _go_on(plan: Plan, campaign: Campaign, *, rehearse: bool, as_json: bool) -> None:
     if campaign.state.difference is not None:
         click.echo(f"evolve: warning: the replayed archive differs at {campaign.state.difference}", err=True)
-    if dry_run:
+    if rehearse:
         _show(plan, as_json=as_json)
         return
     with closing(LocalExecutor(plan.task, plan.settings.judges)) as executor:
@@ -78,10 +79,12 @@ def _go_on(plan: Plan, campaign: Campaign, *, dry_run: bool, as_json: bool) -> N
 
 
 def _show(plan: Plan, *, as_json: bool) -> None:
+    with closing(LocalExecutor(plan.task, 1)) as executor:
+        judge = executor.describe()
     if as_json:
-        emit(plan.settings.model_dump(mode="json"))
+        emit(dry_run.rehearsed(plan, judge))
     else:
-        click.echo(summary.dry_run(plan))
+        click.echo(dry_run.told(plan, judge))
 
 
 def _search(campaign: Campaign, executor: LocalExecutor, judges: Description, *, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""What `evolve run` says before and after: what would run, what came of it, where it is, and the command to type next.
+"""What `evolve run` says before and after: what begins, what came of it, where it is, and the command to type next.
 
 Invariant: a campaign without an improvement says so; the isolation level stands beside every score."""
 
@@ -8,10 +8,8 @@ from dataclasses import dataclass
 
 from evolve import report
 from evolve.campaign import Campaign
-from evolve.campaign.campaign import budget_of
 from evolve.cli import wording
-from evolve.cli.output import facts, flat
-from evolve.cli.request import Plan
+from evolve.cli.output import facts
 from evolve.loop import Ending
 from evolve.stop import Amount, Budget, duration
 from evolve.types import FROM_SCRATCH
@@ -132,30 +130,3 @@ def larger(budget: Budget) -> list[str]:
     """Twice the amounts of a budget, as they are written."""
     amounts = [leaf for leaf in budget.leaves() if isinstance(leaf, Amount)]
     return [str(Amount(2 * amount.number, amount.unit)) for amount in amounts]
-
-
-def dry_run(plan: Plan) -> str:
-    """What would run, for a person."""
-    task, settings = plan.task, plan.settings
-    names = plan.plugins.operators_of(settings.strategy.name, settings.operators.names)
-    limits = ", ".join(f"{stage.name} {stage.limit:g} s" for stage in task.stages)
-    judged = "deterministic" if task.deterministic else f"noisy, its seed is measured {settings.confirm.seeds} times"
-    rows = [
-        ("task", f"{task.name} ({task.path})"),
-        ("version", task.version[:16]),
-        ("fitness", f"{task.fitness.name}, {task.fitness.direction}, {judged}"),
-        ("stages", limits),
-        (
-            "axes",
-            ", ".join(f"{axis.name} [{axis.low:g}, {axis.high:g}] x {axis.bins}" for axis in task.axes) or "default",
-        ),
-        ("anchors", ", ".join(f"{anchor.value:g} {anchor.by}" for anchor in task.anchors) or "none"),
-        ("operators", ", ".join(names)),
-        ("budget", str(budget_of(settings, task))),
-    ]
-    what = f"more of campaign {plan.name}" if plan.changes else "what would run"
-    return f"{what}; nothing was made and nothing is judged\n\n{facts(rows)}\n\nsettings\n{_settings(plan)}"
-
-
-def _settings(plan: Plan) -> str:
-    return "\n".join(f"  {key} = {value}" for key, value in flat(plan.settings.model_dump(mode="json")))

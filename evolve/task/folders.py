@@ -30,6 +30,11 @@ def name_of(place: Path) -> str:
     return place.parent.name if place.name == ONE_FILE else place.stem
 
 
+def is_bundled(folder: Path) -> bool:
+    """Whether a task's folder is one that ships with the engine, so that its name is enough wherever the engine is installed."""
+    return folder.parent == _bundled_folder()
+
+
 def find(reference: str | Path) -> Path:
     """The folder or the file of a task: a path to it, else `tasks/<name>` below the current folder, else a bundled task's name.
     Raises `TaskError` that lists the known tasks."""

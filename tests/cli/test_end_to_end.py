@@ -170,9 +170,63 @@ def test_a_dry_run_makes_nothing(call, home, folder):
     """Also with --json."""
     text = call("run", "number", "--budget", "5programs", "--dry-run").stdout
     assert 'budget = ["5programs"]' in text
-    settings = json.loads(call("run", "number", "--seed", "4", "--dry-run", "--json").stdout)
-    assert settings["seed"] == 4
+    dry = json.loads(call("run", "number", "--seed", "4", "--dry-run", "--json").stdout)
+    assert (dry["settings"]["seed"], dry["sources"]["seed"]) == (4, "command line")
+    assert (dry["stages"], dry["functions"]) == (["evaluate"], ["draw"])
     assert not (home / "archive").exists()
+
+
+def test_a_dry_run_finds_an_evaluator_that_does_not_load(call, home, folder):
+    """It asks a judge, which runs no candidate."""
+    (folder / "seed.py").write_text("raise SystemExit\n")
+    assert call("run", "number", "--dry-run").exit_code == 0
+    (folder / "evaluator.py").write_text("1 / 0\n")
+    result = call("run", "number", "--dry-run")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "does not load: ZeroDivisionError" in result.stderr
+
+
+def test_a_campaign_is_exported_and_run_again(call, home, folder):
+    """With equal settings, from another folder."""
+    words = (
+        "--set",
+        "archive.islands=2",
+        "--seed",
+        "4",
+        "--strategy",
+        "islands",
+        "--set",
+        "strategy.settings.floor=0.1",
+    )
+    assert call("run", "number", "--budget", "5programs", "--judges", "1", *words).exit_code == 0
+    file = home / "search.toml"
+    assert call("campaign", "export-config", "number", file).stdout == f"evolve run -c {file}\n"
+    dry = json.loads(call("run", "-c", file, "--dry-run", "--json").stdout)
+    before = json.loads(call("campaign", "show", "number", "--json").stdout)
+    assert dry["settings"] | {"task": "number"} == before["settings"]
+    assert (dry["task_version"], dry["folder"]) == (before["task_version"], str(folder))
+    assert set(dry["sources"].values()) == {str(file)}
+    again = call("run", "-c", file, "--name", "again", "--seed", "5", "--json")
+    end = json.loads(again.stdout.splitlines()[-1])
+    assert (again.exit_code, end["programs"], logs(home)) == (0, 5, ["again", "number"])
+
+
+def test_a_campaign_file_may_be_printed_and_is_never_overwritten(call, home, folder):
+    """To stdout, without a FILE."""
+    assert call("run", "number", "--budget", "1programs", "--judges", "1").exit_code == 0
+    printed = call("campaign", "export-config", "number").stdout
+    assert f'task = "{folder}"\n' in printed
+    (home / "mine.toml").write_text("mine")
+    for place, message in (("mine.toml", "already"), ("no/mine.toml", "cannot be written")):
+        result = call("campaign", "export-config", "number", home / place)
+        assert result.exit_code == 1
+        assert message in result.stderr
+    assert (home / "mine.toml").read_text() == "mine"
+
+
+def test_the_schema_of_campaign_files_is_printed(call):
+    """For editors."""
+    assert json.loads(call("campaign", "schema").stdout)["title"] == "campaign file of evolve"
 
 
 def test_a_dry_run_of_more_changes_nothing(call, home, folder):
@@ -272,6 +326,6 @@ def test_a_reader_that_goes_away_ends_a_run_quietly(home, folder):
         process.stdout.close()
         errors = process.stderr.read()
         process.wait(timeout=30)
-    assert process.returncode == 1
-    assert "Traceback" not in errors
+    assert process.returncode == 141
+    assert (errors.count("\n"), "Traceback" in errors) == (2, False), errors
     assert logs(home) == ["number"]

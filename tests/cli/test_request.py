@@ -103,6 +103,39 @@ def test_what_is_wrong_with_a_new_campaign_is_one_error(folder, home, words, err
     assert list(home.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "message"),
+    [
+        ("[strategy]\nislands = 2", {}, "search.toml: 'islands' has no setting 'islands'"),
+        ("strategy = 'island'", {}, "search.toml: no strategy is called 'island'. Did you mean 'islands'?"),
+        ("[parameters]\nm = 2", {}, "search.toml: {folder}/task.toml: the task has no parameter 'm'"),
+        ("budget = '5parsecs'", {}, "search.toml: a budget cannot be used"),
+        ("budget = ['5s', '7s']", {}, "search.toml: two budgets count seconds"),
+        ("seed = 3", {"strategy": "island"}, "no strategy is called 'island'"),
+        ("task = './nowhere'", {"task": None}, "search.toml: there is no task folder"),
+    ],
+)
+def test_what_is_wrong_in_a_campaign_file_is_told_of_it(folder, home, tmp_path, text, words, message):
+    """And what is wrong on the command line is not."""
+    file = tmp_path / "search.toml"
+    file.write_text(f"schema = 1\n{text}\n")
+    with pytest.raises((ConfigError, TaskError)) as caught:
+        new_plan(request(**{"task": folder, "file": str(file), **words}), plugins.load(), home)
+    told = str(caught.value).replace(f"{tmp_path}/search.toml", "search.toml")
+    assert told.startswith(message.format(folder=folder))
+    assert list(home.iterdir()) == []
+
+
+def test_a_campaign_file_may_name_the_task(folder, home, tmp_path):
+    """From where it lies; what the command line says wins."""
+    (tmp_path / "search.toml").write_text(
+        "schema = 1\ntask = 'tasks/number'\nseed = 3\njudges = 1\n[parameters]\nn = 9\n"
+    )
+    plan = new_plan(request(file=str(tmp_path / "search.toml"), seed=4), plugins.load(), home)
+    assert (plan.task.folder, plan.settings.seed, plan.settings.judges) == (str(folder), 4, 1)
+    assert (dict(plan.task.parameters), plan.layers.source("judges")) == ({"n": 9}, str(tmp_path / "search.toml"))
+
+
 def test_a_campaign_needs_a_task(home):
     """Unless it goes on with one."""
     with pytest.raises(ConfigError, match="there is no TASK"):
@@ -170,6 +203,7 @@ def test_going_on_may_change_budget_and_judges(begun, folder):
         ({"strategy": "random", "name": "new"}, "got --name, --strategy"),
         ({"assignments": ("archive.islands=2",)}, "got --set"),
         ({"deterministic": True}, "got --deterministic"),
+        ({"file": "search.toml"}, "got --config"),
         ({"task": "circle_packing"}, "is on the task 'number', got 'circle_packing'"),
     ],
 )

@@ -2,9 +2,8 @@
 
 import pytest
 
-from evolve import plugins, report
+from evolve import report
 from evolve.cli import summary
-from evolve.cli.request import Plan
 from evolve.loop import Ending
 from evolve.stop import any_of, parse
 from evolve.types import Outcome
@@ -122,34 +121,3 @@ def test_the_beginning_says_what_is_set(campaign, tmp_path):
     with Written(tmp_path / "other", name="fresh", budget=[], judges=1).campaign as fresh:
         text = summary.beginning(fresh, "reduced")
     assert "campaign fresh begins: islands, 1 judge slot, seed 0, no budget: Ctrl-C ends it" in text
-
-
-def test_a_dry_run_shows_task_operators_and_settings(campaign):
-    """As keys that --set takes."""
-    text = summary.dry_run(Plan(campaign.settings, campaign.task, plugins.load()))
-    for line in (
-        "what would run; nothing was made and nothing is judged",
-        "fitness    nearness, max, deterministic",
-        "stages     evaluate 20 s",
-        "axes       size [0, 10] x 5",
-        "anchors    8 Later, 3 Early",
-        "operators  tune_literals",
-        "budget     30programs",
-        "  archive.islands = 4",
-    ):
-        assert line in text, line
-
-
-def test_a_dry_run_of_a_noisy_task_says_how_often_its_seed_is_measured(campaign):
-    """And that more of a campaign is more of it."""
-    plan = Plan(
-        campaign.settings,
-        number_task(deterministic=False, axes=(), anchors=()),
-        plugins.load(),
-        "number",
-        {"judges": 2},
-    )
-    text = summary.dry_run(plan)
-    assert "noisy, its seed is measured 5 times" in text
-    assert "more of campaign number" in text
-    assert "axes       default" in text

@@ -1,0 +1,80 @@
+"""What `evolve run --dry-run` says: the settings with where each comes from, the task, and what its judge says of itself.
+
+Invariant: no candidate runs, and nothing is made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evolve.campaign.campaign import budget_of
+from evolve.cli.output import facts, flat
+from evolve.cli.request import Plan
+from evolve.judge import Description
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """The one object of `--dry-run --json`. `sources` names, by dotted key, where a setting comes from; what is not there is the default,
+    or the campaign's own. `limit` is the wall time of all stages together, in seconds."""
+
+    settings: Mapping[str, Any]
+    sources: Mapping[str, str]
+    task: str
+    task_version: str
+    folder: str
+    operators: tuple[str, ...]
+    budget: str
+    stages: tuple[str, ...]
+    functions: tuple[str, ...]
+    limit: float
+    isolation: str
+    environment: str
+
+
+def rehearsed(plan: Plan, judge: Description) -> DryRun:
+    """What would run, as a value."""
+    settings = plan.settings.model_dump(mode="json")
+    return DryRun(
+        settings=settings,
+        sources={key: source for key, _ in flat(settings) if (source := plan.layers.source(key))},
+        task=plan.task.name,
+        task_version=plan.task.version,
+        folder=plan.task.folder,
+        operators=plan.plugins.operators_of(plan.settings.strategy.name, plan.settings.operators.names),
+        budget=str(budget_of(plan.settings, plan.task)),
+        stages=judge.stages,
+        functions=judge.functions,
+        limit=judge.limit,
+        isolation=judge.isolation,
+        environment=judge.environment,
+    )
+
+
+def told(plan: Plan, judge: Description) -> str:
+    """What would run, for a person."""
+    task, settings, dry = plan.task, plan.settings, rehearsed(plan, judge)
+    judged = "deterministic" if task.deterministic else f"noisy, its seed is measured {settings.confirm.seeds} times"
+    rows = [
+        ("task", f"{task.name} ({task.path})"),
+        ("version", task.version[:16]),
+        ("fitness", f"{task.fitness.name}, {task.fitness.direction}, {judged}"),
+        ("stages", f"{', '.join(dry.stages)}; at most {dry.limit:g} s in all"),
+        ("evaluator", f"loads; it also has {', '.join(dry.functions)}" if dry.functions else "loads"),
+        ("isolation", dry.isolation),
+        ("judged with", dry.environment),
+        (
+            "axes",
+            ", ".join(f"{axis.name} [{axis.low:g}, {axis.high:g}] x {axis.bins}" for axis in task.axes) or "default",
+        ),
+        ("anchors", ", ".join(f"{anchor.value:g} {anchor.by}" for anchor in task.anchors) or "none"),
+        ("operators", ", ".join(dry.operators)),
+        ("budget", dry.budget),
+    ]
+    what = f"more of campaign {plan.name}" if plan.changes else "what would run"
+    return f"{what}; nothing was made and nothing is judged\n\n{facts(rows)}\n\nsettings\n{_settings(dry)}"
+
+
+def _settings(dry: DryRun) -> str:
+    """Every key with its value, and where it comes from unless it is the default."""
+    lines = [(f"  {key} = {value}", dry.sources.get(key, "")) for key, value in flat(dry.settings)]
+    return "\n".join(f"{line}    ({source})" if source else line for line, source in lines)

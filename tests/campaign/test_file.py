@@ -1,0 +1,185 @@
+"""Campaign files: what a person may write, and what an existing campaign is written down as."""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evolve.campaign import file
+from evolve.config import Settings, settings_from
+from evolve.types import ConfigError
+from tests.written import Written, number_task
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def said(folder: Path, text: str) -> dict[str, Any]:
+    """What a file with this text says."""
+    path = folder / "search.toml"
+    path.write_text(text, "utf-8")
+    return file.read(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", {}),
+        ('budget = "2h"', {"budget": ["2h"]}),
+        ('budget = ["2h", "500programs"]', {"budget": ["2h", "500programs"]}),
+        ('strategy = "random"', {"strategy": {"name": "random"}}),
+        (
+            '[strategy]\nname = "islands"\ninspirations = 3',
+            {"strategy": {"name": "islands", "settings": {"inspirations": 3}}},
+        ),
+        ("[strategy]\ninspirations = 3", {"strategy": {"settings": {"inspirations": 3}}}),
+        ('operators = ["a", "b"]', {"operators": {"names": ["a", "b"]}}),
+        (
+            '[operators]\nnames = ["a"]\n[operators.a]\nsigma = 0.5',
+            {"operators": {"names": ["a"], "settings": {"a": {"sigma": 0.5}}}},
+        ),
+        ("[operators.a]\nsigma = 0.5", {"operators": {"settings": {"a": {"sigma": 0.5}}}}),
+        ("[parameters]\nn = 3\n[archive]\nislands = 2", {"parameters": {"n": 3}, "archive": {"islands": 2}}),
+    ],
+)
+def test_a_file_is_read_in_the_shape_that_a_person_likes(
+    tmp_path: Path, text: str, expected: Mapping[str, Any]
+) -> None:
+    """Names and texts stand for tables and lists."""
+    assert said(tmp_path, f"schema = 1\n{text}\n") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "which version it is written for, which is missing. Do: write schema = 1"),
+        ("schema = 2", "which version it is written for, got 2. Do: write schema = 1"),
+        ("schema = 1\nstratgy = 'x'", "unknown setting 'stratgy'. Did you mean 'strategy'?"),
+        ("schema = 1\n[archive]\nilands = 2", "unknown setting 'archive.ilands'. Did you mean 'islands'?"),
+        ("schema = 1\n[archive]\nislands = 0", "setting 'archive.islands': Input should be greater than or equal to 1"),
+        ("schema = 1\narchive = 3", "setting 'archive': "),
+        ("schema = 1\nseed = 'x'", "setting 'seed': "),
+        ("schema = 1\nbudget = 60", 'budget is a text such as "2h", or a list of such texts, got 60'),
+        ("schema = 1\nbudget = ['2h', 3]", "or a list of such texts, got 3"),
+        ("schema = 1\nstrategy = 3", "strategy is a name, or a table with a name and settings, got 3"),
+        ("schema = 1\n[strategy.settings]\nx = 1", "write a strategy's settings beside its name"),
+        ("schema = 1\noperators = 'a'", "operators is a list of names, or a table, got 'a'"),
+        ("schema = 1\n[operators]\nname = ['a']", "got ['a']. Did you mean 'names'?"),
+        ("schema = 1\n[operators.settings.a]\nx = 1", "Do: write an operator's settings in [operators.NAME]"),
+        ("schema = 1\ntask = 3", "setting 'task': "),
+        ("schema = ", "this is not TOML"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_one_message_that_names_it(tmp_path: Path, text: str, message: str) -> None:
+    """And the key, what was got and what to do."""
+    with pytest.raises(ConfigError) as caught:
+        said(tmp_path, text)
+    assert str(caught.value).startswith(f"{tmp_path / 'search.toml'}: ")
+    assert message in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_is_one_message(tmp_path: Path) -> None:
+    """Missing, or in another encoding; a byte order mark is no matter."""
+    with pytest.raises(ConfigError, match="cannot be read: No such file or directory"):
+        file.read(tmp_path / "nothing.toml")
+    (tmp_path / "odd.toml").write_bytes("schema = 1".encode("utf-16"))
+    with pytest.raises(ConfigError, match=r"odd.toml: this is not a text in UTF-8"):
+        file.read(tmp_path / "odd.toml")
+    (tmp_path / "marked.toml").write_bytes(b"\xef\xbb\xbfschema = 1\n")
+    assert file.read(tmp_path / "marked.toml") == {}
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("circle_packing", "circle_packing"),
+        ("mine", "{folder}/tasks/mine"),
+        ("./tasks/mine", "{folder}/tasks/mine"),
+        ("tasks/mine", "{folder}/tasks/mine"),
+        ("tasks/none", "{folder}/tasks/none"),
+        ("none", "none"),
+    ],
+)
+def test_a_task_is_named_from_where_the_file_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str, expected: str
+) -> None:
+    """Wherever the command line is used; a name may also be that of a bundled task."""
+    monkeypatch.chdir("/")
+    (tmp_path / "tasks" / "mine").mkdir(parents=True)
+    (tmp_path / "tasks" / "mine" / "task.toml").write_text("schema = 1\n")
+    assert said(tmp_path, f'schema = 1\ntask = "{written}"\n')["task"] == expected.format(folder=tmp_path)
+
+
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"budget": []},
+    {"budget": ["60s", "500programs", "fitness=2.5"], "seed": 7, "judges": 17, "deterministic": False, "cache": False},
+    {"strategy": {"name": "random"}},
+    {"strategy": {"name": "islands", "settings": {"resource": "programs", "inspirations": 3}}},
+    {"strategy": {"name": "islands", "settings": {"resource": "seconds"}}},
+    {"operators": {"names": ["tune_literals", "perturb_literals"]}},
+    {"operators": {"settings": {"tune_literals": {"sigma": 0.5}}}, "archive": {"islands": 2}, "confirm": {"z": 1.5}},
+    {"operators": {"names": ["tune_literals"], "settings": {"tune_literals": {"sigma": 0.5, "population": 8}}}},
+    {"parameters": {"n": 3, "law": 'uni"form', "wide": True}},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_what_is_written_is_read_as_the_same_settings(tmp_path: Path, settings: Mapping[str, Any]) -> None:
+    """All but the path of the task, which is told from where the file lies."""
+    with Written(tmp_path, **settings).campaign as campaign:
+        read = said(tmp_path, file.written(campaign, tmp_path))
+        again = settings_from(read)
+        assert read["task"] == campaign.task.folder
+        filled = file.with_resource(again, campaign.task, campaign.plugins)
+        assert filled.model_copy(update={"task": "number"}) == campaign.settings
+
+
+def test_what_is_written_is_the_task_and_what_differs_from_the_defaults(tmp_path: Path) -> None:
+    """In the order of the settings, in the shape that a person likes."""
+    wanted = {"budget": ["60s"], "seed": 3, "judges": Settings(task="x").judges, "archive": {"islands": 2}}
+    with Written(tmp_path, number_task(folder=str(tmp_path / "tasks" / "number")), **wanted).campaign as campaign:
+        assert file.written(campaign, tmp_path / "searches") == (
+            "# The search of campaign number. Run it again: evolve run -c FILE\n"
+            'schema = 1\ntask = "../tasks/number"\nseed = 3\nbudget = "60s"\n\n[archive]\nislands = 2\n'
+        )
+        assert f'task = "{tmp_path}/tasks/number"' in file.written(campaign, None)
+
+
+def test_a_time_of_the_day_is_written_as_it_was_given(tmp_path: Path) -> None:
+    """The next run has its own such time."""
+    with Written(tmp_path, budget=["until=07:30"]).campaign as campaign:
+        assert campaign.settings.budget != ("until=07:30",)
+        assert 'budget = "until=07:30"' in file.written(campaign, None)
+
+
+def test_a_bundled_task_is_written_by_its_name(tmp_path: Path) -> None:
+    """It is there on every machine."""
+    folder = Path(__file__).parents[2] / "tasks" / "circle_packing"
+    with Written(tmp_path, number_task(folder=str(folder), name="circle_packing")).campaign as campaign:
+        assert tomllib.loads(file.written(campaign, tmp_path))["task"] == "circle_packing"
+
+
+def test_the_schema_in_the_documentation_is_that_of_today() -> None:
+    """`evolve campaign schema` makes it."""
+    assert (DOCS / "campaign-schema.json").read_text("utf-8") == file.json_schema()
+
+
+def test_the_schema_knows_every_setting_and_refuses_unknown_keys() -> None:
+    """An editor completes and underlines by it."""
+    schema = json.loads(file.json_schema())
+    assert list(schema["properties"]) == ["schema", *Settings.model_fields]
+    assert (schema["required"], schema["additionalProperties"]) == (["schema"], False)
+    references = {value for key, value in _items(schema) if key == "$ref"}
+    assert {f"#/$defs/{name}" for name in schema["$defs"]} == references
+
+
+def _items(tree: Any) -> list[tuple[str, Any]]:
+    """Every key with its value, at any depth."""
+    if isinstance(tree, list):
+        return [item for value in tree for item in _items(value)]
+    if not isinstance(tree, dict):
+        return []
+    return [*tree.items(), *(item for value in tree.values() for item in _items(value))]

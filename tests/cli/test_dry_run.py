@@ -1,0 +1,67 @@
+"""What would run."""
+
+from pathlib import Path
+
+import pytest
+
+from evolve import plugins
+from evolve.cli import dry_run
+from evolve.cli.layers import Layers
+from evolve.cli.request import Plan
+from evolve.judge import Description
+from tests.written import number_task, short_campaign
+
+JUDGE = Description(
+    stages=("screen", "full"),
+    functions=("certify", "draw"),
+    isolation="reduced: a fake",
+    environment="python 0",
+    limit=25.0,
+)
+
+
+@pytest.fixture
+def settings(tmp_path: Path):
+    """Those of a campaign."""
+    with short_campaign(tmp_path) as campaign:
+        return campaign.settings
+
+
+def test_it_tells_the_task_what_its_judge_says_and_the_settings(settings):
+    """As keys that --set takes, each with where it comes from unless it is the default."""
+    layers = Layers({"task": "number", "judges": 2}, (), {"budget": ["30programs"]}, "search.toml")
+    text = dry_run.told(Plan(settings, number_task(), plugins.load(), layers=layers), JUDGE)
+    for line in (
+        "what would run; nothing was made and nothing is judged",
+        "fitness      nearness, max, deterministic",
+        "stages       screen, full; at most 25 s in all",
+        "evaluator    loads; it also has certify, draw",
+        "isolation    reduced: a fake",
+        "judged with  python 0",
+        "axes         size [0, 10] x 5",
+        "anchors      8 Later, 3 Early",
+        "operators    tune_literals",
+        "budget       30programs",
+        "  judges = 2    (command line)",
+        '  budget = ["30programs"]    (search.toml)',
+        "  archive.islands = 4\n",
+    ):
+        assert line in text, line
+
+
+def test_of_a_noisy_task_it_says_how_often_its_seed_is_measured(settings):
+    """And that more of a campaign is more of it."""
+    task = number_task(deterministic=False, axes=(), anchors=())
+    plan = Plan(settings, task, plugins.load(), "number", {"judges": 2})
+    text = dry_run.told(plan, Description(stages=("evaluate",), limit=20.0))
+    assert "noisy, its seed is measured 5 times" in text
+    assert "more of campaign number" in text
+    assert "axes         default" in text
+    assert "evaluator    loads\n" in text
+
+
+def test_as_a_value_it_has_the_settings_apart_from_where_they_come_from(settings):
+    """What is no source is the default."""
+    dry = dry_run.rehearsed(Plan(settings, number_task(), plugins.load(), layers=Layers({"judges": 2})), JUDGE)
+    assert (dry.settings["judges"], dict(dry.sources)) == (2, {"judges": "command line"})
+    assert (dry.task, dry.operators, dry.stages, dry.limit) == ("number", ("tune_literals",), ("screen", "full"), 25.0)
