@@ -45,9 +45,14 @@ class IslandsSection(Section):
         default=0,
         ge=0,
         le=100,
-        description="elites per cell; 0: one, or four where the task declares no axes",
+        description="elites per cell; 0: one, or four where neither the task nor `archive.axes` has axes",
     )
-    axes: tuple[AxisSection, ...] = Field(default=(), description="in place of the task's axes; none: the task's")
+    axes: tuple[AxisSection, ...] = Field(
+        default=(),
+        description="axes in place of the task's: `--set 'archive.axes=[{name=\"walls\", low=0, high=26, bins=26}]'`. An axis takes the "
+        "descriptor of its name, else the metric; `size_log2` and `seed_distance` are computed from the text. A program without a number is "
+        "`invalid`",
+    )
     migrate_every: int = Field(
         default=200,
         ge=0,

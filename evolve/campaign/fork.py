@@ -3,6 +3,7 @@
 Invariant: records, step numbers, rulings, lessons, replies and machines are the old log's; what the archive did with each record is decided
 anew, as it would have been under the new settings, so that the new log replays to what it says. The old log is only read."""
 
+import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -15,8 +16,7 @@ from evolve.campaign.campaign import (
     Campaign,
     archive_of,
     axes_of,
-    budget_of,
-    check_spendable,
+    dated,
     try_settings,
     with_resource,
 )
@@ -47,7 +47,7 @@ _FIXED = ("task", "parameters")
 
 def fork(old: Campaign, settings: Settings, home: Path, name: str | None = None) -> Path:
     """Makes the fork and returns the path of its log; raises `ConfigError` before anything is made. `old` may be running."""
-    settings = with_resource(settings, old.task, old.plugins)
+    settings = dated(with_resource(settings, old.task, old.plugins), time.time())
     try_settings(settings, old.task, old.plugins)
     _check_axes(old, settings)
     path = new_path(home, old.name, name)
@@ -74,7 +74,6 @@ def forked_settings(old: Campaign, values: Mapping[str, Any], assignments: Itera
         tree["strategy"] = {"name": settings.strategy.name}
         tree["operators"] = {}
         settings = settings_from(tree, written)
-    check_spendable(budget_of(settings, old.task))
     return settings
 
 

@@ -3,7 +3,7 @@
 Invariant: what is written here opens every log for reading only."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +21,9 @@ from evolve.plugins import load
 from evolve.stop import duration
 from evolve.store import Log
 from evolve.types import Opened, SettingsChanged, StoreError
+
+_NAMED = 10
+"""Names in a row."""
 
 
 @noun
@@ -120,7 +123,8 @@ def _page(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
     waiting = f", {wording.waiting(page.unfinished)}" if page.unfinished else ""
     rows = [
         ("campaign", page.name),
-        ("task", f"{page.task}, version {page.task_version[:16]}"),
+        *([("forked from", page.forked_from)] if page.forked_from else []),
+        ("task", _versions(page)),
         ("progress", f"{judged} in {duration(page.seconds)}{waiting}"),
         ("left", report.budget_left(opened, time.time())),
         *summary.best_facts(opened, page.best),
@@ -130,11 +134,28 @@ def _page(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
         ),
         ("outcomes", wording.outcomes(page.outcomes)),
         ("operators", wording.operator_yields(page.operators)),
+        *([("quarantined", _some(page.quarantined))] if page.quarantined else []),
+        *([("lessons", "\n".join(f"{one.text}  ({one.by})" for one in page.lessons))] if page.lessons else []),
         ("machine", page.hardware or "none yet"),
         ("isolation", page.isolation or "unknown"),
         ("log", f"{page.log} ({page.events:,} events)"),
     ]
     return [*rows, ("difference", page.difference)] if page.difference else rows
+
+
+def _versions(page: report.Overview) -> str:
+    """The version that judges now, and what an earlier one has judged."""
+    now = f"{page.task}, version {page.task_version[:16]}"
+    if not page.former_records:
+        return now
+    left = f"; {page.former_elites:,} former elites are not judged by it" if page.former_elites else ""
+    return f"{now}\n{page.former_records:,} records are an earlier version's, {page.rejudged:,} programs judged again{left}"
+
+
+def _some(names: Sequence[str]) -> str:
+    """A few names, and how many more there are."""
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
 
 
 @dataclass(frozen=True, slots=True)

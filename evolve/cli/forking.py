@@ -10,6 +10,7 @@ import click
 
 from evolve import report
 from evolve.campaign import Campaign, workspace
+from evolve.campaign.campaign import confirmed_best
 from evolve.campaign.fork import fork, forked_settings
 from evolve.cli import summary
 from evolve.cli.output import debug_option, emit, facts, json_option
@@ -88,7 +89,8 @@ def _forked(old: Campaign, new: Campaign) -> Forked:
 
 
 def _told(new: Campaign, found: Forked) -> list[tuple[str, str]]:
-    go_on = summary.next_commands(new, report.best(new))[-2]
+    spent = new.budget.spent(new.progress, confirmed_best(new), time.time())
+    go_on = summary.next_commands(new, report.best(new))[-2] if spent else f"evolve run --continue {new.name}"
     return [
         ("campaign", f"{found.name}, forked from {found.forked_from}: {found.records:,} records, none judged again"),
         ("spent", f"{found.spent} before the fork, which count; budget {new.budget}, left {found.left}"),

@@ -100,8 +100,12 @@ def _cost(campaign: Campaign, plan: Rejudging, total: float | None) -> list[tupl
     if total is None or plan.seconds is None:
         return [*rows, ("cost", "not known: none of them was judged before")]
     slots = campaign.settings.judges
-    cost = f"about {plan.programs:,} x {wording.seconds(plan.seconds)} = {duration(total)} of judge time"
-    return [*rows, ("cost", f"{cost}, on {slots} judge slot{'s' if slots > 1 else ''} {duration(total / slots)}")]
+    cost = f"about {plan.programs:,} x {wording.seconds(plan.seconds)} = {_time(total)} of judge time"
+    return [*rows, ("cost", f"{cost}, on {slots} judge slot{'s' if slots > 1 else ''} {_time(total / slots)}")]
+
+
+def _time(seconds: float) -> str:
+    return duration(seconds) if seconds >= 60 else wording.seconds(seconds)
 
 
 def _judge(campaign: Campaign, plan: Rejudging, *, as_json: bool) -> None:

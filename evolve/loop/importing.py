@@ -5,12 +5,12 @@ a step which is interrupted is finished by the next run."""
 
 from collections.abc import MutableMapping
 
-from evolve import novelty
+from evolve import changes, novelty
 from evolve.campaign import Campaign
 from evolve.campaign.requests import Add
 from evolve.campaign.rulings import first_records, program_of
 from evolve.campaign.state import State
-from evolve.types import Asked, ConfigError, Import, Program, ProgramId, RecordId, Task
+from evolve.types import Asked, ConfigError, Import, Program, ProgramId, RecordId
 
 
 class Known(ConfigError):
@@ -29,7 +29,7 @@ def imported(campaign: Campaign, wish: Add, request: str, signatures: MutableMap
     family = [state.reader.program(program_of(campaign, parent)) for parent in parents]
     signature = novelty.signature(program)
     _check_new(campaign, program, signature, signatures)
-    reason = refusal(campaign.task, program) or campaign.plugins.screen(campaign.task, program, family)
+    reason = changes.refusal(campaign.task, program) or campaign.plugins.screen(campaign.task, program, family)
     if reason:
         raise ConfigError(f"the program may not be judged: {reason}. Do: mend it, and add it again")
     campaign.log.put_program(program, signature)
@@ -51,15 +51,6 @@ def _check_new(
     alike = "it is" if known == program.id else "but for spacing and comments it is"
     which = f"{campaign.name}/{record}" if record else "one that is being judged"
     raise Known(f"the program is known: {alike} {which}. Do: add another one", record)
-
-
-def refusal(task: Task, program: Program) -> str:
-    """Why a program is none of the task; empty where it is one."""
-    unknown = sorted(program.files.keys() - task.seed.files.keys())
-    if unknown:
-        return f"it has a file {unknown[0]!r}, and a program of the task has {', '.join(task.seed.files)}"
-    missing = sorted(task.seed.files.keys() - program.files.keys())
-    return f"it has no file {missing[0]!r}" if missing else ""
 
 
 def _least_filled(state: State) -> int:

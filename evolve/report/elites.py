@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from evolve.archive import Elite
 from evolve.campaign import Campaign
-from evolve.report.records import record_name
+from evolve.report.records import made_by, record_name
 from evolve.types import RecordId, Trust
 
 
 @dataclass(frozen=True, slots=True)
 class EliteLine:
-    """A program that holds places in the archive, on these islands. `isolation` and `trust` are those of the record."""
+    """A program that holds places in the archive, on these islands. `isolation` and `trust` are those of the record; `kind` and
+    `operator` say how the program was made, also where the record is a later judging of it."""
 
     name: str
     record: RecordId
@@ -27,6 +28,7 @@ class EliteLine:
     islands: tuple[int, ...]
     cell: int
     descriptors: Mapping[str, float]
+    kind: str
     operator: str
 
 
@@ -41,7 +43,9 @@ def elites(campaign: Campaign, limit: int | None = None) -> tuple[EliteLine, ...
 
 def _elite_line(campaign: Campaign, held: Sequence[Elite]) -> EliteLine:
     first, champion = held[0], campaign.state.archive.best
-    evaluation = campaign.log.settled(first.record).record.evaluation
+    record = campaign.log.settled(first.record).record
+    evaluation = record.evaluation
+    origin = made_by(campaign, record)
     return EliteLine(
         name=record_name(campaign, first.record),
         record=first.record,
@@ -55,5 +59,6 @@ def _elite_line(campaign: Campaign, held: Sequence[Elite]) -> EliteLine:
         islands=tuple(sorted(elite.island for elite in held)),
         cell=first.cell,
         descriptors=dict(first.descriptors),
-        operator=campaign.state.history.operator(first.record),
+        kind=origin.kind,
+        operator=origin.operator,
     )

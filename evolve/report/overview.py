@@ -8,13 +8,18 @@ from typing import Any
 
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import confirmed_best
+from evolve.campaign.rulings import first_records
 from evolve.report.best import Best, best
+from evolve.report.records import record_name
 from evolve.report.tally import OperatorYield, Tally
+from evolve.types import Lesson
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A campaign at a glance. `settings` by dotted sections; `cells` are those that are occupied, of `all_cells`."""
+    """A campaign at a glance. `settings` by dotted sections; `cells` are those that are occupied. `forked_from` names the campaign whose
+    records it began with; `former_records` counts those that an earlier version of the task judged, and `former_elites` the programs of
+    the archive then that this version has not judged."""
 
     name: str
     task: str
@@ -29,6 +34,12 @@ class Overview:
     seconds: float
     judge_seconds: float
     unfinished: int
+    forked_from: str
+    rejudged: int
+    former_records: int
+    former_elites: int
+    quarantined: tuple[str, ...]
+    lessons: tuple[Lesson, ...]
     best: Best | None
     elites: int
     cells: int
@@ -60,6 +71,12 @@ def overview(campaign: Campaign) -> Overview:
         seconds=campaign.seconds,
         judge_seconds=progress.judge_seconds,
         unfinished=len(state.steps),
+        forked_from=campaign.forked_from,
+        rejudged=progress.rejudged,
+        former_records=state.columns.since,
+        former_elites=_left(campaign),
+        quarantined=_quarantined(campaign),
+        lessons=tuple(state.lessons),
         best=best(campaign),
         elites=stats.elites,
         cells=stats.cells,
@@ -72,6 +89,18 @@ def overview(campaign: Campaign) -> Overview:
         noise_floor=state.noise_floor,
         difference=str(state.difference or ""),
     )
+
+
+def _left(campaign: Campaign) -> int:
+    state = campaign.state
+    programs = (state.columns.programs[record - 1] for record in state.former)
+    return sum(program not in state.judged and program not in state.quarantined for program in programs)
+
+
+def _quarantined(campaign: Campaign) -> tuple[str, ...]:
+    """The first record of each, by its name; a program that was ruled out before it was seen has none."""
+    first = first_records(campaign.state)
+    return tuple(record_name(campaign, first[program]) for program in campaign.state.quarantined if program in first)
 
 
 def budget_left(campaign: Campaign, now: float) -> str:

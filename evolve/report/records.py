@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from evolve.campaign import Campaign
-from evolve.types import RecordId, Settled, StoreError, Trust
+from evolve.types import Origin, Record, RecordId, Settled, StoreError, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,12 @@ class RecordLine:
 
 @dataclass(frozen=True, slots=True)
 class LineageStep:
-    """An ancestor, and what its operator changed: `change` is its fitness minus that of its first parent, if both have one."""
+    """An ancestor, and what its operator changed: `change` is its fitness minus that of its first parent, if both have one and one
+    version of the task judged both."""
 
     name: str
     record: RecordId
+    kind: str
     operator: str
     parents: tuple[RecordId, ...]
     outcome: str
@@ -128,12 +130,14 @@ def lineage(campaign: Campaign, record: RecordId) -> tuple[LineageStep, ...]:
 def _step(campaign: Campaign, record: RecordId) -> LineageStep:
     history, shown = campaign.state.history, campaign.task.fitness.shown
     fitness, parents = history.fitness(record), history.parents(record)
-    before = history.fitness(parents[0]) if parents else None
-    evaluation = campaign.log.settled(record).record.evaluation
+    before = history.fitness(parents[0]) if parents and _comparable(campaign, record, parents[0]) else None
+    whole = campaign.log.settled(record).record
+    origin, evaluation = made_by(campaign, whole), whole.evaluation
     return LineageStep(
         name=record_name(campaign, record),
         record=record,
-        operator=history.operator(record),
+        kind=origin.kind,
+        operator=origin.operator,
         parents=parents,
         outcome=history.outcome(record).value,
         fitness=None if fitness is None else shown(fitness),
@@ -141,3 +145,15 @@ def _step(campaign: Campaign, record: RecordId) -> LineageStep:
         isolation=evaluation.isolation,
         trust=evaluation.trust,
     )
+
+
+def made_by(campaign: Campaign, record: Record) -> Origin:
+    """How a record's program was made: a measurement's is that of what it measures."""
+    about = record.origin.about
+    return campaign.log.settled(about).record.origin if about else record.origin
+
+
+def _comparable(campaign: Campaign, record: RecordId, other: RecordId) -> bool:
+    """Neither is on the other side of the newest change of the task."""
+    since = campaign.state.columns.since
+    return (record > since) == (other > since)
