@@ -23,6 +23,7 @@ from evolve.judge.version import check_version
 from evolve.loop import finish
 from evolve.plugins import load
 from evolve.store import Locked, Log, writer
+from evolve.task.one_file import program_of
 from evolve.types import ConfigError, Import, RecordId, Settled, Task
 
 LARGEST = 16 << 20
@@ -103,7 +104,8 @@ def read_files(paths: Sequence[str], task: Task) -> Mapping[str, str]:
         raise ConfigError(
             f"a program is at most {LARGEST >> 20} MiB of text, got more. Do: name the program's files alone"
         )
-    return files
+    # Of a task in one file a person may give the whole file, changed.
+    return {name: program_of(text) for name, text in files.items()} if task.one_file else files
 
 
 def _is_file(path: Path, folder: Path) -> bool:

@@ -8,14 +8,16 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import click
 
 import evolve.task
 from evolve.campaign import workspace
-from evolve.changes import refusal
+from evolve.changes import matches, refusal
 from evolve.cli.errors import INTERRUPTED
+from evolve.cli.importing import read_files
 from evolve.cli.judged import Judged, Summary, line, page, summary
 from evolve.cli.output import debug_option, emit, json_option
 from evolve.cli.parameters import parameters
@@ -23,7 +25,6 @@ from evolve.judge import Job, LocalExecutor, Report, decode_report, encode_job
 from evolve.judge.machine import usable_cores
 from evolve.measuring import Measuring, trials
 from evolve.store import EvaluationCache
-from evolve.task.given import STDIN, program_from
 from evolve.types import Case, ConfigError, Outcome, Parameters, Program, Task, TextId, Trial
 from evolve.types.suggest import did_you_mean
 
@@ -71,7 +72,7 @@ class _Progress:
 
 
 @click.command("judge")
-@click.argument("files", nargs=-1, metavar="FILE...")
+@click.argument("files", nargs=-1, metavar="FILE...", required=True)
 @click.option("--task", "reference", required=True, metavar="TASK", help="The task: a name, a folder, or one file.")
 @click.option("--seeds", type=click.IntRange(min=1), help="How often.  [default: 5; 1 where the task is deterministic]")
 @click.option("--seconds", type=click.FloatRange(min=0.0), help="As many seeds as fit into this wall time.")
@@ -110,7 +111,7 @@ def _request(
     held_out: bool,
 ) -> _Request:
     task = evolve.task.load(reference, parameters(assignments))
-    program = program_from(task, files, sys.stdin.read() if STDIN in files else "")
+    program = own_program(task, files)
     refused = refusal(task, program)
     if refused:
         click.echo(f"evolve: note: no campaign would take this program: {refused}", err=True)
@@ -120,6 +121,27 @@ def _request(
         raise ConfigError(f"task {task.name!r} has no held-out cases. Do: leave --held-out out")
     deadline = time.monotonic() + seconds if seconds is not None else float("inf")
     return _Request(task, program, seeds, deadline, _case(task, case_name), held_out)
+
+
+def own_program(task: Task, given: Sequence[str]) -> Program:
+    """A person's files, or folder, as a program of the task; what is not given is the seed's. Raises `ConfigError`."""
+    files = read_files(given, task)
+    wanted = {name: text for name, text in files.items() if name in task.seed.files or _is_new(task, name)}
+    strange = [name for name in files if name not in wanted]
+    if strange and not (len(given) == 1 and Path(given[0]).is_dir()):
+        raise ConfigError(
+            f"it is not clear which of the program's files {strange[0]!r} is.{did_you_mean(strange[0], task.seed.files)} "
+            "Do: call it as the task does, or name a folder"
+        )
+    if not set(wanted) & set(task.seed.files):
+        raise ConfigError(
+            f"{given[0]!r} has none of the program's files. Do: name a folder with {', '.join(task.seed.files)}, or one of these files"
+        )
+    return Program({**task.seed.files, **wanted})
+
+
+def _is_new(task: Task, name: str) -> bool:
+    return any(matches(name, pattern) for pattern in task.new_files)
 
 
 def _case(task: Task, name: str | None) -> Case | None:

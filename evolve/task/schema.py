@@ -2,90 +2,26 @@
 
 Invariant: an unknown key, a wrong type or a value that cannot be meant is a `ValueError` with its path, what was got and the remedy."""
 
-import math
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
-from evolve.types import EvaluatorSource, Scalar, canonical, top_share
+from evolve.task.values import BOUNDED, Cases, Evaluator, FilePath, Finite, Name, Parameters, Size, Threshold
+from evolve.types import EvaluatorSource
 from evolve.types.suggest import did_you_mean
-
-_UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-
-
-def _scalar(value: object) -> Scalar:
-    if isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
-        return value
-    raise ValueError("a parameter is a finite number, a text or true/false")
-
-
-def _memory(value: object) -> int:
-    """`"2GiB"` as bytes."""
-    match = re.fullmatch(r"(\d+) ?(KiB|MiB|GiB)", value) if isinstance(value, str) else None
-    if match is None or int(match[1]) == 0:
-        raise ValueError('a size is written with its unit, such as "512MiB" or "2GiB"')
-    return int(match[1]) * _UNITS[match[2]]
-
-
-def _threshold(value: object) -> float | str | None:
-    """A fitness, or `"top 30%"`."""
-    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)):
-        return value
-    if not isinstance(value, str):
-        raise ValueError('a threshold is a finite number, or a share such as "top 30%"')
-    top_share(value)
-    return value
-
-
-def _evaluator(value: object) -> EvaluatorSource:
-    if isinstance(value, str):
-        return EvaluatorSource(path=_inside(value))
-    if isinstance(value, dict) and isinstance(value.get("plugin"), str):
-        settings = {key: setting for key, setting in value.items() if key != "plugin"}
-        if not _is_plain(settings):
-            raise ValueError(
-                "the settings of a plugin are plain data: finite numbers, texts, true/false, lists and tables"
-            )
-        return EvaluatorSource(plugin=value["plugin"], settings=settings)
-    raise ValueError('an evaluator is a file, "evaluator.py", or a plugin\'s, { plugin = "name", ... }')
-
-
-def _is_plain(value: object) -> bool:
-    """Whether `value` is the same after a journey as JSON."""
-    try:
-        canonical(value)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _inside(path: str) -> str:
-    """A path in the task's folder, in its plain form."""
-    plain = PurePosixPath(path)
-    if not plain.parts or plain.is_absolute() or ".." in plain.parts or "\\" in path or "\0" in path:
-        raise ValueError("a file is named by its path inside the task's folder, with /")
-    if not path.isprintable():
-        raise ValueError("a file's name has no line break and no other control character")
-    return str(plain)
 
 
 def _module(file: str) -> str:
     """The name by which Python imports a file of a program."""
     return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-
-
-def _identifier(name: str) -> str:
-    if not name.isidentifier():
-        raise ValueError("a name is made of letters, digits and underscores, and begins with no digit")
-    return name
-
-
-FilePath = Annotated[str, AfterValidator(_inside)]
-Name = Annotated[str, AfterValidator(_identifier)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class Table(BaseModel):
@@ -181,6 +117,8 @@ class ObjectiveTable(Table):
 class ConstraintTable(Table):
     """`[[constraints]]`: what a metric must be. A program that misses one is never the best, and gives way to every one that does not."""
 
+    model_config = ConfigDict(json_schema_extra=BOUNDED)
+
     metric: str = Field(min_length=1, description="the metric that the evaluator returns")
     at_least: Finite | None = Field(default=None, description="the smallest value that meets it")
     at_most: Finite | None = Field(default=None, description="the largest value that meets it")
@@ -209,7 +147,7 @@ class StageTable(Table):
 
     name: Name = Field(default="evaluate", description="which stage; the first is called `evaluate`")
     seconds: Finite = Field(default=20.0, gt=0, description="wall time for the whole stage")
-    threshold: Annotated[float | str | None, PlainValidator(_threshold)] = Field(
+    threshold: Threshold = Field(
         default=None,
         description='what the next stage wants: a fitness, in your own direction, or `"top 30%"` of what this stage found before',
     )
@@ -236,12 +174,12 @@ class EnvironmentTable(Table):
 class SandboxTable(Table):
     """`[sandbox]`: what the program's process may use, and how much of it is kept."""
 
-    memory: Annotated[int, PlainValidator(_memory)] = Field(
+    memory: Size = Field(
         default=2 << 30,
         description="memory, with its unit: `KiB`, `MiB` or `GiB`",
         json_schema_extra={"type": "string", "default": "2GiB"},
     )
-    artifacts: Annotated[int, PlainValidator(_memory)] = Field(
+    artifacts: Size = Field(
         default=16 << 20,
         description="how much of one program the evaluator may keep in `artifacts`, all together, as JSON: `KiB`, `MiB` or `GiB`",
         json_schema_extra={"type": "string", "default": "16MiB"},
@@ -253,10 +191,6 @@ class SandboxTable(Table):
     )
 
 
-Parameter = Annotated[Scalar, PlainValidator(_scalar)]
-Cases = dict[Name, list[Parameter]] | list[dict[Name, Parameter]]
-
-
 class TaskFile(Table):
     """The whole of `task.toml`."""
 
@@ -265,7 +199,7 @@ class TaskFile(Table):
         default="README.md", description="the file that says what is wanted, in words, for whoever writes programs"
     )
     program: ProgramTable = Field(default=ProgramTable(), description="the seed")
-    evaluator: Annotated[EvaluatorSource, PlainValidator(_evaluator)] = Field(
+    evaluator: Evaluator = Field(
         default=EvaluatorSource(path="evaluator.py"),
         description="the file with the judging code, or a plugin's: `{ plugin = \"name\", ... }` with the plugin's settings",
         json_schema_extra={"default": "evaluator.py"},
@@ -279,7 +213,7 @@ class TaskFile(Table):
         'the best must have. `"held_out"`: the cases of `held_out`, on none of which it may be worse than the seed',
     )
     fitness: FitnessTable = Field(default=FitnessTable(), description="the number that is searched for")
-    parameters: dict[Name, Parameter] = Field(
+    parameters: Parameters = Field(
         default={},
         description="numbers and texts that the evaluator reads from `trial.parameters`; `--set task.points=80` changes one",
     )

@@ -72,11 +72,11 @@ def test_an_interrupt_keeps_what_is_done(call, mine, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("gone.py", "--task", "mine"), "gone.py: the file cannot be read"),
+        (("gone.py", "--task", "mine"), "gone.py cannot be read"),
         (("better.py", "--task", "mine", "--case", "far"), "task 'mine' has no held-out case 'far'."),
         (("better.py", "--task", "circle_packing", "--held-out"), "task 'circle_packing' has no held-out cases"),
         (("better.py", "--task", "mine", "--set", "wind=1"), "without a campaign only parameters of the task"),
-        ((), "Missing option '--task'"),
+        (("better.py",), "Missing option '--task'"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(call, mine, words, message):

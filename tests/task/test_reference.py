@@ -2,14 +2,17 @@
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import jsonschema
 import pytest
 from pydantic import BaseModel
 
+from evolve.task import bundled, find
 from evolve.task.reference import json_schema, markdown
-from evolve.task.schema import TaskFile, tables
+from evolve.task.schema import TaskFile, parse, tables
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -68,3 +71,97 @@ def test_the_schema_knows_nested_tables_and_refuses_unknown_keys() -> None:
     assert schema["additionalProperties"] is False
     assert schema["required"] == ["schema"]
     assert schema["$defs"]["AxisTable"]["required"] == ["name", "low", "high", "bins"]
+
+
+def accepted_by_schema(text: str) -> bool:
+    """By the JSON Schema of the documentation, as an editor does it."""
+    return jsonschema.Draft202012Validator(json.loads(json_schema())).is_valid(tomllib.loads(text))
+
+
+def accepted_by_engine(text: str) -> bool:
+    """By what reads a task."""
+    try:
+        parse(tomllib.loads(text))
+    except ValueError:
+        return False
+    return True
+
+
+def test_the_schema_is_a_schema() -> None:
+    """Of the draft that it is checked by."""
+    jsonschema.Draft202012Validator.check_schema(json.loads(json_schema()))
+
+
+@pytest.mark.parametrize("name", bundled())
+def test_every_task_that_comes_with_the_engine_is_accepted(name: str) -> None:
+    """By both."""
+    text = (find(name) / "task.toml").read_text("utf-8")
+    assert (accepted_by_schema(text), accepted_by_engine(text)) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'brief = "docs/brief.md"',
+        'brief = "./brief..md"',
+        'program = { files = ["seed.py"], new_files = ["lib/*.py"] }',
+        'evaluator = { plugin = "near", target = 7, deep = { list = [1, "a"] } }',
+        'parameters = { n = 1, "größe" = 1.5, kind = "round", _exact = true }',
+        "parameters = { n = 1 }\nheld_out = { n = [2, 3] }",
+        'parameters = { n = 1 }\nheld_out = [{ name = "more", n = 2 }]',
+        'sandbox = { memory = "2 GiB", artifacts = "1KiB" }',
+        'stages = [{ name = "evaluate", seconds = 1, threshold = -3 }]',
+        'stages = [{ threshold = "top 30%" }]',
+        'stages = [{ threshold = "top 0.5 %" }]',
+        'constraints = [{ metric = "bytes", at_most = 3 }]',
+        'axes = [{ name = "größe", low = 0, high = 1.5, bins = 3 }]',
+    ],
+)
+def test_what_both_accept(line: str) -> None:
+    """An editor underlines nothing that works."""
+    text = f"schema = 1\n{line}\n"
+    assert (accepted_by_schema(text), accepted_by_engine(text)) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "schema = 2",
+        'brif = "README.md"',
+        'brief = "/etc/passwd"',
+        'brief = "../brief.md"',
+        'brief = "a/../../brief.md"',
+        'brief = "a\\\\b.md"',
+        'brief = "."',
+        'brief = ""',
+        'program = { files = ["../seed.py"] }',
+        "program = { files = [] }",
+        "evaluator = 3",
+        'evaluator = { name = "near" }',
+        'evaluator = { plugin = ["near"] }',
+        "parameters = { n = [1] }",
+        "parameters = { 1a = 1 }",
+        'parameters = { "a-b" = 1 }',
+        'parameters = { "a b" = 1 }',
+        "parameters = { n = 1 }\nheld_out = { n = 2 }",
+        "parameters = { n = 1 }\nheld_out = [{ n = 2 }]",
+        'parameters = { n = 1 }\nheld_out = [{ name = "", n = 2 }]',
+        'sandbox = { memory = "2GB" }',
+        'sandbox = { memory = "0MiB" }',
+        "sandbox = { memory = 5 }",
+        'stages = [{ threshold = "top 100%" }]',
+        'stages = [{ threshold = "top 0%" }]',
+        'stages = [{ threshold = "best 3%" }]',
+        "stages = [{ threshold = true }]",
+        "stages = [{ seconds = 0 }]",
+        'constraints = [{ metric = "bytes" }]',
+        'axes = [{ name = "a-b", low = 0, high = 1, bins = 3 }]',
+        'axes = [{ name = "a", low = 0, high = 1, bins = 0 }]',
+        'fitness = { direction = "up" }',
+        "deterministic = 1",
+    ],
+)
+def test_what_both_refuse(line: str) -> None:
+    """An editor underlines it before the engine does."""
+    text = line if line.startswith("schema") else f"schema = 1\n{line}\n"
+    assert (accepted_by_schema(text), accepted_by_engine(text)) == (False, False)

@@ -1,11 +1,11 @@
-"""Facts about a person's files as a program."""
+"""A person's files as a program, for `evolve program judge`."""
 
 from pathlib import Path
 
 import pytest
 
-from evolve.task.given import program_from
-from evolve.types import EvaluatorSource, Program, Task, TaskError
+from evolve.cli.program_judge import own_program
+from evolve.types import ConfigError, EvaluatorSource, Program, Task
 
 
 @pytest.fixture(autouse=True)
@@ -24,22 +24,23 @@ def task(*files: str, **fields: object) -> Task:
     )
 
 
-def files(task: Task, *given: str, text: str = "") -> dict[str, str]:
-    return dict(program_from(task, given, text).files)
+def files(task: Task, *given: str) -> dict[str, str]:
+    return dict(own_program(task, given).files)
 
 
 def test_a_single_file_takes_the_place_of_a_single_file() -> None:
-    """Whatever it is called; so does the standard input."""
+    """Whatever it is called."""
     assert files(task("seed.py"), "mine.py") == {"seed.py": "mine"}
-    assert files(task("seed.py"), "-", text="given") == {"seed.py": "given"}
 
 
-def test_several_files_are_known_by_their_names(elsewhere: Path) -> None:
-    """By their path, else by their bare name; what is not given is the seed's."""
+def test_several_files_are_known_by_their_names() -> None:
+    """What is not given is the seed's."""
     several = task("main.py", "lib/part.py")
     assert files(several, "folder/main.py") == {"main.py": "main.py", "lib/part.py": "seed"}
-    (elsewhere / "part.py").write_text("bare")
-    assert files(several, "part.py", "folder/main.py") == {"main.py": "main.py", "lib/part.py": "bare"}
+    assert files(several, "folder/lib/part.py", "folder/main.py") == {
+        "main.py": "main.py",
+        "lib/part.py": "lib/part.py",
+    }
 
 
 def test_a_folder_is_a_whole_program() -> None:
@@ -59,26 +60,20 @@ def test_of_a_task_in_one_file_the_blocks_are_taken(elsewhere: Path) -> None:
     block = "# EVOLVE-BLOCK-START\nx = 1\n# EVOLVE-BLOCK-END\n"
     (elsewhere / "mine.py").write_text(f'"""Brief."""\n{block}y = 2\n')
     assert files(task("seed.py", one_file="problem.py"), "mine.py") == {"seed.py": block}
-    assert files(task("seed.py", one_file="problem.py"), "-", text="x = 2\n") == {"seed.py": "x = 2\n"}
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ((), "there is no file. Do: "),
-        (("folder", "mine.py"), "a folder is a whole program, got more beside 'folder'"),
-        (("gone.py", "folder/main.py"), "gone.py: the file cannot be read: No such file or directory"),
+        (("gone.py", "folder/main.py"), "gone.py cannot be read: No such file or directory"),
         (("mine.py",), "it is not clear which of the program's files 'mine.py' is. Did you mean 'main.py'?"),
-        (("-",), "the standard input is one file, and the program has several"),
         (("empty",), "'empty' has none of the program's files. Do: name a folder with lib/part.py, main.py"),
-        (("bytes.py",), "bytes.py: this is not a text in UTF-8"),
     ],
 )
 def test_what_is_no_program_is_refused(elsewhere: Path, given: tuple[str, ...], message: str) -> None:
     """What, got, do this."""
     (elsewhere / "empty").mkdir()
-    (elsewhere / "bytes.py").write_bytes(b"\xff")
-    with pytest.raises(TaskError) as caught:
-        program_from(task("main.py", "lib/part.py"), given)
+    with pytest.raises(ConfigError) as caught:
+        own_program(task("main.py", "lib/part.py"), given)
     assert message in str(caught.value)
     assert "Do: " in str(caught.value)
