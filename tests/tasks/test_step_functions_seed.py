@@ -19,7 +19,7 @@ SEED: dict[str, Any] = runpy.run_path(str(Path(TASK.folder) / "seed.py"))
 
 def test_its_numbers_are_those_of_the_search_and_not_of_the_formulas() -> None:
     """Five, as the README says."""
-    assert template(TASK.seed).values == (0.001, 0.2, 1.0, 0.003, 0.15)
+    assert template(TASK.seed).values == (300.0, 3e-05, 1.0, 0.003, 0.05)
 
 
 @pytest.mark.parametrize("kind", step_samples.KINDS)
@@ -29,7 +29,9 @@ def test_it_computes_what_the_judge_computes(kind: str) -> None:
     for _ in range(5):
         fitted = SEED["fitted"](kind, 0.5 + 0.2 * rng.standard_normal(20))
         found = steps.steps_from(fitted, kind, 20)
-        assert SEED["score"](kind, fitted) == pytest.approx(steps.score(kind, steps.ratio(kind, found)), rel=1e-12)
+        assert SEED["score"](kind, fitted, np.max) == pytest.approx(
+            steps.score(kind, steps.ratio(kind, found)), rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("kind", step_samples.KINDS)
@@ -47,6 +49,14 @@ def test_without_time_it_returns_its_start() -> None:
     assert SEED["construct"]("c2", 3, 1e-9, 1, None) == [1.0, 1.0, 1.0]
 
 
-def test_erdos_that_leaves_its_interval_is_the_worst() -> None:
-    """The judge would refuse it."""
-    assert SEED["score"]("erdos", np.array([1.2, 0.3])) == -np.inf
+def test_what_has_no_score_is_the_worst() -> None:
+    """The judge would refuse it, as it does nothing at all."""
+    assert SEED["score"]("erdos", np.array([1.2, 0.3]), np.max) == -np.inf
+    assert SEED["score"]("c2", SEED["fitted"]("c2", np.array([-1.0, -2.0])), np.max) == -np.inf
+
+
+def test_the_softer_maximum_counts_what_is_near_the_top() -> None:
+    """It is the maximum of one, and more of two."""
+    assert SEED["soft"](np.array([2.0, 0.1])) == pytest.approx(2.0)
+    assert SEED["soft"](np.array([2.0, 2.0])) == pytest.approx(2.0 * 2 ** (1 / 300))
+    assert SEED["soft"](np.array([2.0, 1.99])) > 2.0
