@@ -2,6 +2,7 @@
 
 Invariant: live and replayed events pass the same `settle` and `absorb`, so a replayed state equals the live one."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -79,7 +80,7 @@ class State:
         self.requests: dict[str, int] = {}
         """The ids of what persons asked for and was done, with the step that it led to; 0 where there is none."""
         self.former: list[RecordId] = []
-        """The elites of the archive before `TaskChanged`, and those before it that had not been judged again; the best first."""
+        """What `elites` said before `TaskChanged`."""
         self.judged: set[ProgramId] = set()
         """Programs that were judged since `TaskChanged`; empty before the first."""
         self._spent = Spent()
@@ -230,10 +231,12 @@ class State:
             self.archive.measured_machine(self.machine)
 
     def elites(self) -> list[RecordId]:
-        """The first record of every elite, the best first; then the former elites that this version of the task has not judged."""
-        programs = self.columns.programs
+        """The first record of every elite, the best first; then the former elites that this version of the task has not judged, or has
+        refused: the next one may know better."""
+        programs, since = self.columns.programs, self.columns.since
         held = sorted(self.archive.elites(), key=lambda elite: (-elite.fitness, elite.record))
-        known = {elite.program for elite in held} | self.judged
+        judged = zip(programs[since:], self.columns.fitness[since:], strict=True)
+        known = {elite.program for elite in held} | {program for program, fitness in judged if not math.isnan(fitness)}
         left = [record for record in self.former if programs[record - 1] not in known]
         return [*dict.fromkeys(programs.index(elite.program) + 1 for elite in held), *left]
 

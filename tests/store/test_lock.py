@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.store.lock import acquire, lock_file, release
+from evolve.store.lock import Locked, acquire, lock_file, release, writer
 from evolve.types import StoreError
 
 
@@ -41,3 +41,21 @@ def test_a_lock_on_a_removed_file_is_no_lock(path: Path, monkeypatch: pytest.Mon
     descriptor = acquire(path)
     assert os.path.samestat(os.fstat(descriptor), lock_file(path).stat())
     release(path, descriptor)
+
+
+def test_the_writer_of_a_log_is_known_without_a_lock(path: Path) -> None:
+    """As long as its process lives; nobody who wants the lock meanwhile is in the way."""
+    assert writer(path) is None
+    descriptor = acquire(path)
+    assert writer(path) == os.getpid()
+    with pytest.raises(Locked):
+        acquire(path)
+    release(path, descriptor)
+    assert writer(path) is None
+
+
+@pytest.mark.parametrize("content", ["999999999", "", "no number"])
+def test_a_lock_file_that_was_left_names_no_writer(path: Path, content: str) -> None:
+    """Its process is gone, or it had not said which it is."""
+    lock_file(path).write_text(content)
+    assert writer(path) is None
