@@ -4,9 +4,9 @@ Invariant: every call into a plugin passes `guarded`, so that whatever it raises
 
 import importlib
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import Distribution, entry_points
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 import pluggy
@@ -33,7 +33,7 @@ def guarded(plugin: str, call: Callable[..., T], *arguments: Any) -> T:
         raise
     except Exception as error:
         raise PluginError(
-            f"plugin {plugin!r} raised {type(error).__name__}: {error}. Do: mend the plugin, or do without it"
+            f"plugin {plugin!r} raised {type(error).__name__}: {' '.join(str(error).split())}. Do: mend the plugin, or do without it"
         ) from error
 
 
@@ -154,7 +154,7 @@ def _first_line(error: ValueError) -> str:
 def _release(plugin: str) -> str | None:
     if plugin in BUNDLED:
         return f"evolve {evolve.__version__}"
-    package = next((point.dist for point in entry_points(group=GROUP) if point.name == plugin), None)
+    package = next((point.dist for point in installed() if point.name == plugin), None)
     if package is None or _is_editable(package):
         return None
     return f"{package.name} {package.version}"
@@ -166,13 +166,19 @@ def _is_editable(package: Distribution) -> bool:
     return bool(origin.get("dir_info", {}).get("editable", False))
 
 
-def load() -> Plugins:
-    """A fresh plugin manager with every plugin; raises `PluginError` for one that does not import or takes another's name."""
+def installed() -> tuple[EntryPoint, ...]:
+    """The plugins that other packages bring, not loaded yet."""
+    return tuple(entry_points(group=GROUP))
+
+
+def load(points: Iterable[EntryPoint] | None = None) -> Plugins:
+    """A fresh plugin manager with the bundled plugins and those of `points` (without it, all that are installed); raises `PluginError`
+    for one that does not import or takes another's name."""
     manager = pluggy.PluginManager("evolve")
     manager.add_hookspecs(hookspecs)
     for name in BUNDLED:
         manager.register(importlib.import_module(name), name)
-    for point in entry_points(group=GROUP):
+    for point in installed() if points is None else points:
         _register(manager, point.name, point.load)
     try:
         manager.check_pending()

@@ -1,18 +1,20 @@
-"""Conformance suites for authors of strategies and operators: what the engine relies on, as checks for a test.
+"""Conformance suites for authors of strategies, operators and evaluators: what the engine relies on, as checks for a test.
 
 Invariant: what passes here was seen to keep the promises of `evolve.protocols`: it is deterministic, `ask` changes no
 state, a replay rebuilds it, and it names only what exists. A broken promise is an `AssertionError` that says which."""
 
+import inspect
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
 from evolve.archive import Archive, ArchiveSettings
-from evolve.protocols import Context, Operator, Strategy
+from evolve.protocols import Context, Evaluator, Operator, Strategy
 from evolve.types import (
     Action,
     Asked,
@@ -39,6 +41,7 @@ from evolve.types import (
     Ruled,
     Selection,
     Settled,
+    Stage,
     Task,
     Wait,
     canonical,
@@ -47,6 +50,8 @@ from evolve.types import (
 OPERATORS = ("first", "second", "third")
 IN_FLIGHT = 3
 OPTIMUM = 3.0
+FUNCTIONS = frozenset({"certify", "fingerprint", "draw"})
+"""What the engine may ask of an evaluator about the artifacts of an evaluation."""
 
 
 class RehearsedHistory:
@@ -96,7 +101,7 @@ class Rehearsal:
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
         self.events: list[Event] = []
-        self.task = _task(_program(0.0))
+        self.task = rehearsed_task()
         settings = ArchiveSettings(islands=3)
         self.archive = Archive(self.task.axes, settings, deterministic=True, certifies=False, bound=None)
         self.history = RehearsedHistory()
@@ -270,23 +275,93 @@ def check_operator(make: Callable[[], Operator], programs: Sequence[Program]) ->
 
 
 def _children(operator: Operator, program: Program, number: int) -> Sequence[Child] | None:
-    history = RehearsedHistory()
-    history.programs[program.id] = program
-    history.records.append(Record(1, Origin("seed", 0), program.id, Evaluation.ok(1.0)))
-    context = Context(_task(program), history, np.random.default_rng(number), math.inf, threading.Event())
     try:
-        children = list(operator.propose(Selection("checked", parents=(1,)), context))
+        children = rehearse_proposal(operator, program, number)
     except EditError:
         return None
     assert children, "a proposal has a child, or ends with EditError"
     return children
 
 
+def rehearse_proposal(operator: Operator, program: Program, seed: int = 0) -> Sequence[Child]:
+    """What an operator proposes in a campaign that has nothing but `program`; raises what it raises."""
+    history = RehearsedHistory()
+    history.programs[program.id] = program
+    history.records.append(Record(1, Origin("seed", 0), program.id, Evaluation.ok(1.0)))
+    context = Context(rehearsed_task(program), history, np.random.default_rng(seed), math.inf, threading.Event())
+    return list(operator.propose(Selection("checked", parents=(1,)), context))
+
+
+def check_evaluator(make: Callable[[], Evaluator], task: Task | None = None) -> None:
+    """Asks the evaluators that `make()` returns for what they have for `task` (without it, for a task of the rehearsal's).
+
+    Checked: there are stages, with names of their own, limits above zero and no threshold on the last; every stage's function takes a
+    candidate and a trial; it has no function but `certify`, `fingerprint` and `draw`, and `certify` where the task asks for it; an
+    evaluator made afresh answers the same."""
+    wanted = task or rehearsed_task()
+    evaluator, again = make(), make()
+    stages = [stage for stage, _ in evaluator.stages(wanted)]
+    _check_stages(stages)
+    functions = evaluator.functions(wanted)
+    unknown = sorted(set(functions) - FUNCTIONS)
+    assert not unknown, f"it has the functions {unknown}, of which the engine calls none"
+    assert wanted.promotion != "certificate" or "certify" in functions, (
+        "the task wants certificates, and it certifies nothing"
+    )
+    called = {stage.name: function for stage, function in evaluator.stages(wanted)} | dict(functions)
+    for name, function in called.items():
+        assert _takes_two(function), f"{name!r} is no function of two arguments, got {function!r}"
+    for other in (evaluator, again):
+        answer = [stage for stage, _ in other.stages(wanted)]
+        assert answer == stages, f"the same task has other stages: {answer} != {stages}"
+        assert set(other.functions(wanted)) == set(functions), "the same task has other functions"
+
+
+def _check_stages(stages: Sequence[Stage]) -> None:
+    names = [stage.name for stage in stages]
+    assert stages, "it has no stage"
+    assert all(names), "a stage has no name"
+    assert len(set(names)) == len(names), f"two stages have one name: {names}"
+    for stage in stages:
+        assert 0 < stage.limit < math.inf, f"the limit of stage {stage.name!r} is {stage.limit} seconds"
+    last = stages[-1]
+    assert last.threshold is last.top is None, f"stage {last.name!r} is the last, and nothing reads its threshold"
+
+
+def _takes_two(function: object) -> bool:
+    if not callable(function):
+        return False
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError:
+        return False
+    return True
+
+
+class RehearsedCandidate:
+    """Answers as a candidate does, without a process: `functions` are those of the program, called in this one."""
+
+    def __init__(self, functions: Mapping[str, Callable[..., Any]], files: Mapping[str, str] | None = None) -> None:
+        self.program = Program(files or {})
+        self._functions = functions
+
+    def call(self, function: str, *arguments: Any, seconds: float | None = None, **keywords: Any) -> Any:
+        """The answer of one function."""
+        return self._functions[function](*arguments, **keywords)
+
+    @contextmanager
+    def session(self, seconds: float | None = None) -> Iterator["RehearsedCandidate"]:
+        """Itself, for several calls."""
+        yield self
+
+
 def _program(number: float) -> Program:
     return Program({"seed.py": f"x = {number!r}"})
 
 
-def _task(seed: Program) -> Task:
+def rehearsed_task(seed: Program | None = None) -> Task:
+    """The task of a rehearsal, with another seed program where one is given."""
+    seed = seed or _program(0.0)
     return Task(
         name="rehearsal",
         folder="",

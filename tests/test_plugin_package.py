@@ -95,6 +95,13 @@ def test_it_is_listed(place: Place) -> None:
     assert (line["evaluators"], line["operators"], line["strategies"]) == (["near"], ["count"], ["climb"])
 
 
+def test_it_keeps_the_contract(place: Place) -> None:
+    """Every check passes."""
+    done = place.evolve("plugin", "check", "example", "--json")
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (done.returncode, {finding["verdict"] for finding in found}) == (0, {"passed"}), done.stdout
+
+
 def test_it_is_known_to_nobody_else(place: Place) -> None:
     """The environment of the engine is as it was."""
     command = [sys.executable, "-m", "evolve", "plugin", "list"]

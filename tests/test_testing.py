@@ -1,13 +1,24 @@
 """The conformance suites find what they are there to find."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import pytest
 from numpy.random import Generator
 
 from evolve.protocols import Context, View
-from evolve.testing import Rehearsal, RehearsedHistory, check_operator, check_strategy
-from evolve.types import Child, EditError, Event, Measure, Program, Propose, Selection, Wait
+from evolve.testing import (
+    Rehearsal,
+    RehearsedCandidate,
+    RehearsedHistory,
+    check_evaluator,
+    check_operator,
+    check_strategy,
+    rehearse_proposal,
+)
+from evolve.types import Child, EditError, Event, Measure, Program, Propose, Selection, Stage, Wait
+from tests.written import number_task
 
 FIRST = Propose(Selection("first", parents=(1,)))
 
@@ -154,3 +165,90 @@ def test_a_rehearsed_history_answers_as_the_engines_does() -> None:
         history.record(3)
     with pytest.raises(KeyError, match="stores no texts"):
         RehearsedHistory().text("abc")
+
+
+def test_a_proposal_can_be_rehearsed_alone() -> None:
+    (child,) = rehearse_proposal(Editing(lambda context: "# more\n"), PROGRAMS[0])
+    assert child.program == Program({"seed.py": "x = 1\n# more\n"})
+    with pytest.raises(EditError):
+        rehearse_proposal(Editing(lambda context: None), PROGRAMS[0])
+
+
+def judge(candidate: Any, trial: Any) -> None:
+    """A stage's function."""
+
+
+class Judging:
+    """An evaluator that has what it is given."""
+
+    def __init__(self, stages: Sequence[tuple[Stage, Any]], functions: Mapping[str, Any] | None = None) -> None:
+        self._stages, self._functions = stages, functions or {}
+
+    def stages(self, task: Any) -> Sequence[tuple[Stage, Any]]:
+        return self._stages
+
+    def functions(self, task: Any) -> Mapping[str, Any]:
+        return self._functions
+
+
+ONE = [(Stage("one"), judge)]
+
+
+@pytest.mark.parametrize(
+    ("stages", "functions"),
+    [
+        (ONE, {}),
+        ([(Stage("one", threshold=0.5), judge), (Stage("two", limit=0.5), lambda *given: None)], {"draw": judge}),
+        (ONE, {"certify": judge, "fingerprint": judge, "draw": print}),
+    ],
+)
+def test_an_evaluator_that_keeps_its_promises_passes(stages: Any, functions: Mapping[str, Any]) -> None:
+    check_evaluator(lambda: Judging(stages, functions))
+
+
+@pytest.mark.parametrize(
+    ("stages", "functions", "words"),
+    [
+        ([], {}, "it has no stage"),
+        ([(Stage(""), judge)], {}, "a stage has no name"),
+        ([*ONE, *ONE], {}, "two stages have one name"),
+        ([(Stage("one", limit=0.0), judge)], {}, "the limit of stage 'one' is 0.0 seconds"),
+        ([(Stage("one", limit=math.inf), judge)], {}, "the limit of stage 'one' is inf seconds"),
+        ([(Stage("one", threshold=1.0), judge)], {}, "'one' is the last, and nothing reads its threshold"),
+        ([(Stage("one", top=0.3), judge)], {}, "'one' is the last, and nothing reads its threshold"),
+        ([(Stage("one"), None)], {}, "'one' is no function of two arguments, got None"),
+        ([(Stage("one"), lambda candidate: None)], {}, "'one' is no function of two arguments"),
+        (ONE, {"paint": judge}, r"the functions \['paint'\], of which the engine calls none"),
+        (ONE, {"draw": lambda: None}, "'draw' is no function of two arguments"),
+    ],
+)
+def test_an_evaluator_that_breaks_a_promise_is_told_which(
+    stages: Any, functions: Mapping[str, Any], words: str
+) -> None:
+    with pytest.raises(AssertionError, match=words):
+        check_evaluator(lambda: Judging(stages, functions))
+
+
+def test_a_task_with_certificates_needs_an_evaluator_that_certifies() -> None:
+    task = number_task(promotion="certificate")
+    check_evaluator(lambda: Judging(ONE, {"certify": judge}), task)
+    with pytest.raises(AssertionError, match="wants certificates"):
+        check_evaluator(lambda: Judging(ONE), task)
+
+
+@pytest.mark.parametrize("part", ["stages", "functions"])
+def test_an_evaluator_that_answers_otherwise_when_made_afresh_is_found(part: str) -> None:
+    names = iter("abcdef")
+    with pytest.raises(AssertionError, match=f"the same task has other {part}"):
+        check_evaluator(
+            lambda: Judging(
+                [(Stage(next(names)), judge)] if part == "stages" else ONE, {"draw": judge} if next(names) < "b" else {}
+            )
+        )
+
+
+def test_a_candidate_can_be_rehearsed() -> None:
+    candidate = RehearsedCandidate({"add": lambda x, y=1: x + y}, {"seed.py": "..."})
+    assert (candidate.call("add", 2), candidate.program.files) == (3, {"seed.py": "..."})
+    with candidate.session(seconds=1.0) as session:
+        assert session.call("add", 2, y=3, seconds=1.0) == 5

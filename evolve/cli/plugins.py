@@ -11,12 +11,18 @@ import click
 from evolve.cli import GROUP
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit_all, json_option, table
+from evolve.cli.plugin_check import check_plugins
+from evolve.cli.plugin_new import new_plugin
 from evolve.plugins import BUNDLED, Plugins, Registered, load
 
 
 @noun
 def plugin() -> None:
-    """List the plugins with what each provides."""
+    """List the plugins with what each provides, check them, and begin one."""
+
+
+plugin.add_command(new_plugin)
+plugin.add_command(check_plugins)
 
 
 @dataclass(frozen=True, slots=True)

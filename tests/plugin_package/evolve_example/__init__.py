@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
 from evolve import Candidate, Child, Evaluation, Program, Selection, Trial, hookimpl
 from evolve.hookspecs import EvaluatorEntry, OperatorEntry, StrategyEntry
@@ -17,7 +17,9 @@ from evolve.types import EditError, Event, Propose, Stage, Task, Wait
 class NearSettings(BaseModel):
     """The settings of the evaluator `near`: what a task writes beside `plugin = "near"`."""
 
-    target: float
+    model_config = ConfigDict(extra="forbid")
+
+    target: float = Field(examples=[7.0])
     function: str = "value"
 
 

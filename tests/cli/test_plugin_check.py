@@ -1,0 +1,254 @@
+"""`evolve plugin check`: what is wrong with a plugin is found and told of it."""
+
+import json
+from collections.abc import Callable, Sequence
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from evolve import plugins
+from evolve.cli import conformance
+
+IMPORTS = """
+from pydantic import BaseModel, ConfigDict, Field
+from evolve import Child, Evaluation, Program, Selection, hookimpl
+from evolve.hookspecs import EvaluatorEntry, OperatorEntry, StrategyEntry
+from evolve.types import EditError, Propose, Stage, Wait
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    size: int = 3
+
+
+class Loose(BaseModel):
+    size: int = 3
+
+
+class Nested(Strict):
+    inner: Loose = Loose()
+
+
+class Target(Strict):
+    target: float
+
+
+class Example(Strict):
+    target: float = Field(examples=[7.0])
+
+
+class Append:
+    def propose(self, selection, context):
+        program = context.history.program(context.history.program_id(1))
+        return [Child(Program({**program.files, "added.py": f"x = {context.rng.integers(100)}"}))]
+
+
+class Idle:
+    def propose(self, selection, context):
+        raise EditError("nothing")
+
+
+class First:
+    def __init__(self, operators):
+        self.operator = operators[0]
+
+    def ask(self, view, rng):
+        return Propose(Selection(self.operator, parents=(1,)))
+
+    def tell(self, event): ...
+
+
+class Best(First):
+    def __init__(self, operators):
+        self.operator, self.best = operators[0], (0.0, 1)
+
+    def ask(self, view, rng):
+        return Propose(Selection(self.operator, parents=(self.best[1],)))
+
+    def tell(self, event):
+        record = getattr(event, "record", None)
+        if record and record.evaluation.fitness is not None:
+            self.best = max(self.best, (record.evaluation.fitness + 100, record.id))
+
+
+class Judge:
+    def __init__(self, settings): ...
+    def stages(self, task):
+        return [(Stage("one"), lambda candidate, trial: Evaluation.ok(1.0))]
+    def functions(self, task):
+        return {}
+
+
+class Nothing(Judge):
+    def stages(self, task):
+        return []
+"""
+HOOK = "\n\n@hookimpl\ndef register_{}():\n    return [{}]\n"
+OPERATOR = HOOK.format("operators", "OperatorEntry('append', lambda settings: {}, {})")
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Pretends that plugins are installed: each a module with this source, by its entry point's name."""
+    points: list[EntryPoint] = []
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.setattr(plugins, "entry_points", lambda group: points if group == plugins.GROUP else [])
+
+    def write(**sources: str) -> None:
+        (tmp_path / "site").mkdir(exist_ok=True)
+        for name, source in sources.items():
+            module = f"checked_{tmp_path.name}_{name}"
+            (tmp_path / "site" / f"{module}.py").write_text(IMPORTS + source)
+            points.append(EntryPoint(name, module, plugins.GROUP))
+
+    return write
+
+
+def checked(call: Callable[..., Result], *words: str) -> list[dict[str, str]]:
+    """The findings as JSON."""
+    result = call("plugin", "check", *words, "--json")
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.exit_code == any(finding["verdict"] == "failed" for finding in found), result.output
+    return found
+
+
+def failures(found: Sequence[dict[str, str]]) -> list[tuple[str, str]]:
+    """What failed, with its message."""
+    return [(finding["about"], finding["message"]) for finding in found if finding["verdict"] == "failed"]
+
+
+def test_every_bundled_plugin_passes(call):
+    """As any other would have to."""
+    result = call("plugin", "check")
+    assert result.exit_code == 0, result.output
+    assert "evolve.strategies  strategy islands" in result.stdout
+    assert "failed" not in result.stdout
+
+
+def test_a_plugin_that_keeps_the_contract_passes(call, install):
+    """Every part of it."""
+    install(
+        mine=OPERATOR.format("Append()", "Strict")
+        + HOOK.format("strategies", "StrategyEntry('first', lambda settings, operators: First(operators), Strict)")
+        + HOOK.format("evaluators", "EvaluatorEntry('judge', Judge, Example)")
+        + "\n\n@hookimpl\ndef screen_program(program):\n    return None\n"
+    )
+    found = checked(call, "mine")
+    assert [(finding["about"], finding["verdict"]) for finding in found] == [
+        ("the plugin", "passed"),
+        ("evaluator judge", "passed"),
+        ("evaluator judge", "passed"),
+        ("operator append", "passed"),
+        ("operator append", "passed"),
+        ("strategy first", "passed"),
+        ("strategy first", "passed"),
+        ("hook screen_program", "passed"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "about", "message"),
+    [
+        ("import no_such_module", "the plugin", "plugin 'mine' raised ModuleNotFoundError"),
+        ("\n@hookimpl\ndef register_operator(): ...", "the plugin", "implements a hook that does not exist"),
+        ("\n@hookimpl\ndef screen_program(programm): ...", "the plugin", "Argument(s) {'programm'} are declared"),
+        (HOOK.format("operators", "'append'"), "the plugin", "returned a str, wanted OperatorEntry"),
+        (OPERATOR.format("1 / 0", "None"), "operator append", "plugin 'mine' raised ZeroDivisionError"),
+        (OPERATOR.format("Idle()", "None"), "operator append", "none of the 4 programs has a child"),
+        (OPERATOR.format("Append()", "Loose"), "operator append", "Loose takes keys that it does not have"),
+        (OPERATOR.format("Append()", "Nested"), "operator append", "Loose takes keys that it does not have"),
+        (OPERATOR.format("Append()", "dict"), "operator append", "the settings are no pydantic model"),
+        (
+            HOOK.format("strategies", "StrategyEntry('best', lambda settings, operators: Best(operators))"),
+            "strategy best",
+            "it names a quarantined program",
+        ),
+        (HOOK.format("evaluators", "EvaluatorEntry('judge', Nothing)"), "evaluator judge", "it has no stage"),
+        (
+            "\n@hookimpl\ndef screen_program(program):\n    return 7",
+            "hook screen_program",
+            "it gives a int, wanted a text or None",
+        ),
+        (
+            HOOK.format("operators", "OperatorEntry('tune_literals', Append)"),
+            "the plugin",
+            "'tune_literals' is registered by two plugins, 'evolve.operators' and 'mine'",
+        ),
+    ],
+)
+def test_a_plugin_that_breaks_the_contract_is_told_where(call, install, source, about, message):
+    """By its name, in one line, and the others are checked all the same."""
+    install(mine=source, other=OPERATOR.format("Append()", "Strict").replace("append", "attach"))
+    found = checked(call)
+    assert any(place == about and message in told for place, told in failures(found)), failures(found)
+    assert {finding["verdict"] for finding in found if finding["plugin"] == "other"} == {"passed"}
+    text = call("plugin", "check", "mine")
+    assert (text.exit_code, "Traceback" in text.output) == (1, False)
+    assert f"failed: mine, {about}: " in text.stdout
+
+
+def test_settings_without_a_default_need_an_example(call, install):
+    """Without one the suite is skipped, which is no failure."""
+    install(mine=OPERATOR.format("Append()", "Target"), other=OPERATOR.format("Append()", "Example"))
+    (skipped,) = [finding for finding in checked(call, "mine") if finding["verdict"] == "skipped"]
+    assert "its settings need a value for target. Do: give each an example" in skipped["message"]
+    assert {finding["verdict"] for finding in checked(call, "other")} == {"passed"}
+
+
+def test_two_plugins_with_one_name_are_found(call, install):
+    """Each is well alone."""
+    install(mine=OPERATOR.format("Append()", "Strict"), other=OPERATOR.format("Append()", "Strict"))
+    assert failures(checked(call)) == [("operator append", "plugin 'mine' has it too. Do: rename one")]
+
+
+def test_two_packages_with_one_entry_point_are_found(call, install):
+    """They cannot be told apart."""
+    install(mine=OPERATOR.format("Append()", "Strict"))
+    install(mine=OPERATOR.format("Append()", "Strict"))
+    assert ("the plugin", "2 packages have an entry point 'mine'. Do: rename one") in failures(checked(call))
+
+
+def test_debug_shows_where_a_plugin_raises(call, install):
+    """On stderr."""
+    install(mine=OPERATOR.format("1 / 0", "None"))
+    result = call("plugin", "check", "mine", "--debug")
+    assert result.exit_code == 1
+    assert "ZeroDivisionError: division by zero" in result.stderr
+    assert "Traceback" in result.stderr
+
+
+def test_a_plugin_that_is_not_there_is_one_message(call, install):
+    """With a guess."""
+    install(mine="")
+    result = call("plugin", "check", "mien")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "there is no plugin 'mien'. Did you mean 'mine'?" in result.stderr
+
+
+def test_the_commands_of_a_package_are_checked(install, tmp_path, monkeypatch):
+    """They are loaded when they are called, so nobody else would."""
+    about = tmp_path / "mine-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(
+        "[evolve]\nmine = json\n[evolve.commands]\ngood = evolve.cli.tasks:task\nbad = json:dumps\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    (point,) = importlib_points(tmp_path)
+    told = {finding.about: finding.message for finding in conformance.findings([point])}
+    assert told["command good"] == ""
+    assert "the command 'bad' is json:dumps, a function, and no click command" in told["command bad"]
+
+
+def importlib_points(folder: Path) -> list[EntryPoint]:
+    """The plugins of the packages that lie in a folder."""
+    from importlib.metadata import distributions
+
+    return [
+        point
+        for package in distributions(path=[str(folder)])
+        for point in package.entry_points
+        if point.group == "evolve"
+    ]
