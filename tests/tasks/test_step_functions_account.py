@@ -1,7 +1,10 @@
 """Facts about what is told about a step function."""
 
-import account
 import pytest
+from task_files import judging_files
+
+FILES = judging_files("step_functions")
+account = FILES.account
 
 
 def told(kind: str, values: list[float], start: list[float] | None = None) -> list[str]:

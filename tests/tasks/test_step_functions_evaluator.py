@@ -1,19 +1,16 @@
 """Facts about how `step_functions` judges a program, by its evaluator alone and through the whole judge."""
 
 import contextlib
-import importlib.util
 import json
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-import exact
 import pytest
 import step_samples
+from task_files import judging_files
 
 from evolve.judge import Job, LocalExecutor, Report, decode_report, encode_job
 from evolve.task import load
@@ -22,17 +19,8 @@ from evolve.types import Carried, Evaluation, EvolveError, Outcome, Parameters, 
 TASK = load("step_functions")
 
 
-def evaluator_module() -> ModuleType:
-    """The task's `evaluator.py`; another task's has the same name."""
-    spec = importlib.util.spec_from_file_location("step_functions_evaluator", Path(TASK.folder) / "evaluator.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-judging = evaluator_module()
+FILES = judging_files("step_functions")
+judging, exact = FILES.evaluator, FILES.exact
 
 
 class Answering:

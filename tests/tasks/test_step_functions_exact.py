@@ -7,12 +7,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import exact
 import pytest
 import step_samples
-import steps
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from task_files import judging_files
+
+FILES = judging_files("step_functions")
+exact, steps = FILES.exact, FILES.steps
 
 FOLDER = Path(exact.__file__).parent
 

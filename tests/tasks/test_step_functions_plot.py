@@ -2,9 +2,12 @@
 
 import xml.etree.ElementTree as ElementTree
 
-import plot
 import pytest
 import step_samples
+from task_files import judging_files
+
+FILES = judging_files("step_functions")
+plot = FILES.plot
 
 SVG = "{http://www.w3.org/2000/svg}"
 

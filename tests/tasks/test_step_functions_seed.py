@@ -4,14 +4,16 @@ import runpy
 from pathlib import Path
 from typing import Any
 
-import exact
 import numpy as np
 import pytest
 import step_samples
-import steps
+from task_files import judging_files
 
 from evolve.literals import template
 from evolve.task import load
+
+FILES = judging_files("step_functions")
+exact, steps = FILES.exact, FILES.steps
 
 TASK = load("step_functions")
 SEED: dict[str, Any] = runpy.run_path(str(Path(TASK.folder) / "seed.py"))

@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 import step_samples
-import steps
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from task_files import judging_files
+
+FILES = judging_files("step_functions")
+steps = FILES.steps
 
 
 @pytest.mark.parametrize(
