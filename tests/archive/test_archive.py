@@ -412,3 +412,13 @@ def test_in_noise_little_more_is_reported_than_is_true() -> None:
     assert true > 0.12
     assert estimated - true < 0.065
     assert reported - true < 0.04
+
+
+def test_a_program_without_a_number_for_an_axis_holds_no_place() -> None:
+    """Nor is it an error: a fork may have other axes than an evaluation has descriptors. Measured with all of them, it enters."""
+    story = Story()
+    origin = Origin("proposal", 1)
+    assert story.settle(origin, "a", Evaluation.ok(9.0, descriptors={"size": 1.0})).insertion is Insertion.NOT_ADDED
+    assert (story.archive.best, story.names()) == (None, [])
+    assert story.measure("a", 8.0) is Insertion.NEW
+    assert (story.best, story.names()) == ("a", ["a"])

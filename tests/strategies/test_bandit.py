@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from evolve.stop import Resource
 from evolve.strategies.bandit import WINDOW, Bandit, Ranks
 from evolve.types import (
+    REJUDGED,
     Asked,
     Call,
     ConfigError,
@@ -28,6 +29,7 @@ from evolve.types import (
     Replied,
     Selection,
     Settled,
+    TaskChanged,
 )
 
 NOWHERE = Placement(Insertion.NOT_ADDED)
@@ -288,3 +290,17 @@ def test_a_replay_equals_what_was_lived(
     assert told(events, resource=resource).shares() == live.shares()
     assert sum(live.shares().values()) == pytest.approx(1.0)
     assert min(live.shares().values()) >= 0.05 - 1e-12
+
+
+def test_a_newer_version_of_the_task_begins_the_ranks_anew() -> None:
+    """Gains are counted against what it has judged: a child of a parent that it judged again gains over that value alone."""
+    before = [settled(number, "a", 1, Evaluation.ok(float(number))) for number in range(2, 30)]
+    again = Record(40, Origin("measurement", 40, about=5, why=REJUDGED), ProgramId("5"), Evaluation.ok(0.5))
+    child = settled(41, "b", 40, Evaluation.ok(0.6))
+    worse = settled(41, "b", 40, Evaluation.ok(0.4))
+    changed = [settled(1, "", 0, Evaluation.ok(0.0)), *before, TaskChanged("2", ""), Settled(again, NOWHERE)]
+    assert told([*changed, child]).shares()["b"] > told([*changed, worse]).shares()["b"]
+    ranks = Ranks()
+    ranks.add(40, 0.5)
+    ranks.add(41, 0.6)
+    assert ranks.gain((40,), 0.6) == 1.0

@@ -1,5 +1,6 @@
 """The pool of possible parents, and the even draw of operators."""
 
+import dataclasses
 from collections import Counter
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from evolve.strategies.baseline import EvenOperators, Pool
 from evolve.types import (
+    REJUDGED,
     ConfigError,
     Evaluation,
     Insertion,
@@ -18,6 +20,7 @@ from evolve.types import (
     Record,
     Ruled,
     Settled,
+    TaskChanged,
 )
 
 
@@ -46,6 +49,29 @@ def test_a_quarantined_program_leaves_the_pool_and_comes_back_when_released() ->
     assert pool.records == [2]
     pool.tell(Ruled("release", ProgramId("a"), "person"))
     assert pool.records == [1, 2, 3, 4]
+
+
+def test_a_newer_version_of_the_task_empties_the_pool_until_it_has_judged_again() -> None:
+    """What belonged to it comes back under the record of the later judging; other measurements do not."""
+    pool = Pool({"proposal"})
+    pool.tell(settled(1, "seed", "a"))
+    pool.tell(settled(2, "proposal", "b"))
+    pool.tell(settled(3, "proposal", "c"))
+    pool.tell(TaskChanged("2", ""))
+    assert (pool.records, pool.draw(np.random.default_rng(0))) == ([], None)
+    for number, program, why in (
+        (4, "a", REJUDGED),
+        (5, "b", REJUDGED),
+        (6, "b", "challenger"),
+        (7, "c", "noise floor"),
+    ):
+        event = settled(number, "measurement", program)
+        pool.tell(
+            dataclasses.replace(
+                event, record=dataclasses.replace(event.record, origin=Origin("measurement", 1, why=why))
+            )
+        )
+    assert pool.records == [5]
 
 
 def test_every_record_of_the_pool_is_equally_likely() -> None:
