@@ -5,7 +5,7 @@ Invariant: an unknown key is an error with its path; every key has a reader."""
 import json
 import tomllib
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -66,6 +66,12 @@ class IslandsSection(Section):
         description="each time that so many proposals per island have settled, the worse half of the islands is cleared and begins again, "
         "each with the best program of a better island; 0: never",
     )
+    cells: Literal["grid", "cvt"] = Field(
+        default="grid",
+        description='what the cells of an island are: `"grid"`, the bins of the axes; or `"cvt"`, '
+        "[regions around centroids](how-it-works.md#the-archive), where axes have no bins",
+    )
+    centroids: int = Field(default=1000, ge=2, le=5000, description='how many regions `"cvt"` has')
 
     @model_validator(mode="after")
     def _named_once(self) -> "IslandsSection":

@@ -7,20 +7,23 @@ from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
+from evolve.archive.island import Rank
+
 # So many failures of the machinery in a row, and a program is measured no more.
 GIVE_UP = 3
 # A heap up to this size is never searched for entries that count no more.
 SMALL = 256
-# Ranks, and what stands in an entry instead of an island. A title is settled first, then reported, then cells and refreshes.
+# What stands in an entry instead of an island, and whose turn is when. A title is settled first, then reported, then cells and refreshes.
 TITLE, REPORT, REFRESH = -1, -2, -3
-_RANKS = {TITLE: 0, REPORT: 1}
+_TURNS = {TITLE: 0, REPORT: 1}
 
 
 class Entry(NamedTuple):
-    """One reason to measure. `island` is that of a contest in `cell`, or one of TITLE, REPORT, REFRESH."""
+    """One reason to measure `program`, whose rank in its island is `rank`. `island` is that of a contest in `cell`, or one of TITLE,
+    REPORT, REFRESH."""
 
-    rank: int
-    negative_value: float
+    turn: int
+    rank: Rank
     program: int
     island: int
     cell: int
@@ -37,9 +40,9 @@ class Agenda:
         self._heap: list[Entry] = []
         self._limit = SMALL
 
-    def push(self, value: float, program: int, island: int, cell: int = -1) -> None:
+    def push(self, rank: Rank, program: int, island: int, cell: int = -1) -> None:
         """Something waits for a measurement: the challenger `program` of a cell or the title, a report or a refresh of it."""
-        heappush(self._heap, Entry(_RANKS.get(island, 2), -value, program, island, cell))
+        heappush(self._heap, Entry(_TURNS.get(island, 2), rank, program, island, cell))
 
     def asked(self, program: int) -> None:
         """A measurement of this program is under way."""

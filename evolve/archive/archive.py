@@ -10,17 +10,21 @@ from typing import Any
 
 from numpy.random import Generator
 
+from evolve.archive.centroids import Centroids
 from evolve.archive.confirmation import Rule
 from evolve.archive.contests import Contests
 from evolve.archive.evidence import FAILED, QUARANTINED, Evidence
 from evolve.archive.grid import Grid
+from evolve.archive.island import Rank
 from evolve.archive.migration import migrate, rearranged, reset
+from evolve.archive.pareto import Pareto
 from evolve.archive.values import ArchiveSettings, Challenger, Elite, Stats
 from evolve.types import (
     Axis,
     Insertion,
     MachineMeasured,
     Measure,
+    Objective,
     Outcome,
     Placement,
     ProgramId,
@@ -31,11 +35,13 @@ from evolve.types import (
 
 # Outcomes that say nothing about the program that was measured.
 _NOBODYS_FAULT = frozenset({Outcome.INTERNAL, Outcome.SCREENED})
+_NOBODY: Rank = (math.inf, 0.0)
 
 
 class Archive:
     """Names are those of pyribs (https://pyribs.org) where it has one. `bound` is the proven one in the maximised direction:
-    what lies beyond it is never added. `certifies`: the task has certificates, and the best must have one."""
+    what lies beyond it is never added. `certifies`: the task has certificates, and the best must have one. Objectives are larger the
+    better in every answer, like the fitness."""
 
     def __init__(
         self,
@@ -45,13 +51,16 @@ class Archive:
         deterministic: bool,
         certifies: bool,
         bound: float | None = None,
+        objectives: Sequence[Objective] = (),
     ) -> None:
         rule = Rule(deterministic, certifies, settings.z, settings.sigmas)
         self.settings = settings
         self.promoted: set[ProgramId] = set()
         self._bound = math.inf if bound is None else bound
-        self._grid = Grid(axes)
-        self._evidence = Evidence(self._grid, pooling=rule.noisy)
+        cvt = settings.cells == "cvt"
+        self._grid: Grid | Centroids = Centroids(axes, settings.centroids) if cvt else Grid(axes)
+        self._evidence = Evidence(self._grid, pooling=rule.noisy, objectives=objectives)
+        self._pareto = Pareto(self._evidence, objectives)
         self._contests = Contests(self._evidence, rule, settings.islands, settings.capacity)
         self._quarantined: set[ProgramId] = set()
         self._settled = 0
@@ -82,8 +91,11 @@ class Archive:
         else:
             self._evidence.measure(program, record.id, record.evaluation, fitness)
             insertion = self._contests.measured(program)
+        self._pareto.changed(program)
         cell = self._evidence.cells[program]
         everywhere = record.origin.kind == "seed"
+        if everywhere and self._pareto.seed is None:
+            self._pareto.seed = program
         for number in range(self.settings.islands) if everywhere else (home,):
             self._contests.islands[number].join(program, cell)
             insertion = max(insertion, self._contests.enter(program, number))
@@ -104,6 +116,7 @@ class Archive:
         fitness = evaluation.fitness
         if fitness is not None and fitness <= self._bound:
             self._evidence.measure(program, record.id, evaluation, fitness)
+            self._pareto.changed(program)
         elif evaluation.outcome not in _NOBODYS_FAULT:
             self._exclude(program, FAILED)
             return Placement(Insertion.NOT_ADDED, self._evidence.homes[program], cell)
@@ -140,10 +153,12 @@ class Archive:
             return
         self._evidence.status[program] &= ~QUARANTINED
         self._contests.readmit(program)
+        self._pareto.changed(program)
 
     def _exclude(self, program: int, reason: int) -> None:
         self._evidence.status[program] |= reason
         self._contests.expel(program)
+        self._pareto.changed(program)
 
     def rearrange(self, island: int, records: Sequence[RecordId]) -> None:
         """The island then belongs to these records' programs alone; raises `ValueError` for a record without an accepted one."""
@@ -151,8 +166,8 @@ class Archive:
 
     def measured_machine(self, event: MachineMeasured) -> None:
         """A run began on a machine. Noisy estimates of another hardware class must be measured again before they may defend."""
-        if self._contests.jury.rule.noisy:
-            self._evidence.move_to(event.hardware)
+        if self._contests.jury.rule.noisy and self._evidence.move_to(event.hardware):
+            self._pareto.all_changed()
         self._contests.rule_changed(replace(self._contests.jury.rule, noise_floor=event.noise_floor))
 
     def asked(self, measure: Measure) -> None:
@@ -227,7 +242,8 @@ class Archive:
         return tuple(self._elite(program, island) for _, program in self._contests.islands[island].cells.get(cell, ()))
 
     def elites(self, island: int | None = None) -> Sequence[Elite]:
-        """All elites of an island, or of all islands one after the other, the best first; a program may be in several."""
+        """All elites of an island, or of all islands one after the other, the best first; a program may be in several. Who meets the
+        constraints comes before who does not."""
         numbers = range(self.settings.islands) if island is None else (island,)
         return [
             self._elite(program, number) for number in numbers for _, program in self._contests.islands[number].ranking
@@ -252,32 +268,46 @@ class Archive:
             cell=evidence.cells[program],
             estimate=evidence.estimate(program, noise),
             reported=evidence.report(program, noise),
+            violation=evidence.figures.violation(program),
+            objectives=evidence.figures.objectives(program),
         )
 
     def stats(self, island: int | None = None) -> Stats:
         """Figures of one island, or of all islands laid on one another; the cost grows with the number of occupied cells."""
         chosen = self._contests.islands if island is None else (self._contests.islands[island],)
-        firsts: dict[int, float] = {}
+        firsts: dict[int, Rank] = {}
         for one in chosen:
             for cell, holders in one.cells.items():
-                firsts[cell] = max(-holders[0][0], firsts.get(cell, -math.inf))
+                firsts[cell] = min(holders[0][0], firsts.get(cell, _NOBODY))
+        values = [-negative for violation, negative in firsts.values() if violation == 0.0]
         return Stats(
             elites=sum(len(one.ranking) for one in chosen),
             cells=len(firsts),
             coverage=len(firsts) / self._grid.cells,
-            qd_score=math.fsum(firsts.values()),
-            best=max(firsts.values(), default=None),
+            qd_score=math.fsum(values),
+            best=max(values, default=None),
         )
 
     @property
     def qd_score(self) -> float:
-        """The sum over the occupied cells of all islands of the best fitness there."""
+        """The sum over the occupied cells of all islands of the best fitness there; a cell whose best misses a constraint adds none."""
         return self.stats().qd_score
 
     @property
     def coverage(self) -> float:
         """The share of cells that are occupied on any island."""
         return self.stats().coverage
+
+    def front(self) -> Sequence[Elite]:
+        """The Pareto front over the task's objectives, the best in the first one first: every program that meets the constraints and
+        that no other such is as good as in all objectives; of equal ones the earlier. It need not hold a place in a cell."""
+        return [self._elite(program, self._evidence.homes[program]) for program in self._pareto.members()]
+
+    @property
+    def hypervolume(self) -> float | None:
+        """What the front covers beyond the objectives' references, in the product of their units; None where there are no objectives,
+        or no seed yet whose values are the reference. The cost grows with the front, and fast with the number of objectives."""
+        return self._pareto.hypervolume()
 
     def state(self) -> dict[str, Any]:
         """Everything that later answers depend on, as plain JSON data: equal states answer alike for ever."""
@@ -289,4 +319,5 @@ class Archive:
             "promoted": sorted(self.promoted),
             "evidence": self._evidence.state(),
             "contests": self._contests.state(),
+            "pareto": self._pareto.state(),
         }

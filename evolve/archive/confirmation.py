@@ -4,10 +4,14 @@ A task with certificates compares certified values with certified values. Anothe
 task accepts a gain at once where it clears the noise; otherwise the challenger is measured once more, and then the pooled means
 decide (confirm-and-refresh: a challenger that fails sends one more measurement to the incumbent).
 
-Invariant: the verdict depends on the arguments alone, and a challenger that is not larger never wins."""
+Before any of this, what a program is allowed to do comes before how well it does it (Deb 2000, https://doi.org/10.1016/S0045-7825(99)00389-8):
+who meets the constraints beats who does not, of two that miss them the smaller violation wins, and the fitness decides between equals.
+
+Invariant: the verdict depends on the arguments alone, and a challenger that does not rank before the incumbent never wins."""
 
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import NamedTuple
 
 from evolve.statistics import error_of_difference
 
@@ -20,15 +24,16 @@ class Verdict(Enum):
     REJECT = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """What is known of one side. `judgings` counts measurements on the present hardware class (0: it must be measured again
-    before it can be compared); `error` is the standard error of `value`, None where it is unknown."""
+class Standing(NamedTuple):
+    """What is known of one side; a tuple, for every candidate makes several. `judgings` counts measurements on the present hardware class (0: it must be measured again
+    before it can be compared); `error` is the standard error of `value`, None where it is unknown; `violation` is how far the
+    constraints are missed, 0 where they are met."""
 
     value: float
     judgings: int = 1
     error: float | None = None
     certified: bool = False
+    violation: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +54,18 @@ class Rule:
         return not (self.deterministic or self.certifies)
 
 
-def decide(rule: Rule, challenger: Standing, incumbent: Standing | None, *, first_counts: bool = False) -> Verdict:
-    """`incumbent` is the weakest holder of a full cell, or the best program; None where the place is free. `first_counts`: also
-    the first holder of this place needs a certificate (the global best does)."""
+def decide(rule: Rule, challenger: Standing, incumbent: Standing | None, *, title: bool = False) -> Verdict:
+    """`incumbent` is the weakest holder of a full cell, or the best program; None where the place is free. `title`: the place is that
+    of the best of all, which nobody holds who misses a constraint, and whose first holder needs a certificate where there are some."""
+    if title and challenger.violation > 0.0:
+        return Verdict.REJECT
     if incumbent is None:
-        uncertain = first_counts and rule.certifies and not challenger.certified
+        uncertain = title and rule.certifies and not challenger.certified
         return Verdict.PENDING if uncertain else Verdict.ACCEPT
     if rule.noisy and not (challenger.judgings and incumbent.judgings):
         return Verdict.PENDING
+    if challenger.violation != incumbent.violation:
+        return _by_constraints(rule, challenger, incumbent)
     if challenger.value <= incumbent.value:
         return Verdict.REJECT
     if rule.certifies:
@@ -64,6 +73,12 @@ def decide(rule: Rule, challenger: Standing, incumbent: Standing | None, *, firs
     if rule.deterministic or challenger.judgings > 1 or _clears_the_noise(rule, challenger, incumbent):
         return Verdict.ACCEPT
     return Verdict.PENDING
+
+
+def _by_constraints(rule: Rule, challenger: Standing, incumbent: Standing) -> Verdict:
+    if challenger.violation > incumbent.violation:
+        return Verdict.REJECT
+    return Verdict.PENDING if rule.noisy and challenger.judgings == 1 else Verdict.ACCEPT
 
 
 def _clears_the_noise(rule: Rule, challenger: Standing, incumbent: Standing) -> bool:

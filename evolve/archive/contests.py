@@ -54,7 +54,7 @@ class Contests:
         if program != self.title.holder and not any(program in island for island in self.islands):
             self.evidence.won(program)
         island = self.islands[number]
-        island.put(program, cell, self.evidence.values[program])
+        island.put(program, cell, self.evidence.rank(program))
         if island.waiting.get(cell) == program:
             del island.waiting[cell]
         self._again(number, cell)
@@ -62,7 +62,7 @@ class Contests:
     def _wait(self, program: int, number: int, cell: int) -> Insertion:
         waiting = self.islands[number].waiting
         known = waiting.get(cell)
-        if known is not None and known != program and not self.jury.larger(program, known):
+        if known is not None and known != program and not self.jury.better(program, known):
             return Insertion.NOT_ADDED
         waiting[cell] = program
         self.jury.wants(program, number, cell)
@@ -76,14 +76,16 @@ class Contests:
 
     def measured(self, program: int) -> Insertion:
         """A program's estimate, or what is in flight for it, has changed: every contest that it is a side of is settled anew.
-        Returns the most that it won by this."""
+        Where it is found to miss a constraint, the best remaining member of its cell is a challenger. Returns the most that it won."""
         cell, home = self.evidence.cells[program], self.evidence.homes[program]
         insertion = Insertion.NOT_ADDED
         for number, island in enumerate(self.islands):
             if program in island:
-                island.take(program, cell)
-                island.put(program, cell, self.evidence.values[program])
+                before, now = island.take(program, cell), self.evidence.rank(program)
+                island.put(program, cell, now)
                 self._again(number, cell)
+                if before[0] == 0.0 < now[0]:
+                    self._refill(number, cell)
             elif island.waiting.get(cell) == program or (number == home and program >= island.since):
                 insertion = max(insertion, self.enter(program, number, confirmed=True))
         if program in self.jury.agenda.refreshes:
@@ -133,11 +135,11 @@ class Contests:
     def rule_changed(self, rule: Rule) -> None:
         """Another machine: estimates may be others, and every contest that waits is settled anew."""
         self.jury.rule = rule
-        values, cells = self.evidence.values, self.evidence.cells
+        rank, cells = self.evidence.rank, self.evidence.cells
         for number, island in enumerate(self.islands):
             for program in list(island.places):
                 island.take(program, cells[program])
-                island.put(program, cells[program], values[program])
+                island.put(program, cells[program], rank(program))
             for cell in list(island.waiting):
                 self._again(number, cell)
         self.title.defend()
@@ -157,7 +159,7 @@ class Contests:
     def _needs(self, entry: Entry) -> Sequence[int]:
         """Who must be measured for an entry of the agenda; nobody where it counts no more."""
         program = entry.program
-        if entry.negative_value != -self.evidence.values[program]:
+        if entry.rank != self.evidence.rank(program):
             return ()
         if entry.island == TITLE:
             return self.jury.lacking(program, self.title.holder) if program == self.title.rival else ()

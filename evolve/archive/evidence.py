@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evolve.archive.centroids import Centroids
+from evolve.archive.figures import Figures
 from evolve.archive.grid import Grid
 from evolve.archive.values import Estimate
 from evolve.statistics import Pool
-from evolve.types import Evaluation, ProgramId, Record, RecordId
+from evolve.types import Evaluation, Objective, ProgramId, Record, RecordId
 
 QUARANTINED = 1
 FAILED = 2
@@ -48,9 +50,9 @@ class Pools:
 
 class Evidence:
     """The columns. `values` holds what selection compares: the latest certified value, else the pooled mean on the present
-    hardware class, else that of an earlier one."""
+    hardware class, else that of an earlier one. `figures` holds what matters beside it."""
 
-    def __init__(self, grid: Grid, *, pooling: bool) -> None:
+    def __init__(self, grid: Grid | Centroids, *, pooling: bool, objectives: Sequence[Objective] = ()) -> None:
         self.programs: list[ProgramId] = []
         self.records = array("q")
         self.values = array("d")
@@ -59,6 +61,7 @@ class Evidence:
         self.status = bytearray()
         self.certified = bytearray()
         self.reported: dict[int, Pool] = {}
+        self.figures = Figures(objectives)
         self._grid = grid
         self._pooling = pooling
         self._points = array("d")
@@ -113,6 +116,8 @@ class Evidence:
             return
         pool = self._pools.get(program).add(fitness, evaluation.standard_error) if self._pooling else Pool(1, fitness)
         self._pools.put(program, pool)
+        if self.figures.names or evaluation.violation or self.figures.violations:
+            self.figures.take(program, evaluation, pool.count)
         if not self.certified[program]:
             self.values[program] = pool.mean
 
@@ -122,14 +127,23 @@ class Evidence:
             self._by_record.extend([-1] * missing)
         self._by_record[record] = program
 
-    def move_to(self, hardware: str) -> None:
-        """Pools of this hardware class count from now on. What was measured before any class was named belongs to the first."""
+    def move_to(self, hardware: str) -> bool:
+        """Pools of this hardware class count from now on; says whether others did before. What was measured before any class was named
+        belongs to the first."""
+        before = self._pools
         if not self._classes:
             self._classes[hardware] = self._pools
         self._pools = self._classes.setdefault(hardware, Pools())
-        for program in range(len(self._pools.counts)):
-            if self._pools.counts[program] and not self.certified[program]:
+        judged = [program for program, count in enumerate(self._pools.counts) if count]
+        for program in judged:
+            if not self.certified[program]:
                 self.values[program] = self._pools.means[program]
+        self.figures.move_to(hardware, judged)
+        return self._pools is not before
+
+    def rank(self, program: int) -> tuple[float, float]:
+        """What orders programs, the best first: who meets the constraints, then who misses them by less, then the larger value."""
+        return self.figures.violation(program), -self.values[program]
 
     def judgings(self, program: int) -> int:
         """How often a program was judged on the present hardware class."""
@@ -170,10 +184,11 @@ class Evidence:
         values = np.frombuffer(self.values)[numbers]
         out = np.frombuffer(self.status, dtype=np.uint8)[numbers] != 0
         out |= np.isin(numbers, np.array(excluded, dtype=np.intp))
-        return _first_best(numbers, values, ~out)
+        return _first_best(numbers, self.figures.missed(numbers), values, ~out)
 
     def strongest_of_all(self, *, certified: bool, judgings: int) -> int | None:
-        """The best living program with a certificate if asked for, and at least so many judgings here; the first of equals."""
+        """The best living program that meets the constraints, with a certificate if asked for, and at least so many judgings here;
+        the first of equals."""
         if not self.programs:
             return None
         mask = np.frombuffer(self.status, dtype=np.uint8) == 0
@@ -183,7 +198,9 @@ class Evidence:
             counts = np.zeros(len(self), dtype=np.intc)
             counts[: len(self._pools.counts)] = np.frombuffer(self._pools.counts, dtype=np.intc)
             mask &= counts >= judgings
-        return _first_best(np.arange(len(self)), np.frombuffer(self.values), mask)
+        numbers = np.arange(len(self))
+        missed = self.figures.missed(numbers)
+        return _first_best(numbers, missed, np.frombuffer(self.values), mask & (missed == 0.0))
 
     def state(self) -> dict[str, Any]:
         """All columns as plain data."""
@@ -207,6 +224,7 @@ class Evidence:
             "hardware": here,
             "pools": pools,
             "reported": reported,
+            **self.figures.state(),
         }
 
 
@@ -215,8 +233,12 @@ def _plain(pool: Pool) -> tuple[int, float, float, float]:
 
 
 def _first_best(
-    numbers: npt.NDArray[np.intp], values: npt.NDArray[np.float64], mask: npt.NDArray[np.bool_]
+    numbers: npt.NDArray[np.intp],
+    missed: npt.NDArray[np.float64],
+    values: npt.NDArray[np.float64],
+    mask: npt.NDArray[np.bool_],
 ) -> int | None:
     if not mask.any():
         return None
+    mask = mask & (missed == missed[mask].min())
     return int(numbers[np.argmax(np.where(mask, values, -np.inf))])

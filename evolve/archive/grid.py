@@ -14,23 +14,17 @@ class Grid:
     def __init__(self, axes: Sequence[Axis]) -> None:
         self.axes = tuple(axes)
         self.names = tuple(axis.name for axis in axes)
-        for axis in axes:
-            if not (axis.bins >= 1 and -math.inf < axis.low < axis.high < math.inf):
-                raise ValueError(f"axis {axis.name!r} needs finite low < high and at least one bin, got {axis}")
+        check(axes)
         self.cells = math.prod(axis.bins for axis in axes)
         self._steps = tuple((axis.low, axis.high - axis.low, axis.bins, axis.bins - 1) for axis in axes)
 
     def holds(self, descriptors: Mapping[str, float]) -> bool:
         """Whether each axis has a finite value there."""
-        return all(math.isfinite(descriptors.get(name, math.nan)) for name in self.names)
+        return complete(self.names, descriptors)
 
     def point(self, descriptors: Mapping[str, float]) -> tuple[float, ...]:
         """The axes' values in their order; raises `ValueError` where one is missing or not finite."""
-        if not self.holds(descriptors):
-            raise ValueError(
-                f"every axis needs a finite descriptor: wanted {', '.join(self.names)}, got {dict(descriptors)}"
-            )
-        return tuple(descriptors[name] for name in self.names)
+        return values_of(self.names, descriptors)
 
     def cell(self, point: Sequence[float]) -> int:
         """The flat index of the cell that holds a point."""
@@ -40,3 +34,22 @@ class Grid:
             place = min(max((value - low) / width, 0.0), 1.0)
             index = index * bins + min(int(place * bins), last)
         return index
+
+
+def check(axes: Sequence[Axis]) -> None:
+    """Raises `ValueError` for an axis that has no cells."""
+    for axis in axes:
+        if not (axis.bins >= 1 and -math.inf < axis.low < axis.high < math.inf):
+            raise ValueError(f"axis {axis.name!r} needs finite low < high and at least one bin, got {axis}")
+
+
+def complete(names: Sequence[str], descriptors: Mapping[str, float]) -> bool:
+    """Whether each of these names has a finite value."""
+    return all(math.isfinite(descriptors.get(name, math.nan)) for name in names)
+
+
+def values_of(names: Sequence[str], descriptors: Mapping[str, float]) -> tuple[float, ...]:
+    """The descriptors of these names in their order; raises `ValueError` where one is missing or not finite."""
+    if not complete(names, descriptors):
+        raise ValueError(f"every axis needs a finite descriptor: wanted {', '.join(names)}, got {dict(descriptors)}")
+    return tuple(descriptors[name] for name in names)

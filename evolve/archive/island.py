@@ -1,17 +1,19 @@
 """One island: its cells with their elites, the ranking of all of them, and everybody who ever belonged to a cell.
 
-Invariant: a program holds at most one place; each cell and the ranking are sorted by value, the earlier program first among
+Invariant: a program holds at most one place; each cell and the ranking are sorted by rank, the earlier program first among
 equals; every elite is a member of its cell."""
 
 from array import array
 from bisect import bisect_left, insort
 from typing import Any
 
-Ranked = tuple[float, int]
+Rank = tuple[float, float]
+"""How far the constraints are missed, and minus the value: the smaller one is the better program."""
+Ranked = tuple[Rank, int]
 
 
 class Island:
-    """Programs are numbers of the evidence. `ranking` and `cells` hold (-value, program); `waiting` the one challenger of a
+    """Programs are numbers of the evidence. `ranking` and `cells` hold (rank, program); `waiting` the one challenger of a
     cell; `members` are append-only, for the day when an elite is taken
     out; `settled` counts proposals."""
 
@@ -34,21 +36,22 @@ class Island:
             members = self.members[cell] = array("i")
         members.append(program)
 
-    def put(self, program: int, cell: int, value: float) -> None:
+    def put(self, program: int, cell: int, rank: Rank) -> None:
         """Gives a program a place."""
-        entry = (-value, program)
+        entry = (rank, program)
         self.places[program] = entry
         insort(self.cells.setdefault(cell, []), entry)
         insort(self.ranking, entry)
 
-    def take(self, program: int, cell: int) -> None:
-        """Takes a program's place away."""
+    def take(self, program: int, cell: int) -> Rank:
+        """Takes a program's place away; returns the rank that it had there."""
         entry = self.places.pop(program)
         holders = self.cells[cell]
         holders.remove(entry)
         if not holders:
             del self.cells[cell]
         del self.ranking[bisect_left(self.ranking, entry)]
+        return entry[0]
 
     def weakest(self, cell: int) -> int:
         """The last elite of an occupied cell."""

@@ -15,10 +15,10 @@ class Jury:
         self.rule = rule
         self.agenda = Agenda()
 
-    def verdict(self, challenger: int, incumbent: int | None, *, first_counts: bool = False) -> Verdict:
+    def verdict(self, challenger: int, incumbent: int | None, *, title: bool = False) -> Verdict:
         """What becomes of a challenger; rejected where a side that must be measured cannot be."""
         other = None if incumbent is None else self._standing(incumbent)
-        verdict = decide(self.rule, self._standing(challenger), other, first_counts=first_counts)
+        verdict = decide(self.rule, self._standing(challenger), other, title=title)
         if verdict is Verdict.PENDING and any(map(self.agenda.given_up, self.lacking(challenger, incumbent))):
             return Verdict.REJECT
         return verdict
@@ -35,18 +35,19 @@ class Jury:
 
     def _standing(self, program: int) -> Standing:
         evidence = self.evidence
+        missed, value = evidence.figures.violation(program), evidence.values[program]
         if not self.rule.noisy:
-            return Standing(evidence.values[program], certified=bool(evidence.certified[program]))
+            return Standing(value, certified=bool(evidence.certified[program]), violation=missed)
         error = evidence.error(program, self.rule.noise_floor)
-        return Standing(evidence.values[program], evidence.judgings(program), error)
+        return Standing(value, evidence.judgings(program), error, violation=missed)
 
-    def larger(self, first: int, second: int) -> bool:
-        """Whether the first program's value is the larger one."""
-        return self.evidence.values[first] > self.evidence.values[second]
+    def better(self, first: int, second: int) -> bool:
+        """Whether the first program ranks before the second one."""
+        return self.evidence.rank(first) < self.evidence.rank(second)
 
     def wants(self, program: int, what: int, cell: int = -1) -> None:
         """Puts something that hangs on `program` on the agenda."""
-        self.agenda.push(self.evidence.values[program], program, what, cell)
+        self.agenda.push(self.evidence.rank(program), program, what, cell)
 
     def refresh(self, incumbent: int) -> None:
         """A confirmed challenger failed: the luck may have been the incumbent's, which is owed a measurement."""

@@ -2,6 +2,7 @@
 
 Invariant: no randomness; a copy is a role, so that its record, its cell and its estimate stay the same."""
 
+import math
 from collections.abc import Sequence
 
 from evolve.archive.contests import Contests
@@ -16,9 +17,9 @@ def migrate(contests: Contests, number: int, migrants: int) -> None:
 
 
 def reset(contests: Contests) -> None:
-    """The worse half of the islands, by their best fitness, starts anew: each from the best program of one of the others."""
+    """The worse half of the islands, by their best program, starts anew: each from the best program of one of the others."""
     islands = contests.islands
-    order = sorted(range(len(islands)), key=lambda number: islands[number].ranking[:1] or [(float("inf"), 0)])
+    order = sorted(range(len(islands)), key=lambda number: islands[number].ranking[:1] or [((math.inf, 0.0), 0)])
     kept = len(order) - len(order) // 2
     founders = [islands[number].best() for number in order[:kept]]
     for turn, number in enumerate(order[kept:]):

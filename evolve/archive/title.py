@@ -1,6 +1,7 @@
 """Who is the best of all: a place like that in a cell, but one that no island's history can take away.
 
-Invariant: the holder is never quarantined, nor pending against the holder before it; at most one rival waits."""
+Invariant: the holder is never quarantined, never misses a constraint, nor is it pending against the holder before it; at most one
+rival waits."""
 
 from collections.abc import Sequence
 
@@ -25,7 +26,7 @@ class Title:
         """A program claims to be the best; IMPROVED says that it is. `confirmed`: it was just measured again."""
         if program == self.holder or not self._evidence.alive(program):
             return Insertion.NOT_ADDED
-        verdict = self._jury.verdict(program, self.holder, first_counts=True)
+        verdict = self._jury.verdict(program, self.holder, title=True)
         if verdict is Verdict.ACCEPT:
             self._crown(program)
             return Insertion.IMPROVED
@@ -39,7 +40,7 @@ class Title:
         return Insertion.NOT_ADDED
 
     def _wait(self, program: int) -> Insertion:
-        if self.rival is not None and self.rival != program and not self._jury.larger(program, self.rival):
+        if self.rival is not None and self.rival != program and not self._jury.better(program, self.rival):
             return Insertion.NOT_ADDED
         self.rival = program
         self._jury.wants(program, TITLE)
@@ -59,14 +60,18 @@ class Title:
         self._jury.wants(program, REPORT)
 
     def _call(self) -> None:
-        """The best elite of all islands challenges, where it is not the best already."""
+        """The best elite of all islands challenges, where it is not the best already; nobody may be left out while there is no best."""
         firsts = [first for island in self._islands if (first := island.best()) is not None]
-        strongest = max(firsts, key=lambda program: (self._evidence.values[program], -program), default=None)
+        strongest = min(firsts, key=lambda program: (self._evidence.rank(program), program), default=None)
+        if self.holder is None and (strongest is None or not self._evidence.figures.feasible(strongest)):
+            strongest = self._evidence.strongest_of_all(certified=False, judgings=0)
         if strongest is not None and strongest != self.holder:
             self.challenge(strongest)
 
     def defend(self) -> None:
         """What is known of the holder, or who it is, has changed: whoever may be better challenges it."""
+        if self.holder is not None and not self._evidence.figures.feasible(self.holder):
+            self._fall()
         if self.holder is not None:
             self._jury.wants(self.holder, REPORT)
         if self.rival is not None:
@@ -79,9 +84,11 @@ class Title:
         if self.rival == program:
             self.rival = None
         if self.holder == program:
-            self.holder = None
-            rule = self._jury.rule
-            found = self._evidence.strongest_of_all(certified=rule.certifies, judgings=2 if rule.noisy else 0)
-            if found is not None:
-                self._hold(found)
+            self._fall()
         self.defend()
+
+    def _fall(self) -> None:
+        rule, self.holder = self._jury.rule, None
+        found = self._evidence.strongest_of_all(certified=rule.certifies, judgings=2 if rule.noisy else 0)
+        if found is not None:
+            self._hold(found)

@@ -363,6 +363,8 @@ def archive_of(task: Task, settings: Settings) -> Archive:
         reset_every=section.reset_every,
         z=settings.confirm.z,
         sigmas=settings.confirm.sigmas,
+        cells=section.cells,
+        centroids=section.centroids,
     )
     bound = None if task.bound is None else task.fitness.inside(task.bound)
     return Archive(
@@ -371,4 +373,5 @@ def archive_of(task: Task, settings: Settings) -> Archive:
         deterministic=task.deterministic,
         certifies=task.promotion == "certificate",
         bound=bound,
+        objectives=task.objectives,
     )

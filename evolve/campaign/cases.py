@@ -19,7 +19,7 @@ TRIES = 3
 @dataclass(frozen=True, slots=True)
 class CaseResult:
     """What a program found on a case, larger is better; None where it failed. `seed` is the same of the seed program, None too while
-    that is not known; `agrees`: the program is no worse than the seed there."""
+    that is not known; `agrees`: the program meets the task's constraints there, and is no worse than the seed."""
 
     case: str
     record: RecordId
@@ -72,7 +72,8 @@ class Cases:
         case, fitness = record.origin.case, record.evaluation.fitness
         base = self._found.get((self._seed, case))
         seed = None if base is None else base.evaluation.fitness
-        agrees = fitness is not None and (seed is None or fitness >= seed)
+        passed = fitness is not None and (seed is None or fitness >= seed)
+        agrees = passed and record.evaluation.violation == 0.0
         return CaseResult(case, record.id, record.evaluation.outcome, fitness, seed, agrees)
 
     def agree(self, program: ProgramId) -> bool:

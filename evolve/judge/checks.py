@@ -4,7 +4,7 @@ Invariant: every number that passes is a finite `float`; a bool, a complex numbe
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -21,16 +21,16 @@ class Fault(Exception):
         self.evaluation = Evaluation.failed(outcome, message)
 
 
-def checked(answer: Any, task: Task, *, wants_axes: bool = True) -> Evaluation:
-    """`answer` with plain finite floats for numbers, or the failure that it is. `wants_axes`: an OK evaluation has a
-    descriptor for each of the task's axes."""
+def checked(answer: Any, task: Task, *, complete: bool = True) -> Evaluation:
+    """`answer` with plain finite floats for numbers and the violation of the task's constraints, or the failure that it is.
+    `complete`: an OK evaluation has a descriptor for each axis, a number for each objective and a metric for each constraint."""
     try:
-        return _checked(answer, task, wants_axes)
+        return _checked(answer, task, complete)
     except Fault as fault:
         return fault.evaluation
 
 
-def _checked(answer: Any, task: Task, wants_axes: bool) -> Evaluation:
+def _checked(answer: Any, task: Task, complete: bool) -> Evaluation:
     if not isinstance(answer, Evaluation):
         raise Fault(
             Outcome.INTERNAL,
@@ -38,19 +38,46 @@ def _checked(answer: Any, task: Task, wants_axes: bool) -> Evaluation:
         )
     if not isinstance(answer.feedback, str):
         raise Fault(Outcome.INTERNAL, f"the evaluator's feedback is a {type(answer.feedback).__name__}, wanted a text")
-    descriptors = _numbers("descriptor", answer.descriptors)
-    missing = [axis.name for axis in task.axes if axis.name not in descriptors]
-    if missing and wants_axes and answer.outcome is Outcome.OK:
-        got = ", ".join(descriptors) or "none"
-        raise Fault(Outcome.INVALID, f"no descriptor for the task's axis {missing[0]!r}; the evaluation has {got}")
     error = answer.standard_error
-    return replace(
+    plain = replace(
         answer,
         fitness=None if answer.fitness is None else number("fitness", answer.fitness),
         standard_error=None if error is None else number("standard error", error),
-        descriptors=descriptors,
+        descriptors=_numbers("descriptor", answer.descriptors),
         metrics=_numbers("metric", answer.metrics),
+        objectives=_objectives(answer, task),
+        violation=0.0,
     )
+    return _completed(plain, task) if complete and answer.outcome is Outcome.OK else plain
+
+
+def _objectives(answer: Evaluation, task: Task) -> dict[str, float]:
+    objectives = _numbers("objective", answer.objectives)
+    declared = [objective.name for objective in task.objectives]
+    for name in objectives:
+        if name not in declared:
+            raise Fault(
+                Outcome.INTERNAL,
+                f"the evaluator returned an objective {name!r}, which the task does not declare; it has {', '.join(declared) or 'none'}. "
+                "Do: declare it in task.toml, as a table of [[objectives]], or return it as a metric",
+            )
+    return objectives
+
+
+def _completed(evaluation: Evaluation, task: Task) -> Evaluation:
+    """A success that has all that the task asks for, with how far it misses the constraints: the judge's own sum."""
+    _want("descriptor", "axis", [axis.name for axis in task.axes], evaluation.descriptors)
+    _want("number", "objective", [objective.name for objective in task.objectives], evaluation.objectives)
+    _want("metric", "constraint on", [constraint.metric for constraint in task.constraints], evaluation.metrics)
+    missed = [constraint.violation(evaluation.metrics[constraint.metric]) for constraint in task.constraints]
+    return replace(evaluation, violation=number("violation of the constraints", math.fsum(missed)))
+
+
+def _want(what: str, kind: str, names: Sequence[str], given: Mapping[str, float]) -> None:
+    missing = [name for name in names if name not in given]
+    if missing:
+        got = ", ".join(given) or "none"
+        raise Fault(Outcome.INVALID, f"no {what} for the task's {kind} {missing[0]!r}; the evaluation has {got}")
 
 
 def _numbers(what: str, values: Mapping[str, Any]) -> dict[str, float]:

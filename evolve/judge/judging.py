@@ -97,10 +97,10 @@ def _cascade(job: Job, trial: Trial, bench: Bench, open_session: OpenSession) ->
     program, cpu_seconds, passed = Program(job.files), 0.0, dict[str, float]()
     for stage, function in stages:
         candidate = Candidate(program, open_session, stage.limit, bench.clock)
-        evaluation = _run(bench.task, function, candidate, replace(trial, stage=stage.name, limit=stage.limit))
-        evaluation = replace(evaluation, stage=stage.name)
+        told, last = replace(trial, stage=stage.name, limit=stage.limit), stage is stages[-1][0]
+        evaluation = replace(_run(bench.task, function, candidate, told, complete=last), stage=stage.name)
         cpu_seconds += candidate.cpu_seconds
-        if evaluation.fitness is not None and stage is not stages[-1][0]:
+        if evaluation.fitness is not None and not last:
             passed[stage.name] = bench.task.fitness.inside(evaluation.fitness)
             evaluation = evaluation if job.ungated else _admitted(bench.task, stage, evaluation, job.wanted)
         if evaluation.outcome is not Outcome.OK:
@@ -108,9 +108,12 @@ def _cascade(job: Job, trial: Trial, bench: Bench, open_session: OpenSession) ->
     return _Found(replace(evaluation, passed=passed), cpu_seconds)
 
 
-def _run(task: Task, function: Callable[[Any, Trial], Evaluation], candidate: Candidate, trial: Trial) -> Evaluation:
-    """One stage. What escapes from it is the program's failure (`SessionFailed`) or the evaluator's (anything else)."""
-    answer = attempt(lambda: checked(function(candidate, trial), task))
+def _run(
+    task: Task, function: Callable[[Any, Trial], Evaluation], candidate: Candidate, trial: Trial, *, complete: bool
+) -> Evaluation:
+    """One stage; only the last one's evaluation must be `complete`. What escapes from it is the program's failure (`SessionFailed`) or
+    the evaluator's (anything else)."""
+    answer = attempt(lambda: checked(function(candidate, trial), task, complete=complete))
     if not isinstance(answer, Raised):
         return answer
     if isinstance(answer.error, SessionFailed):
@@ -176,7 +179,7 @@ def _computed(job: Job, trial: Trial, bench: Bench) -> _Found:
 
 def _certified(artifacts: Mapping[str, Any], trial: Trial, bench: Bench) -> Evaluation:
     """The exact value as an evaluation, with the name of its basin where the evaluator can tell."""
-    evaluation = attempt(lambda: checked(bench.functions["certify"](artifacts, trial), bench.task, wants_axes=False))
+    evaluation = attempt(lambda: checked(bench.functions["certify"](artifacts, trial), bench.task, complete=False))
     if isinstance(evaluation, Raised):
         return _failed(evaluation)
     if evaluation.outcome is not Outcome.OK:
@@ -195,7 +198,7 @@ def _certified(artifacts: Mapping[str, Any], trial: Trial, bench: Bench) -> Eval
 
 
 def _report(job: Job, bench: Bench, found: _Found, seconds: float) -> Report:
-    """The evaluation with ids for its texts, its fitness maximised, and with the circumstances in which it was made."""
+    """The evaluation with ids for its texts, its fitness and objectives maximised, and with the circumstances in which it was made."""
     evaluation, limits = found.evaluation, bench.task.limits
     texts = attempt(lambda: stored_texts(evaluation.artifacts, limits.artifacts))
     if isinstance(texts, Raised):
@@ -204,6 +207,7 @@ def _report(job: Job, bench: Bench, found: _Found, seconds: float) -> Report:
     told = replace(
         evaluation,
         fitness=None if evaluation.fitness is None else bench.task.fitness.inside(evaluation.fitness),
+        objectives=_maximised(bench.task, evaluation),
         feedback=text_id(feedback) if feedback else "",
         artifacts={name: text_id(text) for name, text in texts.items()},
         stage=evaluation.stage or job.kind,
@@ -218,3 +222,9 @@ def _report(job: Job, bench: Bench, found: _Found, seconds: float) -> Report:
     if feedback:
         stored[text_id(feedback)] = feedback
     return Report(told, stored, found.drawing)
+
+
+def _maximised(task: Task, evaluation: Evaluation) -> dict[str, float]:
+    """A success's objectives in the order of the task; a failure has none."""
+    given = evaluation.objectives if evaluation.outcome is Outcome.OK else {}
+    return {each.name: each.inside(given[each.name]) for each in task.objectives if each.name in given}

@@ -10,6 +10,7 @@ from evolve.types import (
     Insertion,
     MachineMeasured,
     Measure,
+    Objective,
     Origin,
     Outcome,
     Placement,
@@ -36,6 +37,7 @@ class Story:
         axes: Sequence[Axis] = AXES,
         bound: float | None = None,
         noise: float | None = 0.1,
+        objectives: Sequence[Objective] = (),
         **settings: Any,
     ) -> None:
         values = {"islands": 1, "migrate_every": 0, **settings}
@@ -45,7 +47,9 @@ class Story:
             deterministic=kind != "noisy",
             certifies=kind == "certifies",
             bound=bound,
+            objectives=objectives,
         )
+        self._names = [objective.name for objective in objectives]
         self.records: list[Record] = []
         if noise is not None:
             self.machine("here", noise)
@@ -59,21 +63,38 @@ class Story:
         return self.archive.settle(record)
 
     def propose(
-        self, name: object, fitness: float | None, at: tuple[float, float] = (0, 0), island: int = 0
+        self, name: object, fitness: float | None, at: tuple[float, float] = (0, 0), island: int = 0, **fields: Any
     ) -> Insertion:
-        """A proposal, or one that failed where there is no fitness."""
-        return self._arrive("proposal", name, fitness, at, island)
+        """A proposal, or one that failed where there is no fitness. `violation` and `objectives` (numbers) are 0 if nothing is said."""
+        return self._arrive(Origin("proposal", len(self.records), island=island), name, fitness, at, **fields)
 
-    def seed(self, name: object, fitness: float, at: tuple[float, float] = (0, 0)) -> Insertion:
-        return self._arrive("seed", name, fitness, at, 0)
+    def seed(self, name: object, fitness: float, at: tuple[float, float] = (0, 0), **fields: Any) -> Insertion:
+        return self._arrive(Origin("seed", len(self.records)), name, fitness, at, **fields)
 
     def _arrive(
-        self, kind: Any, name: object, fitness: float | None, at: tuple[float, float], island: int
+        self, origin: Origin, name: object, fitness: float | None, at: tuple[float, float], **fields: Any
     ) -> Insertion:
-        origin = Origin(kind, len(self.records), island=island)
         if fitness is None:
             return self.settle(origin, name, Evaluation.failed(Outcome.WRONG, "no")).insertion
-        return self.settle(origin, name, Evaluation.ok(fitness, descriptors={"size": at[0], "walls": at[1]})).insertion
+        return self.settle(origin, name, self._ok(fitness, {"size": at[0], "walls": at[1]}, **fields)).insertion
+
+    def _ok(
+        self,
+        fitness: float,
+        descriptors: Mapping[str, float],
+        violation: float = 0.0,
+        objectives: Sequence[float] | None = None,
+        certified: bool = False,
+    ) -> Evaluation:
+        given = [0.0] * len(self._names) if objectives is None else objectives
+        return Evaluation(
+            Outcome.OK,
+            fitness=fitness,
+            descriptors=descriptors,
+            violation=violation,
+            objectives=dict(zip(self._names, given, strict=True)),
+            certified=certified,
+        )
 
     def propose_at(self, name: object, fitness: float, descriptors: Mapping[str, float]) -> Insertion:
         """A proposal in an archive with other axes."""
@@ -82,14 +103,20 @@ class Story:
         ).insertion
 
     def measure(
-        self, name: object, fitness: float | None, *, outcome: Outcome = Outcome.WRONG, certified: bool = False
+        self,
+        name: object,
+        fitness: float | None,
+        *,
+        outcome: Outcome = Outcome.WRONG,
+        certified: bool = False,
+        **fields: Any,
     ) -> Insertion:
         """A measurement of a program settles, with a fitness or else with this outcome."""
         about = next((record.id for record in self.records if record.program == program(name)), 0)
         at = {} if certified else {"size": 0.0, "walls": 0.0}
-        evaluation = Evaluation(
-            outcome if fitness is None else Outcome.OK, fitness=fitness, certified=certified, descriptors=at
-        )
+        evaluation = Evaluation(outcome)
+        if fitness is not None:
+            evaluation = self._ok(fitness, at, certified=certified, **fields)
         return self.settle(Origin("measurement", len(self.records), about=about), name, evaluation).insertion
 
     def certify(self, name: object, fitness: float | None) -> Insertion:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evolve.archive import Archive, ArchiveSettings, Challenger, Elite, Estimate, Stats
-from evolve.types import Evaluation, Insertion, Origin, Outcome, canonical
+from evolve.types import Evaluation, Insertion, Objective, Origin, Outcome, canonical
 
 KINDS = ("deterministic", "certifies", "noisy")
 bounded = settings(max_examples=60, deadline=None)
@@ -62,6 +62,15 @@ def test_an_empty_archive_answers_too() -> None:
 )
 def test_figures_of_an_island_and_of_all_laid_on_one_another(island: int | None, expected: Stats) -> None:
     assert filled().archive.stats(island) == expected
+
+
+def test_only_who_meets_the_constraints_counts_for_the_figures() -> None:
+    story = Story()
+    story.propose("a", 9.0, (0, 0), violation=0.5)
+    assert story.archive.stats() == Stats(1, 1, 0.125, 0.0, None)
+    story.propose("b", -2.0, (3, 1))
+    assert story.archive.stats() == Stats(2, 2, 0.25, -2.0, -2.0)
+    assert [(elite.record, elite.violation) for elite in story.archive.elites()] == [(2, 0.0), (1, 0.5)]
 
 
 def test_the_archive_names_its_figures_like_pyribs() -> None:
@@ -204,16 +213,31 @@ proposals = st.lists(st.tuples(fitnesses, points, st.integers(0, 1)), min_size=1
 names = st.integers(0, 14)
 Event = Callable[[Story], Any]
 
+beside = st.fixed_dictionaries(
+    {
+        "violation": st.sampled_from([0.0, 0.0, 0.0, 0.5, 1.0]),
+        "objectives": st.tuples(st.integers(0, 3), st.integers(0, 3)).map(lambda values: [float(v) for v in values]),
+    }
+)
+
 events = st.one_of(
     st.builds(
-        lambda name, fitness, at, island: lambda story: story.propose(name, fitness, at, island),
+        lambda name, fitness, at, island, more: lambda story: story.propose(name, fitness, at, island, **more),
         names,
         fitnesses,
         points,
         st.integers(0, 1),
+        beside,
     ),
-    st.builds(lambda name, fitness: lambda story: story.seed(f"seed{name}", fitness), names, fitnesses),
-    st.builds(lambda name, fitness: lambda story: story.measure(name, fitness), names, st.none() | fitnesses),
+    st.builds(
+        lambda name, fitness, more: lambda story: story.seed(f"seed{name}", fitness, **more), names, fitnesses, beside
+    ),
+    st.builds(
+        lambda name, fitness, more: lambda story: story.measure(name, fitness, **more),
+        names,
+        st.none() | fitnesses,
+        beside,
+    ),
     st.builds(lambda name, fitness: lambda story: story.certify(name, fitness), names, fitnesses),
     st.builds(lambda name: lambda story: story.measure(name, None, outcome=Outcome.INTERNAL), names),
     st.builds(
@@ -258,7 +282,8 @@ def known(story: Story) -> list[int]:
 
 
 def campaign(kind: str, **more: Any) -> Story:
-    return Story(kind, islands=2, capacity=2, migrate_every=3, reset_every=5, bound=BOUND, **more)
+    aims = (Objective("first"), Objective("second", reference=0.0))
+    return Story(kind, islands=2, capacity=2, migrate_every=3, reset_every=5, bound=BOUND, objectives=aims, **more)
 
 
 def check(story: Story) -> None:
@@ -270,7 +295,8 @@ def check(story: Story) -> None:
     assert len([one for one in archive.pending if one.island is None]) <= 1
     for island in range(2):
         elites = archive.elites(island)
-        assert [elite.fitness for elite in elites] == sorted((elite.fitness for elite in elites), reverse=True)
+        ranks = [(elite.violation, -elite.fitness) for elite in elites]
+        assert ranks == sorted(ranks)
         assert len({elite.program for elite in elites}) == len(elites)
         assert out.isdisjoint(elite.program for elite in elites)
         for cell in range(archive.cells):
@@ -282,6 +308,25 @@ def check(story: Story) -> None:
             assert challenger is None or challenger.program not in {elite.program for elite in held}
     assert out.isdisjoint(one.program for one in archive.pending)
     assert archive.best is None or archive.best.program not in out
+    assert archive.best is None or archive.best.violation == 0.0
+    assert [elite.record for elite in archive.front()] == brute_front(archive)
+
+
+def brute_front(archive: Archive) -> list[int]:
+    """The records of the programs that may be on the front and that no other such one covers, one by one."""
+    known = archive.state()["evidence"]
+    if not known["objectives"]:
+        return []
+    points = list(zip(known["objectives"][::2], known["objectives"][1::2], strict=True))
+    missed = dict(known["violations"])
+    able = [number for number, status in enumerate(known["status"]) if not status and number not in missed]
+
+    def covers(one: int, other: int) -> bool:
+        better = all(mine >= yours for mine, yours in zip(points[one], points[other], strict=True))
+        return better and (points[one] != points[other] or one < other)
+
+    found = [number for number in able if not any(covers(other, number) for other in able)]
+    return [known["records"][number] for number in sorted(found, key=lambda number: (-points[number][0], number))]
 
 
 @given(st.sampled_from(KINDS), st.lists(events, max_size=40))
@@ -296,6 +341,7 @@ def test_two_folds_of_the_same_events_are_equal_whatever_was_asked(kind: str, to
     assert canonical(curious.archive.state()) == canonical(silent.archive.state())
     assert curious.archive.due() == silent.archive.due()
     assert (curious.archive.best, curious.archive.elites()) == (silent.archive.best, silent.archive.elites())
+    assert curious.archive.hypervolume == silent.archive.hypervolume
 
 
 @given(st.sampled_from(KINDS), st.lists(events, max_size=30))
@@ -352,19 +398,24 @@ def test_in_a_deterministic_task_nothing_gets_worse(told: Sequence[tuple[float, 
         assert story.archive.best.fitness == max(fitness for fitness, _, _ in told[: name + 1])
 
 
-@given(proposals, st.integers(1, 3))
+missed = st.sampled_from([0.0, 0.0, 0.25, 0.5])
+
+
+@given(st.lists(st.tuples(fitnesses, points, st.integers(0, 1), missed), min_size=1, max_size=30), st.integers(1, 3))
 @bounded
 def test_the_elites_are_the_best_of_each_cell_in_whatever_order_they_came(
-    told: Sequence[tuple[float, tuple[float, float], int]], capacity: int
+    told: Sequence[tuple[float, tuple[float, float], int, float]], capacity: int
 ) -> None:
     story = Story(islands=2, capacity=capacity)
-    expected: dict[tuple[int, int], list[tuple[float, int]]] = {}
-    for name, (fitness, at, island) in enumerate(told):
-        story.propose(name, fitness, at, island)
+    expected: dict[tuple[int, int], list[tuple[float, float, int]]] = {}
+    for name, (fitness, at, island, violation) in enumerate(told):
+        story.propose(name, fitness, at, island, violation=violation)
         cell = story.archive.index_of({"size": at[0], "walls": at[1]})
-        expected.setdefault((island, cell), []).append((-fitness, name + 1))
+        expected.setdefault((island, cell), []).append((violation, -fitness, name + 1))
+        allowed = [fitness for fitness, _, _, violation in told[: name + 1] if violation == 0.0]
+        assert (None if story.best is None else story.archive.best.fitness) == max(allowed, default=None)
     for (island, cell), all_of_them in expected.items():
-        held = [(-elite.fitness, elite.record) for elite in story.archive.retrieve(island, cell)]
+        held = [(one.violation, -one.fitness, one.record) for one in story.archive.retrieve(island, cell)]
         assert held == sorted(all_of_them)[:capacity]
 
 

@@ -18,6 +18,7 @@ standings = st.builds(
     judgings=st.integers(0, 4),
     error=st.none() | st.floats(0, 2),
     certified=st.booleans(),
+    violation=st.sampled_from([0.0, 0.0, 0.5, 1.0]),
 )
 
 
@@ -32,8 +33,8 @@ def test_the_first_of_a_cell_needs_no_confirmation(rule: Rule) -> None:
 
 @pytest.mark.parametrize(("certified", "expected"), [(False, PENDING), (True, ACCEPT)])
 def test_the_first_best_needs_a_certificate_where_there_are_some(certified: bool, expected: Verdict) -> None:
-    assert decide(CERTIFIED, Standing(1.0, certified=certified), None, first_counts=True) is expected
-    assert decide(EXACT, Standing(1.0, certified=certified), None, first_counts=True) is ACCEPT
+    assert decide(CERTIFIED, Standing(1.0, certified=certified), None, title=True) is expected
+    assert decide(EXACT, Standing(1.0, certified=certified), None, title=True) is ACCEPT
 
 
 @pytest.mark.parametrize(("value", "expected"), [(1.0 + 1e-12, ACCEPT), (1.0, REJECT), (0.5, REJECT)])
@@ -86,9 +87,45 @@ def test_what_was_never_measured_here_cannot_be_compared(challenger: int, incumb
 
 @given(st.sampled_from(RULES), standings, standings)
 @settings(max_examples=100, deadline=None)
-def test_a_challenger_that_is_not_larger_never_wins(rule: Rule, challenger: Standing, incumbent: Standing) -> None:
+def test_a_challenger_that_does_not_rank_first_never_wins(
+    rule: Rule, challenger: Standing, incumbent: Standing
+) -> None:
     verdict = decide(rule, challenger, incumbent)
-    assert verdict is not ACCEPT or challenger.value > incumbent.value
+    larger = challenger.violation == incumbent.violation and challenger.value > incumbent.value
+    assert verdict is not ACCEPT or challenger.violation < incumbent.violation or larger
+
+
+@given(st.sampled_from(RULES), standings, st.none() | standings)
+@settings(max_examples=100, deadline=None)
+def test_who_misses_a_constraint_is_never_the_best(
+    rule: Rule, challenger: Standing, incumbent: Standing | None
+) -> None:
+    verdict = decide(rule, challenger, incumbent, title=True)
+    assert verdict is REJECT or challenger.violation == 0.0
+
+
+@pytest.mark.parametrize(
+    ("challenger", "incumbent", "expected"),
+    [
+        (Standing(-9.0), Standing(9.0, violation=0.1), ACCEPT),
+        (Standing(-9.0, violation=0.1), Standing(9.0, violation=0.2), ACCEPT),
+        (Standing(9.0, violation=0.1), Standing(-9.0), REJECT),
+        (Standing(9.0, violation=0.2), Standing(-9.0, violation=0.1), REJECT),
+        (Standing(9.0, violation=0.1), Standing(-9.0, violation=0.1), ACCEPT),
+    ],
+)
+def test_constraints_come_before_the_fitness(challenger: Standing, incumbent: Standing, expected: Verdict) -> None:
+    assert decide(EXACT, challenger, incumbent) is expected
+
+
+def test_a_smaller_violation_needs_no_certificate() -> None:
+    """It is the fitness that is certified."""
+    assert decide(CERTIFIED, Standing(-9.0), Standing(9.0, certified=True, violation=0.1)) is ACCEPT
+
+
+@pytest.mark.parametrize(("judgings", "expected"), [(1, PENDING), (2, ACCEPT)])
+def test_a_smaller_violation_may_be_luck_in_a_noisy_task(judgings: int, expected: Verdict) -> None:
+    assert decide(NOISY, Standing(1.0, judgings), Standing(1.0, violation=0.1)) is expected
 
 
 @given(st.sampled_from(RULES), standings, standings)

@@ -210,3 +210,30 @@ def test_back_on_a_machine_its_measurements_count_again(noisy: Story) -> None:
     noisy.machine("here")
     assert noisy.propose("c", 0.9) is NOT_ADDED
     assert noisy.archive.retrieve(0, 0)[0].estimate.count == 2
+
+
+def test_a_smaller_violation_takes_a_cell_from_a_larger_fitness() -> None:
+    story = Story()
+    assert story.propose("a", 9.0, violation=0.5).name == "NEW"
+    assert story.propose("b", 1.0, violation=0.2).name == "IMPROVED"
+    assert story.propose("c", 2.0, violation=0.2).name == "IMPROVED"
+    assert story.propose("d", 9.0, violation=0.3).name == "NOT_ADDED"
+    assert story.names() == ["c"]
+
+
+def test_when_an_elite_is_found_to_miss_a_constraint_the_others_of_its_cell_challenge_it() -> None:
+    story = Story("noisy")
+    story.propose("a", 1.0)
+    story.propose("b", 5.0)
+    story.measure("b", 5.0, violation=0.1)
+    assert (story.names(), story.waiting()) == (["b"], [("a", 0)])
+    assert story.next_due() == ("a", "report")
+    story.measure("a", 1.0)
+    assert (story.names(), story.waiting()) == (["a"], [])
+
+
+def test_the_island_without_a_program_that_meets_the_constraints_is_the_worse_one() -> None:
+    story = Story(islands=2, reset_every=1)
+    story.propose("cheat", 9.0, island=0, violation=0.1)
+    story.propose("honest", 1.0, island=1)
+    assert [story.names(0), story.names(1)] == [["honest"], ["honest"]]

@@ -5,13 +5,14 @@ from hypothesis import strategies as st
 
 from evolve.archive.island import Island
 
-places = st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.0, 1.0, 1.5, 2.0])), max_size=25)
+ranks = st.tuples(st.sampled_from([0.0, 0.5]), st.sampled_from([-2.0, -1.5, -1.0, 0.0]))
+places = st.lists(st.tuples(st.integers(0, 3), ranks), max_size=25)
 
 
 @given(places, st.data())
 @settings(max_examples=100, deadline=None)
 def test_cells_and_ranking_stay_sorted_with_the_earlier_first_among_equals(
-    held: list[tuple[int, float]], data: st.DataObject
+    held: list[tuple[int, tuple[float, float]]], data: st.DataObject
 ) -> None:
     island = Island()
     for program in data.draw(st.permutations(range(len(held)))):
@@ -19,7 +20,7 @@ def test_cells_and_ranking_stay_sorted_with_the_earlier_first_among_equals(
     gone = data.draw(st.sets(st.sampled_from(range(len(held))))) if held else set()
     for program in gone:
         island.take(program, held[program][0])
-    left = sorted((-value, program) for program, (_, value) in enumerate(held) if program not in gone)
+    left = sorted((rank, program) for program, (_, rank) in enumerate(held) if program not in gone)
     assert island.ranking == left
     assert island.best() == (left[0][1] if left else None)
     for cell in range(4):
@@ -30,14 +31,14 @@ def test_cells_and_ranking_stay_sorted_with_the_earlier_first_among_equals(
 def test_the_weakest_of_a_cell_is_its_last() -> None:
     island = Island()
     for program, value in enumerate((1.0, 3.0, 2.0)):
-        island.put(program, 0, value)
+        island.put(program, 0, (0.0, -value))
     assert island.weakest(0) == 0
 
 
 def test_a_cleared_island_forgets_all_but_its_count() -> None:
     island = Island()
     island.join(3, 0)
-    island.put(3, 0, 1.0)
+    island.put(3, 0, (0.0, -1.0))
     island.waiting[0] = 4
     island.settled = 9
     island.clear(since=5)

@@ -40,7 +40,7 @@ def test_both_sides_are_certified_the_incumbent_first() -> None:
 
 def test_the_first_best_lacks_its_own_certificate() -> None:
     jury = jury_of(1.0, noisy=False)
-    assert (jury.verdict(0, None, first_counts=True), jury.lacking(0, None)) == (Verdict.PENDING, [0])
+    assert (jury.verdict(0, None, title=True), jury.lacking(0, None)) == (Verdict.PENDING, [0])
 
 
 def test_a_noisy_challenger_is_measured_again() -> None:

@@ -1,27 +1,29 @@
-"""pyribs' GridArchive as an oracle: the same stream gives the same elites and figures."""
+"""pyribs' archives as an oracle: the same stream gives the same elites and figures."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
 from archive_makers import Story
 
+from evolve.archive.centroids import UNITS, centroids
 from evolve.types import Axis
 
 AXES = (Axis("first", -1.0, 1.0, 12), Axis("second", 0.0, 5.0, 7))
 
 
+def ribs_archives() -> Any:
+    """pyribs, which only the environment of all tests has."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip("ribs.archives")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_a_deterministic_island_is_pyribs_grid_archive(seed: int) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        archives = pytest.importorskip("ribs.archives")
-    rng = np.random.default_rng(seed)
-    points = np.column_stack([rng.uniform(-1.3, 1.3, 1500), rng.uniform(-1.0, 6.0, 1500)])
-    # Quarters make ties: in both archives the earlier program keeps its place.
-    fitnesses = np.round(rng.normal(size=1500) * 4) / 4
-    oracle = archives.GridArchive(
+    oracle = ribs_archives().GridArchive(
         solution_dim=1,
         dims=[axis.bins for axis in AXES],
         ranges=[(axis.low, axis.high) for axis in AXES],
@@ -29,7 +31,30 @@ def test_a_deterministic_island_is_pyribs_grid_archive(seed: int) -> None:
         epsilon=0.0,
         dtype=np.float64,
     )
-    story = Story(axes=AXES)
+    rng = np.random.default_rng(seed)
+    points = np.column_stack([rng.uniform(-1.3, 1.3, 1500), rng.uniform(-1.0, 6.0, 1500)])
+    compare(Story(axes=AXES), oracle, points, rng)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_regions_around_centroids_are_those_of_pyribs_cvt_archive(seed: int) -> None:
+    """With our centroids, in a unit box, at points that both count exactly."""
+    box = (Axis("first", 0.0, 1.0, 1), Axis("second", 0.0, 1.0, 1))
+    oracle = ribs_archives().CVTArchive(
+        solution_dim=1,
+        ranges=[(axis.low, axis.high) for axis in box],
+        qd_score_offset=0.0,
+        dtype=np.float64,
+        centroids=centroids(2, 200) / UNITS,
+    )
+    rng = np.random.default_rng(seed)
+    compare(Story(axes=box, cells="cvt", centroids=200), oracle, rng.integers(0, UNITS, (1500, 2)) / UNITS, rng)
+
+
+def compare(story: Story, oracle: Any, points: np.ndarray, rng: np.random.Generator) -> None:
+    """Both get the same stream of programs. Quarters make ties: in both archives the earlier program keeps its place."""
+    fitnesses = np.round(rng.normal(size=1500) * 4) / 4
     expected = {0: "NOT_ADDED", 1: "IMPROVED", 2: "NEW"}
     for number, (point, fitness) in enumerate(zip(points, fitnesses, strict=True)):
         found = oracle.add_single([float(number)], float(fitness), point)

@@ -120,3 +120,55 @@ def test_what_is_due_can_be_narrowed_to_the_best() -> None:
     story.propose("b", 2.0, at=(1, 0))
     assert story.archive.due(best_only=True) is None
     assert story.archive.due().program == "program-a"
+
+
+def test_the_fittest_is_not_the_best_when_it_misses_a_constraint() -> None:
+    story = Story()
+    story.propose("cheat", 9.0, violation=0.5)
+    assert (story.best, story.names()) == (None, ["cheat"])
+    story.propose("honest", 1.0)
+    assert (story.best, story.names()) == ("honest", ["honest"])
+    story.propose("closer", 8.0, at=(1, 0), violation=0.1)
+    assert (story.best, story.names()) == ("honest", ["honest", "closer"])
+
+
+def test_a_noisy_best_that_misses_a_constraint_once_falls_to_who_never_did() -> None:
+    story = Story("noisy")
+    story.propose("a", 1.0)
+    story.measure("a", 1.0)
+    story.propose("b", 5.0, at=(1, 0))
+    assert story.best == "b"
+    story.measure("b", 5.0, violation=0.1)
+    assert story.best == "a"
+    assert story.names() == ["a", "b"]
+
+
+def test_it_falls_to_one_that_holds_no_place_where_no_elite_meets_the_constraints() -> None:
+    story = Story("noisy")
+    story.propose("a", 1.0)
+    story.propose("b", 5.0)
+    assert (story.best, story.names()) == ("b", ["b"])
+    story.measure("b", 5.0, violation=0.1)
+    assert (story.best, story.names()) == ("a", ["b"])
+    story.measure("a", 1.0, violation=0.2)
+    assert story.best is None
+
+
+def test_a_certified_best_meets_the_constraints() -> None:
+    story = Story("certifies")
+    story.propose("cheat", 9.0, violation=0.5)
+    assert (story.waiting(), story.next_due()) == ([], None)
+    story.propose("a", 1.0, at=(1, 0))
+    assert story.next_due() == ("a", "challenger")
+    story.certify("a", 1.0)
+    assert story.best == "a"
+
+
+def test_a_rival_that_turns_out_to_miss_a_constraint_gives_way() -> None:
+    story = Story("noisy")
+    story.propose("a", 1.0)
+    story.measure("a", 1.0)
+    story.propose("b", 1.05, at=(1, 0))
+    assert ("b", None) in story.waiting()
+    story.measure("b", 1.05, violation=0.1)
+    assert (story.best, story.waiting()) == ("a", [])

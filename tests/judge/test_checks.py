@@ -1,6 +1,8 @@
 """What an evaluator returned either is an evaluation with finite numbers, or a failure that says why not."""
 
 import math
+import re
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from judge_fakes import small_task
 
 from evolve.judge.checks import Fault, checked, number, printable, stored_text
-from evolve.types import Axis, Evaluation, Outcome
+from evolve.types import Axis, Constraint, Evaluation, Objective, Outcome
 
 TASK = small_task()
 
@@ -95,7 +97,7 @@ def test_a_descriptor_for_each_axis_is_wanted_of_an_ok_evaluation():
     assert found.outcome is Outcome.INVALID
     assert "'walls'; the evaluation has wall" in found.feedback
     assert checked(Evaluation.wrong("no"), task) == Evaluation.wrong("no")
-    assert checked(Evaluation.ok(1.0), task, wants_axes=False) == Evaluation.ok(1.0)
+    assert checked(Evaluation.ok(1.0), task, complete=False) == Evaluation.ok(1.0)
 
 
 PLAIN = st.recursive(
@@ -135,3 +137,66 @@ def test_an_artifact_that_cannot_be_stored_is_the_evaluators_fault(artifact):
 def test_half_a_surrogate_pair_is_shown_as_a_question_mark():
     """No UTF-8 file can hold it."""
     assert printable("a\ud800b") == "a?b"
+
+
+AIMING = small_task(
+    objectives=(Objective("length"), Objective("seconds", "min")),
+    constraints=(Constraint("memory", at_most=200.0), Constraint("digits", at_least=0.0, at_most=4.0)),
+)
+
+
+def aims(**changes):
+    """A success with all that the task asks for."""
+    given = {"objectives": {"length": 2, "seconds": 3}, "metrics": {"memory": 100, "digits": 4}, **changes}
+    return Evaluation.ok(1.0, **given)
+
+
+def test_a_success_that_meets_the_constraints_has_no_violation():
+    """Objectives stay in the user's direction until they are reported, and become plain floats."""
+    found = checked(aims(), AIMING)
+    assert (found.outcome, found.violation) == (Outcome.OK, 0.0)
+    assert found.objectives == {"length": 2.0, "seconds": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("metrics", "violation"),
+    [({"memory": 300, "digits": 0}, 0.5), ({"memory": 0, "digits": -0.5}, 0.5), ({"memory": 250, "digits": 6}, 0.75)],
+)
+def test_the_violation_is_the_sum_over_the_constraints_in_units_of_their_bounds(metrics, violation):
+    """A bound of 0 counts as 1."""
+    assert checked(aims(metrics=metrics), AIMING).violation == violation
+
+
+def test_what_an_evaluator_says_of_the_violation_is_not_believed():
+    """It is the judge's sum."""
+    boast = replace(aims(metrics={"memory": 300, "digits": 0}), violation=0.0)
+    slander = replace(aims(), violation=7.0)
+    assert [checked(answer, AIMING).violation for answer in (boast, slander)] == [0.5, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome", "message"),
+    [
+        ({"objectives": {"length": 2}}, Outcome.INVALID, "no number for the task's objective 'seconds'; .* has length"),
+        ({"objectives": {"length": math.nan, "seconds": 1}}, Outcome.INVALID, "the objective 'length' is nan"),
+        ({"metrics": {"memory": 1}}, Outcome.INVALID, "no metric for the task's constraint on 'digits'"),
+        ({"metrics": {}}, Outcome.INVALID, "no metric for the task's constraint on 'memory'; the evaluation has none"),
+        (
+            {"objectives": {"width": 2}},
+            Outcome.INTERNAL,
+            "objective 'width', which the task does not .* Do: declare it",
+        ),
+        ({"objectives": {"length": "2"}}, Outcome.INTERNAL, "the evaluator's objective 'length' is a str"),
+    ],
+)
+def test_a_success_without_what_the_task_declares_is_none(changes, outcome, message):
+    """What is missing or not finite is the program's fault; what nobody asked for, the evaluator's."""
+    found = checked(aims(**changes), AIMING)
+    assert found.outcome is outcome
+    assert re.search(message, found.feedback)
+
+
+def test_an_early_stage_and_a_certificate_need_neither_objectives_nor_constrained_metrics():
+    """A failure has none."""
+    assert checked(Evaluation.ok(1.0), AIMING, complete=False) == Evaluation.ok(1.0)
+    assert checked(Evaluation.wrong("no"), AIMING) == Evaluation.wrong("no")

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ from evolve.judge.judging import judge, prepare
 from evolve.sandbox import OUTCOME, Status
 from evolve.types import (
     Axis,
+    Constraint,
     Evaluation,
     Fitness,
     Limits,
+    Objective,
     Outcome,
     Parameters,
     SandboxError,
@@ -111,6 +114,33 @@ def test_fitness_is_maximised_inside(direction, inside):
     """The evaluator speaks the user's language."""
     report = judged(lambda candidate, trial: Evaluation.ok(3.0), task=small_task(fitness=Fitness(direction=direction)))
     assert report.evaluation.fitness == inside
+
+
+def test_objectives_are_maximised_inside_in_the_order_of_the_task():
+    """A failure has none."""
+    task = small_task(objectives=(Objective("length"), Objective("seconds", "min")))
+    told = {"seconds": 3, "length": 2}
+    report = judged(lambda candidate, trial: Evaluation.ok(1.0, objectives=told), task=task)
+    assert list(report.evaluation.objectives.items()) == [("length", 2.0), ("seconds", -3.0)]
+    failed = Evaluation(Outcome.WRONG, objectives=told)
+    assert judged(lambda candidate, trial: failed, task=task).evaluation.objectives == {}
+
+
+def test_only_the_last_stage_must_know_all_that_the_task_asks_for():
+    """A cheap first look knows neither descriptors nor objectives; alone, it is the last one."""
+    full = Evaluation.ok(2.0, descriptors={"walls": 1}, objectives={"length": 2}, metrics={"memory": 3})
+    cascade = evaluator(lambda candidate, trial: Evaluation.ok(1.0))
+    cascade.stage("full")(lambda candidate, trial: full)
+    task = small_task(
+        axes=(Axis("walls", 0, 26, 14),),
+        objectives=(Objective("length"),),
+        constraints=(Constraint("memory", at_most=2.0),),
+        stages=(Stage("evaluate"), Stage("full")),
+    )
+    found = judged(cascade, task=task).evaluation
+    assert (found.outcome, found.stage, found.violation) == (Outcome.OK, "full", 0.5)
+    alone = judged(cascade, task=task, job=replace(JOB, stage="evaluate")).evaluation
+    assert alone.outcome is Outcome.INVALID
 
 
 @pytest.mark.parametrize("status", [status for status in Status if status is not Status.OK])

@@ -1,0 +1,100 @@
+"""Facts about the Pareto front of an archive; that it is what brute force finds after every event is in test_archive."""
+
+import numpy as np
+import pytest
+from archive_makers import Story, program
+
+from evolve.types import Objective
+
+AIMS = (Objective("length"), Objective("speed"))
+
+
+def aiming(kind: str = "deterministic", aims: tuple[Objective, ...] = AIMS, **more: object) -> Story:
+    """A seed at (1, 1), and a program at each of four points."""
+    story = Story(kind, objectives=aims, **more)
+    story.seed("seed", 0.0, objectives=[1.0, 1.0])
+    for name, point in {"a": (2, 5), "b": (4, 4), "c": (5, 2), "d": (3, 3)}.items():
+        story.propose(name, 1.0, objectives=[float(value) for value in point])
+    return story
+
+
+def front(story: Story) -> list[str]:
+    return [elite.program.removeprefix("program-") for elite in story.archive.front()]
+
+
+def test_the_front_is_listed_by_the_first_objective_with_programs_that_hold_no_place() -> None:
+    story = aiming()
+    assert front(story) == ["c", "b", "a"]
+    assert story.names() == ["a"]
+    assert story.archive.front()[1].objectives == {"length": 4.0, "speed": 4.0}
+
+
+def test_the_hypervolume_begins_at_the_seed() -> None:
+    assert aiming().archive.hypervolume == 1 * 4 + 2 * 3 + 1 * 1
+
+
+def test_or_where_the_task_says_in_the_users_direction() -> None:
+    aims = (Objective("length", reference=2.0), Objective("seconds", "min", reference=-3.0))
+    assert aiming(aims=aims).archive.hypervolume == 2 * 1
+
+
+def test_without_objectives_there_is_no_front() -> None:
+    story = Story()
+    story.seed("a", 1.0)
+    assert (story.archive.front(), story.archive.hypervolume) == ([], None)
+
+
+def test_before_the_seed_there_is_no_hypervolume_unless_the_task_says_where_it_begins() -> None:
+    assert Story(objectives=AIMS).archive.hypervolume is None
+    assert Story(objectives=(Objective("length", reference=0.0),)).archive.hypervolume == 0.0
+
+
+def test_who_misses_a_constraint_is_not_on_the_front() -> None:
+    story = aiming()
+    story.propose("cheat", 9.0, objectives=[9.0, 9.0], violation=0.01)
+    assert front(story) == ["c", "b", "a"]
+
+
+def test_when_a_member_is_quarantined_those_that_it_alone_covered_come_back() -> None:
+    story = aiming()
+    story.rule("quarantine", "b")
+    assert front(story) == ["c", "d", "a"]
+    story.rule("release", "b")
+    assert front(story) == ["c", "b", "a"]
+
+
+def test_a_member_that_fails_when_it_is_measured_again_leaves() -> None:
+    story = aiming()
+    story.measure("c", None)
+    assert front(story) == ["b", "a"]
+
+
+def test_a_noisy_member_that_measures_worse_gives_way() -> None:
+    story = aiming("noisy")
+    story.measure("b", 1.0, objectives=[0.0, 4.0])
+    assert front(story) == ["c", "d", "a"]
+    assert program("b") not in {elite.program for elite in story.archive.front()}
+    story.measure("b", 1.0, objectives=[8.0, 5.5])
+    assert front(story) == ["c", "b", "a"]
+    assert story.archive.front()[1].objectives == {"length": 4.0, "speed": pytest.approx(4.5)}
+
+
+def test_on_another_machine_the_front_is_that_of_what_is_known_there() -> None:
+    story = aiming("noisy")
+    story.machine("there")
+    story.measure("c", 1.0, objectives=[0.0, 0.0])
+    assert front(story) == ["b", "a"]
+    story.machine("here")
+    assert front(story) == ["c", "b", "a"]
+
+
+def test_a_large_front_can_lose_every_member() -> None:
+    story = Story(objectives=AIMS)
+    angles = np.linspace(0, np.pi / 2, 150)
+    for shell in (2.0, 1.0):
+        for number, angle in enumerate(angles):
+            point = [shell * float(np.cos(angle)), shell * float(np.sin(angle))]
+            story.propose(f"{shell}/{number}", 1.0, objectives=point)
+    for number in range(150):
+        story.rule("quarantine", f"2.0/{number}")
+    assert front(story) == [f"1.0/{number}" for number in range(150)]
