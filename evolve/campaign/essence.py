@@ -32,7 +32,9 @@ def essence(event: Event) -> Event | None:
         case MachineMeasured() | SettingsChanged():
             return None
         case Opened(settings=settings):
-            return replace(event, name="", task="", definition="", versions={}, settings=_rules(settings))
+            return replace(
+                event, name="", task="", definition="", versions={}, forked_from="", settings=_rules(settings)
+            )
         case TaskChanged():
             return replace(event, definition="")
         case Settled(record=record):

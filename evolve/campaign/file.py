@@ -155,9 +155,9 @@ def _short_strategy(campaign: Campaign) -> object:
 
 def _place(campaign: Campaign, folder: Path | None) -> str:
     """The task by its name where it ships with the engine, else by its path."""
-    place = Path(campaign.task.folder)
-    if evolve.task.is_bundled(place):
-        return place.name
+    if evolve.task.is_bundled(Path(campaign.task.folder)):
+        return campaign.task.name
+    place = Path(campaign.task.path)
     if folder is None:
         return str(place)
     path = Path(os.path.relpath(place, folder.resolve())).as_posix()

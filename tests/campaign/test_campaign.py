@@ -9,8 +9,9 @@ import pytest
 
 from evolve import plugins
 from evolve.campaign import Campaign
+from evolve.campaign.essence import essence
 from evolve.stop import Until
-from evolve.types import ConfigError, Opened, SettingsChanged
+from evolve.types import Call, ConfigError, Opened, Replied, SettingsChanged, TaskChanged
 from tests.written import Written, number_task, short_campaign
 
 DAY = 86400.0
@@ -123,6 +124,17 @@ def digest_of(written: Written) -> str:
     """The digest of a campaign, which is closed."""
     with written.campaign as campaign:
         return campaign.digest()
+
+
+def test_what_two_runs_differ_in_is_no_part_of_an_event() -> None:
+    """Names, places, times: of the first event, of a task that changed, of a request and of a call."""
+    opened = Opened(
+        "one", "./number", "v1", "text", {"task": "./number", "seed": 3}, {"evolve": "1"}, forked_from="two"
+    )
+    assert essence(opened) == Opened("", "", "v1", "", {"seed": 3})
+    assert essence(TaskChanged("v2", "text")) == TaskChanged("v2", "")
+    assert essence(Replied(1, 0, Call("model", seconds=3.0))) == Replied(1, 0, Call("model"))
+    assert essence(SettingsChanged({"budget": ["5s"]})) is None
 
 
 def test_another_version_of_the_task_has_another_digest(tmp_path: Path) -> None:

@@ -155,6 +155,18 @@ def test_a_time_of_the_day_is_written_as_it_was_given(tmp_path: Path) -> None:
         assert 'budget = "until=07:30"' in file.written(campaign, None)
 
 
+def test_a_task_in_one_file_is_written_and_read_by_that_file(tmp_path: Path) -> None:
+    """From where the campaign file lies."""
+    (tmp_path / "tasks").mkdir()
+    problem = tmp_path / "tasks" / "problem.py"
+    problem.write_text("")
+    task = number_task(folder=str(problem.parent), one_file=problem.name)
+    with Written(tmp_path, task).campaign as campaign:
+        text = file.written(campaign, tmp_path)
+    assert tomllib.loads(text)["task"] == "./tasks/problem.py"
+    assert said(tmp_path, text)["task"] == str(problem)
+
+
 def test_a_bundled_task_is_written_by_its_name(tmp_path: Path) -> None:
     """It is there on every machine."""
     folder = Path(__file__).parents[2] / "tasks" / "circle_packing"
