@@ -9,7 +9,7 @@ Invariant: what is listed was handed to the system before the next thing happens
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -17,6 +17,7 @@ from pathlib import Path
 import evolve.task
 from evolve import plugins
 from evolve.campaign import Campaign
+from evolve.cli import evolve as evolve_command
 from evolve.config import settings_from
 from evolve.judge import LocalExecutor, decode_job
 from evolve.loop import Ending, Watch, run
@@ -154,6 +155,14 @@ def die_at(when: str, commit: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     Log.transaction = deadly  # type: ignore[method-assign]
+
+
+def command(place: Path, words: Sequence[str], death: tuple[str, int] | None) -> None:
+    """The whole life of a process that runs a command of the command line."""
+    os.environ["TMPDIR"], os.environ["EVOLVE_HOME"] = str(place / "scratch"), str(place)
+    if death is not None:
+        die_at(*death)
+    evolve_command.main(list(words), prog_name="evolve")
 
 
 def live(place: Path, task_folder: Path, budget: str, *, deterministic: bool, death: tuple[str, int] | None) -> None:

@@ -16,6 +16,7 @@ from evolve.types import (
     Import,
     Measure,
     ProgramId,
+    Propose,
     RecordId,
     Task,
     TaskChanged,
@@ -26,13 +27,14 @@ from evolve.types.codec import encode
 
 @dataclass(frozen=True, slots=True)
 class Rejudging:
-    """What is to be judged by `task`: the seed, if `seed` says so, and the programs of these records, the best first. `waiting` of them
-    were asked for by a run that was interrupted. `seconds` is the mean that judging one has taken before, None where that is not known."""
+    """What is to be judged by `task`: the seed, if `seed` says so, and the programs of these records, the best first, and of those that
+    an interrupted run has asked for already (`waiting`). `others` counts the measurements beside that such a run has left. `seconds` is the mean that judging one has taken before, None where that is not known."""
 
     task: Task
     seed: bool
     records: tuple[RecordId, ...]
     waiting: tuple[RecordId, ...]
+    others: int
     seconds: float | None
 
     @property
@@ -49,19 +51,20 @@ def planned(campaign: Campaign, task: Task, *, everything: bool) -> Rejudging:
     changed = task.version != campaign.task.version
     judged = set[ProgramId]() if changed else state.judged
     asked = [] if changed else [step.asked.action for step in state.unfinished()]
-    waiting = tuple(action.about for action in asked if isinstance(action, Measure) and action.why == REJUDGED)
+    measures = [action for action in asked if isinstance(action, Measure)]
+    waiting = tuple(measure.about for measure in measures if measure.why == REJUDGED)
     if not changed and not state.columns.since:
-        return Rejudging(task, False, (), (), None)
+        return Rejudging(task, False, (), (), 0, None)
     chosen = list(first_records(state).values()) if everything else state.elites() if changed else state.former
     out = {task.seed.id, *judged, *state.quarantined}
     records = tuple(one for one in chosen if state.columns.programs[one - 1] not in out and one not in waiting)
     seconds = _mean_seconds(campaign, (*waiting, *records))
-    return Rejudging(task, changed or not state.seed_record, records, waiting, seconds)
+    return Rejudging(task, changed or not state.seed_record, records, waiting, len(measures) - len(waiting), seconds)
 
 
 def begin(campaign: Campaign, plan: Rejudging) -> Sequence[Asked]:
-    """Changes the task, if it is another version, asks for what is to be judged, and returns all steps to start. What persons had added
-    and was not judged is asked for again. Inside a transaction."""
+    """Changes the task, if it is another version, asks for what is to be judged, and returns the steps to start: all that had been asked
+    but proposals. What persons had added and was not judged is asked for again. Inside a transaction."""
     added = [step.asked.action for step in campaign.state.unfinished() if isinstance(step.asked.action, Import)]
     if plan.task.version != campaign.task.version:
         definition = campaign.log.put_text(canonical(encode(plan.task)))
@@ -72,7 +75,7 @@ def begin(campaign: Campaign, plan: Rejudging) -> Sequence[Asked]:
         program = campaign.state.columns.programs[record - 1]
         assert program is not None, "a record without a program is never judged again"
         _ask(campaign, Measure(record, program, why=REJUDGED))
-    return [step.asked for step in campaign.state.unfinished()]
+    return [step.asked for step in campaign.state.unfinished() if not isinstance(step.asked.action, Propose)]
 
 
 def _ask(campaign: Campaign, action: Measure | Import) -> None:

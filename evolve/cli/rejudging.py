@@ -68,7 +68,7 @@ def rejudge_campaign(name: str | None, elites: bool, moved: str | None, dry_run:
         task = evolve.task.load(place_of_task(campaign, moved), campaign.settings.parameters)
         plan = planned(campaign, task, everything=not elites)
         _say_cost(campaign, plan, as_json=as_json)
-        if plan.programs and not dry_run:
+        if (plan.programs or plan.others) and not dry_run:
             _judge(campaign, plan, as_json=as_json)
 
 
@@ -94,7 +94,8 @@ def _cost(campaign: Campaign, plan: Rejudging, total: float | None) -> list[tupl
     versions = f"version {plan.task.version[:16]}" + ("" if same else f", until now {campaign.task.version[:16]}")
     rows = [("campaign", campaign.name), ("task", f"{plan.task.name}, {versions}")]
     if not plan.programs:
-        return [*rows, ("to judge", "nothing: this version has judged all of it already")]
+        left = f"; {plan.others} measurements wait" if plan.others else ""
+        return [*rows, ("to judge", f"nothing: this version has judged all of it already{left}")]
     parts = [f"{len(plan.records) + len(plan.waiting):,} programs", *(["the seed"] if plan.seed else [])]
     rows.append(("to judge", " and ".join(parts)))
     if total is None or plan.seconds is None:
