@@ -18,7 +18,8 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """What items are drawn from: `weibull` is rounded and clipped to `low` and `high`; `uniform` has both ends, and ignores shape and scale."""
+    """What items are drawn from: `weibull` is rounded and clipped to `low` and `high`; `uniform` has both ends, and ignores shape and scale.
+    Each `sample` holds other items."""
 
     law: str
     shape: float
@@ -28,6 +29,7 @@ class Law:
     capacity: int
     items: int
     instances: int
+    sample: int
 
     def __post_init__(self) -> None:
         if self.law not in LAWS:
@@ -38,8 +40,10 @@ class Law:
             raise EvolveError(
                 f"items of {self.low} to {self.high} do not fit bins of {self.capacity}. Do: set 1 <= low <= high <= capacity"
             )
-        if min(self.items, self.instances) < 1 or min(self.shape, self.scale) <= 0:
-            raise EvolveError("items, instances, shape and scale are positive. Do: set them so")
+        if min(self.items, self.instances) < 1 or min(self.shape, self.scale) <= 0 or self.sample < 0:
+            raise EvolveError(
+                "items, instances, shape and scale are positive, and sample is not negative. Do: set them so"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ def law_from(parameters: Mapping[str, object]) -> Law:
 @functools.lru_cache(maxsize=8)
 def drawn(law: Law, seed: int) -> tuple[Instance, ...]:
     """The instances of one trial."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng([seed, law.sample] if law.sample else seed)
     shape = (law.instances, law.items)
     if law.law == "weibull":
         sizes = np.clip(np.rint(rng.weibull(law.shape, shape) * law.scale), law.low, law.high).astype(np.int64)
