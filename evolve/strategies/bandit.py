@@ -23,7 +23,7 @@ drawn in proportion to their values, each with at least `floor`; those that may 
 import math
 from bisect import bisect_right, insort
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from numpy.random import Generator
@@ -107,14 +107,14 @@ class Bandit:
 
     def choose(self, rng: Generator, among: Collection[str] | None = None) -> str:
         """The next operator of those that may be used, all without `among`, with the probabilities of `shares`."""
-        left, operator = rng.random(), ""
-        for operator, share in self.shares(among).items():
+        left, shares = rng.random(), self.shares(among)
+        for operator, share in shares.items():
             left -= share
             if left < 0:
-                break
-        return operator
+                return operator
+        return next(reversed(shares))
 
-    def shares(self, among: Collection[str] | None = None) -> Mapping[str, float]:
+    def shares(self, among: Collection[str] | None = None) -> dict[str, float]:
         """The probability of each operator that may be used; they sum to 1."""
         allowed = {name: arm for name, arm in self._arms.items() if among is None or name in among}
         gains = sum(arm.gains for arm in self._arms.values())
