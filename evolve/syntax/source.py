@@ -6,6 +6,7 @@ The places inside f-strings are not reliable before Python 3.12, and annotations
 lies in any of them."""
 
 import ast
+import keyword
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ _LEFT_ALONE = frozenset({"annotation", "returns", "decorator_list", "type_params
 _NO_SITES = (ast.Starred, ast.Slice, ast.Yield, ast.YieldFrom, ast.Await)
 _GROUPS_AFTER = frozenset(b"([{,:;=+-*/%@&|^~<>!\r\n")
 _SPACE = b" \t"
+_LAST_WORD = re.compile(rb"\b([a-z]+)[ \t]+\Z")
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _REST_OF_LINE = re.compile(rb"[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n|\Z)")
 
@@ -122,10 +124,15 @@ class Source:
             after = len(self.data) - len(self.data[end:].lstrip(_SPACE))
             if self.data[before - 1 : before] != b"(" or self.data[after : after + 1] != b")":
                 return Extent(start, end)
-            leading = self.data[: before - 1].rstrip(_SPACE)
-            if leading and leading[-1] not in _GROUPS_AFTER:
+            if not self._only_groups(before - 1, after + 1):
                 return Extent(start, end)
             start, end = before - 1, after + 1
+
+    def _only_groups(self, start: int, end: int) -> bool:
+        """Whether the parentheses at both ends belong to no call, and can go without making one word of two."""
+        leading, word = self.data[:start].rstrip(_SPACE), _LAST_WORD.search(self.data, max(0, start - 12), start)
+        after_word = word is not None and word[1].decode() in keyword.kwlist
+        return (not leading or leading[-1] in _GROUPS_AFTER or after_word) and not self.data[end : end + 1].isalnum()
 
     def written(self, extent: Extent) -> str:
         """The text of an extent."""

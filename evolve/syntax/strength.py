@@ -63,6 +63,8 @@ def strength(source: Source, node: ast.expr) -> int:
     """How strongly the text of a node holds together."""
     if isinstance(node, ast.BinOp | ast.BoolOp | ast.UnaryOp):
         return OPERATORS[type(node.op)]
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex):
+        return AWAIT  # `1.real` is no attribute of 1
     if isinstance(node, ast.Tuple) and _is_in_parentheses(source.written(source.extent(node)), node):
         return ATOM
     return _NODES.get(type(node), ATOM)

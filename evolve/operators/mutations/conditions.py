@@ -78,7 +78,7 @@ def conjoined(material: Material) -> Edit | None:
     word, need = ("and", AND) if condition.ends_loop or material.chance(0.5) else ("or", OR)
     own = source.written(source.extent(site.node))
     parts = [
-        part if weight > need and "\n" not in part else f"({part})"
+        part if weight >= need and "\n" not in part else f"({part})"
         for part, weight in ((own, strength(source, site.node)), (text, power))
     ]
     edit = replaced(source, site, f" {word} ".join(parts), need)

@@ -6,7 +6,7 @@ Invariant: what is put somewhere gets the parentheses that it needs there; all e
 import ast
 import re
 
-from evolve.operators.mutations.material import Material, is_plain, is_small, is_value, sort_of, suits
+from evolve.operators.mutations.material import Material, are_alike, is_plain, is_small, is_value, sort_of, suits
 from evolve.operators.mutations.transplant import place_of, transplanted
 from evolve.syntax import Change, Edit, Extent, Site, Source, fitted, needed, strength
 from evolve.syntax.strength import ATOM, FACTOR, OPERATORS, TEST
@@ -101,7 +101,7 @@ def another_function(material: Material) -> Edit | None:
         return None
     old = material.source.written(material.source.extent(site.node.func))
     known = [one.name for one in material.functions_at(site.node, len(site.node.args)) if one.name != old]
-    new = material.pick(known)
+    new = material.pick([name for name in known if are_alike(name, old)])
     if new is None:
         return None
     return Edit((Change(material.source.extent(site.node.func), new),), f"{old} became {new}")

@@ -15,13 +15,13 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef
 def another_body(material: Material) -> Edit | None:
     """The body of a donor's function with the same name and parameters."""
     pairs = [
-        (donor, other, member.node)
+        (donor, other, node)
         for donor in material.donors
         for other in _definitions(donor)
-        for member in material.members
-        if isinstance(member.node, Definition) and _is_alike(member.node, other)
+        for node in _definitions(material.source)
+        if _is_alike(node, other) and _body(donor, other) != _body(material.source, node)
     ]
-    pair = material.pick([pair for pair in pairs if _body(pair[0], pair[1]) != _body(material.source, pair[2])])
+    pair = material.pick(pairs)
     if pair is None:
         return None
     donor, other, node = pair

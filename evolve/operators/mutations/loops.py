@@ -15,9 +15,9 @@ def kept_for_their_end(nodes: Iterable[ast.AST]) -> frozenset[ast.AST]:
     found: set[ast.AST] = set()
     for loop in nodes:
         if isinstance(loop, ast.While):
-            found.update(ast.walk(loop.test))
-            for node in _held(loop):
-                found.update(ast.walk(node))
+            for node in (loop.test, *_held(loop)):
+                # Operators and contexts are one object in the whole tree.
+                found.update(inner for inner in ast.walk(node) if isinstance(inner, ast.expr | ast.stmt))
     return frozenset(found)
 
 

@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from evolve.operators.mutations.loops import kept_for_their_end
 from evolve.syntax import Edit, Member, Site, Source
+from evolve.syntax.scopes import BUILTINS
 
 T = TypeVar("T")
 Sort = Literal["number", "truth", "text", "many", "nothing", "any"]
@@ -149,6 +150,20 @@ def suits(one: ast.expr, other: ast.expr) -> bool:
     """Whether one may stand for the other."""
     sorts = {sort_of(one), sort_of(other)}
     return len(sorts) == 1 or sorts <= {"number", "any"} or sorts <= {"many", "any"}
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Whether two functions may take the same arguments, as far as their names tell: functions of numbers and other builtins do not;
+    of what a program defines nothing is known."""
+    sorts = {_sort_of_function(one), _sort_of_function(other)}
+    return len(sorts) == 1 or "unknown" in sorts
+
+
+def _sort_of_function(name: str) -> Literal["number", "builtin", "unknown"]:
+    last = name.rpartition(".")[2]
+    if last in ALWAYS or any(last in known for known in LIBRARY.values()):
+        return "number"
+    return "builtin" if name in BUILTINS else "unknown"
 
 
 def is_small(node: ast.AST) -> bool:

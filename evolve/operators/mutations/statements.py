@@ -58,7 +58,8 @@ def swapped_neighbours(material: Material) -> Edit | None:
 
 def into_an_if(material: Material) -> Edit | None:
     """A statement under a condition of the file or of a donor."""
-    member = material.pick([one for one in _plain(material) if not isinstance(one.node, ast.If)])
+    found = [one for one in _plain(material) if not isinstance(one.node, ast.If)]
+    member = material.pick([one for one in found if _may_be_left_out(material.source, one.node)])
     if member is None:
         return None
     source = material.source
@@ -77,7 +78,8 @@ def into_the_next_if(material: Material) -> Edit | None:
     source, pairs = material.source, list[tuple[Member, ast.If]]()
     for member in _plain(material):
         near = member.suite[max(0, member.index - 1) : member.index + 2]
-        pairs += [(member, node) for node in near if isinstance(node, ast.If) and node is not member.node]
+        if _may_be_left_out(source, member.node):
+            pairs += [(member, node) for node in near if isinstance(node, ast.If) and node is not member.node]
     pair = material.pick(pairs)
     if pair is None:
         return None
@@ -173,6 +175,13 @@ def _may_go(material: Material, member: Member) -> bool:
         return isinstance(member.owner, ast.Module) and node.name not in material.kept
     last = member.index == len(member.suite) - 1 and isinstance(member.owner, ast.FunctionDef | ast.AsyncFunctionDef)
     return not isinstance(node, (*_FIXED, ast.Pass)) and not (last and isinstance(node, ast.Return))
+
+
+def _may_be_left_out(source: Source, node: ast.stmt) -> bool:
+    """Every name that it binds is bound before it, so that nothing after it misses one."""
+    stored = [one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+    scope, position = source.names.scopes[node], (node.lineno, node.col_offset)
+    return all(source.names.is_bound(one.id, scope, position) for one in stored)
 
 
 def _may_be_taken(donor: Source, node: ast.stmt) -> bool:

@@ -17,11 +17,11 @@ _DEPTH = 3
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where code is put: a scope, a position for what is bound before it, and the statement of the module that it is in."""
+    """Where code is put: a scope, a position for what is bound before it, and where functions for it can be written, if anywhere."""
 
     scope: Scope
     position: Position
-    statement: ast.stmt
+    opening: Extent | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,10 @@ def place_of(source: Source, node: ast.expr | ast.stmt) -> Place:
     """The place where a node stands."""
     position = (node.lineno, node.col_offset)
     around = [statement for statement in source.tree.body if statement.lineno <= node.lineno]
-    return Place(source.names.scopes[node], position, around[-1])
+    lines = source.lines(around[-1])
+    opening = Extent(lines.start, lines.start) if lines else None
+    allowed = opening is not None and source.allows(opening)
+    return Place(source.names.scopes[node], position, opening if allowed else None)
 
 
 def transplanted(material: Material, donor: Source, node: ast.expr | ast.stmt, place: Place) -> Transplant | None:
@@ -46,7 +49,7 @@ def transplanted(material: Material, donor: Source, node: ast.expr | ast.stmt, p
     for name in _free(node):
         if material.source.names.is_bound(name, place.scope, place.position):
             continue
-        if not _bring(material, donor, name, brought):
+        if not place.opening or not _bring(material, donor, name, brought):
             other = _another(material, node, name, place)
             if other is None:
                 return None
@@ -54,7 +57,7 @@ def transplanted(material: Material, donor: Source, node: ast.expr | ast.stmt, p
     text = _renamed(donor, node, renames)
     if text is None:
         return None
-    return Transplant(text, _changes(material.source, brought, place))
+    return Transplant(text, _changes(brought, place))
 
 
 def helper(source: Source, name: str) -> ast.FunctionDef | None:
@@ -70,9 +73,9 @@ def bring_all(material: Material, donor: Source, node: ast.AST, place: Place) ->
     brought: dict[str, str] = {}
     for name in _outer_names(donor, node):
         known = material.source.names.is_bound(name, place.scope, place.position)
-        if not known and not _bring(material, donor, name, brought):
+        if not known and not (place.opening and _bring(material, donor, name, brought)):
             return None
-    return _changes(material.source, brought, place)
+    return _changes(brought, place)
 
 
 def _free(node: ast.AST) -> list[str]:
@@ -116,11 +119,9 @@ def _bring(material: Material, donor: Source, name: str, brought: dict[str, str]
     return True
 
 
-def _changes(source: Source, brought: Mapping[str, str], place: Place) -> tuple[Change, ...]:
+def _changes(brought: Mapping[str, str], place: Place) -> tuple[Change, ...]:
     """The functions before the statement of the module that needs them."""
-    lines = source.lines(place.statement)
-    start = lines.start if lines else source.extent(place.statement).start
-    return tuple(Change(Extent(start, start), f"{text}\n\n") for text in brought.values())
+    return tuple(Change(place.opening, f"{text}\n\n") for text in brought.values() if place.opening)
 
 
 def _another(material: Material, node: ast.AST, name: str, place: Place) -> str | None:
