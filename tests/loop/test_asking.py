@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-
 from loop_fakes import FakeExecutor, near_seven
 
 from evolve.types import Asked, Child, Measure, PluginError, Program, Propose, Selection
