@@ -32,14 +32,15 @@ class EvaluatorEntry:
 
 @dataclass(frozen=True, slots=True)
 class OperatorEntry:
-    """An operator. `embedded`: strategies use it without being told to. `history_free`: it learns nothing from the campaign,
-    so that a baseline may use it."""
+    """An operator. `embedded`: strategies use it without being told to, where `embedded_below_seconds` is given only if judging the seed
+    took less. `history_free`: it learns nothing from the campaign, so that a baseline may use it."""
 
     name: str
     factory: Callable[[Settings], Operator]
     settings: "type[BaseModel] | None" = None
     embedded: bool = False
     history_free: bool = False
+    embedded_below_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,13 @@ class Plugins:
                 )
         return tuple(wanted) or self._default(free)
 
+    def quick_enough(self, names: Sequence[str], seconds: float) -> tuple[str, ...]:
+        """Those of a campaign's default operators that are meant for a task whose seed is judged in so many seconds; all, where none
+        is."""
+        limits = {name: self.operators[name].entry.embedded_below_seconds for name in names}
+        found = [name for name, limit in limits.items() if limit is None or seconds < limit]
+        return tuple(found or names)
+
     def _default(self, free: bool) -> tuple[str, ...]:
         entries = [registered.entry for registered in self.operators.values()]
         return tuple(entry.name for entry in entries if (entry.history_free if free else entry.embedded))

@@ -108,7 +108,7 @@ class Rehearsal:
         self.lessons: Sequence[Lesson] = ()
         self.progress = Progress()
         self.pending: list[Asked] = []
-        self.operators = OPERATORS
+        self.operators: Sequence[str] = OPERATORS
         self.budget_used = 0.0
         self._steps = 0
 
@@ -186,8 +186,8 @@ def check_strategy(make: Callable[[Sequence[str]], Strategy], steps: int = 120) 
     """Rehearses a campaign of `steps` actions, up to `IN_FLIGHT` at a time, with the strategy of `make(operators)`.
 
     Checked: the same view and generator give the same action, asking changes no state, a fresh strategy that is told
-    the same events asks the same, only known records and operators are named, a quarantined program is left alone,
-    and it never waits while nothing is pending."""
+    the same events asks the same, only known records and operators are named, a quarantined program is left alone, an
+    operator that `view.operators` lacks from the middle on is not used, and it never waits while nothing is pending."""
     rehearsal, strategy, told = Rehearsal(), make(OPERATORS), 0
     rehearsal.open()
     quarantined: ProgramId | None = None
@@ -205,6 +205,7 @@ def check_strategy(make: Callable[[Sequence[str]], Strategy], steps: int = 120) 
         _act(rehearsal, action)
         if quarantined is None and step >= steps // 2:
             quarantined = rehearsal.quarantine_best()
+            rehearsal.operators = OPERATORS[:-1]
 
 
 def _ask(strategy: Strategy, rehearsal: Rehearsal, step: int) -> Action:
@@ -248,8 +249,8 @@ def _check_action(action: Action, rehearsal: Rehearsal, quarantined: ProgramId |
             named = (*selection.parents, *selection.inspirations)
             unknown = [record for record in named if record not in known]
             assert not unknown, f"it names records {unknown}, but there are {len(known)}"
-            assert selection.operator in OPERATORS, (
-                f"it names the operator {selection.operator!r}, which it was not given"
+            assert selection.operator in rehearsal.operators, (
+                f"it names the operator {selection.operator!r}, and may use {', '.join(rehearsal.operators)}"
             )
             islands = rehearsal.archive.settings.islands
             assert 0 <= selection.island < islands, f"it names island {selection.island}, but there are {islands}"

@@ -194,9 +194,18 @@ class Campaign:
         """A fresh operator with its settings."""
         return self.plugins.operator(name, self.settings.operators.settings.get(name, {}))
 
+    @property
+    def usable_operators(self) -> tuple[str, ...]:
+        """Those of its operators that may propose now. Where nobody named them, some are only for tasks that are judged quickly; the
+        seed's judging, which is in the log, decides that, but where two runs must agree seconds decide nothing."""
+        seconds = self.state.seed_seconds
+        if seconds is None or self.settings.deterministic or self.settings.operators.names:
+            return self.operator_names
+        return self.plugins.quick_enough(self.operator_names, seconds)
+
     def view(self, budget_used: float) -> CampaignView:
         """What the strategy is shown now."""
-        return CampaignView(self.state, self.operator_names, budget_used, timed=not self.settings.deterministic)
+        return CampaignView(self.state, self.usable_operators, budget_used, timed=not self.settings.deterministic)
 
     def record(self, event: Event, at: float | None = None) -> None:
         """Appends an event that the state has taken, which happened now or at `at`. Inside a transaction; main thread."""

@@ -107,6 +107,8 @@ class State:
         self.cases = Cases(task, carries=self.carries)
         self.seed_record: RecordId = 0
         """The record of the task's seed; 0 while it has not settled."""
+        self.seed_seconds: float | None = None
+        """How long the judging of that record took."""
         self.seed_values.clear()
         self.noise_values.clear()
 
@@ -244,7 +246,7 @@ class State:
         self.columns.append(record)
         self.last_step = max(self.last_step, record.origin.step)
         if record.origin.kind == "seed":
-            self.seed_record = record.id
+            self.seed_record, self.seed_seconds = record.id, record.evaluation.seconds
         if record.origin.case:
             self.cases.settle(record)
         elif (

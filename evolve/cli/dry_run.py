@@ -67,11 +67,19 @@ def told(plan: Plan, judge: Description) -> str:
             ", ".join(f"{axis.name} [{axis.low:g}, {axis.high:g}] x {axis.bins}" for axis in task.axes) or "default",
         ),
         ("anchors", ", ".join(f"{anchor.value:g} {anchor.by}" for anchor in task.anchors) or "none"),
-        ("operators", ", ".join(dry.operators)),
+        ("operators", ", ".join(_operator(plan, name) for name in dry.operators)),
         ("budget", dry.budget),
     ]
     what = f"more of campaign {plan.name}" if plan.changes else "what would run"
     return f"{what}; nothing was made and nothing is judged\n\n{facts(rows)}\n\nsettings\n{_settings(dry)}"
+
+
+def _operator(plan: Plan, name: str) -> str:
+    """An operator, and until when it is used where nobody asked for it."""
+    limit = plan.plugins.operators[name].entry.embedded_below_seconds
+    if limit is None or plan.settings.operators.names or plan.settings.deterministic:
+        return name
+    return f"{name} (if the seed is judged within {limit:g} s)"
 
 
 def _settings(dry: DryRun) -> str:

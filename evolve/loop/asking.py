@@ -106,7 +106,7 @@ class Asking:
         raise ValueError(f"for a {type(action).__name__}, wanted Propose, Measure or Wait")
 
     def _check_selection(self, selection: Selection) -> None:
-        names, islands = self._campaign.operator_names, self._state.archive.settings.islands
+        names, islands = self._campaign.usable_operators, self._state.archive.settings.islands
         if selection.operator not in names:
             raise ValueError(f"for operator {selection.operator!r}, wanted one of {', '.join(names)}")
         if not 0 <= selection.island < islands:

@@ -7,10 +7,14 @@ from functools import lru_cache
 
 from evolve import novelty
 from evolve.hookspecs import OperatorEntry, Settings, hookimpl
+from evolve.operators.mutate_ast import MutateAst, MutateSettings
 from evolve.operators.perturb_literals import PerturbLiterals, PerturbSettings
-from evolve.operators.tune_literals import NAME, TuneLiterals, TuneSettings
+from evolve.operators.tune_literals import TuneLiterals, TuneSettings
 from evolve.protocols import Operator
 from evolve.types import Program
+
+QUICK_SECONDS = 1.0
+"""Most structural edits do harm. Where a judging takes longer, too few of them are tried to find those that do good."""
 
 _signature = lru_cache(maxsize=256)(novelty.signature)
 
@@ -19,15 +23,27 @@ def _tune(settings: Settings) -> Operator:
     return TuneLiterals(TuneSettings(**settings))
 
 
+def _mutate(settings: Settings) -> Operator:
+    return MutateAst(MutateSettings(**settings))
+
+
 def _perturb(settings: Settings) -> Operator:
     return PerturbLiterals(PerturbSettings(**settings))
 
 
 @hookimpl
 def register_operators() -> Sequence[OperatorEntry]:
-    """`tune_literals`, and `perturb_literals` for the baselines."""
+    """`tune_literals` and `mutate_ast`, and for the baselines `perturb_literals` in the place of the first."""
     return (
-        OperatorEntry(NAME, _tune, TuneSettings, embedded=True),
+        OperatorEntry("tune_literals", _tune, TuneSettings, embedded=True),
+        OperatorEntry(
+            "mutate_ast",
+            _mutate,
+            MutateSettings,
+            embedded=True,
+            history_free=True,
+            embedded_below_seconds=QUICK_SECONDS,
+        ),
         OperatorEntry("perturb_literals", _perturb, PerturbSettings, history_free=True),
     )
 

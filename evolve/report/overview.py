@@ -19,7 +19,7 @@ from evolve.types import Lesson
 class Overview:
     """A campaign at a glance. `settings` by dotted sections; `cells` are those that are occupied. `forked_from` names the campaign whose
     records it began with; `former_records` counts those that an earlier version of the task judged, and `former_elites` the programs of
-    the archive then that this version has not judged."""
+    the archive then that this version has not judged. `left_out` are operators that are only for tasks that are judged quickly."""
 
     name: str
     task: str
@@ -47,6 +47,7 @@ class Overview:
     qd_score: float
     outcomes: Mapping[str, int]
     operators: tuple[OperatorYield, ...]
+    left_out: tuple[str, ...]
     hardware: str
     isolation: str
     noise_floor: float | None
@@ -84,6 +85,7 @@ def overview(campaign: Campaign) -> Overview:
         qd_score=stats.qd_score,
         outcomes=tally.counts(),
         operators=tally.yields(),
+        left_out=tuple(name for name in campaign.operator_names if name not in campaign.usable_operators),
         hardware=machine.hardware if machine else "",
         isolation=machine.isolation if machine else "",
         noise_floor=state.noise_floor,

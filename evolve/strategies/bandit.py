@@ -18,12 +18,12 @@ fault, and changes nothing.
 *Value.* Of each arm, the sum of gains over the sum of costs, both discounted by `DISCOUNT` with every settled
 proposal of any arm, so that an old merit fades; to both a prior is added, `PRIOR_COST` at the yield of all arms
 together, so that an arm that was hardly tried counts as an average one, however small gains have become. Arms are
-drawn in proportion to their values, each with at least `floor`."""
+drawn in proportion to their values, each with at least `floor`; those that may not be used now are not drawn."""
 
 import math
 from bisect import bisect_right, insort
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from numpy.random import Generator
@@ -99,32 +99,34 @@ class Bandit:
             )
         self._arms = {operator: Arm() for operator in operators}
         self._resource = resource
-        self._floor = min(floor, 1 / len(self._arms))
+        self._floor = floor
         self._ranks = Ranks()
         self._steps: dict[int, str] = {}
         self._used = 0.0
         self._uses = 0
 
-    def choose(self, rng: Generator) -> str:
-        """The next operator, with the probabilities of `shares`."""
-        left = rng.random()
-        for operator, share in self.shares().items():
+    def choose(self, rng: Generator, among: Collection[str] | None = None) -> str:
+        """The next operator of those that may be used, all without `among`, with the probabilities of `shares`."""
+        left, shares = rng.random(), self.shares(among)
+        for operator, share in shares.items():
             left -= share
             if left < 0:
                 return operator
-        return next(reversed(self._arms))
+        return next(reversed(shares))
 
-    def shares(self) -> Mapping[str, float]:
-        """The probability of each operator; they sum to 1."""
+    def shares(self, among: Collection[str] | None = None) -> dict[str, float]:
+        """The probability of each operator that may be used; they sum to 1."""
+        allowed = {name: arm for name, arm in self._arms.items() if among is None or name in among}
         gains = sum(arm.gains for arm in self._arms.values())
         costs = sum(arm.costs for arm in self._arms.values())
         prior = PRIOR_COST * (gains / costs if costs > 0 else 1.0)
-        values = {name: (arm.gains + prior) / (arm.costs + PRIOR_COST) for name, arm in self._arms.items()}
+        values = {name: (arm.gains + prior) / (arm.costs + PRIOR_COST) for name, arm in allowed.items()}
         total = sum(values.values())
         if total <= 0:
             return dict.fromkeys(values, 1 / len(values))
-        free = 1 - self._floor * len(values)
-        return {operator: self._floor + free * value / total for operator, value in values.items()}
+        floor = min(self._floor, 1 / len(values))
+        free = 1 - floor * len(values)
+        return {operator: floor + free * value / total for operator, value in values.items()}
 
     def tell(self, event: Event) -> None:
         """Folds one event; of those that say nothing about operators, nothing is kept."""

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from numpy.random import Generator
 
+from evolve.protocols import View
 from evolve.types import (
     REJUDGED,
     ConfigError,
@@ -75,6 +76,7 @@ class EvenOperators:
             )
         self._operators = tuple(operators)
 
-    def propose(self, parent: RecordId, rng: Generator) -> Propose:
-        """One child of `parent`, on the first island: the baselines use no others."""
-        return Propose(Selection(self._operators[int(rng.integers(len(self._operators)))], parents=(parent,)))
+    def propose(self, parent: RecordId, view: View, rng: Generator) -> Propose:
+        """One child of `parent` by an operator that may be used now, on the first island: the baselines use no others."""
+        usable = [operator for operator in self._operators if operator in view.operators]
+        return Propose(Selection(usable[int(rng.integers(len(usable)))], parents=(parent,)))

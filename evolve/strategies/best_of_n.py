@@ -20,7 +20,7 @@ class BestOfN:
 
     def ask(self, view: View, rng: Generator) -> Propose | Wait:
         seed = self._seeds.draw(rng)
-        return Wait() if seed is None else self._operators.propose(seed, rng)
+        return Wait() if seed is None else self._operators.propose(seed, view, rng)
 
     def tell(self, event: Event) -> None:
         self._seeds.tell(event)

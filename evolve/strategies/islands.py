@@ -41,7 +41,7 @@ class Islands:
         for island in sorted(islands, key=lambda number: self._asked.get(number, 0)):
             elites = view.archive.sample_elites(island, 1 + self._inspirations, rng)
             if elites:
-                return Propose(self._select(island, elites, rng))
+                return Propose(self._select(island, elites, self._bandit.choose(rng, view.operators)))
         return Wait()
 
     def tell(self, event: Event) -> None:
@@ -54,9 +54,9 @@ class Islands:
         """The probability of each operator at the next proposal."""
         return self._bandit.shares()
 
-    def _select(self, island: int, elites: Sequence[Elite], rng: Generator) -> Selection:
+    def _select(self, island: int, elites: Sequence[Elite], operator: str) -> Selection:
         parent, inspirations = elites[0], list[RecordId]()
         for elite in elites[1:]:
             if elite.program != parent.program and elite.record not in inspirations:
                 inspirations.append(elite.record)
-        return Selection(self._bandit.choose(rng), island, (parent.record,), tuple(inspirations))
+        return Selection(operator, island, (parent.record,), tuple(inspirations))

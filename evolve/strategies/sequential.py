@@ -22,7 +22,7 @@ class Sequential:
     def ask(self, view: View, rng: Generator) -> Propose | Wait:
         best = view.archive.best
         parent = self._seeds.draw(rng) if best is None else best.record
-        return Wait() if parent is None else self._operators.propose(parent, rng)
+        return Wait() if parent is None else self._operators.propose(parent, view, rng)
 
     def tell(self, event: Event) -> None:
         self._seeds.tell(event)

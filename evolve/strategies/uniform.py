@@ -20,7 +20,7 @@ class Uniform:
 
     def ask(self, view: View, rng: Generator) -> Propose | Wait:
         parent = self._programs.draw(rng)
-        return Wait() if parent is None else self._operators.propose(parent, rng)
+        return Wait() if parent is None else self._operators.propose(parent, view, rng)
 
     def tell(self, event: Event) -> None:
         self._programs.tell(event)

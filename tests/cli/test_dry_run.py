@@ -8,6 +8,7 @@ from evolve import plugins
 from evolve.cli import dry_run
 from evolve.cli.layers import Layers
 from evolve.cli.request import Plan
+from evolve.config import OperatorsSection
 from evolve.judge import Description
 from tests.written import number_task, short_campaign
 
@@ -40,13 +41,20 @@ def test_it_tells_the_task_what_its_judge_says_and_the_settings(settings):
         "judged with  python 0",
         "axes         size [0, 10] x 5",
         "anchors      8 Later, 3 Early",
-        "operators    tune_literals",
+        "operators    tune_literals, mutate_ast (if the seed is judged within 1 s)",
         "budget       30programs",
         "  judges = 2    (command line)",
         '  budget = ["30programs"]    (search.toml)',
         "  archive.islands = 4\n",
     ):
         assert line in text, line
+
+
+def test_of_an_operator_that_is_used_in_any_case_it_names_no_condition(settings):
+    """Because it was asked for, or because seconds must not decide."""
+    for changes in ({"operators": OperatorsSection(names=("mutate_ast",))}, {"deterministic": True}):
+        text = dry_run.told(Plan(settings.model_copy(update=changes), number_task(), plugins.load()), JUDGE)
+        assert "mutate_ast\n" in text
 
 
 def test_of_a_noisy_task_it_says_how_often_its_seed_is_measured(settings):
@@ -64,4 +72,5 @@ def test_as_a_value_it_has_the_settings_apart_from_where_they_come_from(settings
     """What is no source is the default."""
     dry = dry_run.rehearsed(Plan(settings, number_task(), plugins.load(), layers=Layers({"judges": 2})), JUDGE)
     assert (dry.settings["judges"], dict(dry.sources)) == (2, {"judges": "command line"})
-    assert (dry.task, dry.operators, dry.stages, dry.limit) == ("number", ("tune_literals",), ("screen", "full"), 25.0)
+    assert (dry.task, dry.stages, dry.limit) == ("number", ("screen", "full"), 25.0)
+    assert dry.operators == ("tune_literals", "mutate_ast")

@@ -113,8 +113,14 @@ class Workbench:
     def create(
         self, *assignments: str, name: str | None = None, task: Task | None = None, **values: object
     ) -> Campaign:
-        """A new campaign; 30 programs, if nothing else is said."""
-        settings = settings_from({"task": "one_number", "budget": ["30programs"], "judges": 2, **values}, assignments)
+        """A new campaign; 30 programs and operators that change the number alone, if nothing else is said."""
+        learns = values.get("strategy", {"name": "islands"}) == {"name": "islands"}
+        usual = {
+            "budget": ["30programs"],
+            "judges": 2,
+            "operators": {"names": ["tune_literals" if learns else "perturb_literals"]},
+        }
+        settings = settings_from({"task": "one_number", **usual, **values}, assignments)
         return Campaign.create(settings, task or self.task, self.plugins, self.home, name)
 
     def open(self, name: str | None = None, *, readonly: bool = False) -> Campaign:

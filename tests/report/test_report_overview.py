@@ -34,6 +34,16 @@ def test_a_fresh_campaign_has_a_page_too(tmp_path):
     assert (page.best, page.records, page.elites) == (None, 0, 0)
 
 
+def test_it_names_the_operators_that_are_left_out(tmp_path):
+    """Where judging the seed takes longer than they are meant for."""
+    for seconds, left_out in ((0.5, ()), (2.0, ("mutate_ast",))):
+        written = Written(tmp_path / str(seconds))
+        evaluation = Evaluation(Outcome.OK, 5.0, descriptors={"size": 5.0}, seconds=seconds)
+        with written.campaign as campaign:
+            campaign.state.settle(Record(1, Origin("seed", 0), written.task.seed.id, evaluation))
+            assert report.overview(campaign).left_out == left_out
+
+
 def test_only_a_confirmed_fitness_reaches_a_goal(tmp_path):
     """A noisy task's best has none before it was measured again; a deterministic one's fitness needs no other."""
     for deterministic, left in ((True, "nearness 2 to reach, 6 now"), (False, "nearness 2 to reach, none yet")):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evolve.stop import Resource
-from evolve.strategies.bandit import WINDOW, Bandit, Ranks
+from evolve.strategies.bandit import FLOOR, WINDOW, Bandit, Ranks
 from evolve.types import (
     REJUDGED,
     Asked,
@@ -71,6 +71,22 @@ def told(events: Sequence[Event], operators: Sequence[str] = "ab", resource: Res
 
 def test_operators_begin_alike() -> None:
     assert Bandit("abcd").shares() == dict.fromkeys("abcd", 0.25)
+
+
+def test_only_those_that_may_be_used_are_drawn() -> None:
+    """Among them the values decide, each keeps the floor, and what is learnt of the others is kept."""
+    _, events = campaign(lambda step: (0.3, 0.1, 0.0), 300)
+    bandit = told(events, "abc")
+    everyone, two = bandit.shares(), bandit.shares(["c", "b"])
+    assert list(two) == ["b", "c"]
+    assert sum(two.values()) == pytest.approx(1.0)
+    assert min(two.values()) >= FLOOR
+    assert (two["b"] - FLOOR) / (two["c"] - FLOOR) == pytest.approx((everyone["b"] - FLOOR) / (everyone["c"] - FLOOR))
+    rng = np.random.default_rng(0)
+    draws = Counter(bandit.choose(rng, ["b", "c"]) for _ in range(1000))
+    assert draws["b"] / 1000 == pytest.approx(two["b"], abs=0.05)
+    assert bandit.shares(["a"]) == {"a": 1.0}
+    assert bandit.shares() == everyone
 
 
 def test_a_bandit_without_operators_is_refused() -> None:

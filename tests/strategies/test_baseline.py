@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from evolve.strategies.baseline import EvenOperators, Pool
+from evolve.testing import OPERATORS, Rehearsal
 from evolve.types import (
     REJUDGED,
     ConfigError,
@@ -83,11 +84,14 @@ def test_every_record_of_the_pool_is_equally_likely() -> None:
     assert {number: round(count / 1000, 1) for number, count in counts.items()} == {1: 1.0, 2: 1.0, 3: 1.0}
 
 
-def test_operators_are_drawn_evenly() -> None:
-    operators, rng = EvenOperators(["one", "two"]), np.random.default_rng(0)
-    chosen = [operators.propose(7, rng).selection for _ in range(2000)]
+def test_operators_are_drawn_evenly_among_those_that_may_be_used() -> None:
+    operators, view, rng = EvenOperators(OPERATORS), Rehearsal(), np.random.default_rng(0)
+    view.operators = OPERATORS[1:]
+    chosen = [operators.propose(7, view, rng).selection for _ in range(2000)]
     assert {selection.parents for selection in chosen} == {(7,)}
-    assert Counter(selection.operator for selection in chosen)["one"] / 2000 == pytest.approx(0.5, abs=0.05)
+    counts = Counter(selection.operator for selection in chosen)
+    assert set(counts) == {"second", "third"}
+    assert counts["second"] / 2000 == pytest.approx(0.5, abs=0.05)
 
 
 def test_a_baseline_without_operators_is_refused() -> None:

@@ -10,7 +10,7 @@ def test_it_keeps_the_promises_of_a_strategy() -> None:
 
 
 def test_every_parent_is_the_seed(rehearsal: Rehearsal) -> None:
-    strategy, parents = BestOfN(["one"]), set()
+    strategy, parents = BestOfN(["first"]), set()
     for step in range(40):
         for event in rehearsal.events[-2 if step else 0 :]:
             strategy.tell(event)
@@ -24,4 +24,4 @@ def test_every_parent_is_the_seed(rehearsal: Rehearsal) -> None:
 
 def test_it_waits_until_a_seed_has_settled() -> None:
     empty = Rehearsal()
-    assert BestOfN(["one"]).ask(empty, empty.rng(1)) == Wait()
+    assert BestOfN(["first"]).ask(empty, empty.rng(1)) == Wait()

@@ -10,7 +10,7 @@ def test_it_keeps_the_promises_of_a_strategy() -> None:
 
 
 def test_the_parent_is_the_best_so_far(rehearsal: Rehearsal) -> None:
-    strategy, parents = Sequential(["one"]), list[float]()
+    strategy, parents = Sequential(["first"]), list[float]()
     for step in range(60):
         action = strategy.ask(rehearsal, rehearsal.rng(step))
         assert isinstance(action, Propose)
@@ -25,7 +25,7 @@ def test_the_parent_is_the_best_so_far(rehearsal: Rehearsal) -> None:
 
 
 def test_before_the_archive_has_a_best_a_seed_is_the_parent(rehearsal: Rehearsal) -> None:
-    strategy, empty = Sequential(["one"]), Rehearsal()
+    strategy, empty = Sequential(["first"]), Rehearsal()
     assert strategy.ask(empty, empty.rng(1)) == Wait()
     for event in rehearsal.events:
         strategy.tell(event)

@@ -10,7 +10,7 @@ def test_it_keeps_the_promises_of_a_strategy() -> None:
 
 
 def test_parents_are_all_successful_programs_and_no_others(rehearsal: Rehearsal) -> None:
-    strategy, told = Uniform(["one"]), 0
+    strategy, told = Uniform(["first"]), 0
     for step in range(40):
         for event in rehearsal.events[told:]:
             strategy.tell(event)
@@ -33,4 +33,4 @@ def test_parents_are_all_successful_programs_and_no_others(rehearsal: Rehearsal)
 
 def test_it_waits_until_a_program_has_settled() -> None:
     empty = Rehearsal()
-    assert Uniform(["one"]).ask(empty, empty.rng(1)) == Wait()
+    assert Uniform(["first"]).ask(empty, empty.rng(1)) == Wait()
