@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from evolve.campaign import file
@@ -186,6 +187,31 @@ def test_the_schema_knows_every_setting_and_refuses_unknown_keys() -> None:
     assert (schema["required"], schema["additionalProperties"]) == (["schema"], False)
     references = {value for key, value in _items(schema) if key == "$ref"}
     assert {f"#/$defs/{name}" for name in schema["$defs"]} == references
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_what_is_written_fits_the_schema(tmp_path: Path, settings: Mapping[str, Any]) -> None:
+    """As an editor sees it."""
+    with Written(tmp_path, **settings).campaign as campaign:
+        jsonschema.validate(tomllib.loads(file.written(campaign, None)), json.loads(file.json_schema()))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"schema": 2},
+        {"budget": 60},
+        {"stratgy": "random"},
+        {"archive": {"ilands": 2}},
+        {"operators": "tune_literals"},
+        {"operators": {"tune_literals": 3}},
+        {"judges": 0},
+    ],
+)
+def test_what_is_wrong_does_not_fit_the_schema(wrong: Mapping[str, Any]) -> None:
+    """So that an editor underlines it."""
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"schema": 1, **wrong}, json.loads(file.json_schema()))
 
 
 def _items(tree: Any) -> list[tuple[str, Any]]:

@@ -22,11 +22,12 @@ class TournamentSettings(BaseModel):
 
 
 class Tournament:
-    """A few programs are drawn evenly, and the best of them is the parent; the operator is drawn evenly, too."""
+    """A few programs are drawn evenly, and the best of them is the parent; the operator is drawn evenly, too.
+
+    `operators` names those of the campaign. Not all of them may be used at any time: `view.operators` tells which may be now."""
 
     def __init__(self, settings: Mapping[str, Any], operators: Sequence[str]) -> None:
         self._size = TournamentSettings(**settings).size
-        self._operators = tuple(operators)
         self._programs: list[tuple[float, RecordId, ProgramId]] = []
         self._quarantined: set[ProgramId] = set()
 
@@ -37,7 +38,8 @@ class Tournament:
             return Wait()
         drawn = [entrants[int(number)] for number in rng.integers(len(entrants), size=self._size)]
         _, parent, _ = max(drawn)
-        return Propose(Selection(self._operators[int(rng.integers(len(self._operators)))], parents=(parent,)))
+        operator = view.operators[int(rng.integers(len(view.operators)))]
+        return Propose(Selection(operator, parents=(parent,)))
 
     def tell(self, event: Event) -> None:
         """The only place where state changes; a campaign that goes on is told the same events again."""
