@@ -16,7 +16,7 @@ from evolve.cli import wording
 from evolve.loop import Requests, known_signatures
 from evolve.plugins import load
 from evolve.store import Locked, Log, writer
-from evolve.types import ConfigError, Fitness, StoreError
+from evolve.types import ConfigError, EvolveError, Fitness, StoreError
 
 PATIENCE = 15.0
 """Seconds that an engine has to answer; it looks into its inbox once a second, and one that judges in a hurry may be late."""
@@ -30,7 +30,7 @@ def ask(log: Path, wish: Wish) -> Answer:
     inbox.put(request, time.time())
     try:
         answer = _answered(log, inbox, request)
-    except (ConfigError, StoreError):
+    except EvolveError:
         inbox.withdraw(request.id)
         raise
     finally:
@@ -49,18 +49,19 @@ def _answered(log: Path, inbox: Inbox, request: Request) -> Answer | None:
     """What an engine answers, or what is done here as soon as there is none; None where it has not answered in time."""
     deadline, stops = time.monotonic() + PATIENCE, isinstance(request.wish, Stop)
     free = writer(log) is None or not stops
-    while (answer := inbox.answered(request.id)) is None:
+    while True:
+        if free and not stops:
+            _do(log)
+        answer = inbox.answered(request.id)
+        if answer is not None:
+            return answer
         if free and stops:
             inbox.withdraw(request.id)
             return Answer(request.id, accepted=True, told="its run has ended")
-        if free:
-            _do(log)
-        elif time.monotonic() > deadline:
+        if time.monotonic() > deadline:
             return None
-        else:
-            time.sleep(_PAUSE)
+        time.sleep(_PAUSE)
         free = writer(log) is None
-    return answer
 
 
 def _do(log: Path) -> None:

@@ -144,8 +144,7 @@ def _settled(log: Path, task: Task, step: int, after: int) -> Settled | None:
         while (found := _record_of(opened, step, after)) is None and time.monotonic() < deadline:
             if writer(log) is None:
                 _judge(log, step)
-            else:
-                time.sleep(_PAUSE)
+            time.sleep(_PAUSE)
     return found
 
 
@@ -159,6 +158,8 @@ def _judge(log: Path, step: int) -> None:
     try:
         with Campaign.open(str(log), load(), log.parent, readonly=False) as campaign:
             added = [one.asked for one in campaign.state.unfinished() if isinstance(one.asked.action, Import)]
+            if not added:
+                return
             with closing(LocalExecutor(campaign.task, 1)) as executor:
                 ending = finish(campaign, executor, executor.describe(), Silent(), added)
     except Locked:

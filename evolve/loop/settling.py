@@ -32,6 +32,7 @@ from evolve.types import (
     Settled,
     TaskError,
     TextId,
+    text_id,
 )
 
 IN_A_ROW = 5
@@ -153,8 +154,9 @@ class Settling:
         signature = work.draft.signature if work.draft else novelty.signature(work.program)
         self.signatures[signature] = work.program.id
         self._campaign.log.put_program(work.program, signature)
+        report = self._described(work, report)
         self._put(report.texts)
-        evaluation = replace(self._described(work, report.evaluation), carried=work.carried)
+        evaluation = replace(report.evaluation, carried=work.carried)
         event = self._append(work.origin, work.program.id, evaluation, work.draft.child if work.draft else Child(None))
         if work.origin.case:
             self._rule_by_cases(event.record)
@@ -163,16 +165,17 @@ class Settling:
             self._check_seed(event.record, report)
         yield event
 
-    def _described(self, work: Work, evaluation: Evaluation) -> Evaluation:
+    def _described(self, work: Work, report: Report) -> Report:
         """With a number for each axis of the archive; a program that has none for one of them is INVALID."""
         from_text = work.draft.descriptors if work.draft else None
-        completed = self._descriptors.completed(evaluation, lambda: work.program, from_text)
-        missing = self._descriptors.missing(completed)
+        evaluation = self._descriptors.completed(report.evaluation, lambda: work.program, from_text)
+        missing = self._descriptors.missing(evaluation)
         judged = work.job.kind == "evaluate" and evaluation.outcome is Outcome.OK
         if not (missing and judged):
-            return completed
-        why = self._campaign.log.put_text(f"neither a descriptor nor a metric for the axis {missing!r}")
-        return replace(evaluation, outcome=Outcome.INVALID, fitness=None, objectives={}, feedback=why)
+            return replace(report, evaluation=evaluation)
+        why = f"neither a descriptor nor a metric for the axis {missing!r}"
+        invalid = replace(evaluation, outcome=Outcome.INVALID, fitness=None, objectives={}, feedback=text_id(why))
+        return replace(report, evaluation=invalid, texts={**report.texts, text_id(why): why})
 
     def _put(self, texts: Mapping[TextId, str]) -> None:
         for text in texts.values():

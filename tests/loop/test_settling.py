@@ -92,3 +92,48 @@ def test_a_seed_that_cannot_be_certified_is_the_tasks_error(bench, circle_task):
     task = dataclasses.replace(circle_task, promotion="certificate")
     with bench.create(task=task) as campaign, pytest.raises(TaskError, match=r"cannot be certified: internal: .* boom"):
         bench.run(campaign, FakeExecutor(judge))
+
+
+def deep(job) -> Report:
+    """As `near_seven`, with a metric."""
+    report = near_seven(job)
+    return dataclasses.replace(report, evaluation=dataclasses.replace(report.evaluation, metrics={"depth": 0.3}))
+
+
+def test_axes_of_the_settings_take_a_metric_of_their_name(bench):
+    """Every program has the same, so that there is one cell."""
+    with bench.create('archive.axes=[{name="depth", low=0, high=1, bins=4}]') as campaign:
+        bench.run(campaign, FakeExecutor(deep))
+        assert campaign.state.archive.best.descriptors == {"depth": 0.3}
+        assert campaign.state.archive.stats().cells == 1
+        assert set(campaign.log.settled(2).record.evaluation.descriptors) == {"size", "depth"}
+
+
+def test_a_program_without_a_number_for_an_axis_is_invalid(bench):
+    """And a seed without one is the task's error."""
+
+    def sometimes(job):
+        return deep(job) if job.id in ("0.0", "1.0") else near_seven(job)
+
+    with bench.create('archive.axes=[{name="depth", low=0, high=1, bins=4}]') as campaign:
+        bench.run(campaign, FakeExecutor(sometimes))
+        failed = [
+            one for number in range(3, 32) if (one := campaign.log.settled(number).record).evaluation.fitness is None
+        ]
+        assert {record.evaluation.outcome for record in failed} == {Outcome.INVALID}
+        assert (
+            campaign.log.text(failed[0].evaluation.feedback) == "neither a descriptor nor a metric for the axis 'depth'"
+        )
+    with (
+        bench.create('archive.axes=[{name="depth", low=0, high=1, bins=4}]', name="other") as campaign,
+        pytest.raises(TaskError, match="fails its own evaluator: invalid: neither a descriptor nor a metric"),
+    ):
+        bench.run(campaign)
+
+
+def test_axes_of_the_settings_may_be_the_default_ones(bench):
+    """Read from the text of every program."""
+    with bench.create('archive.axes=[{name="size_log2", low=0, high=8, bins=8}]') as campaign:
+        bench.run(campaign)
+        assert set(campaign.state.archive.best.descriptors) == {"size_log2"}
+        assert campaign.state.progress.programs == 30

@@ -1,0 +1,31 @@
+"""What two runs of the same search have in common."""
+
+import pytest
+
+from evolve.campaign.essence import essence
+from evolve.types import Asked, Import, Lesson, LessonWritten, ProgramId, Ruled
+
+PROGRAM = ProgramId("p")
+
+
+@pytest.mark.parametrize(
+    ("event", "other"),
+    [
+        (
+            Ruled("quarantine", PROGRAM, "person", "a cheat", "01"),
+            Ruled("quarantine", PROGRAM, "person", "a cheat", "02"),
+        ),
+        (LessonWritten(Lesson("look", "person"), "01"), LessonWritten(Lesson("look", "person"), "02")),
+        (Asked(1, Import(PROGRAM, 2, request="01"), 3), Asked(1, Import(PROGRAM, 2, request="02"), 3)),
+    ],
+)
+def test_the_name_of_a_request_is_a_circumstance(event, other):
+    """What was asked for is none."""
+    assert essence(event) == essence(other)
+    assert essence(event) is not None
+
+
+def test_what_a_person_decided_is_no_circumstance():
+    """Two campaigns with other rulings are others."""
+    assert essence(Ruled("quarantine", PROGRAM, "person")) != essence(Ruled("release", PROGRAM, "person"))
+    assert essence(Asked(1, Import(PROGRAM, 2), 3)) != essence(Asked(1, Import(PROGRAM, 1), 3))
