@@ -151,7 +151,7 @@ def test_an_arrangement_belongs_to_its_strategy(old):
 def test_another_strategy_is_told_everything_and_begins_with_its_own_settings(old):
     """Its operators, too."""
     with forked(old, "strategy.name=random") as new:
-        assert (new.settings.strategy.settings, new.operator_names) == ({}, ("perturb_literals",))
+        assert (new.settings.strategy.settings, new.operator_names) == ({}, ("mutate_ast", "perturb_literals"))
         action = new.strategy.ask(new.view(0.0), np.random.default_rng(0))
         assert action.selection.parents[0] in (1, 2, 3, 6)
 
