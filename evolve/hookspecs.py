@@ -32,8 +32,8 @@ class EvaluatorEntry:
 
 @dataclass(frozen=True, slots=True)
 class OperatorEntry:
-    """An operator. `embedded`: strategies use it without being told to, where `embedded_below_seconds` is given only if judging the seed
-    took less. `history_free`: it learns nothing from the campaign, so that a baseline may use it."""
+    """An operator. `embedded`: strategies use it without being told to; where `embedded_below_seconds` is given only if judging the seed
+    took less, where `embedded_suffixes` are given only if a file of the seed ends so. `history_free`: it learns nothing from the campaign, so that a baseline may use it."""
 
     name: str
     factory: Callable[[Settings], Operator]
@@ -41,6 +41,7 @@ class OperatorEntry:
     embedded: bool = False
     history_free: bool = False
     embedded_below_seconds: float | None = None
+    embedded_suffixes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

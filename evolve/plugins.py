@@ -93,11 +93,10 @@ class Plugins:
                 )
         return tuple(wanted) or self._default(free)
 
-    def quick_enough(self, names: Sequence[str], seconds: float) -> tuple[str, ...]:
-        """Those of a campaign's default operators that are meant for a task whose seed is judged in so many seconds; all, where none
-        is."""
-        limits = {name: self.operators[name].entry.embedded_below_seconds for name in names}
-        found = [name for name, limit in limits.items() if limit is None or seconds < limit]
+    def usable(self, names: Sequence[str], seed: Program, seconds: float | None) -> tuple[str, ...]:
+        """Those of a campaign's default operators that are meant for such a task: for a seed that is judged in so many seconds (None: not
+        known, or not to decide), and for files like its. All, where none is."""
+        found = [name for name in names if _is_meant_for(self.operators[name].entry, seed, seconds)]
         return tuple(found or names)
 
     def _default(self, free: bool) -> tuple[str, ...]:
@@ -111,6 +110,12 @@ class Plugins:
             if reason:
                 return f"{hook.plugin_name}: {reason}"
         return None
+
+
+def _is_meant_for(entry: OperatorEntry, seed: Program, seconds: float | None) -> bool:
+    if entry.embedded_suffixes and not any(path.endswith(entry.embedded_suffixes) for path in seed.files):
+        return False
+    return seconds is None or entry.embedded_below_seconds is None or seconds < entry.embedded_below_seconds
 
 
 def _ordered(names: Sequence[str], task: Task, program: Program, parents: Sequence[Program]) -> list[Any]:

@@ -79,7 +79,7 @@ class View(Protocol):
     @property
     def operators(self) -> Sequence[str]:
         """Names of the operators that may be used now: those of the campaign, but for some that are only meant for tasks that are
-        judged quickly. They do not change after the seed has settled."""
+        judged quickly, or in another language. They do not change after the seed has settled."""
 
     @property
     def budget_used(self) -> float:

@@ -173,6 +173,22 @@ def test_baselines_get_history_free_operators(installed):
     assert "tune_literals" in loaded.operators_of("islands", [])
 
 
+@pytest.mark.parametrize(
+    ("path", "seconds", "names"),
+    [
+        ("a.py", 0.9, ("tune_literals", "mutate_ast")),
+        ("a.py", None, ("tune_literals", "mutate_ast")),
+        ("a.py", 1.0, ("tune_literals",)),
+        ("a.c", None, ("tune_literals",)),
+    ],
+)
+def test_some_operators_are_for_some_tasks_only(installed, path, seconds, names):
+    """By how long judging takes, and by the suffixes of the seed's files."""
+    loaded, seed = plugins.load(), Program({path: "x = 1\n"})
+    assert loaded.usable(("tune_literals", "mutate_ast"), seed, seconds) == names
+    assert loaded.usable(("mutate_ast",), seed, seconds) == ("mutate_ast",)
+
+
 def test_guarded_names_the_plugin_and_lets_our_own_errors_pass():
     """The one place where anything may be raised."""
     with pytest.raises(PluginError, match="plugin 'p' raised KeyError: 'x'"):

@@ -196,12 +196,12 @@ class Campaign:
 
     @property
     def usable_operators(self) -> tuple[str, ...]:
-        """Those of its operators that may propose now. Where nobody named them, some are only for tasks that are judged quickly; the
-        seed's judging, which is in the log, decides that, but where two runs must agree seconds decide nothing."""
-        seconds = self.state.seed_seconds
-        if seconds is None or self.settings.deterministic or self.settings.operators.names:
+        """Those of its operators that may propose now. Where nobody named them, some are only for tasks that are judged quickly, or in
+        some language. The seed's judging, which is in the log, decides that; where two runs must agree seconds decide nothing."""
+        if self.settings.operators.names:
             return self.operator_names
-        return self.plugins.quick_enough(self.operator_names, seconds)
+        seconds = None if self.settings.deterministic else self.state.seed_seconds
+        return self.plugins.usable(self.operator_names, self.task.seed, seconds)
 
     def view(self, budget_used: float) -> CampaignView:
         """What the strategy is shown now."""

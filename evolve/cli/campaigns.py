@@ -134,7 +134,7 @@ def _page(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
         ),
         ("outcomes", wording.outcomes(page.outcomes)),
         ("operators", wording.operator_yields(page.operators)),
-        *([("left out", f"{', '.join(page.left_out)}: judging the seed takes too long")] if page.left_out else []),
+        *([("left out", f"{', '.join(page.left_out)}, meant for tasks of another kind")] if page.left_out else []),
         *([("quarantined", _some(page.quarantined))] if page.quarantined else []),
         *([("lessons", "\n".join(f"{one.text}  ({one.by})" for one in page.lessons))] if page.lessons else []),
         ("machine", page.hardware or "none yet"),

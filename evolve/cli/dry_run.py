@@ -40,7 +40,7 @@ def rehearsed(plan: Plan, judge: Description) -> DryRun:
         task=plan.task.name,
         task_version=plan.task.version,
         folder=plan.task.folder,
-        operators=plan.plugins.operators_of(plan.settings.strategy.name, plan.settings.operators.names),
+        operators=_operators(plan),
         budget=str(budget_of(plan.settings, plan.task)),
         stages=judge.stages,
         functions=judge.functions,
@@ -72,6 +72,12 @@ def told(plan: Plan, judge: Description) -> str:
     ]
     what = f"more of campaign {plan.name}" if plan.changes else "what would run"
     return f"{what}; nothing was made and nothing is judged\n\n{facts(rows)}\n\nsettings\n{_settings(dry)}"
+
+
+def _operators(plan: Plan) -> tuple[str, ...]:
+    """Those that would be used if the seed is judged quickly."""
+    names = plan.plugins.operators_of(plan.settings.strategy.name, plan.settings.operators.names)
+    return names if plan.settings.operators.names else plan.plugins.usable(names, plan.task.seed, None)
 
 
 def _operator(plan: Plan, name: str) -> str:

@@ -43,6 +43,7 @@ def register_operators() -> Sequence[OperatorEntry]:
             embedded=True,
             history_free=True,
             embedded_below_seconds=QUICK_SECONDS,
+            embedded_suffixes=(".py",),
         ),
         OperatorEntry("perturb_literals", _perturb, PerturbSettings, history_free=True),
     )

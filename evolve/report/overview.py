@@ -19,7 +19,7 @@ from evolve.types import Lesson
 class Overview:
     """A campaign at a glance. `settings` by dotted sections; `cells` are those that are occupied. `forked_from` names the campaign whose
     records it began with; `former_records` counts those that an earlier version of the task judged, and `former_elites` the programs of
-    the archive then that this version has not judged. `left_out` are operators that are only for tasks that are judged quickly."""
+    the archive then that this version has not judged. `left_out` are operators that are not meant for such tasks."""
 
     name: str
     task: str

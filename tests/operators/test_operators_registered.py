@@ -9,12 +9,13 @@ from evolve.operators.tune_literals import TuneLiterals
 def test_what_is_registered() -> None:
     """The learning one is embedded, the baselines' one is history-free, and the structural one is both where judging is quick."""
     found = {
-        entry.name: (entry.embedded, entry.history_free, entry.embedded_below_seconds) for entry in register_operators()
+        entry.name: (entry.embedded, entry.history_free, entry.embedded_below_seconds, entry.embedded_suffixes)
+        for entry in register_operators()
     }
     assert found == {
-        "tune_literals": (True, False, None),
-        "mutate_ast": (True, True, 1.0),
-        "perturb_literals": (False, True, None),
+        "tune_literals": (True, False, None, ()),
+        "mutate_ast": (True, True, 1.0, (".py",)),
+        "perturb_literals": (False, True, None, ()),
     }
 
 
