@@ -40,7 +40,9 @@ def test_it_names_the_operators_that_are_left_out(tmp_path):
         written = Written(tmp_path / str(seconds))
         evaluation = Evaluation(Outcome.OK, 5.0, descriptors={"size": 5.0}, seconds=seconds)
         with written.campaign as campaign:
-            campaign.state.settle(Record(1, Origin("seed", 0), written.task.seed.id, evaluation))
+            record = Record(1, Origin("seed", 0), written.task.seed.id, evaluation)
+            with campaign.log.transaction():
+                campaign.record(campaign.state.settle(record))
             assert report.overview(campaign).left_out == left_out
 
 
