@@ -69,7 +69,7 @@ class IslandsSection(Section):
     cells: Literal["grid", "cvt"] = Field(
         default="grid",
         description='what the cells of an island are: `"grid"`, the bins of the axes; or `"cvt"`, '
-        "[regions around centroids](how-it-works.md#the-archive), where axes have no bins",
+        "regions around centroids, where axes have no bins",
     )
     centroids: int = Field(default=1000, ge=2, le=5000, description='how many regions `"cvt"` has')
 
