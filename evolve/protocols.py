@@ -38,11 +38,14 @@ from evolve.types import (
 class History(Protocol):
     """Queries over the settled records 1..len(history), in the order in which they settled. Any thread may ask.
 
-    Columns (`fitness`, `outcome`, `operator`, `parents`) answer from memory; `record` and `program` read the log."""
+    Columns (`fitness`, `violation`, `outcome`, `operator`, `parents`) answer from memory; `record` and `program` read the log."""
 
     def __len__(self) -> int: ...
     def fitness(self, record: RecordId) -> float | None:
         """The fitness as measured, larger is better; None for a failure."""
+
+    def violation(self, record: RecordId) -> float:
+        """How far it misses the task's constraints, as measured; 0 where it meets them, and for a failure."""
 
     def outcome(self, record: RecordId) -> Outcome: ...
     def operator(self, record: RecordId) -> str:

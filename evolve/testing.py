@@ -71,6 +71,9 @@ class RehearsedHistory:
     def fitness(self, record: RecordId) -> float | None:
         return self.record(record).evaluation.fitness
 
+    def violation(self, record: RecordId) -> float:
+        return self.record(record).evaluation.violation
+
     def outcome(self, record: RecordId) -> Outcome:
         return self.record(record).evaluation.outcome
 

@@ -314,6 +314,11 @@ class Archive:
         or no seed yet whose values are the reference. The cost grows with the front, and fast with the number of objectives."""
         return self._pareto.hypervolume()
 
+    @property
+    def reference(self) -> Mapping[str, float] | None:
+        """Where the hypervolume begins, by objective: what the task says, else the seed's values; None as `hypervolume`."""
+        return self._pareto.reference()
+
     def state(self) -> dict[str, Any]:
         """Everything that later answers depend on, as plain JSON data: equal states answer alike for ever."""
         rule = self._contests.jury.rule

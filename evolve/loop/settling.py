@@ -172,7 +172,7 @@ class Settling:
         if not (missing and judged):
             return completed
         why = self._campaign.log.put_text(f"neither a descriptor nor a metric for the axis {missing!r}")
-        return replace(evaluation, outcome=Outcome.INVALID, fitness=None, objectives={}, feedback=why)
+        return replace(evaluation, outcome=Outcome.INVALID, fitness=None, objectives={}, violation=0.0, feedback=why)
 
     def _put(self, texts: Mapping[TextId, str]) -> None:
         for text in texts.values():
