@@ -24,6 +24,7 @@ from evolve.types import (
     ProgramId,
     Progress,
     Propose,
+    Rearrange,
     Record,
     RecordId,
     Selection,
@@ -37,11 +38,14 @@ from evolve.types import (
 class History(Protocol):
     """Queries over the settled records 1..len(history), in the order in which they settled. Any thread may ask.
 
-    Columns (`fitness`, `outcome`, `operator`, `parents`) answer from memory; `record` and `program` read the log."""
+    Columns (`fitness`, `violation`, `outcome`, `operator`, `parents`) answer from memory; `record` and `program` read the log."""
 
     def __len__(self) -> int: ...
     def fitness(self, record: RecordId) -> float | None:
         """The fitness as measured, larger is better; None for a failure."""
+
+    def violation(self, record: RecordId) -> float:
+        """How far it misses the task's constraints, as measured; 0 where it meets them, and for a failure."""
 
     def outcome(self, record: RecordId) -> Outcome: ...
     def operator(self, record: RecordId) -> str:
@@ -89,8 +93,9 @@ class View(Protocol):
 class Strategy(Protocol):
     """Decides what to do next and learns from what happened. Main thread; never blocks."""
 
-    def ask(self, view: View, rng: Generator) -> Propose | Measure | Wait:
-        """The next action. Changes no state: the same view and rng give the same action."""
+    def ask(self, view: View, rng: Generator) -> Propose | Measure | Rearrange | Wait:
+        """The next action. Changes no state: the same view and rng give the same action. What it rearranges is done at once, and then it
+        is asked again; each island once, before it asks for something else or waits."""
 
     def tell(self, event: Event) -> None:
         """The only place where state changes; replay calls it with the same events."""

@@ -71,6 +71,9 @@ class RehearsedHistory:
     def fitness(self, record: RecordId) -> float | None:
         return self.record(record).evaluation.fitness
 
+    def violation(self, record: RecordId) -> float:
+        return self.record(record).evaluation.violation
+
     def outcome(self, record: RecordId) -> Outcome:
         return self.record(record).evaluation.outcome
 
@@ -245,6 +248,10 @@ def _check_action(action: Action, rehearsal: Rehearsal, quarantined: ProgramId |
             islands = rehearsal.archive.settings.islands
             assert 0 <= island < islands, f"it names island {island}, but there are {islands}"
             assert set(records) <= set(known), f"it arranges records {records}, but there are {len(known)}"
+            assert len(set(records)) == len(records), f"it arranges a record twice: {records}"
+            assert all(map(rehearsal.archive.accepts, records)), (
+                f"it arranges records {records}, of which some failed or are quarantined"
+            )
         case Propose(selection=selection):
             named = (*selection.parents, *selection.inspirations)
             unknown = [record for record in named if record not in known]

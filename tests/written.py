@@ -10,11 +10,13 @@ from evolve.types import (
     Anchor,
     Axis,
     Child,
+    Constraint,
     Evaluation,
     EvaluatorSource,
     Fitness,
     Insertion,
     MachineMeasured,
+    Objective,
     Origin,
     Outcome,
     Program,
@@ -48,6 +50,29 @@ def number_program(number: float) -> Program:
     return Program({"seed.py": f"def value():\n    return {number}\n"})
 
 
+def aiming_task(**fields: object) -> Task:
+    """The same with two objectives and a constraint."""
+    aims = (Objective("length", digits=4), Objective("seconds", "min", 3))
+    return number_task(objectives=aims, constraints=(Constraint("memory", at_most=200.0),), **fields)
+
+
+def aimed(length: float, seconds: float, memory: float = 100.0) -> dict[str, object]:
+    """Fields of an evaluation on that task, as the judge reports them."""
+    missed = Constraint("memory", at_most=200.0).violation(memory)
+    return {"objectives": {"length": length, "seconds": -seconds}, "metrics": {"memory": memory}, "violation": missed}
+
+
+def aiming_campaign(home: Path) -> Campaign:
+    """The seed 5, three programs on the front (the best is number/2), a dominated one, and number/6, which misses the constraint."""
+    written = Written(home, aiming_task())
+    written.seed(5.0, **aimed(1.0, 10.0))
+    for fitness, length, seconds, memory in ((7.0, 2.0, 8.0, 100), (6.5, 3.0, 9.0, 200), (6.0, 1.5, 5.0, 0)):
+        written.proposal(fitness, **aimed(length, seconds, memory))
+    written.proposal(5.5, **aimed(1.4, 9.5))
+    written.proposal(9.0, **aimed(9.0, 1.0, 300.0))
+    return written.campaign
+
+
 class Written:
     """An open campaign and the means to add to it. Fitness is as the user writes it, and so is the number in the program."""
 
@@ -58,9 +83,9 @@ class Written:
         with self.campaign.log.transaction():
             self.campaign.write(MachineMeasured("one core", 0.0, "reduced"))
 
-    def seed(self, fitness: float = 5.0) -> Settled:
+    def seed(self, fitness: float = 5.0, **fields: object) -> Settled:
         """The first record."""
-        return self._settle(Origin("seed", 0), number_program(5), self._ok(fitness))
+        return self._settle(Origin("seed", 0), number_program(5), self._ok(fitness, **fields))
 
     def proposal(
         self, fitness: float, parents: Sequence[int] = (1,), number: float | None = None, **fields: object

@@ -82,7 +82,7 @@ class Archive:
         if record.program is None or fitness is None or fitness > self._bound:
             return Placement(Insertion.NOT_ADDED, home)
         program, insertion = self._evidence.find(record.program), Insertion.NOT_ADDED
-        if program is None and not self._grid.holds(record.evaluation.descriptors):
+        if program is None and not self._evidence.takes(record.evaluation):
             return Placement(Insertion.NOT_ADDED, home)
         if program is None:
             program = self._evidence.add(
@@ -159,6 +159,11 @@ class Archive:
         self._evidence.status[program] |= reason
         self._contests.expel(program)
         self._pareto.changed(program)
+
+    def accepts(self, record: RecordId) -> bool:
+        """Whether the program of a record may hold a place: it was accepted, and is neither quarantined nor has it failed since."""
+        program = self._evidence.of_record(record)
+        return program is not None and self._evidence.alive(program)
 
     def rearrange(self, island: int, records: Sequence[RecordId]) -> None:
         """The island then belongs to these records' programs alone; raises `ValueError` for a record without an accepted one."""
@@ -308,6 +313,11 @@ class Archive:
         """What the front covers beyond the objectives' references, in the product of their units; None where there are no objectives,
         or no seed yet whose values are the reference. The cost grows with the front, and fast with the number of objectives."""
         return self._pareto.hypervolume()
+
+    @property
+    def reference(self) -> Mapping[str, float] | None:
+        """Where the hypervolume begins, by objective: what the task says, else the seed's values; None as `hypervolume`."""
+        return self._pareto.reference()
 
     def state(self) -> dict[str, Any]:
         """Everything that later answers depend on, as plain JSON data: equal states answer alike for ever."""

@@ -82,6 +82,10 @@ class Evidence:
         found = self._by_record[record] if 0 <= record < len(self._by_record) else -1
         return None if found < 0 else found
 
+    def takes(self, evaluation: Evaluation) -> bool:
+        """Whether a success has a number for each axis and each objective: one that was judged for other ones may not."""
+        return self._grid.holds(evaluation.descriptors) and self.figures.holds(evaluation)
+
     def add(self, record: Record, program: ProgramId, fitness: float, *, quarantined: bool) -> int:
         """Takes a program that was never accepted before; returns its number."""
         point = self._grid.point(record.evaluation.descriptors)

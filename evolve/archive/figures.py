@@ -51,6 +51,10 @@ class Figures:
         self._here = Means(len(self.names))
         self._classes: dict[str, Means] = {}
 
+    def holds(self, evaluation: Evaluation) -> bool:
+        """Whether each objective has a value there."""
+        return evaluation.objectives.keys() >= set(self.names) if self.names else True
+
     def take(self, program: int, evaluation: Evaluation, count: int) -> None:
         """Takes a judging that ended OK, number `count` of this program here; a first one of program n follows that of n - 1. Where
         there are no objectives, a judging need not be told before one has missed a constraint."""

@@ -4,7 +4,7 @@ Invariant: the members are exactly the programs that may hold a place, meet the 
 confirmed or certified for it, since a program becomes a member by what was measured until now, and leaves by what is measured later. An
 event costs a look at a few blocks of the front; only where a member leaves or gets worse, the columns are searched for those it covered."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -73,18 +73,22 @@ class Pareto:
 
     def hypervolume(self) -> float | None:
         """The volume that the front covers beyond the reference; None where there are no objectives, or no reference yet."""
-        reference = self._reference()
+        reference = self.reference()
         if reference is None:
             return None
         points = [self.front.point(program) for program in self.front]
-        return hypervolume(np.array(points).reshape(-1, len(reference)), np.array(reference))
+        return hypervolume(np.array(points).reshape(-1, len(reference)), np.array(list(reference.values())))
 
-    def _reference(self) -> list[float] | None:
+    def reference(self) -> Mapping[str, float] | None:
+        """Where the hypervolume begins: what the task says, else the seed's values."""
         given = [each.reference for each in self._objectives]
         if not given or (self.seed is None and None in given):
             return None
         own = {} if self.seed is None else self._evidence.figures.objectives(self.seed)
-        return [own[each.name] if each.reference is None else each.inside(each.reference) for each in self._objectives]
+        return {
+            each.name: own[each.name] if each.reference is None else each.inside(each.reference)
+            for each in self._objectives
+        }
 
     def state(self) -> dict[str, Any]:
         """Everything as plain data."""

@@ -30,6 +30,8 @@ class Columns:
     def __init__(self) -> None:
         self.since: RecordId = 0
         self.fitness = array("d")
+        self.violations: dict[RecordId, float] = {}
+        """Of the records that miss a constraint."""
         self.outcomes = bytearray()
         self.operators: list[str] = []
         self.parents: list[tuple[RecordId, ...]] = []
@@ -42,6 +44,8 @@ class Columns:
         the search must not see is no fitness here."""
         fitness = None if record.origin.case else record.evaluation.fitness
         self.fitness.append(math.nan if fitness is None else fitness)
+        if fitness is not None and record.evaluation.violation:
+            self.violations[record.id] = record.evaluation.violation
         self.outcomes.append(_CODES[record.evaluation.outcome])
         self.operators.append(record.origin.operator)
         self.parents.append(record.origin.parents)
@@ -90,6 +94,11 @@ class Past:
         """The fitness as measured, larger is better; None for a failure."""
         value = self.columns.fitness[self._at(record)]
         return None if math.isnan(value) else value
+
+    def violation(self, record: RecordId) -> float:
+        """How far it misses the task's constraints, as measured; 0 where it meets them, and for a failure."""
+        self._at(record)
+        return self.columns.violations.get(record, 0.0)
 
     def outcome(self, record: RecordId) -> Outcome:
         """How its judging ended."""

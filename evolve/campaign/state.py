@@ -233,10 +233,11 @@ class State:
             self.archive.measured_machine(self.machine)
 
     def elites(self) -> list[RecordId]:
-        """The first record of every elite, the best first; then the former elites that this version of the task has not judged, or has
+        """The first record of every elite and of the Pareto front, the best first; then the former elites that this version of the task has not judged, or has
         refused: the next one may know better."""
         programs, since = self.columns.programs, self.columns.since
-        held = sorted(self.archive.elites(), key=lambda elite: (-elite.fitness, elite.record))
+        holders = [*self.archive.elites(), *self.archive.front()]
+        held = sorted(holders, key=lambda elite: (elite.violation, -elite.fitness, elite.record))
         judged = zip(programs[since:], self.columns.fitness[since:], strict=True)
         known = {elite.program for elite in held} | {program for program, fitness in judged if not math.isnan(fitness)}
         left = [record for record in self.former if programs[record - 1] not in known]

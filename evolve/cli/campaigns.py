@@ -127,7 +127,7 @@ def _page(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
         ("task", _versions(page)),
         ("progress", f"{judged} in {duration(page.seconds)}{waiting}"),
         ("left", report.budget_left(opened, time.time())),
-        *summary.best_facts(opened, page.best),
+        *summary.best_facts(opened, page.best, page.front),
         (
             "archive",
             f"{page.cells:,} cells ({page.coverage:.1%}), {page.elites:,} elites, qd score {page.qd_score:.6g}",

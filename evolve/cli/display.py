@@ -72,7 +72,8 @@ class Scoreboard:
 def best_line(campaign: Campaign, best: report.Best | None) -> str:
     """The best program in one line."""
     if best is None:
-        return "none yet"
+        found = report.closest(campaign)
+        return f"none meets the constraints yet, least violation {found.violation:.4g}" if found else "none yet"
     proof = ", certified" if best.certified else ""
     return f"{wording.score(best, campaign.task.fitness)}{proof}  {best.name}"
 

@@ -53,6 +53,8 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
         ("origin", _origin(campaign, shown)),
         ("outcome", line.outcome),
         ("score", _score(campaign, line)),
+        ("objectives", _objectives(campaign, line)),
+        ("constraints", _constraints(campaign, shown)),
         ("certified", _certificate(shown)),
         ("archive", _archive(shown)),
         ("descriptors", _numbers(shown.descriptors)),
@@ -67,6 +69,25 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
         ("thought", shown.thought),
     ]
     return [(label, text) for label, text in rows if text]
+
+
+def _objectives(campaign: Campaign, line: report.RecordLine) -> str:
+    inside = {
+        each.name: each.inside(line.objectives[each.name]) for each in campaign.task.objectives if line.objectives
+    }
+    return ", ".join(map(wording.objective, report.objectives(campaign.task, inside)))
+
+
+def _constraints(campaign: Campaign, shown: Shown) -> str:
+    """Whether a success meets them, and how far it misses them."""
+    line = shown.record
+    if not campaign.task.constraints or line.fitness is None or line.certified:
+        return ""
+    if line.violation == 0.0:
+        return "met"
+    return "\n".join(
+        [f"missed, violation {line.violation:.4g}", *map(wording.missed, report.missed(campaign.task, shown.metrics))]
+    )
 
 
 def _archive(shown: Shown) -> str:

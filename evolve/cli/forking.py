@@ -95,7 +95,7 @@ def _told(new: Campaign, found: Forked) -> list[tuple[str, str]]:
         ("campaign", f"{found.name}, forked from {found.forked_from}: {found.records:,} records, none judged again"),
         ("spent", f"{found.spent} before the fork, which count; budget {new.budget}, left {found.left}"),
         ("cells", f"{found.cells:,}  (before: {found.old_cells:,})"),
-        *summary.best_facts(new, report.best(new)),
+        *summary.best_facts(new, report.best(new), report.front_line(new)),
         ("log", found.log),
         ("next", go_on),
     ]

@@ -3,8 +3,9 @@
 Invariant: pure; numbers are in the task's own direction, and a gain is a mean over trials that both were judged with."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from evolve import report
 from evolve.cli import wording
 from evolve.cli.output import facts, table
 from evolve.measuring import Measured
@@ -17,7 +18,8 @@ _SURE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One judging. `of` is `program` or `seed`; `trial` is the judge's random seed; `kept`: it was judged before."""
+    """One judging. `of` is `program` or `seed`; `trial` is the judge's random seed; `kept`: it was judged before; `violation` is how far
+    the task's constraints are missed."""
 
     of: str
     trial: int
@@ -28,6 +30,8 @@ class Judged:
     kept: bool
     feedback: str
     isolation: str
+    violation: float = 0.0
+    objectives: Mapping[str, float] = field(default_factory=dict)
     event: str = "judged"
 
 
@@ -35,7 +39,7 @@ class Judged:
 class Summary:
     """All of them together. `count` is how many trials the program was judged with, and `failures` how many of its judgings failed;
     means are over what is OK, errors are standard errors (None for fewer than two values); `gain` is the mean difference to the
-    seed."""
+    seed; `violation` is the program's worst, held-out cases included."""
 
     task: str
     program: str
@@ -51,6 +55,7 @@ class Summary:
     certified: float | None
     seed_certified: float | None
     is_seed: bool
+    violation: float = 0.0
     event: str = "summary"
 
 
@@ -67,6 +72,8 @@ def line(task: Task, row: Measured) -> Judged:
         kept=row.kept,
         feedback=row.report.texts.get(TextId(evaluation.feedback), "").strip(),
         isolation=evaluation.isolation,
+        violation=evaluation.violation,
+        objectives={one.name: one.value for one in report.objectives(task, evaluation.objectives)},
     )
 
 
@@ -94,6 +101,7 @@ def summary(
         certified=certificates.get("program"),
         seed_certified=certificates.get("seed"),
         is_seed=program == task.seed.id,
+        violation=max((row.violation for row in (*own, *cases) if row.of == "program"), default=0.0),
     )
 
 
@@ -135,7 +143,8 @@ def _table(heading: str, fitness: Fitness, rows: Sequence[Judged]) -> str:
 def _cells(row: Judged | None, fitness: Fitness) -> tuple[str, str, str]:
     if row is None:
         return "-", "-", "-"
-    return row.outcome, wording.number(row.fitness, fitness), "kept" if row.kept else wording.seconds(row.seconds)
+    outcome = f"{row.outcome}, misses constraints" if row.violation else row.outcome
+    return outcome, wording.number(row.fitness, fitness), "kept" if row.kept else wording.seconds(row.seconds)
 
 
 def _difference(program: Judged | None, seed: Judged | None, fitness: Fitness) -> str:
@@ -158,6 +167,9 @@ def _facts(fitness: Fitness, found: Summary) -> list[tuple[str, str]]:
             ("the seed's", _estimate(found.seed_mean, found.seed_error, fitness)),
             ("gain", _gain(fitness, found)),
         ]
+    if found.violation:
+        missed = f"missed, violation {found.violation:.4g} at worst: such a program is never the best of a campaign"
+        rows.append(("constraints", missed))
     if found.certified is not None or found.seed_certified is not None:
         beside = "" if found.is_seed else f", the seed's {wording.number(found.seed_certified, fitness)}"
         rows.append(("certified", wording.number(found.certified, fitness) + beside))

@@ -37,28 +37,38 @@ program.add_command(rulings.release_program)
 
 @program.command("list")
 @click.argument("name", required=False)
-@click.option("--elites/--all", "elites", default=True, help="The archive's programs (default), or every record.")
+@click.option("--elites", "chosen", flag_value="elites", default=True, help="The archive's programs (default).")
+@click.option("--all", "chosen", flag_value="all", help="Every record.")
+@click.option("--front", "chosen", flag_value="front", help="The Pareto front over the task's objectives.")
 @click.option("--limit", type=click.IntRange(min=0), default=SHOWN, show_default=True, help="How many; 0 means all.")
 @json_option
 @debug_option
-def list_programs(name: str | None, elites: bool, limit: int, as_json: bool) -> None:
+def list_programs(name: str | None, chosen: str, limit: int, as_json: bool) -> None:
     """List a campaign's programs, the best first (marked *)."""
     with Campaign.open(name, load(), workspace()) as campaign:
-        lines = report.elites(campaign, limit or None) if elites else report.records(campaign, limit or None)
+        if chosen == "front" and not campaign.task.objectives:
+            raise ConfigError(
+                f"task {campaign.task.name!r} of campaign {campaign.name!r} has no objectives, so there is no front. "
+                "Do: leave out --front, or declare [[objectives]] in its task.toml"
+            )
+        listed = {"elites": report.elites, "front": report.front, "all": report.records}
+        lines: tuple[Any, ...] = listed[chosen](campaign, limit or None)
         if as_json:
             emit_all(lines)
         elif not lines:
             click.echo(f"campaign {campaign.name} has no programs yet")
         else:
-            click.echo(_elite_table(campaign, lines) if elites else _record_table(campaign, lines))
+            click.echo(_record_table(campaign, lines) if chosen == "all" else _elite_table(campaign, lines))
 
 
 def _elite_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
-    fitness = campaign.task.fitness
+    task, fitness = campaign.task, campaign.task.fitness
     rows = [
         (
             f"{line.name}{'*' if line.best else ''}",
             wording.number(line.fitness, fitness),
+            *wording.objective_columns(line.objectives),
+            *([f"{line.violation:.4g}" if line.violation else "-"] if task.constraints else []),
             "certified" if line.certified else f"{line.measurements} measured",
             " ".join(map(str, line.islands)),
             str(line.cell),
@@ -69,9 +79,9 @@ def _elite_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
         )
         for line in lines
     ]
-    return table(
-        ("program", fitness.name, "evidence", "islands", "cell", "operator", "trust", "isolation", "descriptors"), rows
-    )
+    aims = [objective.name for objective in task.objectives] + ["violation"] * bool(task.constraints)
+    rest = ("evidence", "islands", "cell", "operator", "trust", "isolation", "descriptors")
+    return table(("program", fitness.name, *aims, *rest), rows)
 
 
 def _record_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
@@ -80,7 +90,7 @@ def _record_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
         (
             f"{line.name}{'*' if best is not None and best.record == line.id else ''}",
             wording.number(line.fitness, fitness),
-            line.outcome,
+            f"{line.outcome}, misses constraints" if line.violation else line.outcome,
             line.insertion,
             line.operator or line.kind,
             " ".join(map(str, line.parents)),

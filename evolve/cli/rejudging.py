@@ -152,6 +152,6 @@ def _told(campaign: Campaign, found: Rejudged) -> list[tuple[str, str]]:
     rows = [
         ("judged again", f"{wording.outcomes(found.outcomes)}{waiting}"),
         ("best before", found.former_best or "none"),
-        *summary.best_facts(campaign, found.best),
+        *summary.best_facts(campaign, found.best, report.front_line(campaign)),
     ]
     return [*rows, ("next", summary.next_commands(campaign, found.best)[-2])]

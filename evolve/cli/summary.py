@@ -25,7 +25,7 @@ _REASONS = {
 @dataclass(frozen=True, slots=True)
 class Ended:
     """The last line of `evolve run --json`. `certificate` names the record that proves the best value, where there is one;
-    `refusal` says why the last proposal was not judged, where a campaign is exhausted."""
+    `closest` is there while no program meets the constraints, `front` where the task has objectives; `refusal` says why the last proposal was not judged, where a campaign is exhausted."""
 
     event: str
     campaign: str
@@ -37,6 +37,8 @@ class Ended:
     seconds: float
     isolation: str
     best: report.Best | None
+    closest: report.Closest | None
+    front: report.FrontLine | None
     certificate: str
     refusal: str
 
@@ -55,6 +57,8 @@ def ended(campaign: Campaign, ending: Ending) -> Ended:
         seconds=campaign.seconds,
         isolation=state.machine.isolation if state.machine else "",
         best=best,
+        closest=report.closest(campaign),
+        front=report.front_line(campaign),
         certificate=report.certificate(campaign, best.record) if best and best.certified else "",
         refusal=ending.refusal,
     )
@@ -82,7 +86,7 @@ def closing_words(campaign: Campaign, end: Ended) -> str:
         head = f"{head}\nThe last proposal was not judged: {end.refusal}"
     tally = report.Tally.of(campaign.state.history)
     rows = [
-        *best_facts(campaign, end.best),
+        *best_facts(campaign, end.best, end.front),
         ("outcomes", wording.outcomes(tally.counts())),
         ("operators", wording.operator_yields(tally.yields())),
         ("isolation", end.isolation),
@@ -93,13 +97,18 @@ def closing_words(campaign: Campaign, end: Ended) -> str:
     return f"\n{head}\n{facts(rows)}"
 
 
-def best_facts(campaign: Campaign, best: report.Best | None) -> list[tuple[str, str]]:
-    """The best program, what it is compared to, and whether its value is proven."""
+def best_facts(campaign: Campaign, best: report.Best | None, front: report.FrontLine | None) -> list[tuple[str, str]]:
+    """The best program, what it is compared to, and whether its value is proven; the front beside it."""
+    fronts = [("front", wording.front(front))] if front else []
     if best is None:
-        return [("best", "none: no program has passed, not even the seed")]
+        closest, none = report.closest(campaign), "none: no program has passed, not even the seed"
+        return [("best", wording.closest(closest) if closest else none), *fronts]
     fitness = campaign.task.fitness
     told = f"{best.name}  {wording.score(best, fitness)}"
     rows = [("best", told if best.improved else f"{told}\nno improvement: no program was better than the seed")]
+    if best.objectives:
+        rows.append(("objectives", ", ".join(map(wording.objective, best.objectives))))
+    rows += fronts
     if best.anchors:
         rows.append(("anchors", wording.anchors(best.anchors, fitness)))
     rows.append(("certified", _certificate(campaign, best)))

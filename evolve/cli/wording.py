@@ -4,7 +4,17 @@ Invariant: pure; the same fact reads the same in the live table, at the end of a
 
 from collections.abc import Mapping, Sequence
 
-from evolve.report import AnchorGap, Best, CaseLine, OperatorYield, nearest
+from evolve.report import (
+    AnchorGap,
+    Best,
+    CaseLine,
+    Closest,
+    FrontLine,
+    MissedLine,
+    ObjectiveLine,
+    OperatorYield,
+    nearest,
+)
 from evolve.types import Fitness
 
 
@@ -49,6 +59,42 @@ def anchors(gaps: Sequence[AnchorGap], fitness: Fitness) -> str:
 def _anchor(gap: AnchorGap, fitness: Fitness) -> str:
     year = f" {gap.year}" if gap.year else ""
     return f"{difference(gap.difference, fitness)} to {gap.by}{year} ({gap.value:.6g})"
+
+
+def objective(line: ObjectiveLine) -> str:
+    """`length 2.552 (max)`."""
+    return f"{line.name} {_objective_number(line)} ({line.direction})"
+
+
+def _objective_number(line: ObjectiveLine) -> str:
+    return f"{line.value:.{line.digits}g}"
+
+
+def objective_columns(lines: Sequence[ObjectiveLine]) -> tuple[str, ...]:
+    """The values alone, for a table."""
+    return tuple(map(_objective_number, lines))
+
+
+def front(line: FrontLine) -> str:
+    """`14 programs, hypervolume 3.21 beyond length 2.5, seconds 0.3`."""
+    size = f"{line.members:,} program{'s' if line.members != 1 else ''}"
+    if line.hypervolume is None or line.reference is None:
+        return f"{size}, no hypervolume before the seed has passed"
+    beyond = ", ".join(f"{name} {value:.6g}" for name, value in line.reference.items())
+    return f"{size}, hypervolume {line.hypervolume:.6g} beyond {beyond}"
+
+
+def closest(found: Closest) -> str:
+    """What to say instead of a best program while none meets the constraints."""
+    told = "".join(f"\n{missed(line)}" for line in found.missed)
+    return f"none meets the constraints yet\nleast violation {found.violation:.4g}, by {found.name}{told}"
+
+
+def missed(line: MissedLine) -> str:
+    """`memory 300, wanted at most 200`."""
+    bounds = [f"at least {line.at_least:g}"] if line.at_least is not None else []
+    bounds += [f"at most {line.at_most:g}"] if line.at_most is not None else []
+    return f"{line.metric} {line.value:.6g}, wanted {' and '.join(bounds)}"
 
 
 def held_out(best: Best, wanted: Sequence[str], fitness: Fitness) -> str:

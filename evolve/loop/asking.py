@@ -4,21 +4,18 @@ Invariant: nothing here starts anything; every decision is an `Asked` in the log
 
 import time
 from dataclasses import replace
-from typing import TypeVar
 
 from evolve.campaign import Campaign, stream
 from evolve.campaign.campaign import confirmed_best
+from evolve.loop.checking import checked
 from evolve.loop.infrastructure import Infrastructure
 from evolve.plugins import guarded
-from evolve.types import Asked, Measure, PluginError, Propose, RecordId, Selection, Task, Wait
-from evolve.types.codec import decode, encode
+from evolve.types import Asked, Measure, PluginError, Propose, Rearrange, Rearranged, Wait
 
 WAITING = 2
 """Steps that wait for each judge slot, so that none is ever idle."""
 LAST_MEASUREMENTS = 20
 """Measurements that a run may still make of its best when the budget is spent."""
-
-Action = TypeVar("Action", Propose, Measure)
 
 
 class Asking:
@@ -80,59 +77,29 @@ class Asking:
             return due
         if not self._state.seed_is_measured or not self._allowed():
             return None
-        used = self._budget.used(self._campaign.progress, self._best(), time.time())
-        rng = stream(self._campaign.settings.seed, self._state.last_step + 1, "ask")
-        name = self._campaign.settings.strategy.name
-        action = guarded(name, self._campaign.strategy.ask, self._campaign.view(used), rng)
-        if isinstance(action, Wait):
-            return None
-        try:
-            return self._checked(action)
-        except ValueError as error:
-            raise PluginError(f"strategy {name!r} asked {error}. Do: mend its `ask`") from error
+        return self._decided()
 
-    def _checked(self, action: object) -> Propose | Measure:
-        """What the log would say of an action; raises `ValueError` for one that cannot be done, which a log must never hold: every
-        later run would begin with it."""
-        match action:
-            case Propose():
-                propose = _as_logged(action)
-                self._check_selection(propose.selection)
-                return propose
-            case Measure():
-                measure = _as_logged(action)
-                self._check_measure(measure)
-                return measure
-        raise ValueError(f"for a {type(action).__name__}, wanted Propose, Measure or Wait")
-
-    def _check_selection(self, selection: Selection) -> None:
-        names, islands = self._campaign.usable_operators, self._state.archive.settings.islands
-        if selection.operator not in names:
-            raise ValueError(f"for operator {selection.operator!r}, wanted one of {', '.join(names)}")
-        if not 0 <= selection.island < islands:
-            raise ValueError(f"for island {selection.island}, wanted 0 to {islands - 1}")
-        if selection.samples < 1:
-            raise ValueError(f"for {selection.samples} samples, wanted 1 or more")
-        for record in (*selection.parents, *selection.inspirations):
-            self._check_record(record)
-
-    def _check_measure(self, measure: Measure) -> None:
-        self._check_record(measure.about)
-        if self._state.columns.programs[measure.about - 1] != measure.program:
-            raise ValueError(
-                f"to measure program {measure.program!r} about record {measure.about}, which has another program"
-            )
-        cases = self._state.cases.wanted
-        if measure.case and measure.case not in cases:
-            raise ValueError(f"for case {measure.case!r}, wanted one of {', '.join(map(repr, cases))} or ''")
-        stages = _stages(self._state.task)
-        if measure.stage and measure.stage not in stages:
-            raise ValueError(f"for stage {measure.stage!r}, wanted one of {', '.join(map(repr, stages))} or ''")
-
-    def _check_record(self, record: RecordId) -> None:
-        programs = self._state.columns.programs
-        if not 0 < record <= len(programs) or programs[record - 1] is None:
-            raise ValueError(f"about record {record}, which has not settled or has no program")
+    def _decided(self) -> Propose | Measure | None:
+        """What the strategy asks for; None where it waits. Programs that it moves to an island first are moved at once, before it is asked
+        again: each island at most once, so that this ends."""
+        campaign, name, arranged = self._campaign, self._campaign.settings.strategy.name, set[int]()
+        while True:
+            used = self._budget.used(campaign.progress, self._best(), time.time())
+            purpose = f"ask {len(arranged)}" if arranged else "ask"
+            rng = stream(campaign.settings.seed, self._state.last_step + 1, purpose)
+            action = guarded(name, campaign.strategy.ask, campaign.view(used), rng)
+            if isinstance(action, Wait):
+                return None
+            try:
+                found = checked(campaign, action)
+                if not isinstance(found, Rearrange):
+                    return found
+                if found.island in arranged:
+                    raise ValueError(f"to arrange island {found.island} twice, and for nothing else in between")
+            except ValueError as error:
+                raise PluginError(f"strategy {name!r} asked {error}. Do: mend its `ask`") from error
+            arranged.add(found.island)
+            campaign.write(Rearranged(found.island, found.records, found.why))
 
     def _allowed(self) -> bool:
         """A budget in programs has room for one more, with all that is under way."""
@@ -156,17 +123,3 @@ class Asking:
             return progress.measurements + waiting <= share * (progress.records + waiting)
         mean = progress.measure_seconds / max(1, progress.measurements)
         return progress.measure_seconds + waiting * mean <= share * progress.judge_seconds
-
-
-def _as_logged(action: Action) -> Action:
-    """The action as a replay would read it; raises `ValueError` where the log cannot hold it."""
-    try:
-        logged: Action = decode(type(action), encode(action))
-    except ValueError as error:
-        raise ValueError(f"for a {type(action).__name__} that the log cannot hold: {error}") from error
-    return logged
-
-
-def _stages(task: Task) -> list[str]:
-    """The names of what a measurement may run instead of the whole cascade."""
-    return [stage.name for stage in task.stages] + ["certify"] * (task.promotion == "certificate")

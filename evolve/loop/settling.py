@@ -174,7 +174,9 @@ class Settling:
         if not (missing and judged):
             return replace(report, evaluation=evaluation)
         why = f"neither a descriptor nor a metric for the axis {missing!r}"
-        invalid = replace(evaluation, outcome=Outcome.INVALID, fitness=None, objectives={}, feedback=text_id(why))
+        invalid = replace(
+            evaluation, outcome=Outcome.INVALID, fitness=None, objectives={}, violation=0.0, feedback=text_id(why)
+        )
         return replace(report, evaluation=invalid, texts={**report.texts, text_id(why): why})
 
     def _put(self, texts: Mapping[TextId, str]) -> None:

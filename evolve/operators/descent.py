@@ -9,6 +9,7 @@ any order and from earlier distributions: a step that is too long for the presen
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -89,6 +90,13 @@ class Rates:
         return weights
 
 
+class Told(NamedTuple):
+    """What was found at a point; the smaller rank is better."""
+
+    rank: tuple[float, float]
+    point: Vector
+
+
 class Descent:
     """A distribution that moves uphill; `mean` and points are in scales, relative to the starting point."""
 
@@ -100,7 +108,7 @@ class Descent:
         self.mean: Vector = np.zeros(dimension)
         self.sigma = plan.sigma
         self._rates = Rates.of(dimension, plan.population)
-        self._told: list[tuple[float, Vector]] = []
+        self._told: list[Told] = []
         self._skipped = 0
         self._shape = Shape(dimension)
         self._step_path: Vector = np.zeros(dimension)
@@ -122,27 +130,28 @@ class Descent:
         if self._skipped >= _SKIPS * self.plan.population:
             self.finished = "exhausted"
 
-    def tell(self, point: Vector, fitness: float | None) -> None:
-        """What was found at a point, larger is better, None for a failure; a full generation moves the distribution."""
+    def tell(self, point: Vector, fitness: float | None, violation: float = 0.0) -> None:
+        """What was found at a point, larger is better, None for a failure; a full generation moves the distribution. What misses a
+        constraint comes after all that meets them, the smaller violation first, and before failures."""
         if self.finished:
             return
-        self._told.append((-math.inf if fitness is None else fitness, point))
+        rank = (math.inf, 0.0) if fitness is None else (violation, -fitness)
+        self._told.append(Told(rank, point))
         if len(self._told) < self.plan.population:
             return
         # Stable: equal results keep the order in which they were told.
-        ranked = sorted(self._told, key=lambda one: -one[0])
+        ranked = sorted(self._told, key=lambda one: one.rank)
         self._told, self._skipped = [], 0
         self.generation += 1
-        self._move(ranked)
-        self._assess([fitness for fitness, _ in ranked])
+        self._move([one.point for one in ranked], worked=sum(one.rank[0] < math.inf for one in ranked))
+        self._assess([-one.rank[1] if one.rank[0] == 0.0 else -math.inf for one in ranked])
 
-    def _move(self, ranked: Sequence[tuple[float, Vector]]) -> None:
-        """One generation, best first. Where nothing worked the steps become smaller, and nothing else is known."""
-        worked = sum(fitness > -math.inf for fitness, _ in ranked)
+    def _move(self, points: Sequence[Vector], worked: int) -> None:
+        """One generation, best first, of which so many worked. Where nothing did the steps become smaller, and nothing else is known."""
         if worked == 0:
             self.sigma *= 0.7
             return
-        steps = (np.array([point for _, point in ranked]) - self.mean) / self.sigma
+        steps = (np.array(points) - self.mean) / self.sigma
         round_steps = self._shape.rounded(steps)
         lengths = np.sqrt((round_steps**2).sum(axis=1))
         shorter = np.minimum(1.0, self._rates.longest / np.maximum(lengths, _TINY))
@@ -169,7 +178,8 @@ class Descent:
         self.sigma *= math.exp(min(1.0, rates.sigma / rates.damping * (length - 1)))
 
     def _assess(self, fitnesses: Sequence[float]) -> None:
-        """Sets `finished` when the descent has converged, stagnates, left for values of another order, or lost its shape."""
+        """Sets `finished` when the descent has converged, stagnates, left for values of another order, or lost its shape. Only what
+        meets the constraints is progress."""
         plan, best = self.plan, fitnesses[0]
         if not self._spread and best > -math.inf:
             self._spread = best - max(fitnesses[len(fitnesses) // 2], fitnesses[0] - 1e300)

@@ -116,12 +116,13 @@ def _start(selection: Selection, skeleton: str, history: History) -> RecordId:
     """Where a new descent begins: the fittest of the parent and those inspirations that have its skeleton. A descent takes thousands
     of judgings, so that a weak start costs more than it does for an operator that makes one child."""
     alike = [record for record in selection.inspirations if _form(history, record).skeleton == skeleton]
-    return max([selection.parents[0], *alike], key=lambda record: _known_fitness(history, record))
+    return min([selection.parents[0], *alike], key=lambda record: _rank(history, record))
 
 
-def _known_fitness(history: History, record: RecordId) -> float:
+def _rank(history: History, record: RecordId) -> tuple[float, float]:
+    """The smaller one is better: who meets the constraints first, failures last."""
     fitness = history.fitness(record)
-    return -math.inf if fitness is None else fitness
+    return (math.inf, 0.0) if fitness is None else (history.violation(record), -fitness)
 
 
 def _form(history: History, record: RecordId) -> Template:
@@ -135,7 +136,7 @@ def _tell(descent: Descent, history: History, record: RecordId, note: Note) -> N
     if history.outcome(record) in (Outcome.SCREENED, Outcome.INTERNAL):
         descent.skip()
     else:
-        descent.tell(_decoded(note.point), history.fitness(record))
+        descent.tell(_decoded(note.point), history.fitness(record), history.violation(record))
 
 
 def _child(search: Search, parent: Template, rng: Generator) -> Child:

@@ -2,8 +2,9 @@
 
 Invariant: nothing is written or printed, no text of a program is loaded, and every fitness is in the user's direction."""
 
+from evolve.report.aims import Closest, FrontLine, MissedLine, ObjectiveLine, closest, front_line, missed, objectives
 from evolve.report.best import AnchorGap, Best, CaseLine, anchor_gaps, best, cases, certificate, nearest
-from evolve.report.elites import EliteLine, elites
+from evolve.report.elites import EliteLine, elites, front
 from evolve.report.overview import Overview, budget_left, overview
 from evolve.report.records import (
     LineageStep,
@@ -21,8 +22,12 @@ __all__ = [
     "AnchorGap",
     "Best",
     "CaseLine",
+    "Closest",
     "EliteLine",
+    "FrontLine",
     "LineageStep",
+    "MissedLine",
+    "ObjectiveLine",
     "OperatorYield",
     "Overview",
     "RecordLine",
@@ -31,11 +36,16 @@ __all__ = [
     "best",
     "cases",
     "certificate",
+    "closest",
     "budget_left",
     "elites",
+    "front",
+    "front_line",
     "lineage",
     "measurements",
+    "missed",
     "nearest",
+    "objectives",
     "overview",
     "record_line",
     "record_name",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evolve.campaign import Campaign
+from evolve.report.aims import ObjectiveLine, objectives
 from evolve.report.records import measurements, record_name
 from evolve.types import ProgramId, RecordId, Task, Trust
 
@@ -57,6 +58,7 @@ class Best:
     anchors: tuple[AnchorGap, ...]
     promoted: bool = False
     cases: tuple[CaseLine, ...] = ()
+    objectives: tuple[ObjectiveLine, ...] = ()
 
 
 def best(campaign: Campaign) -> Best | None:
@@ -81,10 +83,11 @@ def best(campaign: Campaign) -> Best | None:
         trust=evaluation.trust,
         seed=None if seed is None else task.fitness.shown(seed),
         gain=None if seed is None else 0.0 if is_seed else shown - task.fitness.shown(seed),
-        improved=seed is not None and not is_seed and estimate.mean > seed,
+        improved=seed is not None and not is_seed and (estimate.mean > seed or _seed_is_out(campaign)),
         anchors=anchor_gaps(task, estimate.mean),
         promoted=elite.program in campaign.state.archive.promoted,
         cases=cases(campaign, elite.program),
+        objectives=objectives(task, elite.objectives),
     )
 
 
@@ -107,6 +110,12 @@ def cases(campaign: Campaign, program: ProgramId) -> tuple[CaseLine, ...]:
 def _seed_fitness(campaign: Campaign) -> float | None:
     values = campaign.state.seed_values
     return math.fsum(values) / len(values) if values else None
+
+
+def _seed_is_out(campaign: Campaign) -> bool:
+    """The seed misses a constraint, so that whoever meets them all is better."""
+    record = campaign.state.seed_record
+    return bool(record) and campaign.state.history.violation(record) > 0.0
 
 
 def certificate(campaign: Campaign, record: RecordId) -> str:

@@ -1,4 +1,4 @@
-"""The programs that hold places in the archive.
+"""The programs that hold places in the archive, and those of its Pareto front.
 
 Invariant: a program is one line, however many islands it lives on."""
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from evolve.archive import Elite
 from evolve.campaign import Campaign
+from evolve.report.aims import ObjectiveLine, objectives
 from evolve.report.records import made_by, record_name
-from evolve.types import RecordId, Trust
+from evolve.types import ProgramId, RecordId, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +31,32 @@ class EliteLine:
     descriptors: Mapping[str, float]
     kind: str
     operator: str
+    violation: float = 0.0
+    objectives: tuple[ObjectiveLine, ...] = ()
 
 
 def elites(campaign: Campaign, limit: int | None = None) -> tuple[EliteLine, ...]:
     """The programs that hold a place, the best first, each once."""
-    places: dict[str, list[Elite]] = {}
+    holders = sorted(_places(campaign).values(), key=lambda held: (held[0].violation, -held[0].fitness, held[0].record))
+    return tuple(_elite_line(campaign, held[0], held) for held in holders[:limit])
+
+
+def front(campaign: Campaign, limit: int | None = None) -> tuple[EliteLine, ...]:
+    """The Pareto front, the best in the first objective first; its programs need not hold a place."""
+    places = _places(campaign)
+    members = campaign.state.archive.front()[:limit]
+    return tuple(_elite_line(campaign, member, places.get(member.program, ())) for member in members)
+
+
+def _places(campaign: Campaign) -> dict[ProgramId, list[Elite]]:
+    places: dict[ProgramId, list[Elite]] = {}
     for elite in campaign.state.archive.elites():
         places.setdefault(elite.program, []).append(elite)
-    holders = sorted(places.values(), key=lambda held: (-held[0].fitness, held[0].record))
-    return tuple(_elite_line(campaign, held) for held in holders[:limit])
+    return places
 
 
-def _elite_line(campaign: Campaign, held: Sequence[Elite]) -> EliteLine:
-    first, champion = held[0], campaign.state.archive.best
+def _elite_line(campaign: Campaign, first: Elite, held: Sequence[Elite]) -> EliteLine:
+    champion = campaign.state.archive.best
     record = campaign.log.settled(first.record).record
     evaluation = record.evaluation
     origin = made_by(campaign, record)
@@ -61,4 +75,6 @@ def _elite_line(campaign: Campaign, held: Sequence[Elite]) -> EliteLine:
         descriptors=dict(first.descriptors),
         kind=origin.kind,
         operator=origin.operator,
+        violation=first.violation,
+        objectives=objectives(campaign.task, first.objectives),
     )

@@ -9,6 +9,7 @@ from typing import Any
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import confirmed_best
 from evolve.campaign.rulings import first_records
+from evolve.report.aims import Closest, FrontLine, closest, front_line
 from evolve.report.best import Best, best
 from evolve.report.records import record_name
 from evolve.report.tally import OperatorYield, Tally
@@ -19,7 +20,8 @@ from evolve.types import Lesson
 class Overview:
     """A campaign at a glance. `settings` by dotted sections; `cells` are those that are occupied. `forked_from` names the campaign whose
     records it began with; `former_records` counts those that an earlier version of the task judged, and `former_elites` the programs of
-    the archive then that this version has not judged. `left_out` are operators that are not meant for such tasks."""
+    the archive then that this version has not judged. `left_out` are operators that are not meant for such tasks; `closest` is there
+    while no program meets the task's constraints, `front` where the task has objectives."""
 
     name: str
     task: str
@@ -41,6 +43,8 @@ class Overview:
     quarantined: tuple[str, ...]
     lessons: tuple[Lesson, ...]
     best: Best | None
+    closest: Closest | None
+    front: FrontLine | None
     elites: int
     cells: int
     coverage: float
@@ -79,6 +83,8 @@ def overview(campaign: Campaign) -> Overview:
         quarantined=_quarantined(campaign),
         lessons=tuple(state.lessons),
         best=best(campaign),
+        closest=closest(campaign),
+        front=front_line(campaign),
         elites=stats.elites,
         cells=stats.cells,
         coverage=stats.coverage,

@@ -4,15 +4,17 @@ Invariant: a fitness comes with the isolation and the trust of its judging; whol
 them is asked for."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from evolve.campaign import Campaign
+from evolve.campaign import Campaign, Past
 from evolve.types import Origin, Record, RecordId, Settled, StoreError, Trust
 
 
 @dataclass(frozen=True, slots=True)
 class RecordLine:
-    """One settled record. `about` is the record that a measurement measures, 0 for others; `case` is empty but for those on a case."""
+    """One settled record. `about` is the record that a measurement measures, 0 for others; `case` is empty but for those on a case. `violation` is how
+    far the constraints are missed, 0 where they are met."""
 
     name: str
     id: RecordId
@@ -35,6 +37,8 @@ class RecordLine:
     trust: Trust
     cached_from: str
     case: str = ""
+    violation: float = 0.0
+    objectives: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +64,16 @@ def record_name(campaign: Campaign, record: RecordId) -> str:
 
 
 def records(campaign: Campaign, limit: int | None = None) -> tuple[RecordLine, ...]:
-    """Settled records, the fittest first and the failures last; only the lines that are asked for are read."""
+    """Settled records, the fittest first, those that miss a constraint after those that meet all, and the failures last; only the lines
+    that are asked for are read."""
     history = campaign.state.history
-    order = sorted(range(1, len(history) + 1), key=lambda record: (-_or_lowest(history.fitness(record)), record))
+    order = sorted(range(1, len(history) + 1), key=lambda record: (*_rank(history, record), record))
     return tuple(record_line(campaign, campaign.log.settled(record)) for record in order[:limit])
 
 
-def _or_lowest(fitness: float | None) -> float:
-    return -math.inf if fitness is None else fitness
+def _rank(history: Past, record: RecordId) -> tuple[float, float]:
+    fitness = history.fitness(record)
+    return (math.inf, 0.0) if fitness is None else (history.violation(record), -fitness)
 
 
 def record_line(campaign: Campaign, event: Settled) -> RecordLine:
@@ -96,6 +102,12 @@ def record_line(campaign: Campaign, event: Settled) -> RecordLine:
         trust=evaluation.trust,
         cached_from=evaluation.cached_from,
         case=origin.case,
+        violation=evaluation.violation,
+        objectives={
+            each.name: each.shown(evaluation.objectives[each.name])
+            for each in campaign.task.objectives
+            if each.name in evaluation.objectives
+        },
     )
 
 

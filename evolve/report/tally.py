@@ -71,8 +71,12 @@ class Tally:
 
 
 def _improved(history: Past, record: RecordId) -> bool:
+    worth = _worth(history, record)
+    parents = [_worth(history, parent) for parent in history.parents(record)]
+    return worth is not None and all(parent is None or worth > parent for parent in parents)
+
+
+def _worth(history: Past, record: RecordId) -> tuple[float, float] | None:
+    """The larger the better; who meets the constraints first. None for a failure."""
     fitness = history.fitness(record)
-    if fitness is None:
-        return False
-    parents = [history.fitness(parent) for parent in history.parents(record)]
-    return all(parent is None or fitness > parent for parent in parents)
+    return None if fitness is None else (-history.violation(record), fitness)

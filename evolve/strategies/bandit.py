@@ -52,32 +52,37 @@ PRIOR_COST = 5.0
 FLOOR = 0.05
 
 
+Worth = tuple[float, float]
+"""Minus how far the constraints are missed, and the fitness: the larger pair is better."""
+_WORST: Worth = (-math.inf, 0.0)
+
+
 class Ranks:
-    """The last `WINDOW` successful fitness values in their order, and the fitness of every record."""
+    """The worth of the last `WINDOW` successful results in their order, and of every record."""
 
     def __init__(self) -> None:
-        self._recent: deque[float] = deque()
-        self._sorted: list[float] = []
-        self._fitness: dict[RecordId, float] = {}
+        self._recent: deque[Worth] = deque()
+        self._sorted: list[Worth] = []
+        self._worth: dict[RecordId, Worth] = {}
 
-    def add(self, record: RecordId, fitness: float) -> None:
+    def add(self, record: RecordId, worth: Worth) -> None:
         """One more success; the oldest one leaves the window."""
-        self._fitness[record] = fitness
-        self._recent.append(fitness)
-        insort(self._sorted, fitness)
+        self._worth[record] = worth
+        self._recent.append(worth)
+        insort(self._sorted, worth)
         if len(self._recent) > WINDOW:
             oldest = self._recent.popleft()
             del self._sorted[bisect_right(self._sorted, oldest) - 1]
 
-    def gain(self, parents: Sequence[RecordId], child: float) -> float:
-        """What a settled child is worth beside the best of its parents: 0 to log2(1 + WINDOW)."""
-        parent = max((self._fitness[record] for record in parents if record in self._fitness), default=-math.inf)
+    def gain(self, parents: Sequence[RecordId], child: Worth) -> float:
+        """What a settled child has gained on the best of its parents: 0 to log2(1 + WINDOW)."""
+        parent = max((self._worth[record] for record in parents if record in self._worth), default=_WORST)
         if child <= parent:
             return 0.0
         return math.log2((1 + self._better(parent)) / (1 + self._better(child)))
 
-    def _better(self, fitness: float) -> int:
-        return len(self._sorted) - bisect_right(self._sorted, fitness)
+    def _better(self, worth: Worth) -> int:
+        return len(self._sorted) - bisect_right(self._sorted, worth)
 
 
 @dataclass(slots=True)
@@ -146,16 +151,17 @@ class Bandit:
         measured_again = origin.kind == "measurement" and origin.why != REJUDGED
         if measured_again or evaluation.outcome is Outcome.INTERNAL:
             return
-        if evaluation.fitness is not None:
-            self._ranks.add(record.id, evaluation.fitness)
+        worth = None if evaluation.fitness is None else (-evaluation.violation, evaluation.fitness)
+        if worth is not None:
+            self._ranks.add(record.id, worth)
         if origin.kind == "proposal" and origin.operator in self._arms:
             for arm in self._arms.values():
                 arm.gains *= DISCOUNT
                 arm.costs *= DISCOUNT
             arm = self._arms[origin.operator]
             arm.costs += self._cost(evaluation)
-            if evaluation.fitness is not None:
-                arm.gains += self._ranks.gain(origin.parents, evaluation.fitness)
+            if worth is not None:
+                arm.gains += self._ranks.gain(origin.parents, worth)
 
     def _cost(self, evaluation: Evaluation) -> float:
         if evaluation.outcome is Outcome.SCREENED:

@@ -1,6 +1,7 @@
 """Columns of settled records, and what a bounded view of them answers."""
 
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -88,3 +89,14 @@ def test_a_past_is_the_same_while_others_append(columns):
     done.set()
     thread.join()
     assert {(3, -2.0, 2)} == set(seen)
+
+
+def test_a_violation_is_remembered_and_one_on_a_case_is_none(columns):
+    """As the fitness of a case is none."""
+    missed = replace(Evaluation.ok(1.0), violation=0.5)
+    columns.append(Record(4, Origin("proposal", 4), ProgramId("p4"), missed))
+    columns.append(Record(5, Origin("measurement", 5, about=4, case="far"), ProgramId("p4"), missed))
+    past = Past(columns, Texts(), 5)
+    assert [past.violation(number) for number in (1, 2, 4, 5)] == [0.0, 0.0, 0.5, 0.0]
+    with pytest.raises(IndexError):
+        past.violation(6)

@@ -1,5 +1,7 @@
 """What `evolve program judge` says."""
 
+from dataclasses import replace
+
 from evolve.cli.judged import Judged, page, summary
 from tests.written import number_task
 
@@ -82,3 +84,12 @@ def test_the_seed_itself_is_told_alone() -> None:
     assert text.splitlines()[:2] == ["trial  outcome  nearness  took", "0      ok       5         500 ms"]
     assert "the seed's" not in text
     assert "certified  4.9\n" in text
+
+
+def test_a_program_that_misses_the_constraints_is_not_told_as_a_success() -> None:
+    """However large its gain is."""
+    cheat = replace(row("program", 0, 9.0), violation=0.5)
+    text = told([cheat, row("seed", 0, 5.0)])
+    assert "0      ok, misses constraints  9" in text
+    assert "constraints  missed, violation 0.5 at worst: such a program is never the best of a campaign" in text
+    assert summary(TASK, "x", rows((2.0, 1.0)), [replace(cheat, case="far")], {}).violation == 0.5

@@ -7,7 +7,7 @@ from evolve.cli import summary
 from evolve.loop import Ending
 from evolve.stop import any_of, parse
 from evolve.types import Outcome
-from tests.written import Written, number_task, short_campaign
+from tests.written import Written, aimed, aiming_campaign, aiming_task, number_task, short_campaign
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_certificate_says_where_it_is(tmp_path):
         proof = report.best(campaign)
         unproved = type(proof)(**{name: getattr(proof, name) for name in proof.__slots__} | {"certified": False})
         assert ("certified", "no, the campaign ended before the task proved this value; more budget does") in (
-            summary.best_facts(campaign, unproved)
+            summary.best_facts(campaign, unproved, None)
         )
 
 
@@ -121,3 +121,31 @@ def test_the_beginning_says_what_is_set(campaign, tmp_path):
     with Written(tmp_path / "other", name="fresh", budget=[], judges=1).campaign as fresh:
         text = summary.beginning(fresh, "reduced")
     assert "campaign fresh begins: islands, 1 judge slot, seed 0, no budget: Ctrl-C ends it" in text
+
+
+def test_objectives_and_the_front_are_told_in_the_users_direction(tmp_path):
+    """With digits and direction, at the end and in JSON."""
+    with aiming_campaign(tmp_path) as campaign:
+        text, end = words(campaign), summary.ended(campaign, Ending("budget", 0))
+    for line in (
+        "best        number/2  nearness 7 (+2 to the seed)",
+        "objectives  length 2 (max), seconds 8 (min)",
+        "front       3 programs, hypervolume 4.5 beyond length 1, seconds 10",
+    ):
+        assert line in text, line
+    assert (end.front.members, end.closest) == (3, None)
+
+
+def test_a_campaign_where_none_meets_the_constraints_says_so(tmp_path):
+    """And who is the closest."""
+    written = Written(tmp_path, aiming_task())
+    written.seed(5.0, **aimed(1.0, 10.0, 300.0))
+    with written.campaign as campaign:
+        text, end = words(campaign), summary.ended(campaign, Ending("budget", 0))
+    assert (
+        "best       none meets the constraints yet\n"
+        "           least violation 0.5, by number/1\n"
+        "           memory 300, wanted at most 200\n"
+        "front      0 programs, hypervolume 0 beyond length 1, seconds 10"
+    ) in text
+    assert (end.best, end.closest.name) == (None, "number/1")

@@ -20,18 +20,26 @@ class Past:
     rows: list[tuple[Program, Outcome, float | None, Any]] = field(default_factory=list)
     length: int = -1
     programs: dict[ProgramId, Program] = field(default_factory=dict)
+    violations: dict[RecordId, float] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows) if self.length < 0 else self.length
 
     def upto(self, length: int) -> "Past":
         """The same history, ended earlier."""
-        return Past(self.rows, length, self.programs)
+        return Past(self.rows, length, self.programs, self.violations)
 
     def settle(
-        self, program: Program, fitness: float | None, extras: Any = None, outcome: Outcome | None = None
+        self,
+        program: Program,
+        fitness: float | None,
+        extras: Any = None,
+        outcome: Outcome | None = None,
+        violation: float = 0.0,
     ) -> RecordId:
         """Adds the next record."""
+        if violation:
+            self.violations[len(self.rows) + 1] = violation
         self.programs[program.id] = program
         self.rows.append((program, outcome or (Outcome.CRASHED if fitness is None else Outcome.OK), fitness, extras))
         return len(self.rows)
@@ -45,6 +53,9 @@ class Past:
 
     def fitness(self, record: RecordId) -> float | None:
         return self._row(record)[2]
+
+    def violation(self, record: RecordId) -> float:
+        return self.violations.get(record, 0.0)
 
     def program_id(self, record: RecordId) -> ProgramId | None:
         return self._row(record)[0].id

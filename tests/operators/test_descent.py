@@ -174,3 +174,28 @@ def test_stretched_and_rounded_undo_each_other() -> None:
     assert shape.rounded(np.array([shape.stretched(step) for step in steps])) == pytest.approx(steps)
     many = np.array([shape.stretched(step) for step in Generator(PCG64(2)).standard_normal((20_000, 4))])
     assert many.std(axis=0) == pytest.approx(shape.deviations(), rel=0.05)
+
+
+def test_what_misses_a_constraint_ranks_between_what_meets_it_and_failures() -> None:
+    """The mean moves to where the violation is smaller, although the fitness is larger on the other side."""
+    descent, rng = Descent(2, Plan(1.0, 20)), Generator(PCG64(5))
+    for _ in range(20):
+        point = descent.ask(rng)
+        descent.tell(point, float(point[0]), max(0.0, 1.0 + float(point[0])))
+    assert descent.mean[0] < -0.1
+    mixed = Descent(2, Plan(1.0, 4))
+    for number, (fitness, violation) in enumerate([(None, 0.0), (9.0, 0.5), (1.0, 0.0), (9.0, 0.1)]):
+        mixed.tell(np.array([float(number), 0.0]), fitness, violation)
+    assert 1.0 < mixed.mean[0] < 3.0
+
+
+def test_a_search_with_a_constraint_ends_at_its_border() -> None:
+    """The best of a sphere around (3, 3) with a first coordinate of at most 1."""
+    descent, rng = Descent(2, Plan(1.0, 12, smallest=1e-9, gain=0.0)), Generator(PCG64(2))
+    best = -np.inf
+    for _ in range(3000):
+        point = descent.ask(rng)
+        violation = max(0.0, float(point[0]) - 1.0)
+        descent.tell(point, sphere(point), violation)
+        best = max(best, sphere(point)) if violation == 0.0 else best
+    assert best == pytest.approx(-4.0, abs=1e-3)

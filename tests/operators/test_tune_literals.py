@@ -127,6 +127,16 @@ def test_another_skeleton_has_its_own_descent() -> None:
     assert Note(*child.extras[NAME])[:2] == (1, 2)
 
 
+def test_a_descent_starts_at_who_meets_the_constraints() -> None:
+    """Before the fittest, and before the parent."""
+    past = Past()
+    for fitness, violation in ((9.0, 0.2), (1.0, 0.0), (99.0, 0.1)):
+        past.settle(Program({"a.py": SEEDS[0]}), fitness, violation=violation)
+    selection = Selection(NAME, parents=(1,), inspirations=(2, 3))
+    (child,) = operator().propose(selection, context_of(past, 5))
+    assert Note(*child.extras[NAME])[:2] == (1, 2)
+
+
 def test_a_start_that_settles_second_does_not_count() -> None:
     """Of two proposals in flight that both begin a descent, the first to settle decides where it started."""
     past = Past()

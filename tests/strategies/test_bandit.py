@@ -110,23 +110,23 @@ def test_a_gain_is_how_often_the_number_of_better_results_is_halved(
 ) -> None:
     ranks = Ranks()
     for number, fitness in enumerate([parent, *others, child], start=1):
-        ranks.add(number, fitness)
-    assert ranks.gain((1,), child) == pytest.approx(gain)
+        ranks.add(number, (0.0, fitness))
+    assert ranks.gain((1,), (0.0, child)) == pytest.approx(gain)
 
 
 def test_the_best_of_several_parents_counts_and_a_failed_one_is_worse_than_everything() -> None:
     ranks = Ranks()
     for number, fitness in enumerate([1.0, 2.0, 3.0, 4.0], start=1):
-        ranks.add(number, fitness)
-    assert ranks.gain((1, 3), 4.0) == pytest.approx(1.0)
-    assert ranks.gain((99,), 4.0) == ranks.gain((), 4.0) == pytest.approx(math.log2(5))
+        ranks.add(number, (0.0, fitness))
+    assert ranks.gain((1, 3), (0.0, 4.0)) == pytest.approx(1.0)
+    assert ranks.gain((99,), (0.0, 4.0)) == ranks.gain((), (0.0, 4.0)) == pytest.approx(math.log2(5))
 
 
 def test_only_recent_results_are_ranked() -> None:
     ranks = Ranks()
     for number in range(1, 2 * WINDOW + 1):
-        ranks.add(number, 100.0 if number <= WINDOW else number / WINDOW)
-    assert ranks.gain((WINDOW + 1,), 2.0) == pytest.approx(math.log2(WINDOW))
+        ranks.add(number, (0.0, 100.0 if number <= WINDOW else number / WINDOW))
+    assert ranks.gain((WINDOW + 1,), (0.0, 2.0)) == pytest.approx(math.log2(WINDOW))
 
 
 def test_a_better_operator_gets_most_of_the_draws() -> None:
@@ -317,6 +317,16 @@ def test_a_newer_version_of_the_task_begins_the_ranks_anew() -> None:
     changed = [settled(1, "", 0, Evaluation.ok(0.0)), *before, TaskChanged("2", ""), Settled(again, NOWHERE)]
     assert told([*changed, child]).shares()["b"] > told([*changed, worse]).shares()["b"]
     ranks = Ranks()
-    ranks.add(40, 0.5)
-    ranks.add(41, 0.6)
-    assert ranks.gain((40,), 0.6) == 1.0
+    ranks.add(40, (0.0, 0.5))
+    ranks.add(41, (0.0, 0.6))
+    assert ranks.gain((40,), (0.0, 0.6)) == 1.0
+
+
+def test_a_smaller_violation_is_a_gain_and_a_larger_fitness_that_misses_more_is_none() -> None:
+    ranks = Ranks()
+    for record, worth in enumerate([(-0.5, 9.0), (-0.5, 8.0), (0.0, 1.0), (-0.1, 5.0)], 1):
+        ranks.add(record, worth)
+    assert ranks.gain([1], (-0.1, 5.0)) == math.log2(3 / 2)
+    assert ranks.gain([3], (-0.1, 99.0)) == 0.0
+    ranks.add(5, (0.0, 2.0))
+    assert ranks.gain([3], (0.0, 2.0)) == 1.0
