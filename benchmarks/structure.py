@@ -1,20 +1,30 @@
-"""Whether structure is found where numbers cannot help, and what that costs where they can: `tune_literals` alone against both operators.
+"""What `mutate_ast` is worth: whether structure is found where numbers cannot help, and what that costs where they can.
 
+`--edits` measures the operator alone, on the engine's own files; else `tune_literals` alone is compared with both operators.
 At an equal number of programs, several seeds, through the whole engine: a formula to be found, x * x + x * sin(x) from `1.0 * x`, or the
 task that is named, such as `circle_packing`, which is numbers alone."""
 
 import argparse
+import math
 import statistics
 import tempfile
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from evolve import loop, plugins
+import numpy as np
+
+from evolve import loop, novelty, plugins
 from evolve import task as tasks
 from evolve.campaign import Campaign
 from evolve.config import settings_from
 from evolve.judge import LocalExecutor
-from evolve.types import Settled
+from evolve.operators.mutate_ast import MutateAst, MutateSettings
+from evolve.protocols import Context
+from evolve.syntax import read
+from evolve.testing import RehearsedHistory
+from evolve.types import EditError, Evaluation, EvaluatorSource, Origin, Program, Record, Selection, Settled, Task
 
 SETS = {"tune_literals": ["tune_literals"], "both": ["tune_literals", "mutate_ast"]}
 _TASK = """\
@@ -106,14 +116,60 @@ def compare(reference: str, seeds: int, programs: int, judges: int) -> None:
         print(f"{name:14} median  {statistics.median(found):.6g}", flush=True)
 
 
+def edits(seeds: int) -> None:
+    """Prints what becomes of children of the engine's own files, with another file as the inspiration: whether there is one, whether it
+    compiles and differs in more than layout, and the time that it took."""
+    files = [path.read_text("utf-8") for path in sorted((Path(__file__).parents[1] / "evolve").rglob("*.py"))]
+    texts = [text for text in files if len(text) > 400]
+    operator, seconds, fine, missing = MutateAst(MutateSettings()), list[float](), 0, 0
+    for number, text in enumerate(texts):
+        for seed in range(seeds):
+            begun = time.perf_counter()
+            made = _child(operator, text, texts[(7 * number + 1) % len(texts)], seed)
+            seconds.append(time.perf_counter() - begun)
+            missing += made is None
+            fine += made is not None and _is_fine(made, text)
+    milliseconds = 1000 * statistics.median(seconds)
+    print(
+        f"{len(texts)} files, {len(seconds)} proposals: {fine} fine, {missing} without a child, {milliseconds:.0f} ms in the median"
+    )
+
+
+def _child(operator: MutateAst, text: str, other: str, seed: int) -> str | None:
+    history = RehearsedHistory()
+    for number, each in enumerate((text, other), start=1):
+        program = Program({"seed.py": each})
+        history.programs[program.id] = program
+        history.records.append(Record(number, Origin("seed", 0), program.id, Evaluation.ok(1.0)))
+    task = Task("edits", "", "1", "", Program({"seed.py": text}), "seed", EvaluatorSource("evaluator.py"))
+    context = Context(task, history, np.random.default_rng(seed), math.inf, threading.Event())
+    try:
+        (child,) = operator.propose(Selection("mutate_ast", parents=(1,), inspirations=(2,)), context)
+    except EditError:
+        return None
+    return child.program.files["seed.py"] if child.program else None
+
+
+def _is_fine(text: str, parent: str) -> bool:
+    try:
+        read(text, "child", ())
+    except EditError:
+        return False
+    return novelty.signature(Program({"seed.py": text})) != novelty.signature(Program({"seed.py": parent}))
+
+
 def main() -> None:
-    """Runs the comparison on one task."""
+    """Runs the comparison on one task, or the edits."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--task", help="only this task instead of the formula")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--programs", type=int, default=2000)
     parser.add_argument("--judges", type=int, default=1)
+    parser.add_argument("--edits", type=int, metavar="N", help="only make N children of each file of the engine")
     given = parser.parse_args()
+    if given.edits:
+        edits(given.edits)
+        return
     with tempfile.TemporaryDirectory(prefix="evolve-formula-") as folder:
         for name, text in _FILES.items():
             (Path(folder) / name).write_text(text)
