@@ -87,8 +87,8 @@ class Evidence:
         return self._grid.holds(evaluation.descriptors) and self.figures.holds(evaluation)
 
     def add(self, record: Record, program: ProgramId, fitness: float, *, quarantined: bool) -> int:
-        """Takes a program that was never accepted before; returns its number."""
-        point = self._grid.point(record.evaluation.descriptors)
+        """Takes a program that was never accepted before, with an evaluation that it `takes`; returns its number."""
+        point = tuple(map(record.evaluation.descriptors.__getitem__, self._grid.names))
         number = len(self.programs)
         self.programs.append(program)
         self._numbers[program] = number

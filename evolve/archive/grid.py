@@ -45,7 +45,7 @@ def check(axes: Sequence[Axis]) -> None:
 
 def complete(names: Sequence[str], descriptors: Mapping[str, float]) -> bool:
     """Whether each of these names has a finite value."""
-    return all(math.isfinite(descriptors.get(name, math.nan)) for name in names)
+    return all(map(math.isfinite, [descriptors.get(name, math.nan) for name in names]))
 
 
 def values_of(names: Sequence[str], descriptors: Mapping[str, float]) -> tuple[float, ...]:

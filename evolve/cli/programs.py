@@ -62,13 +62,13 @@ def list_programs(name: str | None, chosen: str, limit: int, as_json: bool) -> N
 
 
 def _elite_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
-    task, fitness = campaign.task, campaign.task.fitness
+    task, fitness, some_miss = campaign.task, campaign.task.fitness, any(line.violation for line in lines)
     rows = [
         (
             f"{line.name}{'*' if line.best else ''}",
             wording.number(line.fitness, fitness),
             *wording.objective_columns(line.objectives),
-            *([f"{line.violation:.4g}" if line.violation else "-"] if task.constraints else []),
+            *([f"{line.violation:.4g}"] if some_miss else []),
             "certified" if line.certified else f"{line.measurements} measured",
             " ".join(map(str, line.islands)),
             str(line.cell),
@@ -79,7 +79,7 @@ def _elite_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
         )
         for line in lines
     ]
-    aims = [objective.name for objective in task.objectives] + ["violation"] * bool(task.constraints)
+    aims = [objective.name for objective in task.objectives] + ["violation"] * some_miss
     rest = ("evidence", "islands", "cell", "operator", "trust", "isolation", "descriptors")
     return table(("program", fitness.name, *aims, *rest), rows)
 

@@ -19,6 +19,7 @@ from evolve.types.codec import decoder
 
 _BATCH = 1_000
 _event = decoder(Event)
+_parse = json.JSONDecoder().decode
 # A damaged row may hold anything in any column; the casts let it come as far as its check.
 _EVENT = "SELECT number, at, active, crc, coalesce(CAST(body AS BLOB), x'') FROM events"
 
@@ -119,7 +120,7 @@ class LogReader:
         if check_sum(at, active, body) != crc:
             raise damaged(self.path, f"event {number} is not what was stored")
         try:
-            return Stamped(number, at, active, _event(json.loads(body.decode())))
+            return Stamped(number, at, active, _event(_parse(body.decode())))
         except ValueError as error:
             raise StoreError(
                 f"{self.path} holds event {number}, which this version cannot read: {error}. Was it made by a newer version of "

@@ -12,7 +12,7 @@ from evolve.campaign import Campaign
 from evolve.campaign.essence import essence
 from evolve.stop import Until
 from evolve.types import Call, ConfigError, Opened, Replied, SettingsChanged, TaskChanged
-from tests.written import Written, number_task, short_campaign
+from tests.written import Written, aiming_campaign, number_task, short_campaign
 
 DAY = 86400.0
 
@@ -157,3 +157,10 @@ def test_the_first_event_is_stamped_with_the_moment_that_its_budget_was_dated_at
         first = next(campaign.log.events())
         assert isinstance(first.event, Opened)
         assert replace(moment(campaign), since=first.at).at > first.at
+
+
+def test_what_is_judged_again_first_are_the_elites_and_the_front(tmp_path: Path) -> None:
+    """Who meets the constraints first; records 3 and 4 are on the front and hold no place."""
+    with aiming_campaign(tmp_path) as campaign:
+        assert {elite.record for elite in campaign.state.archive.elites()} == {1, 2, 5, 6}
+        assert campaign.state.elites() == [2, 3, 4, 5, 1, 6]

@@ -221,15 +221,18 @@ def test_a_record_without_artifacts_cannot_be_drawn(call, short):
 
 
 def test_the_front_is_listed_on_demand(call, home):
-    """With a column for each objective, and for the violation."""
+    """With a column for each objective."""
     aiming_campaign(home).close()
     lines = call("program", "list", "--front").stdout.splitlines()
-    assert lines[0].split()[:5] == ["program", "nearness", "length", "seconds", "violation"]
-    assert [line.split()[:5] for line in lines[1:]] == [
-        ["number/3", "6.5", "3", "9", "-"],
-        ["number/2*", "7", "2", "8", "-"],
-        ["number/4", "6", "1.5", "5", "-"],
+    assert lines[0].split()[:5] == ["program", "nearness", "length", "seconds", "evidence"]
+    assert [line.split()[:4] for line in lines[1:]] == [
+        ["number/3", "6.5", "3", "9"],
+        ["number/2*", "7", "2", "8"],
+        ["number/4", "6", "1.5", "5"],
     ]
+    elites = call("program", "list").stdout.splitlines()
+    assert elites[0].split()[4] == "violation"
+    assert elites[-1].split()[:5] == ["number/6", "9", "9", "1", "0.5"]
     found = records(call("program", "list", "--front", "--json"))
     assert [objective["value"] for objective in found[0]["objectives"]] == [3.0, 9.0]
     everything = call("program", "list", "--all").stdout.splitlines()
