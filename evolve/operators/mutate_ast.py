@@ -81,29 +81,31 @@ class MutateAst:
                 files[path] = self._read(parent.files[path], path, found)
             except EditError as error:
                 unread.append(error)
-        if not files:
-            raise (
-                unread[0]
-                if unread
-                else EditError(
-                    f"no Python file that may change in {', '.join(parent.files)}. Do: use another operator, "
-                    "or put EVOLVE-BLOCK markers into a file that ends with .py"
-                )
-            )
-        return files
+        if files:
+            return files
+        if unread:
+            raise unread[0]
+        raise EditError(
+            f"no Python file that may change in {', '.join(parent.files)}. Do: use another operator, "
+            "or put EVOLVE-BLOCK markers into a file that ends with .py"
+        )
 
     def _donors(self, parent: Program, selection: Selection, history: History) -> Iterator[tuple[str, Source]]:
         """The Python files of the other parents and the inspirations, with their paths."""
         for record in dict.fromkeys((*selection.parents[1:], *selection.inspirations)):
             program = history.program_id(record)
-            if program is None or program == parent.id:
+            if program is not None and program != parent.id:
+                yield from self._readable(history.program(program))
+
+    def _readable(self, donor: Program) -> Iterator[tuple[str, Source]]:
+        """Its Python files; what cannot be read has nothing to give."""
+        for path, text in donor.files.items():
+            if not path.endswith(".py"):
                 continue
-            for path, text in history.program(program).files.items():
-                if path.endswith(".py"):
-                    try:
-                        yield path, self._read(text, path, ())
-                    except EditError:
-                        continue  # what cannot be read has nothing to give
+            try:
+                yield path, self._read(text, path, ())
+            except EditError:
+                continue
 
     def _child(
         self, parent: Program, files: Mapping[str, Source], donors: Sequence[tuple[str, Source]], context: Context

@@ -107,14 +107,10 @@ class Source:
         """Whether it lies in one region."""
         return any(low <= extent.start and extent.end <= high for low, high in self.regions)
 
-    def offset(self, line: int, column: int) -> int:
-        """Line from 1 and column in bytes, as nodes have them, as a place in the data."""
-        return self._lines[line - 1] + column
-
     def extent(self, node: ast.expr | ast.stmt) -> Extent:
         """Where a node is written, without parentheses around it and without decorators."""
         last, column = node.end_lineno or node.lineno, node.end_col_offset or 0
-        return Extent(self.offset(node.lineno, node.col_offset), self.offset(last, column))
+        return Extent(self._lines[node.lineno - 1] + node.col_offset, self._lines[last - 1] + column)
 
     def grouped(self, node: ast.expr) -> Extent:
         """Where a node is written, with the parentheses on its own line that only group it."""
@@ -124,15 +120,9 @@ class Source:
             after = len(self.data) - len(self.data[end:].lstrip(_SPACE))
             if self.data[before - 1 : before] != b"(" or self.data[after : after + 1] != b")":
                 return Extent(start, end)
-            if not self._only_groups(before - 1, after + 1):
+            if not _only_groups(self.data, before - 1, after + 1):
                 return Extent(start, end)
             start, end = before - 1, after + 1
-
-    def _only_groups(self, start: int, end: int) -> bool:
-        """Whether the parentheses at both ends belong to no call, and can go without making one word of two."""
-        leading, word = self.data[:start].rstrip(_SPACE), _LAST_WORD.search(self.data, max(0, start - 12), start)
-        after_word = word is not None and word[1].decode() in keyword.kwlist
-        return (not leading or leading[-1] in _GROUPS_AFTER or after_word) and not self.data[end : end + 1].isalnum()
 
     def written(self, extent: Extent) -> str:
         """The text of an extent."""
@@ -151,6 +141,13 @@ class Source:
         """The white space before a statement that begins its line."""
         start = self.extent(node).start
         return self.data[self._lines[node.lineno - 1] : start].decode("utf-8")
+
+
+def _only_groups(data: bytes, start: int, end: int) -> bool:
+    """Whether the parentheses at both ends of `data[start:end]` belong to no call, and can go without making one word of two."""
+    leading, word = data[:start].rstrip(_SPACE), _LAST_WORD.search(data, max(0, start - 12), start)
+    after_word = word is not None and word[1].decode() in keyword.kwlist
+    return (not leading or leading[-1] in _GROUPS_AFTER or after_word) and not data[end : end + 1].isalnum()
 
 
 def first_line(node: ast.stmt) -> int:
