@@ -84,7 +84,7 @@ HOSTILE = {
         Outcome.INVALID,
     ),
     "talks out of turn": (
-        FRAMES + "os.write(4, answer(b'[\"ok\",100.0]'))\ndef value(): return 9.0",
+        FRAMES + "os.write(4, 2 * answer(b'[\"ok\",100.0]'))\ndef value(): return 9.0",
         Outcome.INVALID,
     ),
     "announces too much": (FRAMES + "def value(): os.write(4, struct.pack('>Q', 1 << 50))", Outcome.INVALID),
