@@ -12,14 +12,16 @@ SHARPNESS = 300.0  # of the softer maximum: the larger, the nearer to the true o
 HEAT = 3e-5  # how much worse a change may be at first, about; it cools down to 0
 HIGHEST, LOWEST = 1.0, 0.003  # of a bump, in units of the highest step
 WIDEST = 0.05  # half the width of a bump, as a share of all steps
+FRESH = 0.2  # how often a run begins with a constant all the same, since what was carried may have come to a dead end
 
 
 def construct(kind, n, limit, seed, start):
-    """The best function of this run: `n` steps, of `kind`, within `limit` seconds of processor time, from `start` where there is one."""
+    """The best function of this run: `n` steps, of `kind`, within `limit` seconds of processor time, mostly from `start`."""
     clock = time.process_time()
     rng = np.random.default_rng(seed)
     places = np.arange(n)
-    steps = fitted(kind, flat(n) if start is None else np.array(start))
+    anew = rng.random() < FRESH or start is None
+    steps = fitted(kind, flat(n) if anew else np.array(start))
     best, best_score = steps, score(kind, steps, np.max)
     now = score(kind, steps, soft)
     while (cool := 1 - (time.process_time() - clock) / limit) > 0:

@@ -229,7 +229,7 @@ def judge() -> Iterator[LocalExecutor]:
 
 def run(judge: LocalExecutor, source: str, carried: Carried | None = None, **parameters: Any) -> Report:
     """A program under a small trial."""
-    told = Trial(seed=3, parameters=Parameters({**SMALL, **parameters}), carried=carried or Carried())
+    told = Trial(seed=1, parameters=Parameters({**SMALL, **parameters}), carried=carried or Carried())
     job = Job("1.0", "evaluate", told, files={"seed.py": source})
     return decode_report(judge.submit(job.id, encode_job(job)).result(60))
 

@@ -20,8 +20,8 @@ SEED: dict[str, Any] = runpy.run_path(str(Path(TASK.folder) / "seed.py"))
 
 
 def test_its_numbers_are_those_of_the_search_and_not_of_the_formulas() -> None:
-    """Five, as the README says."""
-    assert template(TASK.seed).values == (300.0, 3e-05, 1.0, 0.003, 0.05)
+    """Six, as the README says."""
+    assert template(TASK.seed).values == (300.0, 3e-05, 1.0, 0.003, 0.05, 0.2)
 
 
 @pytest.mark.parametrize("kind", step_samples.KINDS)
@@ -43,6 +43,13 @@ def test_it_goes_on_from_a_start_and_never_below_it(kind: str) -> None:
     second = SEED["construct"](kind, 20, 0.02, 2, first)
     scores = [exact.score(kind, exact.verify(exact.certificate(kind, answer))) for answer in (first, second)]
     assert scores[1] >= scores[0] - 1e-13
+
+
+def test_now_and_then_it_begins_anew() -> None:
+    """One time in five, by its random numbers."""
+    starts = [SEED["construct"]("c2", 3, 1e-9, seed, [1.0, 4.0, 0.0]) for seed in range(200)]
+    assert all(start in ([0.25, 1.0, 0.0], [1.0, 1.0, 1.0]) for start in starts)
+    assert 25 < starts.count([1.0, 1.0, 1.0]) < 55
 
 
 def test_without_time_it_returns_its_start() -> None:
