@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evolve import report
 from evolve.campaign import Campaign
 from evolve.cli import wording
-from evolve.types import RecordId
+from evolve.types import Outcome, RecordId
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
         ("program", f"{line.name}  {(line.program or 'no program')[:16]}"),
         ("origin", _origin(campaign, shown)),
         ("outcome", line.outcome),
+        ("why", _why(shown)),
         ("score", _score(campaign, line)),
         ("objectives", _objectives(campaign, line)),
         ("constraints", _constraints(campaign, shown)),
@@ -69,6 +70,14 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
         ("thought", shown.thought),
     ]
     return [(label, text) for label, text in rows if text]
+
+
+def _why(shown: Shown) -> str:
+    """The first line of a failure's feedback."""
+    if shown.record.outcome == Outcome.OK.value:
+        return ""
+    lines = shown.feedback.strip().splitlines() or ["(no feedback)"]
+    return f"{lines[0]}\n--feedback prints the rest" if lines[1:] else lines[0]
 
 
 def _objectives(campaign: Campaign, line: report.RecordLine) -> str:

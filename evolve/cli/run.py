@@ -18,7 +18,7 @@ from evolve.cli.request import Plan, Request, continued_plan, new_plan
 from evolve.judge import Description
 from evolve.judge.executor import LocalExecutor
 from evolve.plugins import load
-from evolve.types import EvolveError
+from evolve.types import ConfigError, EvolveError
 
 
 @click.command()
@@ -96,8 +96,10 @@ def _search(campaign: Campaign, executor: LocalExecutor, judges: Description, *,
         message = str(error).rstrip(".")
         raise type(error)(f"{message}. The log of campaign {campaign.name!r} is kept: {campaign.log.path}") from error
     end = summary.ended(campaign, ending)
-    click.echo(summary.closing_words(campaign, end), err=as_json)
     if as_json:
         emit(end)
+    if summary.found_nothing(end):
+        raise ConfigError(summary.nothing_to_try(campaign, end))
+    click.echo(summary.closing_words(campaign, end), err=as_json)
     if ending.reason in ("interrupted", "stopped"):
         click.get_current_context().exit(INTERRUPTED)

@@ -76,6 +76,21 @@ def beginning(campaign: Campaign, isolation: str) -> str:
     )
 
 
+def found_nothing(end: Ended) -> bool:
+    """Whether a campaign ended before any proposal was judged, because there was none."""
+    return end.reason == "exhausted" and end.programs == 0
+
+
+def nothing_to_try(campaign: Campaign, end: Ended) -> str:
+    """What to say of such a campaign; more budget would not help it."""
+    last = f" (the last one: {end.refusal})" if end.refusal else ""
+    return (
+        f"campaign {end.campaign!r} found nothing to try: {', '.join(campaign.operator_names)} proposed nothing that could be "
+        f"judged{last}. Do: give the seed numbers to tune or Python that may change, or name other operators with "
+        f"--set 'operators.names=[...]'. Its log is kept: {end.log}"
+    )
+
+
 def closing_words(campaign: Campaign, end: Ended) -> str:
     """The end of a run, for a person."""
     speed = f"{end.programs / end.seconds:.0f}/s" if end.seconds else "0/s"

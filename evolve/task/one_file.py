@@ -14,6 +14,7 @@ import tokenize
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ SEED = "seed.py"
 
 _SETTINGS = re.compile(r"^# /// evolve[ \t]*\n(?P<lines>(?:#(?:| .*)\n)*?)# ///[ \t]*$", re.MULTILINE)
 _OPENED = re.compile(r"^# /// evolve[ \t]*$", re.MULTILINE)
+_LIKE_OPENED = re.compile(r"^#[ \t]*//+[ \t]*(?P<word>\w+)[ \t:]*$")
 _GIVEN = {*vars(builtins), "__name__", "__file__", "__doc__", "__spec__", "__loader__", "__package__", "__builtins__"}
 _REFUSED = {
     "brief": "the docstring of the file is the brief",
@@ -110,11 +112,18 @@ def _blocks(path: Path, text: str) -> list[_Block]:
 
 def _markers(text: str) -> Iterator[tuple[int, str]]:
     """The markers in comments, with their lines; a comment that tells of both is none of them."""
+    for line, comment in _comments(text):
+        named = [marker for marker in (START, END) if marker in comment]
+        if len(named) == 1:
+            yield line, named[0]
+
+
+def _comments(text: str) -> Iterator[tuple[int, str]]:
+    """The comments with their lines."""
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            named = [marker for marker in (START, END) if marker in token.string]
-            if token.type == tokenize.COMMENT and len(named) == 1:
-                yield token.start[0], named[0]
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string
     except (tokenize.TokenError, SyntaxError):  # a program that does not parse may be judged all the same
         return
 
@@ -229,11 +238,16 @@ def _check_neighbours(path: Path, tree: ast.Module) -> None:
 
 def _settings(path: Path, text: str) -> dict[str, Any]:
     """The comment block `# /// evolve` ... `# ///` as TOML (the form of PEP 723), with the schema's version."""
+    _check_marker(path, text)
     found = list(_SETTINGS.finditer(text))
-    if len(found) < len(_OPENED.findall(text)) or len(found) > 1:
+    opened = list(_OPENED.finditer(text))
+    if len(found) < len(opened) or len(found) > 1:
+        closed = {each.start() for each in found}
+        wrong = next((each for each in opened if each.start() not in closed), opened[-1])
+        line = text.count("\n", 0, wrong.start()) + 1
         raise TaskError(
-            f"{path}: the settings are one block of lines that begin with `# `, between `# /// evolve` and `# ///`. "
-            "Do: close it, and keep only one"
+            f"{path}:{line}: the settings are one block of lines that begin with `# `, between `# /// evolve` and `# ///`. "
+            "Do: close it with a line `# ///`, and keep only one"
         )
     if not found:
         return {"schema": 1}
@@ -248,3 +262,13 @@ def _settings(path: Path, text: str) -> dict[str, Any]:
         if key in settings:
             raise TaskError(f"{path}: a task in one file has no key {key!r}: {reason}. Do: leave it out")
     return {"schema": 1, **settings}
+
+
+def _check_marker(path: Path, text: str) -> None:
+    """Raises `TaskError` for a comment that is nearly the line which opens the settings: they would be left out without a word."""
+    for line, comment in _comments(text):
+        like = _LIKE_OPENED.match(comment)
+        if like and not _OPENED.match(comment) and get_close_matches(like["word"].lower(), ["evolve"], cutoff=0.8):
+            raise TaskError(
+                f"{path}:{line}: got {comment!r}, which opens no settings. Do: write `# /// evolve`, and `# ///` after the last setting"
+            )

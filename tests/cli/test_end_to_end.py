@@ -166,6 +166,18 @@ def test_equal_seeds_have_equal_digests(call, home, folder):
     assert one == two
 
 
+def test_a_campaign_with_nothing_to_try_is_no_success(call, home, folder):
+    """One line on stderr, and no advice to go on; with --json the end is told as well."""
+    (folder / "seed.py").write_text("def value():\n    return float('5')\n")
+    words = ("run", "number", "--judges", "1", "--budget", "20programs", "--set", 'operators.names=["tune_literals"]')
+    result = call(*words)
+    assert result.exit_code == 1
+    assert "campaign 'number' found nothing to try: tune_literals proposed nothing" in result.stderr
+    assert "--continue" not in result.output
+    told = call(*words, "--json")
+    assert (told.exit_code, json.loads(told.stdout.splitlines()[-1])["reason"]) == (1, "exhausted")
+
+
 def test_a_dry_run_makes_nothing(call, home, folder):
     """Also with --json."""
     text = call("run", "number", "--budget", "5programs", "--dry-run").stdout

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from evolve.types import Outcome
 from tests.written import Written, aiming_campaign, number_task
 
 
@@ -79,8 +80,20 @@ def test_code_and_feedback_are_shown_on_demand(call, short):
     text = call("program", "show", "4", "--code", "--feedback").stdout
     assert "feedback\nit divided by zero\n" in text
     assert "--- seed.py\ndef value():\n    return 1004\n" in text
-    assert "it divided by zero" not in call("program", "show", "4").stdout
     assert "feedback\n(none)" in call("program", "show", "1", "--feedback").stdout
+
+
+def test_a_failure_says_why(call, home):
+    """In one line; --feedback has them all. A success has no such line."""
+    written = Written(home)
+    written.seed()
+    written.failure(Outcome.CRASHED, "it divided by zero\nin line 3")
+    written.campaign.close()
+    lines = call("program", "show", "2").stdout.splitlines()
+    place = lines.index("why        it divided by zero")
+    assert lines[place + 1].strip() == "--feedback prints the rest"
+    assert "in line 3" in call("program", "show", "2", "--feedback").stdout
+    assert "why" not in call("program", "show", "1").stdout
 
 
 def test_a_record_is_shown_as_json_with_its_files(call, short):

@@ -189,10 +189,17 @@ def test_the_program_stands_alone(file: Path, old: str, new: str, message: str) 
             '"""Brief."""\ndef f():\n    # EVOLVE-BLOCK-START\n    return 1\n    # EVOLVE-BLOCK-END\n',
             ":4: the block that begins at line 3 is not complete in itself: unexpected indent",
         ),
-        ('"""B."""\n# /// evolve\n# a = 1\nx = 1\n' + BLOCK.format("y = 2"), ": the settings are one block of lines"),
+        ('"""B."""\n# /// evolve\n# a = 1\nx = 1\n' + BLOCK.format("y = 2"), ":2: the settings are one block of lines"),
+        *(
+            (
+                f'"""B."""\n{line}\n# a = 1\n# ///\n' + BLOCK.format("y = 2"),
+                f":2: got '{line}', which opens no settings",
+            )
+            for line in ("# ///evolve", "#/// evolve", "# /// Evolve", "# // evolve", "# /// evlove")
+        ),
         (
             '"""B."""\n# /// evolve\n# ///\n# /// evolve\n# ///\n' + BLOCK.format("y = 2"),
-            ": the settings are one block of lines",
+            ":4: the settings are one block of lines",
         ),
         (
             '"""B."""\n# /// evolve\n# a = 1\n# b =\n# ///\n' + BLOCK.format("y = 2"),
