@@ -56,9 +56,16 @@ def list_programs(name: str | None, chosen: str, limit: int, as_json: bool) -> N
         if as_json:
             emit_all(lines)
         elif not lines:
-            click.echo(f"campaign {campaign.name} has no programs yet")
+            click.echo(_nothing(campaign))
         else:
             click.echo(_record_table(campaign, lines) if chosen == "all" else _elite_table(campaign, lines))
+
+
+def _nothing(campaign: Campaign) -> str:
+    """Why there is nothing to list."""
+    if not len(campaign.state.history):
+        return f"campaign {campaign.name} has no programs yet"
+    return f"campaign {campaign.name} has no program that holds a place; evolve program list {campaign.name} --all lists its records"
 
 
 def _elite_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:

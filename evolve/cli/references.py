@@ -37,9 +37,20 @@ def _record(campaign: Campaign, number: str, reference: str) -> RecordId:
     if number == BEST:
         best = campaign.state.archive.best
         if best is None:
-            raise ConfigError(f"campaign {campaign.name!r} has no best program yet. Do: run it, with --continue")
+            raise ConfigError(_without_best(campaign))
         return best.record
     return report.settled(campaign, _number(campaign.name, number, reference)).record.id
+
+
+def _without_best(campaign: Campaign) -> str:
+    """Why a campaign has no best program, and what to do about it."""
+    name, records = campaign.name, len(campaign.state.history)
+    if records and not campaign.state.seed_values:
+        return (
+            f"campaign {name!r} has no best program: its seed has failed. Do: `evolve program show {name}/1 --feedback` says why; another "
+            "campaign is NAME/best (evolve campaign list)"
+        )
+    return f"campaign {name!r} has no best program yet. Do: run it, with --continue"
 
 
 def _number(name: str, number: str, reference: str) -> RecordId:

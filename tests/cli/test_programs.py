@@ -53,6 +53,22 @@ def test_a_campaign_without_programs_says_so(call, home):
     assert call("program", "list", "--json").stdout == ""
 
 
+def test_a_campaign_whose_seed_has_failed_says_so(call, home):
+    """And where the reason stands; another run would not help."""
+    written = Written(home)
+    written.failure(Outcome.CRASHED, "boom", ())
+    written.campaign.close()
+    listed = call("program", "list").stdout
+    assert (
+        listed
+        == "campaign number has no program that holds a place; evolve program list number --all lists its records\n"
+    )
+    assert (
+        "its seed has failed. Do: `evolve program show number/1 --feedback` says why"
+        in call("program", "show", "best").stderr
+    )
+
+
 @pytest.mark.parametrize("reference", ["number/6", "6", "best", "number/best"])
 def test_a_program_is_named_in_several_ways(call, short, reference):
     """With the campaign, or in the one written last."""
