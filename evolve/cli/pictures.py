@@ -9,11 +9,18 @@ from evolve.campaign import Campaign
 from evolve.judge import Job, decode_report, encode_job
 from evolve.judge.executor import LocalExecutor
 from evolve.report import record_name, settled
-from evolve.types import ConfigError, Parameters, RecordId, TaskError, TextId, Trial
+from evolve.types import ConfigError, Parameters, RecordId, Task, TaskError, TextId, Trial
+
+
+def check_draws(task: Task) -> None:
+    """Raises `ConfigError` for a task without pictures."""
+    with closing(LocalExecutor(task, 1)) as executor:
+        if "draw" not in executor.describe().functions:
+            raise ConfigError(f"task {task.name!r} draws no pictures. Do: add an @evaluate.draw to its evaluator")
 
 
 def draw(campaign: Campaign, record: RecordId, target: Path) -> None:
-    """Writes the picture of a record to `target`, for a certificate that of the program which it proves; raises `ConfigError` or
+    """Writes the picture of a record to `target`, of a task that draws; for a certificate that of the program which it proves; raises `ConfigError` or
     `TaskError`."""
     found = settled(campaign, record).record
     if found.evaluation.certified and found.origin.about:
@@ -36,8 +43,7 @@ def draw(campaign: Campaign, record: RecordId, target: Path) -> None:
 def _drawn(campaign: Campaign, job: Job, name: str) -> str:
     task = campaign.task
     with closing(LocalExecutor(task, 1)) as executor:
-        if "draw" not in executor.describe().functions:
-            raise ConfigError(f"task {task.name!r} draws no pictures. Do: add an @evaluate.draw to its evaluator")
+        executor.describe()
         report = decode_report(executor.submit(job.id, encode_job(job)).result())
     if not report.drawing:
         feedback = report.texts.get(TextId(report.evaluation.feedback), "").strip()

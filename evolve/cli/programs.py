@@ -129,6 +129,8 @@ def show_program(
         if artifact is not None:
             click.echo(_artifact(campaign, number, artifact))
             return
+        if draw is not None:
+            pictures.check_draws(campaign.task)
         shown = evidence.shown(campaign, number)
         if as_json:
             emit(shown)

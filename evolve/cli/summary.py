@@ -94,7 +94,8 @@ def nothing_to_try(campaign: Campaign, end: Ended) -> str:
 def closing_words(campaign: Campaign, end: Ended) -> str:
     """The end of a run, for a person."""
     speed = f"{end.programs / end.seconds:.0f}/s" if end.seconds else "0/s"
-    spent = f"{end.programs:,} programs judged in {duration(end.seconds)}, {speed}"
+    programs = f"{end.programs:,} program{'' if end.programs == 1 else 's'}"
+    spent = f"{programs} judged in {duration(end.seconds)}, {speed}"
     waiting = f", {wording.waiting(end.left)}" if end.left else ""
     head = f"campaign {end.campaign} ended: {_REASONS[end.reason]} ({spent}{waiting})."
     if end.refusal:

@@ -11,7 +11,9 @@ from evolve.conformance.declared import declarations
 from evolve.conformance.findings import CaseLine, Conformance, Finding
 from evolve.conformance.impostors import NO_LIMIT, NO_NUMBER, Impostor, cast, opened
 from evolve.conformance.judges import feedback, in_short, judged
+from evolve.conformance.proposals import changeable
 from evolve.judge import Description, Job, LocalExecutor, Report
+from evolve.plugins import load
 from evolve.statistics import noise_floor
 from evolve.types import Carried, Evaluation, Outcome, Parameters, Stage, Task, TextId, Trial
 
@@ -44,6 +46,7 @@ def check(task: Task, slots: int) -> Conformance:
         findings = list(seed.findings)
         cases: tuple[CaseLine, ...] = ()
         if seed.evaluation.outcome is Outcome.OK:
+            findings.append(changeable(task, seed.evaluation, load()))
             findings += declarations(task, seed.evaluation)
             findings += _functions(task, description, executor, seed.first)
             findings += _carried(task, executor, seed.first)

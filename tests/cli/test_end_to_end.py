@@ -109,6 +109,27 @@ def test_a_picture_that_cannot_be_made_is_an_error(call, home, folder, text, mes
     assert not (home / "p.svg").exists()
 
 
+def test_a_task_without_pictures_says_so_first(call, home, folder):
+    """Before the record, also of one that left nothing to draw."""
+    (folder / "evaluator.py").write_text(
+        TASK["evaluator.py"].partition("@evaluate.draw")[0].replace(', artifacts={"value": value}', "")
+    )
+    assert call("run", "number", "--budget", "1programs", "--judges", "1").exit_code == 0
+    result = call("program", "show", "1", "--draw", home / "p.svg")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "task 'number' draws no pictures" in result.stderr
+
+
+def test_a_record_without_artifacts_cannot_be_drawn(call, home, folder):
+    """Of a task that draws others."""
+    (folder / "evaluator.py").write_text(TASK["evaluator.py"].replace(', artifacts={"value": value}', ""))
+    assert call("run", "number", "--budget", "1programs", "--judges", "1").exit_code == 0
+    result = call("program", "show", "1", "--draw", home / "p.svg")
+    assert result.exit_code == 1
+    assert "number/1 has no artifacts to draw (ok)" in result.stderr
+    assert not (home / "p.svg").exists()
+
+
 def test_json_on_stdout_is_records_and_the_end(call, home, folder):
     """And nothing else; what people read goes to stderr."""
     result = call("run", "number", "--budget", "5programs", "--judges", "1", "--json", "--name", "mine")

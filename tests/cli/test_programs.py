@@ -241,14 +241,6 @@ def test_a_lineage_tells_each_step(call, short):
     assert "crashed" in call("program", "lineage", "4").stdout
 
 
-def test_a_record_without_artifacts_cannot_be_drawn(call, short):
-    """And no file is left."""
-    result = call("program", "show", "4", "--draw", short / "picture.svg")
-    assert result.exit_code == 1
-    assert "number/4 has no artifacts to draw (crashed)" in result.stderr
-    assert not (short / "picture.svg").exists()
-
-
 def test_the_front_is_listed_on_demand(call, home):
     """With a column for each objective."""
     aiming_campaign(home).close()

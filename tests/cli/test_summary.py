@@ -56,6 +56,15 @@ def test_the_end_says_why(campaign, reason, left, expected):
     assert expected in words(campaign, reason, left)
 
 
+def test_one_program_is_told_in_the_singular(tmp_path):
+    """The seed is none of the budget's."""
+    written = Written(tmp_path)
+    written.seed()
+    written.proposal(4.0)
+    with written.campaign as campaign:
+        assert "(1 program judged in" in words(campaign)
+
+
 def test_no_improvement_is_said(tmp_path):
     """The seed stays the best."""
     written = Written(tmp_path)

@@ -64,6 +64,7 @@ def test_a_good_task_passes_everything(tmp_path: Path) -> None:
     assert told(result, "passed") == {
         "seed": "fitness 5",
         "seed again": "equal, as `deterministic = true` says",
+        "what operators can change": "tune_literals, mutate_ast can change the seed",
         "axes": "the seed has size 5",
         "carry": "the seed leaves value",
         "draw": "an SVG picture of 6 characters",
