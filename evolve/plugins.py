@@ -196,7 +196,7 @@ def load(points: Iterable[EntryPoint] | None = None) -> Plugins:
         manager.check_pending()
     except pluggy.PluginValidationError as error:
         raise PluginError(
-            f"a plugin implements a hook that does not exist: {error}. Do: see docs/plugins.md for the hooks"
+            f"a plugin implements a hook that does not exist: {error}. Do: rename it; `evolve plugin new NAME` writes hooks that exist"
         ) from error
     return Plugins(
         manager,

@@ -63,7 +63,7 @@ def _resolved(folder: Path) -> Path:
 
 def _not_found(reference: str, path: Path) -> str:
     if path.is_dir():
-        return f"the folder {str(path)!r} has no {TASK_FILE} and no {ONE_FILE}. Do: write one, docs/tasks.md shows how"
+        return f"the folder {str(path)!r} has no {TASK_FILE} and no {ONE_FILE}. Do: write one; `evolve task new NAME` shows how"
     if path.exists():
         return f"a task is a folder with a {TASK_FILE}, or one Python file, got the file {str(path)!r}. Do: name the folder"
     if path.suffix == ".py":

@@ -232,7 +232,7 @@ def _check_neighbours(path: Path, tree: ast.Module) -> None:
             if beside or not name:
                 raise TaskError(
                     f"{path}:{node.lineno}: a task in one file imports no other file of its folder, got `{ast.unparse(node)}`. "
-                    "Do: move the code here, or make the task a folder (docs/from-one-file-to-a-package.md)"
+                    "Do: move the code here, or make the task a folder (`evolve task new NAME` writes one)"
                 )
 
 

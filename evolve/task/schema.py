@@ -76,7 +76,7 @@ class FitnessTable(Table):
 class AxisTable(Table):
     """`[[axes]]`: what makes good programs different; the best of every cell is kept."""
 
-    name: Name = Field(description="the descriptor that the evaluator returns")
+    name: Name = Field(description="the descriptor that the evaluator returns: letters, digits and underscores")
     low: Finite = Field(description="where the first cell begins; what is lower falls into it")
     high: Finite = Field(description="where the last cell ends; what is higher falls into it")
     bins: int = Field(ge=1, le=10_000, description="how many cells of equal width")
@@ -302,7 +302,7 @@ def _explained(error: ValidationError) -> str:
     keys = tuple(key for key in first["loc"] if key != "[key]")
     where = _dotted(keys)
     if first["type"] == "extra_forbidden":
-        return f"unknown key {where!r}.{did_you_mean(str(keys[-1]), _known(keys[:-1]))} Do: correct it; docs/tasks.md explains every key"
+        return f"unknown key {where!r}.{did_you_mean(str(keys[-1]), _known(keys[:-1]))} Do: correct it; `evolve task schema --markdown` explains every key"
     if first["type"] == "missing":
         return (
             f"the key {where!r} is missing. Do: add it, for example {keys[-1]} = {1 if keys == ('schema',) else '...'}"

@@ -270,7 +270,7 @@ def test_a_wrong_key_is_shown_with_the_file_and_its_path(folder: Path) -> None:
     (folder / "task.toml").write_text("schema = 1\n[[stages]]\nsecond = 3\n")
     assert (
         error_of(folder)
-        == f"{folder / 'task.toml'}: unknown key 'stages[0].second'. Did you mean 'seconds'? Do: correct it; docs/tasks.md explains every key"
+        == f"{folder / 'task.toml'}: unknown key 'stages[0].second'. Did you mean 'seconds'? Do: correct it; `evolve task schema --markdown` explains every key"
     )
 
 
