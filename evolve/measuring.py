@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from evolve.judge import Description, Job, Report, decode_report, encode_job, encode_report
-from evolve.types import Case, Outcome, Parameters, Program, Task, Trial, canonical, digest
+from evolve.types import REPEATABLE, Case, Parameters, Program, Task, Trial, canonical, digest
 from evolve.types.codec import encode
 
 
@@ -66,13 +66,15 @@ def trials(task: Task, program: Program, seeds: Iterable[int], case: Case | None
 
 @dataclass(frozen=True)
 class Measuring:
-    """How programs of one task are judged here: by which judges, how many at a time, and where results are kept (None: nowhere)."""
+    """How programs of one task are judged here: by which judges, how many at a time, and where results are kept (None: nowhere).
+    `release` is the package and version of a plugin's evaluator."""
 
     task: Task
     judges: Submits
     description: Description
     slots: int
     cache: Cache | None = None
+    release: str = ""
     clock: Callable[[], float] = time.monotonic
 
     def measure(self, wanted: Iterable[Wanted], deadline: float = float("inf")) -> Iterator[Measured]:
@@ -96,7 +98,7 @@ class Measuring:
         done, _ = wait(open_jobs, return_when=FIRST_COMPLETED)
         for future in done:
             one, report = open_jobs.pop(future), decode_report(future.result())
-            if self.cache is not None and report.evaluation.outcome is not Outcome.INTERNAL:
+            if self.cache is not None and report.evaluation.outcome in REPEATABLE:
                 self.cache.put(self._key(one), encode_report(report))
             yield Measured(one, report)
 
@@ -108,4 +110,4 @@ class Measuring:
         """What a result depends on: the task, the program, the trial, and where it is judged."""
         where = [self.description.hardware, self.description.environment, self.description.isolation]
         what = [self.task.version, one.program.id, encode(one.trial), bool(one.case)]
-        return digest(canonical(["measured", *what, *where]))
+        return digest(canonical(["measured", self.release, *what, *where]))

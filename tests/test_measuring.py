@@ -96,9 +96,9 @@ def test_a_result_is_that_of_one_task_version_and_one_machine(
     assert seeds(measuring(circle_task, cache).measure(trials(circle_task, PROGRAM, (0,))), kept=True) == [0, 0]
 
 
-def test_a_failure_of_the_machinery_is_not_kept(circle_task: Task, cache: FakeCache) -> None:
-    """A program's own failure is."""
-    for outcome, kept in ((Outcome.INTERNAL, 0), (Outcome.CRASHED, 1)):
+def test_what_another_moment_may_change_is_not_kept(circle_task: Task, cache: FakeCache) -> None:
+    """A failure of the machinery, and a program that was too slow or crashed; a wrong answer stays wrong."""
+    for outcome, kept in ((Outcome.INTERNAL, 0), (Outcome.TIMED_OUT, 0), (Outcome.CRASHED, 0), (Outcome.WRONG, 1)):
         judges = FakeJudges(outcome)
         rows = list(measuring(circle_task, cache, judges=judges).measure(trials(circle_task, circle_task.seed, (0,))))
         assert ([row.report.evaluation.outcome for row in rows], len(cache)) == ([outcome], kept)

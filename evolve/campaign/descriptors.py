@@ -1,4 +1,5 @@
-"""Where the archive's axes find their numbers: what the evaluator said, else the metric of that name, else the program's text.
+"""Where the archive's axes find their numbers: `size_log2` and `seed_distance` in the program's text; any other in what the evaluator said,
+else in the metric of that name.
 
 Invariant: a pure function of the evaluation, the program and the seed, so that other axes can be had for stored evaluations, too."""
 

@@ -8,12 +8,12 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from evolve.store import Log
-from evolve.types import Outcome, Program, ProgramId, Record, RecordId, Task, TextId
+from evolve.types import Evaluation, Outcome, Program, ProgramId, Record, RecordId, Task, TextId
 from evolve.types.codec import decode
 
 RECENT = 200
@@ -72,6 +72,13 @@ class Reader:
     def task(self, definition: str) -> Task:
         """The whole task that an event names by the id of its text."""
         return decode(Task, json.loads(self.text(TextId(definition))))
+
+
+def without_result(record: Record) -> Record:
+    """The record; one that was judged on a case without its evaluation, for what the search does not see must not guide it."""
+    if not record.origin.case:
+        return record
+    return replace(record, evaluation=Evaluation.failed(Outcome.SCREENED, "", stage=record.evaluation.stage))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +143,9 @@ class Past:
         return recent[math.ceil(share * len(recent)) - 1] if len(recent) >= FEW else None
 
     def record(self, record: RecordId) -> Record:
-        """The whole record, read from the log."""
+        """The whole record, read from the log; of one on a case, not what was found there."""
         self._at(record)
-        return self.reader.settled(record).record
+        return without_result(self.reader.settled(record).record)
 
     def program(self, program: ProgramId) -> Program:
         """A stored program."""

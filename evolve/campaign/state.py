@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from evolve.archive import Archive
 from evolve.campaign.cases import Cases
-from evolve.campaign.history import Columns, Past, Reader
+from evolve.campaign.history import Columns, Past, Reader, without_result
 from evolve.types import (
     REJUDGED,
     Asked,
@@ -32,6 +32,8 @@ from evolve.types import (
     TaskChanged,
 )
 
+BOUND = "bound"
+"""Who quarantines a program that is beyond the proven bound."""
 NOISE = "noise floor"
 """Why the seed of a noisy task is measured again."""
 NOBODYS_FAULT = frozenset({Outcome.INTERNAL, Outcome.SCREENED})
@@ -194,7 +196,7 @@ class State:
                 self._taken(event.request)
             case _:
                 pass
-        self._tell(event)
+        self._tell(replace(event, record=without_result(event.record)) if isinstance(event, Settled) else event)
 
     def _asked(self, event: Asked) -> None:
         self.steps[event.step] = Step(event)
@@ -226,6 +228,8 @@ class State:
         self.judged.clear()
         self.columns.since = len(self.columns.programs)
         self._judge_by(task)
+        # What a rule found with the old evaluator's values is void; what a person has decided stays.
+        self.quarantined = {about: ruling for about, ruling in self.quarantined.items() if ruling.by != BOUND}
         for ruling in self.quarantined.values():
             self.archive.rule(ruling)
         if self.machine is not None:
@@ -241,12 +245,15 @@ class State:
         judged = zip(programs[since:], self.columns.fitness[since:], strict=True)
         known = {elite.program for elite in held} | {program for program, fitness in judged if not math.isnan(fitness)}
         left = [record for record in self.former if programs[record - 1] not in known]
-        return [*dict.fromkeys(programs.index(elite.program) + 1 for elite in held), *left]
+        first: dict[ProgramId | None, RecordId] = {}
+        for number, program in enumerate(programs, 1):
+            first.setdefault(program, number)
+        return [*dict.fromkeys(first[elite.program] for elite in held), *left]
 
     def _record(self, record: Record) -> None:
         self.columns.append(record)
         self.last_step = max(self.last_step, record.origin.step)
-        if record.origin.kind == "seed":
+        if record.origin.kind == "seed" and record.evaluation.outcome is not Outcome.INTERNAL:
             self.seed_record, self.seed_seconds = record.id, record.evaluation.seconds
         if record.origin.case:
             self.cases.settle(record)

@@ -24,7 +24,7 @@ from evolve.loop import finish
 from evolve.plugins import load
 from evolve.store import Locked, Log, writer
 from evolve.task.one_file import program_of
-from evolve.types import ConfigError, Import, RecordId, Settled, Task
+from evolve.types import ConfigError, Import, Outcome, RecordId, Settled, Task
 
 LARGEST = 16 << 20
 """Bytes of all files together."""
@@ -84,6 +84,8 @@ def add_program(files: Sequence[str], name: str | None, thought: str, parent: in
         emit(added)
     else:
         click.echo(facts(_told(added, task)))
+    if added.outcome not in ("", Outcome.OK):
+        click.get_current_context().exit(1)
 
 
 def read_files(paths: Sequence[str], task: Task) -> Mapping[str, str]:

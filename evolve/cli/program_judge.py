@@ -24,6 +24,7 @@ from evolve.cli.parameters import parameters
 from evolve.judge import Job, LocalExecutor, Report, decode_report, encode_job
 from evolve.judge.machine import usable_cores
 from evolve.measuring import Measuring, trials
+from evolve.plugins import load
 from evolve.store import EvaluationCache
 from evolve.types import Case, ConfigError, Outcome, Parameters, Program, Task, TextId, Trial
 from evolve.types.suggest import did_you_mean
@@ -89,8 +90,9 @@ def judge_program(files: tuple[str, ...], reference: str, fresh: bool, as_json: 
     what is missing.
     """
     request = _request(files, reference, **words)
-    with closing(LocalExecutor(request.task, usable_cores())) as executor, _cache(fresh) as cache:
-        measuring = Measuring(request.task, executor, executor.describe(), usable_cores(), cache)
+    release = load().evaluator_release(request.task.evaluator)
+    with closing(LocalExecutor(request.task, usable_cores())) as executor, _cache(fresh or release is None) as cache:
+        measuring = Measuring(request.task, executor, executor.describe(), usable_cores(), cache, release or "")
         results = _judged(request, measuring, executor, _Progress(request.seeds, as_json))
     found = summary(request.task, request.program.id, results.rows, results.cases, results.certificates)
     _tell(request, results, found, as_json=as_json)

@@ -21,7 +21,7 @@ from evolve.judge.executor import LocalExecutor
 from evolve.loop import finish
 from evolve.plugins import load
 from evolve.stop import duration
-from evolve.types import REJUDGED, EvolveError
+from evolve.types import REJUDGED, EvolveError, Outcome, SandboxError
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +137,12 @@ def _judge(campaign: Campaign, plan: Rejudging, *, as_json: bool) -> None:
         click.echo(facts(_told(campaign, found)))
     if ending.reason != "finished":
         click.get_current_context().exit(INTERRUPTED)
+    unjudged = found.outcomes.get(Outcome.INTERNAL.value, 0)
+    if unjudged:
+        raise SandboxError(
+            f"the judges failed on {unjudged} of the programs, which hold no place before they are judged. "
+            f"Do: `evolve program list {campaign.name} --all` names them, and then the same command judges what is missing"
+        )
 
 
 def _outcomes(campaign: Campaign) -> dict[str, int]:

@@ -38,7 +38,7 @@ def _decides(path: Path, folder: Path) -> bool:
     """Whether a file may decide a score: no README, nothing hidden, no cache of compiled code, and no log of a campaign that lives
     in the task's own folder."""
     parts = path.relative_to(folder).parts
-    if parts[0] == "archive":
+    if parts[:2] == ("archive", "campaigns") or (parts[0] == "archive" and path.name.startswith("cache.db")):
         return False
     ignored = any(part.startswith(".") or part == "__pycache__" for part in parts) or path.name in _READMES
     return path.is_file() and not ignored

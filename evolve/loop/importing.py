@@ -3,14 +3,14 @@
 Invariant: the same rules hold for it as for what an operator proposes; its text is in the log in the same transaction as the step, so that
 a step which is interrupted is finished by the next run."""
 
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 
 from evolve import changes, novelty
 from evolve.campaign import Campaign
 from evolve.campaign.requests import Add
 from evolve.campaign.rulings import first_records, program_of
 from evolve.campaign.state import State
-from evolve.types import Asked, ConfigError, Import, Program, ProgramId, RecordId
+from evolve.types import Asked, ConfigError, Import, PluginError, Program, ProgramId, RecordId
 
 
 class Known(ConfigError):
@@ -29,7 +29,7 @@ def imported(campaign: Campaign, wish: Add, request: str, signatures: MutableMap
     family = [state.reader.program(program_of(campaign, parent)) for parent in parents]
     signature = novelty.signature(program)
     _check_new(campaign, program, signature, signatures)
-    reason = changes.refusal(campaign.task, program) or campaign.plugins.screen(campaign.task, program, family)
+    reason = changes.refusal(campaign.task, program) or _screened(campaign, program, family)
     if reason:
         raise ConfigError(f"the program may not be judged: {reason}. Do: mend it, and add it again")
     campaign.log.put_program(program, signature)
@@ -39,6 +39,14 @@ def imported(campaign: Campaign, wish: Add, request: str, signatures: MutableMap
     asked = Asked(state.last_step + 1, action, after=len(state.columns.programs))
     campaign.write(asked)
     return asked
+
+
+def _screened(campaign: Campaign, program: Program, family: Sequence[Program]) -> str:
+    """What a plugin has against a program; one that breaks is a reason, too, and harms nobody but the person who asks."""
+    try:
+        return campaign.plugins.screen(campaign.task, program, family) or ""
+    except PluginError as error:
+        return str(error)
 
 
 def _check_new(

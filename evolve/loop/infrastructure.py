@@ -51,8 +51,8 @@ class Infrastructure:
         return max(0.0, self._next - self._clock()) if self.in_doubt and not self._under_way else None
 
     def again(self, work: Work) -> bool:
-        """Whether a job that the machinery failed is to be judged once more. A seed is not, nor a canary: it has its own turn."""
-        return work.tries + 1 < TRIES and work.origin.kind != "seed" and work.origin.case != CANARY
+        """Whether a job that the machinery failed is to be judged once more. A canary is not: it has its own turn."""
+        return work.tries + 1 < TRIES and work.origin.case != CANARY
 
     def canary(self) -> Measure | None:
         """The seed, when it is time to judge it again."""

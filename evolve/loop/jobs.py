@@ -139,7 +139,7 @@ class Jobs:
 
     def _key(self, program: Program, trial: Trial) -> str:
         """The cache's key: all that an evaluation depends on; empty where a part of that has no version."""
-        if self._release is None:
+        if self._release is None or self._tops:
             return ""
         return digest(canonical([self._task.version, self._release, self._environment, program.id, encode(trial)]))
 

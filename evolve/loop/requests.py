@@ -11,7 +11,7 @@ from evolve.campaign.inbox import Inbox, Letter
 from evolve.campaign.requests import PERSON, Add, Answer, Hint, Quarantine, Release, Request, Stop
 from evolve.campaign.rulings import best_record, rule
 from evolve.loop.importing import Known, imported
-from evolve.types import Asked, ConfigError, EvolveError, Lesson, LessonWritten, ProgramId
+from evolve.types import Asked, ConfigError, Lesson, LessonWritten, ProgramId, StoreError
 
 INTERVAL = 1.0
 """Seconds between two looks into the inbox."""
@@ -59,7 +59,7 @@ class Requests:
             return self._done(request)
         except Known as error:
             return Answer(request.id, accepted=False, told=str(error), records=(error.record,) if error.record else ())
-        except EvolveError as error:
+        except (ConfigError, StoreError) as error:
             return Answer(request.id, accepted=False, told=str(error))
 
     def _done_before(self, request: Request) -> Answer:

@@ -9,7 +9,7 @@ from evolve import novelty
 from evolve.campaign import Campaign
 from evolve.campaign.cases import CANARY
 from evolve.campaign.descriptors import Descriptors
-from evolve.campaign.state import NOISE
+from evolve.campaign.state import BOUND, NOISE
 from evolve.judge import Description, Report, decode_report
 from evolve.loop.infrastructure import HOPELESS, Infrastructure
 from evolve.loop.jobs import Jobs, Work, proposal_origin
@@ -17,6 +17,7 @@ from evolve.loop.proposing import Draft
 from evolve.statistics import noise_floor
 from evolve.store import EvaluationCache
 from evolve.types import (
+    REPEATABLE,
     Asked,
     Child,
     Evaluation,
@@ -41,7 +42,6 @@ NOTHING_NEW = 500
 """Screened proposals in a row after which a campaign is exhausted."""
 WORTH_CACHING = 0.1
 """Seconds; a shorter evaluation is repeated for less than a look-up and a write cost."""
-CACHED = frozenset({Outcome.OK, Outcome.WRONG, Outcome.INVALID, Outcome.BUILD_FAILED})
 
 
 class Settling:
@@ -128,7 +128,7 @@ class Settling:
             self.failure = _noted(
                 SandboxError, _hopeless(work), report, "mend the evaluator, or what it needs of the machine"
             )
-        if self._cache and work.key and evaluation.outcome in CACHED and evaluation.seconds >= WORTH_CACHING:
+        if self._cache and work.key and evaluation.outcome in REPEATABLE and evaluation.seconds >= WORTH_CACHING:
             name = f"{self._campaign.name}/{len(self._state.columns.programs)}"
             self._worth_caching.append((work.key, name.encode() + b"\n" + result))
 
@@ -195,7 +195,7 @@ class Settling:
             return
         assert event.record.program is not None, "a program without files has no fitness"
         why = f"{self._task.fitness.name} {self._task.fitness.shown(fitness)!r} is beyond the proven bound {bound!r}"
-        self._campaign.write(Ruled("quarantine", event.record.program, "bound", why))
+        self._campaign.write(Ruled("quarantine", event.record.program, BOUND, why))
 
     def _rule_by_cases(self, record: Record) -> None:
         """A program is promoted when all held-out cases agree that it is no worse than the seed: one of its own may have been the last

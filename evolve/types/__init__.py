@@ -10,7 +10,17 @@ from evolve.types.errors import (
     StoreError,
     TaskError,
 )
-from evolve.types.evaluation import Carried, Evaluation, Outcome, Parameters, Split, Trial, Trust, UnusableFitness
+from evolve.types.evaluation import (
+    REPEATABLE,
+    Carried,
+    Evaluation,
+    Outcome,
+    Parameters,
+    Split,
+    Trial,
+    Trust,
+    UnusableFitness,
+)
 from evolve.types.events import (
     FROM_SCRATCH,
     REJUDGED,
@@ -65,6 +75,7 @@ from evolve.types.task import (
 )
 
 __all__ = [
+    "REPEATABLE",
     "ConfigError",
     "EditError",
     "EvolveError",

@@ -36,6 +36,10 @@ class Outcome(StrEnum):
     INTERNAL = "internal"
 
 
+REPEATABLE = frozenset({Outcome.OK, Outcome.WRONG, Outcome.INVALID, Outcome.BUILD_FAILED})
+"""Outcomes that say what a program is; one that crashed or was too slow may do better where less else is running."""
+
+
 class Parameters(dict[str, Scalar]):
     """A task's parameters, read as attributes: `trial.parameters.n`."""
 

@@ -186,10 +186,10 @@ def test_a_program_is_read_from_a_folder_or_stdin(call, ran, tmp_path, monkeypat
 
 
 def test_a_program_that_fails_is_a_record_too(call, ran, tmp_path):
-    """The command did what it was asked for."""
+    """But no success."""
     (tmp_path / "mine.py").write_text("def value():\n    return 1 / 0\n")
     result = call("program", "add", tmp_path / "mine.py")
-    assert (result.exit_code, "outcome  crashed" in result.stdout) == (0, True)
+    assert (result.exit_code, "outcome  crashed" in result.stdout) == (1, True)
     assert "--feedback" in result.stdout
 
 

@@ -78,6 +78,22 @@ def test_what_a_case_finds_changes_no_estimate_and_is_no_fitness_of_the_history(
         assert campaign.state.seed_values == [-2.0]
 
 
+def test_neither_strategies_nor_operators_get_to_see_what_a_case_found(bench, task):
+    """What is told of such a record, and what can be read of it, has no result."""
+    campaign, told = bench.create("confirm.share=0.5", task=task), []
+    tell = campaign.strategy.tell
+    campaign.strategy.tell = lambda event: (told.append(event), tell(event))
+    with campaign:
+        bench.run(campaign, FakeExecutor(near_the_target))
+        cases = on_cases(campaign)
+        assert {record.evaluation.outcome for record in cases} == {Outcome.OK}
+        seen = [event.record for event in told if isinstance(event, Settled) and event.record.origin.case]
+        seen += [campaign.state.history.record(record.id) for record in cases]
+        assert len(seen) == 2 * len(cases)
+        found = {(one.evaluation.outcome, one.evaluation.fitness, *one.evaluation.artifacts) for one in seen}
+        assert found == {(Outcome.SCREENED, None)}
+
+
 def test_a_best_that_is_no_worse_than_the_seed_on_every_case_is_promoted(bench, task):
     """Once, by a ruling that names the cases."""
     with bench.create("confirm.share=0.5", task=task) as campaign:

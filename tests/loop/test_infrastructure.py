@@ -10,7 +10,18 @@ from evolve.judge import Job, Report
 from evolve.loop import infrastructure
 from evolve.loop.infrastructure import HOPELESS, IN_A_ROW, Infrastructure
 from evolve.loop.jobs import Work
-from evolve.types import Evaluation, Measure, Origin, Outcome, Program, ProgramId, SandboxError, Settled, text_id
+from evolve.types import (
+    Evaluation,
+    Measure,
+    Origin,
+    Outcome,
+    Program,
+    ProgramId,
+    SandboxError,
+    Settled,
+    TaskError,
+    text_id,
+)
 
 SEED = Program({"seed.py": ""})
 
@@ -45,12 +56,12 @@ def failing(patience=60.0):
         (work(), True),
         (work(tries=1), False),
         (work("measurement"), True),
-        (work("seed"), False),
+        (work("seed"), True),
         (work("measurement", case=CANARY), False),
     ],
 )
 def test_a_job_that_the_machinery_failed_is_tried_once_more(tried, again):
-    """A seed is not, for its evaluator is broken more likely than the machine; nor is a canary, which comes again anyhow."""
+    """A canary is not: it comes again anyhow."""
     assert Infrastructure(ProgramId("seed"), 60.0, Clock()).again(tried) is again
 
 
@@ -182,6 +193,17 @@ def test_an_evaluator_that_fails_on_all_but_the_seed_stops_the_campaign(bench):
         pytest.raises(SandboxError, match=r"fail on everything but the seed, which passed 3 times .*: 'x'"),
     ):
         bench.run(campaign, FakeExecutor(judge))
+
+
+def test_a_seed_that_the_machinery_failed_is_judged_again_by_the_next_run(bench):
+    """Nothing was found out about it."""
+    with bench.create() as campaign, pytest.raises(TaskError, match="fails its own evaluator: internal"):
+        bench.run(campaign, FakeExecutor(lambda job: broken()))
+    with bench.open() as campaign:
+        assert bench.run(campaign).reason == "budget"
+        assert campaign.state.archive.best.fitness > -2.0
+    with bench.open(readonly=True) as campaign:
+        assert campaign.state.difference is None
 
 
 def test_an_interrupt_ends_the_waiting(bench):
