@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from evolve.campaign.campaign import Campaign
 from evolve.campaign.rulings import first_records
+from evolve.campaign.state import BOUND
 from evolve.types import (
     REJUDGED,
     Asked,
@@ -56,7 +57,8 @@ def planned(campaign: Campaign, task: Task, *, everything: bool) -> Rejudging:
     if not changed and not state.columns.since:
         return Rejudging(task, False, (), (), 0, None)
     chosen = list(first_records(state).values()) if everything else state.elites() if changed else state.former
-    out = {task.seed.id, *judged, *state.quarantined}
+    ruled = {about for about, ruling in state.quarantined.items() if not (changed and ruling.by == BOUND)}
+    out = {task.seed.id, *judged, *ruled}
     records = tuple(one for one in chosen if state.columns.programs[one - 1] not in out and one not in waiting)
     seconds = _mean_seconds(campaign, (*waiting, *records))
     return Rejudging(task, changed or not state.seed_record, records, waiting, len(measures) - len(waiting), seconds)

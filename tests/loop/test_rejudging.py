@@ -154,6 +154,23 @@ def test_quarantines_stay_and_what_was_released_can_be_judged(bench, newer):
         }
 
 
+def test_what_was_beyond_the_bound_by_the_older_values_is_judged_by_the_newer(bench, circle_task, newer):
+    """The older evaluator was wrong, or its bound; a rule's verdict rests on both."""
+    with bench.create(task=dataclasses.replace(circle_task, bound=-1.0)) as campaign:
+        bench.run(campaign)
+        ruled = {ruling.about for ruling in events(campaign, Ruled)}
+        assert ruled
+        rejudge(campaign, newer, near_seven, everything=True)
+        best = campaign.state.archive.best
+        assert best.fitness > -1.0
+        assert best.program in ruled
+        assert campaign.state.quarantined == {}
+        state = campaign.state.archive.state()
+    with bench.open(readonly=True) as campaign:
+        assert campaign.state.difference is None
+        assert campaign.state.archive.state() == state
+
+
 def test_an_interrupted_one_goes_on_with_what_is_missing(bench, newer):
     """Whoever runs next: the steps are in the log."""
     judged = []
