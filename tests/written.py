@@ -110,6 +110,11 @@ class Written:
         origin = Origin("measurement", self.next, about=about, why="certify")
         return self._settle(origin, program, self._ok(fitness, certified=True))
 
+    def again(self, about: int, fitness: float) -> Settled:
+        """A repeated measurement of a record's program."""
+        program = self.campaign.log.program(self.campaign.log.settled(about).record.program)
+        return self._settle(Origin("measurement", self.next, about=about, why="report"), program, self._ok(fitness))
+
     @property
     def next(self) -> int:
         """The number of the next record."""

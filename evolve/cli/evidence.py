@@ -54,6 +54,7 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
         ("outcome", line.outcome),
         ("why", _why(shown)),
         ("score", _score(campaign, line)),
+        ("estimate", _estimate(campaign, line)),
         ("objectives", _objectives(campaign, line)),
         ("constraints", _constraints(campaign, shown)),
         ("certified", _certificate(shown)),
@@ -113,6 +114,21 @@ def _score(campaign: Campaign, line: report.RecordLine) -> str:
     fitness = campaign.task.fitness
     error = f" +- {line.standard_error:.2g}" if line.standard_error else ""
     return f"{fitness.name} {wording.number(line.fitness, fitness)}{error}  {_basis(line)}"
+
+
+def _estimate(campaign: Campaign, line: report.RecordLine) -> str:
+    """What all judgings of a noisy task's elite say together, and what is reported of it; the score is that of one judging alone."""
+    archive = campaign.state.archive
+    holders = [*([archive.best] if archive.best else []), *archive.elites()]
+    elite = next((one for one in holders if one.program == line.program), None)
+    if elite is None or elite.estimate.count < 2:
+        return ""
+    shown = campaign.task.fitness.shown
+    said = f"{wording.number(shown(elite.estimate.mean), campaign.task.fitness)}, the mean of {elite.estimate.count} judgings"
+    if elite.reported is None:
+        return said
+    reported = wording.number(shown(elite.reported.mean), campaign.task.fitness)
+    return f"{said}; reported is {reported}, of the {elite.reported.count} since it won its place"
 
 
 def _basis(line: report.RecordLine) -> str:

@@ -1,5 +1,6 @@
 """`evolve program`."""
 
+import dataclasses
 import json
 
 import pytest
@@ -51,6 +52,17 @@ def test_a_campaign_without_programs_says_so(call, home):
     Written(home).campaign.close()
     assert call("program", "list").stdout == "campaign number has no programs yet\n"
     assert call("program", "list", "--json").stdout == ""
+
+
+def test_an_elite_of_a_noisy_task_is_shown_with_the_mean_of_its_judgings(call, home):
+    """The score is that of one judging, which chose it and may have been lucky."""
+    written = Written(home, dataclasses.replace(number_task(), deterministic=False))
+    written.seed(5.0)
+    written.again(1, 5.5)
+    written.campaign.close()
+    text = call("program", "show", "number/1").stdout
+    assert "score         nearness 5 " in text
+    assert "estimate      5.25, the mean of 2 judgings; reported is 5.5, of the 1 since it won its place" in text
 
 
 def test_a_campaign_whose_seed_has_failed_says_so(call, home):
