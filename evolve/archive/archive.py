@@ -20,12 +20,12 @@ from evolve.archive.migration import migrate, rearranged, reset
 from evolve.archive.pareto import Pareto
 from evolve.archive.values import ArchiveSettings, Challenger, Elite, Stats
 from evolve.types import (
+    NOBODYS_FAULT,
     Axis,
     Insertion,
     MachineMeasured,
     Measure,
     Objective,
-    Outcome,
     Placement,
     ProgramId,
     Record,
@@ -33,8 +33,6 @@ from evolve.types import (
     Ruled,
 )
 
-# Outcomes that say nothing about the program that was measured.
-_NOBODYS_FAULT = frozenset({Outcome.INTERNAL, Outcome.SCREENED})
 _NOBODY: Rank = (math.inf, 0.0)
 
 
@@ -112,12 +110,12 @@ class Archive:
             stranger = record.evaluation.certified
             return Placement(Insertion.NOT_ADDED, record.origin.island) if stranger else self._newcomer(record)
         evaluation, cell = record.evaluation, self._evidence.cells[program]
-        self._contests.jury.agenda.ended(program, measured=evaluation.outcome not in _NOBODYS_FAULT)
+        self._contests.jury.agenda.ended(program, measured=evaluation.outcome not in NOBODYS_FAULT)
         fitness = evaluation.fitness
         if fitness is not None and fitness <= self._bound:
             self._evidence.measure(program, record.id, evaluation, fitness)
             self._pareto.changed(program)
-        elif evaluation.outcome not in _NOBODYS_FAULT:
+        elif evaluation.outcome not in NOBODYS_FAULT:
             self._exclude(program, FAILED)
             return Placement(Insertion.NOT_ADDED, self._evidence.homes[program], cell)
         return Placement(self._after(program), self._evidence.homes[program], cell)

@@ -60,6 +60,14 @@ class Columns:
                 ids.append(record.id)
         self.programs.append(record.program)
 
+    def first_records(self) -> dict[ProgramId, RecordId]:
+        """Each program with the first record that has it, in the order of these records; one pass over all of them."""
+        found: dict[ProgramId, RecordId] = {}
+        for record, program in enumerate(self.programs, 1):
+            if program is not None:
+                found.setdefault(program, record)
+        return found
+
 
 class Reader:
     """Programs, texts and records of a log, with the programs that were asked for last kept in memory."""

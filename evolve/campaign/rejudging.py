@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evolve.campaign.campaign import Campaign
-from evolve.campaign.rulings import first_records
 from evolve.campaign.state import BOUND
 from evolve.types import (
     REJUDGED,
@@ -56,7 +55,7 @@ def planned(campaign: Campaign, task: Task, *, everything: bool) -> Rejudging:
     waiting = tuple(measure.about for measure in measures if measure.why == REJUDGED)
     if not changed and not state.columns.since:
         return Rejudging(task, False, (), (), 0, None)
-    chosen = list(first_records(state).values()) if everything else state.elites() if changed else state.former
+    chosen = list(state.columns.first_records().values()) if everything else state.elites() if changed else state.former
     ruled = {about for about, ruling in state.quarantined.items() if not (changed and ruling.by == BOUND)}
     out = {task.seed.id, *judged, *ruled}
     records = tuple(one for one in chosen if state.columns.programs[one - 1] not in out and one not in waiting)

@@ -27,7 +27,7 @@ def rule(campaign: Campaign, wish: Quarantine | Release, request: str) -> Answer
         _check_something_is_left(campaign, changed)
     for program in changed:
         campaign.write(Ruled(what, program, PERSON, wish.why, request))
-    first = first_records(state)
+    first = state.columns.first_records()
     records = tuple(first[program] for program in changed)
     best = state.archive.best
     return Answer(
@@ -39,15 +39,6 @@ def rule(campaign: Campaign, wish: Quarantine | Release, request: str) -> Answer
         best=best_record(state),
         fitness=None if best is None else campaign.task.fitness.shown((best.reported or best.estimate).mean),
     )
-
-
-def first_records(state: State) -> dict[ProgramId, RecordId]:
-    """Each program with the first record that has it, in the order of these records."""
-    found: dict[ProgramId, RecordId] = {}
-    for record, program in enumerate(state.columns.programs, 1):
-        if program is not None:
-            found.setdefault(program, record)
-    return found
 
 
 def best_record(state: State) -> RecordId:

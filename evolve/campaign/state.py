@@ -10,6 +10,7 @@ from evolve.archive import Archive
 from evolve.campaign.cases import Cases
 from evolve.campaign.history import Columns, Past, Reader, without_result
 from evolve.types import (
+    NOBODYS_FAULT,
     REJUDGED,
     Asked,
     Event,
@@ -36,8 +37,6 @@ BOUND = "bound"
 """Who quarantines a program that is beyond the proven bound."""
 NOISE = "noise floor"
 """Why the seed of a noisy task is measured again."""
-NOBODYS_FAULT = frozenset({Outcome.INTERNAL, Outcome.SCREENED})
-"""Outcomes that say nothing about the program that was judged."""
 
 
 @dataclass(slots=True)
@@ -245,9 +244,7 @@ class State:
         judged = zip(programs[since:], self.columns.fitness[since:], strict=True)
         known = {elite.program for elite in held} | {program for program, fitness in judged if not math.isnan(fitness)}
         left = [record for record in self.former if programs[record - 1] not in known]
-        first: dict[ProgramId | None, RecordId] = {}
-        for number, program in enumerate(programs, 1):
-            first.setdefault(program, number)
+        first = self.columns.first_records()
         return [*dict.fromkeys(first[elite.program] for elite in held), *left]
 
     def _record(self, record: Record) -> None:

@@ -8,7 +8,7 @@ from collections.abc import MutableMapping, Sequence
 from evolve import changes, novelty
 from evolve.campaign import Campaign
 from evolve.campaign.requests import Add
-from evolve.campaign.rulings import first_records, program_of
+from evolve.campaign.rulings import program_of
 from evolve.campaign.state import State
 from evolve.types import Asked, ConfigError, Import, PluginError, Program, ProgramId, RecordId
 
@@ -55,7 +55,7 @@ def _check_new(
     known = signatures.get(signature)
     if known is None:
         return
-    record = first_records(campaign.state).get(known, 0)
+    record = campaign.state.columns.first_records().get(known, 0)
     alike = "it is" if known == program.id else "but for spacing and comments it is"
     which = f"{campaign.name}/{record}" if record else "one that is being judged"
     raise Known(f"the program is known: {alike} {which}. Do: add another one", record)

@@ -17,7 +17,7 @@ from evolve.literals import Template
 from evolve.operators.descent import Descent, Plan, Vector
 from evolve.operators.parents import parent_program, tunable
 from evolve.protocols import Context, History
-from evolve.types import Child, Outcome, RecordId, Selection
+from evolve.types import NOBODYS_FAULT, Child, RecordId, Selection
 
 NAME = "tune_literals"
 _TRIES = 8
@@ -133,7 +133,7 @@ def _form(history: History, record: RecordId) -> Template:
 
 def _tell(descent: Descent, history: History, record: RecordId, note: Note) -> None:
     """A duplicate or a refused program says nothing about its point, nor does a failure of the infrastructure."""
-    if history.outcome(record) in (Outcome.SCREENED, Outcome.INTERNAL):
+    if history.outcome(record) in NOBODYS_FAULT:
         descent.skip()
     else:
         descent.tell(_decoded(note.point), history.fitness(record), history.violation(record))

@@ -8,7 +8,6 @@ from typing import Any
 
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import confirmed_best
-from evolve.campaign.rulings import first_records
 from evolve.report.aims import Closest, FrontLine, closest, front_line
 from evolve.report.best import Best, best
 from evolve.report.records import record_name
@@ -107,7 +106,7 @@ def _left(campaign: Campaign) -> int:
 
 def _quarantined(campaign: Campaign) -> tuple[str, ...]:
     """The first record of each, by its name; a program that was ruled out before it was seen has none."""
-    first = first_records(campaign.state)
+    first = campaign.state.columns.first_records()
     return tuple(record_name(campaign, first[program]) for program in campaign.state.quarantined if program in first)
 
 

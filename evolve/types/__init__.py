@@ -11,6 +11,7 @@ from evolve.types.errors import (
     TaskError,
 )
 from evolve.types.evaluation import (
+    NOBODYS_FAULT,
     REPEATABLE,
     Carried,
     Evaluation,
@@ -75,6 +76,7 @@ from evolve.types.task import (
 )
 
 __all__ = [
+    "NOBODYS_FAULT",
     "REPEATABLE",
     "ConfigError",
     "EditError",

@@ -40,6 +40,10 @@ REPEATABLE = frozenset({Outcome.OK, Outcome.WRONG, Outcome.INVALID, Outcome.BUIL
 """Outcomes that say what a program is; one that crashed or was too slow may do better where less else is running."""
 
 
+NOBODYS_FAULT = frozenset({Outcome.INTERNAL, Outcome.SCREENED})
+"""Outcomes that say nothing about the program that was judged."""
+
+
 class Parameters(dict[str, Scalar]):
     """A task's parameters, read as attributes: `trial.parameters.n`."""
 

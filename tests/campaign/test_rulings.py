@@ -3,7 +3,7 @@
 import pytest
 
 from evolve.campaign.requests import Quarantine, Release
-from evolve.campaign.rulings import first_records, rule
+from evolve.campaign.rulings import rule
 from evolve.types import ConfigError, Ruled
 from tests.written import Written, short_campaign
 
@@ -84,5 +84,5 @@ def test_many_rulings_are_told_in_short(tmp_path):
 def test_a_program_is_named_by_its_first_record(campaign):
     """A measurement of it is a later one."""
     programs = campaign.state.columns.programs
-    assert list(first_records(campaign.state).values()) == [1, 2, 3, 4, 6]
-    assert first_records(campaign.state)[programs[5]] == 6
+    assert list(campaign.state.columns.first_records().values()) == [1, 2, 3, 4, 6]
+    assert campaign.state.columns.first_records()[programs[5]] == 6
