@@ -45,6 +45,7 @@ from evolve.types.events import (
     TaskChanged,
     Wait,
 )
+from evolve.types.level import Level
 from evolve.types.program import Program, ProgramId, TextId, canonical, digest, text_id
 from evolve.types.record import (
     Call,
@@ -66,6 +67,7 @@ from evolve.types.task import (
     Direction,
     EvaluatorSource,
     Fitness,
+    Grants,
     Limits,
     Needs,
     Objective,
@@ -99,6 +101,8 @@ __all__ = [
     "Direction",
     "EvaluatorSource",
     "Fitness",
+    "Grants",
+    "Level",
     "Limits",
     "Needs",
     "Objective",

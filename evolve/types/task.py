@@ -122,16 +122,38 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
+class Grants:
+    """What a task's candidates may do beyond the usual, each by its name. `gpu`: devices that they may use (0 or 1); `execute`: start
+    programs; `memfd`: make files in memory; `shm`: bytes of shared memory in /dev/shm; `read`: folders of the host that they may read;
+    `threads`: threads that numerical libraries start; `network`: "off", or "loopback" (a loopback of their own, which no process outside
+    shares); `template`: forked from a warm process (False: a fresh interpreter for each session, inside the same box)."""
+
+    gpu: int = 0
+    execute: bool = True
+    memfd: bool = False
+    shm: int = 64 << 20
+    read: tuple[str, ...] = ()
+    threads: int = 1
+    network: Literal["off", "loopback"] = "off"
+    template: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
-    """What one candidate session may use, and what is kept of it. `memory` and `file_size` in bytes, `result` and `log` bytes per
-    message and of output kept; `preload` names the modules that the warm template imports before it forks. `artifacts` and `feedback`
-    are bytes of one evaluation: of its artifacts together, as JSON, and of its feedback."""
+    """What one candidate session may use, and what is kept of it. `memory`, `file_size` and `scratch` (its working folder) in bytes,
+    `inodes` files in that folder, `tasks` processes and threads, `result` and `log` bytes per message and of output kept; `preload` names
+    the modules that the warm template imports before it forks. `artifacts` and `feedback` are bytes of one evaluation: of its artifacts
+    together, as JSON, and of its feedback."""
 
     memory: int = 2 << 30
     file_size: int = 32 << 20
     result: int = 8 << 20
     log: int = 64 << 10
     descriptors: int = 128
+    tasks: int = 32
+    scratch: int = 64 << 20
+    inodes: int = 4096
+    grants: Grants = Grants()
     preload: tuple[str, ...] = ()
     artifacts: int = 16 << 20
     feedback: int = 256 << 10

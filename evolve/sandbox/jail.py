@@ -1,0 +1,53 @@
+"""How one template and its candidates are confined: what the judge decides, told to the template as plain data.
+
+Standard library only, for it lives in the template. Invariant: everything that a layer of the box depends on stands here; no layer looks at the
+environment, and none decides by itself to do without another."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Jail:
+    """`home` is the template's own folder on the host. `namespaces`, `landlock` (the version of its interface, 0 for none), `seccomp`,
+    `cgroup` ("v1", "v2" or empty) and `limits` are the means, see `Means`. `visible` are the host's folders and files that candidates may
+    read and run, `hidden` those within them that they may not see, `readable` those that they may read but not run. Sizes in bytes; `nodes` are device
+    files that they may use. The rest are the task's limits and grants."""
+
+    home: str
+    namespaces: bool
+    landlock: int
+    seccomp: bool
+    cgroup: str
+    limits: bool
+    visible: tuple[str, ...]
+    hidden: tuple[str, ...]
+    readable: tuple[str, ...]
+    nodes: tuple[str, ...]
+    preload: tuple[str, ...]
+    memory: int
+    file_size: int
+    descriptors: int
+    tasks: int
+    scratch: int
+    inodes: int
+    shm: int
+    threads: int
+    execute: bool
+    memfd: bool
+    gpu: bool
+    loopback: bool
+    template: bool
+
+    def told(self) -> str:
+        """As it is told to the template."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def heard(cls, told: str) -> "Jail":
+        """What was told."""
+        found: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in json.loads(told).items()
+        }
+        return cls(**found)

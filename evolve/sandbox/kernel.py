@@ -1,0 +1,78 @@
+"""Calls to the Linux kernel that Python's library has no name for, by ctypes.
+
+Standard library only, for it lives in the template. Invariant: a call that fails raises `OSError` with its name; none fails silently."""
+
+import ctypes
+import os
+import sys
+
+LINUX = sys.platform == "linux"
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP = 22
+PR_CAPBSET_READ = 23
+PR_CAPBSET_DROP = 24
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+PR_CAP_AMBIENT = 47
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWCGROUP = 0x02000000
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+
+MS_RDONLY = 1
+MS_NOSUID = 2
+MS_NODEV = 4
+MS_NOEXEC = 8
+MS_REMOUNT = 32
+MS_NOATIME = 1024
+MS_BIND = 4096
+MS_REC = 16384
+MS_PRIVATE = 1 << 18
+MNT_DETACH = 2
+
+SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+"""By the machine's name; these few have no function in the C library."""
+
+
+def prctl(option: int, *arguments: int) -> int:
+    """`prctl(2)`; raises `OSError`."""
+    padded = [ctypes.c_ulong(argument) for argument in (*arguments, 0, 0, 0, 0)[:4]]
+    return _checked("prctl", _LIBC.prctl(option, *padded))
+
+
+def syscall(name: str, number: int, *arguments: object) -> int:
+    """A system call by its number; integers are passed as 64 bits, other ctypes values as they are. Raises `OSError` with `name`."""
+    passed = [ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments]
+    return _checked(name, _LIBC.syscall(ctypes.c_long(number), *passed))
+
+
+def unshare(flags: int) -> None:
+    """`unshare(2)`; raises `OSError`."""
+    _checked("unshare", _LIBC.unshare(flags))
+
+
+def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+    """`mount(2)`; raises `OSError` with the target."""
+    _checked(
+        f"mount {target}",
+        _LIBC.mount(source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), options.encode()),
+    )
+
+
+def unmount(target: str, flags: int = 0) -> None:
+    """`umount2(2)`; raises `OSError` with the target."""
+    _checked(f"umount {target}", _LIBC.umount2(target.encode(), flags))
+
+
+def _checked(name: str, result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+    return result
