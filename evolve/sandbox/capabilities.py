@@ -55,10 +55,11 @@ def empty_bounding() -> bool:
     return True
 
 
-def drop() -> None:
-    """Gives up every capability of this thread, for good; the bounding set too where that is permitted. To be called after the change of
-    the user, which needs capabilities."""
-    empty_bounding()
+def drop(*, bounding: bool = True) -> None:
+    """Gives up every capability of this thread, for good; the bounding set too where that is permitted and `bounding`, which a template has
+    done for its children. To be called after the change of the user, which needs capabilities."""
+    if bounding:
+        empty_bounding()
     kernel.prctl(kernel.PR_CAP_AMBIENT, kernel.PR_CAP_AMBIENT_CLEAR_ALL)
     kernel.capset(_THIS_PROCESS, (ctypes.c_uint32 * 6)())
 
