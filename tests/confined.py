@@ -8,6 +8,7 @@ import os
 import resource
 import signal
 import traceback
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +20,10 @@ _SECONDS = 30
 def child(act: Callable[[], Any]) -> Any:
     """What `act` returns in a fork of this process, after JSON; a string such as `SIGSYS` where a signal ended it."""
     here, there = os.pipe()
-    pid = os.fork()
+    with warnings.catch_warnings():
+        # From 3.12 on Python warns where libraries have threads; the child needs none of them.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
     if pid == 0:
         status = 1
         try:

@@ -94,13 +94,11 @@ def supported() -> bool:
 def program(wanted: Filter, own_pid: int = 0) -> bytes:
     """The program to `enter`. It is assembled once for each `Filter`; `own_pid` is the number of the process that will enter, and counts
     only where `signals` are held back: without it, no signal goes anywhere but to the own group."""
-    made, places = _template(wanted)
-    if not places:
-        return made
-    patched = bytearray(made)
-    for place, value in zip(places, (own_pid, -own_pid & ALL_BITS), strict=True):
-        struct.pack_into("=I", patched, place, value)
-    return bytes(patched)
+    parts = _parts(wanted)
+    if len(parts) == 1:
+        return parts[0]
+    here, there = (value.to_bytes(4, sys.byteorder) for value in (own_pid, -own_pid & ALL_BITS))
+    return b"".join((parts[0], here, parts[1], there, parts[2]))
 
 
 def enter(made: bytes) -> None:
@@ -112,12 +110,15 @@ def enter(made: bytes) -> None:
 
 
 @functools.cache
-def _template(wanted: Filter) -> tuple[bytes, tuple[int, ...]]:
-    """The program, and where in it the own number and its negative have to stand."""
+def _parts(wanted: Filter) -> tuple[bytes, ...]:
+    """The program, in three parts where the own number and its negative have to stand between them."""
     verdicts = {NUMBERS[name]: row.verdict for row in table(wanted) for name in row.names.split()}
     made = assembled(AUDIT_ARCH_X86_64, verdicts, _ENOSYS, X32)
     values = [value for _, _, _, value in struct.iter_unpack("=HBBI", made)]
-    return made, tuple(8 * values.index(value) + 4 for value in (OWN, _MINUS_OWN) if value in values)
+    if OWN not in values:
+        return (made,)
+    here, there = (8 * values.index(value) + 4 for value in (OWN, _MINUS_OWN))
+    return made[:here], made[here + 4 : there], made[there + 4 :]
 
 
 def table(wanted: Filter) -> tuple[Row, ...]:
