@@ -92,7 +92,13 @@ def run(argv: list[str], wanted: Filter, folder: Path) -> subprocess.CompletedPr
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         seccomp.enter(seccomp.program(wanted, os.getpid()))
 
-    environment = {"PATH": os.defpath, "HOME": str(folder), "TMPDIR": str(folder), "OPENBLAS_NUM_THREADS": "2"}
+    environment = {
+        "PATH": os.defpath,
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+        "OPENBLAS_NUM_THREADS": "2",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
     return subprocess.run(
         argv,
         preexec_fn=enter,
