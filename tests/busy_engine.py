@@ -1,5 +1,5 @@
 """The engine that a test kills while it judges: two slots, and many more programs than slots, which burn, sleep, hang, have children and
-start other programs.
+start other programs. Each judge holds a control group, where there are any, as a box may.
 
 Invariant: every process of a candidate bears the mark in its name or in its arguments, in whatever box it lives."""
 
@@ -19,6 +19,10 @@ _FILES = {
     "README.md": "Do as you like.\n",
     "seed.py": "def value():\n    return 1.0\n",
     "evaluator.py": """from evolve import Candidate, Evaluation, Trial, evaluator
+from evolve.sandbox.cgroup import Group, kind
+
+KIND = kind()
+HELD = Group.make(KIND, 1 << 30, 100) if KIND else None
 
 
 @evaluator

@@ -10,6 +10,7 @@ from pathlib import Path
 import busy_engine
 import pytest
 
+from evolve.sandbox import cgroup
 from evolve.sandbox.hierarchy import places
 from evolve.sandbox.watchdog import descendants
 
@@ -37,6 +38,7 @@ def test_nothing_is_left_of_an_engine_that_was_killed_while_it_judged(tmp_path: 
     assert len(family) >= 1 + busy_engine.SLOTS
     assert before["processes"], "what runs is found"
     assert before["folders"], "and so is what lies there"
+    assert before["groups"] or not cgroup.kind(), "and a control group"
     deadline = time.monotonic() + SECONDS_TO_BE_GONE
     while any(left(family, mark, scratch).values()) and time.monotonic() < deadline:
         time.sleep(0.05)
