@@ -4,15 +4,16 @@ Invariant: no byte of a candidate is ever executed, imported or unpickled in the
 
 from evolve.sandbox.box import ISOLATION, Box
 from evolve.sandbox.outcome import OUTCOME
-from evolve.sandbox.session import Session
+from evolve.sandbox.session import JobKind, Session
 from evolve.sandbox.status import Completed, SessionFailed, Status, Usage
-from evolve.sandbox.wire import WireError, decode, encode, frame
+from evolve.sandbox.wire import WireError, decode, encode
 
 __all__ = [
     "ISOLATION",
     "OUTCOME",
     "Box",
     "Completed",
+    "JobKind",
     "Session",
     "SessionFailed",
     "Status",
@@ -20,5 +21,4 @@ __all__ = [
     "WireError",
     "decode",
     "encode",
-    "frame",
 ]

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from evolve.sandbox.channel import Channel
 from evolve.sandbox.process import Ended, TemplateLost, TemplateProcess
-from evolve.sandbox.session import Session
+from evolve.sandbox.session import JobKind, Session
 from evolve.types import Limits, Program, SandboxError
 
 ISOLATION = "reduced"
@@ -30,7 +30,7 @@ class Box:
         self._busy = False
         self._template: TemplateProcess | None = TemplateProcess.start(limits, python)
 
-    def open(self, program: Program, entry: str, seconds: float) -> Session:
+    def open(self, program: Program, entry: str, seconds: float, job: JobKind = "run") -> Session:
         """A session with `program`, whose functions are called in the module `entry`; `seconds` limits its wall time in all."""
         if self._busy:
             raise SandboxError("a session is still open in this box. Do: leave its `with` block first")
@@ -44,7 +44,7 @@ class Box:
             channel.hand_over()
         self._busy = True
         channel.send(_told(program, entry, self._context))
-        return Session(channel, self._end, seconds, self._limits)
+        return Session(channel, self._end, seconds, self._limits, job)
 
     def close(self) -> None:
         """Ends the template and with it everything in it."""

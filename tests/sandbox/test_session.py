@@ -79,11 +79,14 @@ def test_one_of_many_calls_that_fails_is_the_failure_of_all(box: Box) -> None:
 
 
 _SHORT = """
-import os, struct
+import os, struct, sys
 def f():
+    frame = sys._getframe()
+    while frame.f_code.co_name != "perform":
+        frame = frame.f_back
     text = b'["ok",[1,2]]'
     payload = struct.pack(">I", len(text)) + text
-    os.write(4, struct.pack(">Q", len(payload)) + payload)
+    os.write(4, frame.f_locals["request"].ticket + struct.pack(">Q", len(payload)) + payload)
     os._exit(0)
 """
 
