@@ -126,6 +126,35 @@ def test_the_context_is_imported_and_read_beside_the_program() -> None:
     assert program.function("f")() == ["ours", "ours"]
 
 
+def test_what_was_built_is_imported_where_the_program_imports_it() -> None:
+    """It goes before a file of the same name, and a text that is none is told."""
+    files = {
+        "seed_made.py": "import seed_gen\nfrom pathlib import Path\ndef f(): return [seed_gen.X, Path('d').read_text()]",
+        "seed_gen.py": "X = 'theirs'",
+        "d": "theirs",
+    }
+    program = LoadedProgram(files, "seed_made")
+    assert answered(program, ["place", {"seed_gen.py": b"X = 'made'", "d": b"made"}]) == ["ok", None]
+    assert answered(program, ["call", "f", [], {}]) == ["ok", ["made", "made"]]
+    broken = LoadedProgram({"seed_broken.py": "import seed_bytes"}, "seed_broken")
+    answered(broken, ["place", {"seed_bytes.py": b"\xff"}])
+    assert answered(broken, ["call", "f", [], {}]) == [
+        "no_entry",
+        "the file 'seed_bytes.py' is no text: invalid start byte",
+    ]
+
+
+def test_files_are_kept_without_the_program_being_imported(tmp_path: Path) -> None:
+    """As bytes; one that is not there is told."""
+    (tmp_path / "made").write_bytes(b"\xff")
+    program = LoadedProgram({"seed_kept.py": "raise ValueError"}, "seed_kept")
+    assert answered(program, ["keep", ["made"], 10]) == ["ok", {"made": b"\xff"}]
+    assert answered(program, ["keep", ["none"], 10]) == [
+        "no_entry",
+        "the file 'none' cannot be kept: No such file or directory",
+    ]
+
+
 def test_the_import_happens_once() -> None:
     """The program keeps what it has computed between two calls."""
     program = LoadedProgram(
