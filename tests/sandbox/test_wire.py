@@ -83,6 +83,34 @@ def test_a_changed_byte_is_data_or_refused(value: Any, array: Any, place: int, b
         return
 
 
+@settings(max_examples=100, deadline=None)
+@given(some.lists(_PLAIN | _ARRAYS | some.binary(max_size=20), max_size=4), some.data())
+def test_what_was_cut_swapped_or_doubled_is_data_or_refused(values: list[Any], data: Any) -> None:
+    """Also where bytes may cross, and what is accepted can be sent on."""
+    sent = encode(values, binary=True)
+    cuts = sorted(data.draw(some.lists(some.integers(0, len(sent)), min_size=2, max_size=2)))
+    start, middle, end = sent[: cuts[0]], sent[cuts[0] : cuts[1]], sent[cuts[1] :]
+    for changed in (
+        start + middle,
+        start + end,
+        start + middle * 2 + end,
+        middle + start + end,
+        start + middle[::-1] + end,
+    ):
+        try:
+            value = decode(changed, binary=True)
+        except WireError:
+            continue
+        encode(value, binary=True)
+
+
+@settings(max_examples=100, deadline=None)
+@given(some.dictionaries(_TEXT | some.just("$bytes"), some.binary(max_size=20) | _PLAIN, max_size=4))
+def test_bytes_arrive_as_they_were(value: Any) -> None:
+    """Where both sides say so, beside anything else."""
+    assert repr(decode(encode(value, binary=True), binary=True)) == repr(value)
+
+
 class Level(enum.IntEnum):
     """A subclass of int."""
 
