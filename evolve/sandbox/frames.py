@@ -18,6 +18,8 @@ REQUEST = struct.Struct(">8sQ?")
 ANSWER = struct.Struct(">8sQ")
 _CHUNK = 1 << 20
 _SMALL = 1 << 16
+_FILE = struct.Struct("=i")
+_ONE_FILE = socket.CMSG_LEN(_FILE.size)
 _MAPPING = mmap.MAP_PRIVATE | getattr(
     mmap, "MAP_POPULATE", 0
 )  # a shared mapping of a sealed file is refused before Linux 6.7
@@ -38,35 +40,38 @@ class Request:
 
 def receive(requests: socket.socket) -> Request | None:
     """The next request; None at the end. Raises `OSError` where this process has no descriptor left for a file that was sent."""
-    header, files = bytearray(), list[int]()
+    header, files = b"", b""
     while len(header) < REQUEST.size:
-        data, more, _, _ = socket.recv_fds(requests, REQUEST.size - len(header), 1)
+        data, passed, _, _ = requests.recvmsg(REQUEST.size - len(header), _ONE_FILE)
         if not data:
             return None
         header += data
-        files += more
+        files += b"".join(content for _, _, content in passed)
     ticket, length, lies_in_file = REQUEST.unpack(header)
     payload = _mapped(files, length) if lies_in_file else _read(requests, length)
     return None if payload is None else Request(ticket, payload)
 
 
-def _mapped(files: Sequence[int], length: int) -> mmap.mmap:
+def _mapped(files: bytes, length: int) -> mmap.mmap:
     if not files:
         raise OSError("a request came without its file: too many are open")
+    (file,) = _FILE.unpack(files)
     try:
-        return mmap.mmap(files[0], length, flags=_MAPPING, prot=mmap.PROT_READ)
+        return mmap.mmap(file, length, flags=_MAPPING, prot=mmap.PROT_READ)
     finally:
-        os.close(files[0])
+        os.close(file)
 
 
 def _read(requests: socket.socket, size: int) -> bytes | None:
-    found = bytearray()
-    while len(found) < size:
-        chunk = requests.recv(min(size - len(found), _CHUNK))
-        if not chunk:
-            return None
-        found += chunk
-    return bytes(found)
+    found = requests.recv(min(size, _CHUNK)) if size else b""
+    if len(found) == size:
+        return found
+    rest = bytearray(found)
+    while chunk := requests.recv(min(size - len(rest), _CHUNK)):
+        rest += chunk
+        if len(rest) == size:
+            return bytes(rest)
+    return None
 
 
 def reply(replies: int, ticket: bytes, pieces: Sequence[bytes | memoryview]) -> None:

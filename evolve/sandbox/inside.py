@@ -14,7 +14,7 @@ import os
 import socket
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, ModuleType, TracebackType
 from typing import Any
@@ -27,6 +27,7 @@ from evolve.sandbox.status import Status
 from evolve.sandbox.wire import Piece, WireError, decode, encode, pieces
 
 _TRACE_SHOWN = 8000
+_NAMES_SHOWN = 20
 _NOT_THEIRS = (__file__, "<frozen importlib", str(Path(importlib.__file__).parent))
 _REHEARSALS = 20
 """Enough for the interpreter to have specialised the code that every session runs."""
@@ -136,7 +137,7 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
         if callable(function):
             return function  # type: ignore[no-any-return]
         known = sorted(key for key, value in vars(self._entered).items() if callable(value) and not key.startswith("_"))
-        raise Missing(f"{self.entry}.py has no function {name!r}; it has {', '.join(known) or 'none'}")
+        raise Missing(f"{self.entry}.py has no function {name!r}; it has {_listed(known)}")
 
     def run(self, argv: Sequence[str], text: str, most: int, log: int) -> list[Any]:
         """What `command.run` gives, in the folder with all files."""
@@ -210,6 +211,13 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
         for name in list(self.modules):
             for parent in _parents(name):
                 self.modules.setdefault(parent, parent.replace(".", "/") + "/__init__.py")
+
+
+def _listed(names: Collection[str]) -> str:
+    """So many names that they help."""
+    first = ", ".join(list(names)[:_NAMES_SHOWN])
+    more = len(names) - _NAMES_SHOWN
+    return f"{first} and {more} more" if more > 0 else first or "none"
 
 
 def _module_name(path: str) -> str:

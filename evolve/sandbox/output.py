@@ -15,10 +15,10 @@ _LINES = re.compile("\r\n|[\u2028\u2029]")
 _CONTROL = r"\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"
 _UNSEEN = (
     r"\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
-    r"\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    r"\ufff0-\ufffb\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 """What Unicode calls ignorable by default (https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point): direction marks, joiners,
-fillers, variation selectors, tags; all of it can hide words from those who look and show them to a model."""
+fillers, variation selectors, tags; and the joiners of hieroglyphs. All of it can hide words from those who look and show them to a model."""
 _NOBODYS = r"\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010ffff"
 """Private use, and what is no character."""
 _DROPPED = re.compile(f"[{_CONTROL}{_UNSEEN}{_NOBODYS}]")

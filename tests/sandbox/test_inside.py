@@ -53,6 +53,11 @@ def test_a_function_is_called_with_the_arguments() -> None:
         ("def f(): return open", "bad_json", "a value is of type builtin_function_or_method"),
         ("def f(): raise ValueError('half \\ud800')", "error", r"half \ud800"),
         ("def g(x): return x\ndef h(): pass", "no_entry", "seed_inside.py has no function 'f'; it has g, h"),
+        (
+            "for n in range(50): exec(f'def g{n:02}(): pass')",
+            "no_entry",
+            "has no function 'f'; it has " + ", ".join(f"g{n:02}" for n in range(20)) + " and 30 more",
+        ),
         ("f = 3", "no_entry", "seed_inside.py has no function 'f'; it has none"),
         ("1 +", "no_entry", "SyntaxError"),
         ("x = '\ud800'", "no_entry", "surrogates not allowed"),
