@@ -10,7 +10,7 @@ from types import MappingProxyType
 from evolve.sandbox.channel import Channel
 from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.process import Ended, TemplateLost, TemplateProcess
-from evolve.sandbox.session import Session
+from evolve.sandbox.session import JobKind, Session
 from evolve.types import Limits, Program, SandboxError
 
 _SESSIONS = 2000
@@ -38,13 +38,14 @@ class Box:
         self._busy = False
         self._template: TemplateProcess | None = TemplateProcess.start(limits, python, means)
 
-    def open(self, program: Program, entry: str, seconds: float) -> Session:
-        """A session with `program`, whose functions are called in the module `entry`; `seconds` limits its wall time in all."""
+    def open(self, program: Program, entry: str, seconds: float, job: JobKind = "run") -> Session:
+        """A session with `program`, whose functions are called in the module `entry`; `seconds` limits its wall time in all. A `job`
+        that is a "build" may start programs whatever the task grants."""
         if self._busy:
             raise SandboxError("a session is still open in this box. Do: leave its `with` block first")
         channel = Channel(self._limits.result, self._limits.log)
         try:
-            channel.watch(self._fork(seconds, channel).fileno())
+            channel.watch(self._fork(seconds, channel, job).fileno())
         except SandboxError:
             channel.close()
             raise
@@ -52,26 +53,26 @@ class Box:
             channel.hand_over()
         self._busy = True
         channel.send(_told(program, entry, self._context))
-        return Session(channel, self._end, seconds, self._limits)
+        return Session(channel, self._end, seconds, self._limits, job)
 
     def close(self) -> None:
         """Ends the template and with it everything in it."""
         self._discard()
 
-    def _fork(self, seconds: float, channel: Channel) -> TemplateProcess:
+    def _fork(self, seconds: float, channel: Channel, job: JobKind) -> TemplateProcess:
         """In the template; in a new one where there is none, where it has died since the last session, or where it has served long."""
         if self._sessions >= _SESSIONS:
             self._discard()
         self._sessions += 1
         if self._template is not None:
             try:
-                self._template.open(seconds, channel.theirs)
+                self._template.open(seconds, channel.theirs, job)
                 return self._template
             except TemplateLost:
                 self._discard()
         self._template = TemplateProcess.start(self._limits, self._python, self._means)
         try:
-            self._template.open(seconds, channel.theirs)
+            self._template.open(seconds, channel.theirs, job)
         except TemplateLost as lost:
             self._discard()
             raise SandboxError(

@@ -130,7 +130,7 @@ def _filter(jail: Jail, job: Job) -> seccomp.Filter:
 
 def _rules(jail: Jail, folders: Sequence[str]) -> list[landlock.Rule]:
     rights = {
-        landlock.READ: jail.visible,
+        landlock.READ: (*jail.visible, *jail.shown),
         landlock.Right.READ_DIR: jail.listed,
         landlock.LOOK: jail.readable,
         landlock.WRITE: folders,

@@ -13,6 +13,8 @@ from evolve.types import Limits, SandboxError
 _GPU_NODES = ("nvidia[0-9]*", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps/*")
 """Below /dev. What others report that CUDA needs; not yet seen to be enough on a machine with such a device."""
 _GPU_READABLE = ("/sys", "/proc/driver/nvidia", "/run/nvidia-persistenced")
+_OWN = os.fspath(Path(__file__).resolve().parent)
+"""The candidate's side of the wire, which an interpreter that is started in the box has to import."""
 _NETWORKLESS = (
     "its network is the machine's: a loopback of its own needs namespaces. Do: run where level strict is reached"
 )
@@ -40,6 +42,7 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int) ->
         listed=listed,
         hidden=found.hidden,
         readable=(*grants.read, *(_GPU_READABLE if grants.gpu else ())),
+        shown=() if grants.template else (_OWN,),
         nodes=_nodes() if grants.gpu else (),
         preload=limits.preload,
         memory=limits.memory,

@@ -7,6 +7,7 @@ Invariant: nothing in the tree can be written but the folders that are mounted a
 any more once `enter` has returned."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from evolve.sandbox.jail import Jail
@@ -53,7 +54,7 @@ def enter(jail: Jail, user: int) -> None:
     for path in sorted(set(map(_placed, jail.readable))):
         tree.bind(path, MS_NOEXEC)
     for path in map(Path, jail.hidden):
-        tree.hide(path)
+        tree.hide(path, [Path(place) for place in jail.shown if Path(place).is_relative_to(path)])
     for path in map(Path, (*_DEVICES, *jail.nodes)):
         if path.exists():
             tree.bind_file(path)
@@ -127,13 +128,20 @@ class Tree:
             self.at(path).parent.mkdir(parents=True, exist_ok=True)
             self.at(path).symlink_to(target)
 
-    def hide(self, path: Path) -> None:
-        """Covers a folder by an empty one, and a file by an empty one."""
+    def hide(self, path: Path, shown: Sequence[Path] = ()) -> None:
+        """Covers a folder by an empty one, but for what is `shown` of it, and a file by an empty one."""
         target = self.at(path)
+        if shown:
+            target.mkdir(parents=True, exist_ok=True)
         if target.is_symlink() or not target.exists():
             return
         if target.is_dir():
-            mount("tmpfs", str(target), "tmpfs", _KEPT_FLAGS | MS_RDONLY, "size=4k,mode=555")
+            mount("tmpfs", str(target), "tmpfs", _KEPT_FLAGS, "size=64k,mode=755")
+            for place in shown:
+                self.at(place).mkdir(parents=True)
+                mount(str(place), str(self.at(place)), "", MS_BIND | MS_REC)
+                _close(str(self.at(place)), 0)
+            _close(str(target), MS_NOEXEC)
         else:
             mount("/dev/null", str(target), "", MS_BIND)
 

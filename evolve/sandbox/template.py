@@ -17,7 +17,6 @@ import socket
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
 from evolve.sandbox import fresh, root
@@ -178,7 +177,7 @@ class Template:
         if self._jail.template:
             perform(REQUESTS, REPLIES)
             return
-        command = fresh.command(sys.executable, str(Path(__file__).parent), self._jail.preload)
+        command = fresh.command(sys.executable, fresh.FOLDER, self._jail.preload)
         for number in (REQUESTS, REPLIES):
             os.set_inheritable(number, True)
         os.execve(command[0], command, os.environ)
