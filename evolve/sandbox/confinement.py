@@ -45,8 +45,8 @@ class Confinement:
         """Makes this process, just forked by `template`, a candidate with the descriptors log, requests and replies; the others are still open.
         Raises `OSError` where a layer cannot be entered."""
         os.setsid()
-        for number in IGNORED:
-            signal.signal(number, signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL)
+        for ignored in IGNORED:
+            signal.signal(ignored, signal.default_int_handler if ignored is signal.SIGINT else signal.SIG_DFL)
         log, requests, replies = files
         for source, number, inherited in (
             (log, 1, True),
