@@ -2,8 +2,17 @@
 
 Invariant: names are unique."""
 
-from evolve.sandbox.corpus import processor
+from evolve.sandbox.corpus import answers, compilers, crashes, disk, memory, processes, processor, state
 from evolve.sandbox.corpus.case import Case
 
-GROUPS = (processor.CASES,)
+GROUPS = (
+    processor.CASES,
+    memory.CASES,
+    processes.CASES,
+    disk.CASES,
+    answers.CASES,
+    crashes.CASES,
+    compilers.CASES,
+    state.CASES,
+)
 CASES: tuple[Case, ...] = tuple(case for group in GROUPS for case in group)
