@@ -45,7 +45,7 @@ def _entered(name: str, folder: int) -> int:
 def _emptied_of_files(folder: int) -> list[str]:
     """Removes all that is no folder; the names of those that are."""
     inner = []
-    for name in os.listdir(folder):  # noqa: PTH208 a descriptor has no path
+    for name in os.listdir(folder):
         if _is_folder(name, folder):
             inner.append(name)
         else:
