@@ -2,7 +2,7 @@
 
 Invariant: names are unique."""
 
-from evolve.sandbox.corpus import answers, compilers, crashes, disk, memory, processes, processor, state
+from evolve.sandbox.corpus import answers, compilers, crashes, disk, memory, processes, processor, state, texts
 from evolve.sandbox.corpus.case import Case
 
 GROUPS = (
@@ -11,6 +11,7 @@ GROUPS = (
     processes.CASES,
     disk.CASES,
     answers.CASES,
+    texts.CASES,
     crashes.CASES,
     compilers.CASES,
     state.CASES,

@@ -321,33 +321,4 @@ def attack(told):
         must="error",
         ends=frozenset({Status.ERROR}),
     ),
-    Case(
-        "log.terminal",
-        "print and raise what moves a terminal's cursor, renames its window and turns text around",
-        r"""
-TEXT = "\x1b[2J\x1b]0;yours\x07\x9b31m\r\u202egnp.exe\u2066\x00\x08\x7f"
-
-def attack(told):
-    print(TEXT * 100)
-    raise RuntimeError(TEXT)
-""",
-        must="error, shown as plain text",
-        ends=frozenset({Status.ERROR}),
-    ),
-    Case(
-        "name.leads_out",
-        "bring a file whose name leads out of its folder",
-        "def attack(told):\n    return ['its file was written']\n",
-        must="no_entry",
-        ends=frozenset({Status.NO_ENTRY}),
-        files={"../../evolve-led-out": "planted"},
-    ),
-    Case(
-        "name.absolute",
-        "bring a file whose name begins at the root",
-        "def attack(told):\n    return ['its file was written']\n",
-        must="no_entry",
-        ends=frozenset({Status.NO_ENTRY}),
-        files={"/evolve-absolute": "planted"},
-    ),
 )

@@ -57,6 +57,7 @@ def attack(told):
     return []
 """,
         must="the next one meets a clean state",
+        ends=_ITS_OWN_LOSS,
         after="""
 import numpy
 
