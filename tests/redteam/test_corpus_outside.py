@@ -1,6 +1,5 @@
 """The harmless cases succeed where nothing holds them: the corpus bites."""
 
-import os
 import time
 from pathlib import Path
 
@@ -9,21 +8,18 @@ import pytest
 from evolve.sandbox.corpus.all import CASES
 from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.corpus.descendants import descendants
-from evolve.sandbox.corpus.outside import bite
+from evolve.sandbox.corpus.outside import ENOUGH, bite
 
 _HARMLESS = [case for case in CASES if case.harmless]
 _ONLY_AS_ROOT = {"cpu.nice", "cpu.realtime", "disk.immutable"}
 
 
-@pytest.mark.parametrize("case", _HARMLESS, ids=lambda case: case.name)
-def test_it_succeeds_without_a_box(case: Case) -> None:
-    """So that a box which holds it has done something."""
-    if case.name in _ONLY_AS_ROOT and os.geteuid() != 0:
-        pytest.skip("an ordinary user may not do this anywhere")
-    (result,) = bite([case])
-    if result.verdict == "skipped":
-        pytest.skip(result.why)
-    assert (result.verdict, result.why) == ("breach", result.why)
+def test_the_corpus_bites() -> None:
+    """Enough of the harmless cases succeed without a box; some depend on the kernel, or on the rights of a user."""
+    results = {result.case.name: result for result in bite(_HARMLESS)}
+    assert list(results) == [case.name for case in _HARMLESS]
+    succeeded = {name for name, result in results.items() if result.verdict == "breach"}
+    assert len(succeeded) >= min(ENOUGH, len(_HARMLESS) - len(_ONLY_AS_ROOT)), results.keys() - succeeded
 
 
 def test_what_is_not_harmless_is_never_run(tmp_path: Path) -> None:
