@@ -1,0 +1,223 @@
+"""Runs hostile candidates in a box, and says of each whether it was held.
+
+Invariant: a case meets an untouched host and a box in which the candidate before it has ended; what it broke is replaced, never repaired."""
+
+import contextlib
+import json
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from evolve.sandbox.box import Box
+from evolve.sandbox.corpus.case import Case
+from evolve.sandbox.corpus.descendants import descendants, end_all_but
+from evolve.sandbox.corpus.host import Host
+from evolve.sandbox.output import readable
+from evolve.sandbox.status import SessionFailed, Status, Usage
+from evolve.types import Level, Limits, Program, SandboxError
+
+LIMITS = Limits(memory=512 << 20, scratch=64 << 20, file_size=32 << 20, tasks=32)
+"""Small, so that what multiplies and grows is cheap; the sources of the cases know these numbers."""
+GUARD = Path(__file__).with_name("guard.py").read_text("utf-8")
+_NEXT = Program({"next.py": "def answer():\n    return 42\n"})
+_NEXT_SECONDS = 10.0
+_GRACE = 0.5
+"""Seconds that the kernel gets to take away processes that were killed."""
+_NOT_BOXED = "not boxed"
+_PLAIN = {list, dict, str, int, float, bool, type(None)}
+_SHOWN = 300
+_FOUND = 5
+
+Verdict = Literal["held", "breach", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of a case. `why` says it in words; `status` is how its session ended, None where there was none."""
+
+    case: Case
+    verdict: Verdict
+    why: str
+    status: Status | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A session that is over: its answer where it gave one, else the message of its failure."""
+
+    status: Status
+    answer: Any
+    message: str
+    usage: Usage
+    seconds: float
+
+
+class RedTeam:
+    """A box and a host that candidates attack; a context manager, used by one thread."""
+
+    def __init__(self) -> None:
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self) -> "RedTeam":
+        self._make()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    @property
+    def isolation(self) -> str:
+        """The line of the box: its level and what that is made of."""
+        return self._box.isolation
+
+    @property
+    def level(self) -> Level:
+        """The level that the box has reached."""
+        return Level(self.isolation.partition(":")[0])
+
+    def attack(self, case: Case) -> Result:
+        """Tries one. Raises `SandboxError` where no box can be made any more."""
+        lacking = missing(case)
+        if lacking:
+            return Result(case, "skipped", f"there is no {', '.join(lacking)} here")
+        try:
+            ended = self._ended(program(case), case.seconds)
+        except SandboxError as error:
+            self._make()
+            return Result(case, "breach", f"the box broke: {error}", Status.BROKEN)
+        found = _of_the_end(case, ended) + self._of_the_rest(case)
+        why = "; ".join(found[:_FOUND]) or _held(ended)
+        return Result(case, "breach" if found else "held", why, ended.status, ended.seconds)
+
+    def _of_the_rest(self, case: Case) -> list[str]:
+        """What the host, the box and the next candidate say, in words; where it is anything, both are replaced."""
+        found = self._host.changes()
+        try:
+            if case.after:
+                found += self._found_by(follower(case), case.seconds)
+            found += self._next()
+        except SandboxError as error:
+            found.append(f"the box broke: {error}")
+        found += self._strays()
+        if found:
+            self._make()
+        return found
+
+    def _found_by(self, after: Program, seconds: float) -> list[str]:
+        """What the program that comes after the first has found of it."""
+        ended = self._ended(after, seconds)
+        if ended.status is not Status.OK:
+            return [f"the program after it ended as {ended.status}: {_line(ended.message)}"]
+        return [f"the program after it: {_line(str(claim))}" for claim in ended.answer]
+
+    def _next(self) -> list[str]:
+        with contextlib.suppress(SessionFailed):
+            with self._box.open(_NEXT, "next", _NEXT_SECONDS) as session:
+                answer = session.call("answer")
+            return [] if answer == 42 else [f"the next candidate got {_line(str(answer))}"]
+        return ["the next candidate got no answer"]
+
+    def _strays(self) -> list[str]:
+        """More processes than a box at rest has; they are ended."""
+        deadline = time.monotonic() + _GRACE
+        while len(found := descendants()) > self._at_rest and time.monotonic() < deadline:
+            time.sleep(_GRACE / 20)
+        return [f"{len(found) - self._at_rest} processes are left"] if len(found) > self._at_rest else []
+
+    def _ended(self, attacking: Program, seconds: float) -> Ended:
+        begun = time.monotonic()
+        session = self._box.open(attacking, "attack", seconds)
+        status, answer, message = Status.OK, None, ""
+        try:
+            with session:
+                answer = session.call("attack", asdict(self._host.told))
+        except SessionFailed as failure:
+            status, message = failure.status, failure.message
+        return Ended(status, answer, message, session.usage, time.monotonic() - begun)
+
+    def _make(self) -> None:
+        """A new host and a new box; of the old ones nothing is left, nor of what was started in them."""
+        self._stack.close()
+        self._host = self._stack.enter_context(Host())
+        before = descendants()
+        self._stack.callback(end_all_but, before)
+        self._box = Box(LIMITS)
+        self._stack.callback(self._box.close)
+        self._next()
+        self._at_rest = len(descendants())
+
+
+def program(case: Case) -> Program:
+    """The files of a case: its source, what it asks whether it is boxed, and those of its own."""
+    return Program({"attack.py": case.source, "guard.py": GUARD, **case.files})
+
+
+def follower(case: Case) -> Program:
+    """The program that comes after it."""
+    return Program({"attack.py": case.after, "guard.py": GUARD})
+
+
+def missing(case: Case) -> list[str]:
+    """What it needs and this machine does not have."""
+    here = {sys.platform, platform.machine()}
+    return sorted(need for need in case.needs - here if shutil.which(need) is None and find_spec(need) is None)
+
+
+def _of_the_end(case: Case, ended: Ended) -> list[str]:
+    """What is wrong with how it ended, in words."""
+    if ended.answer == [_NOT_BOXED]:
+        return ["it is not boxed, so it was not tried"]
+    found = []
+    if ended.status not in case.ends:
+        found.append(f"it ended as {ended.status}: {_line(ended.message)}")
+    if ended.status is Status.OK:
+        found += _claims(ended.answer, case.answer)
+    if ended.seconds > case.within:
+        found.append(f"it took {ended.seconds:.1f} s, which is more than {case.within:g}")
+    if ended.usage.seconds < case.lasts:
+        found.append(f"its {case.lasts:g} s were measured as {ended.usage.seconds:.2f}")
+    if len(ended.usage.log) > LIMITS.log:
+        found.append(f"{len(ended.usage.log)} characters of its output were kept")
+    if any(readable(text) != text for text in (ended.usage.log, ended.message)):
+        found.append("its output has control characters")
+    return found
+
+
+def _claims(answer: Any, expected: str) -> list[str]:
+    """What it says that it achieved; nothing where exactly what was expected arrived, as plain data."""
+    if type(answer) in _PLAIN and json.dumps(answer) == expected:
+        return []
+    if type(answer) is list and answer and all(type(claim) is str for claim in answer):
+        return [_line(claim) for claim in answer]
+    return [f"its answer arrived as {_line(repr(answer))}"]
+
+
+def _held(ended: Ended) -> str:
+    return "nothing achieved" if ended.status is Status.OK else _line(ended.message)
+
+
+def _line(text: str) -> str:
+    """The last line of a text, as it can be shown."""
+    lines = readable(text).strip().splitlines()
+    return lines[-1][:_SHOWN] if lines else "nothing"
+
+
+def attack(cases: Iterable[Case], wanted: Level) -> Iterator[Result]:
+    """The results one by one; raises `SandboxError` where the box does not reach `wanted`."""
+    with RedTeam() as team:
+        if not team.level.reaches(wanted):
+            raise SandboxError(
+                f"the box here is {team.isolation!r}, and {wanted} was asked for. Do: --sandbox {team.level}, or another machine"
+            )
+        for case in cases:
+            yield team.attack(case)
