@@ -2,8 +2,30 @@
 
 Invariant: names are unique."""
 
-from evolve.sandbox.corpus import processor
+from evolve.sandbox.corpus import (
+    files,
+    ipc,
+    kill,
+    leak,
+    namespaces,
+    network,
+    privilege,
+    processor,
+    surface,
+    trace,
+)
 from evolve.sandbox.corpus.case import Case
 
-GROUPS = (processor.CASES,)
+GROUPS = (
+    kill.CASES,
+    trace.CASES,
+    leak.CASES,
+    files.CASES,
+    namespaces.CASES,
+    privilege.CASES,
+    network.CASES,
+    surface.CASES,
+    ipc.CASES,
+    processor.CASES,
+)
 CASES: tuple[Case, ...] = tuple(case for group in GROUPS for case in group)

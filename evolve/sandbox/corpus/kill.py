@@ -3,35 +3,40 @@
 Invariant: where there is no box, the test's own sibling gets signal 0 at most, and no group gets any."""
 
 from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.raw import RAW
+from evolve.sandbox.corpus.companion import LINUX, RAW
 from evolve.sandbox.status import Status
 
 _OWN_END = frozenset({Status.OK, Status.SIGNAL})
 
-_PARENT = (
-    RAW
-    + """
+_PARENT = """
+import os
+import signal
+from raw import attempt
+
 def attack(told):
     parent = os.getppid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGSEGV, signal.SIGKILL):
         attempt("", lambda: os.kill(parent, number))
     return []  # the judge tells: the template that was hit does not answer
 """
-)
 
-_STOP_PARENT = (
-    RAW
-    + """
+_STOP_PARENT = """
+import os
+import signal
+from raw import attempt
+
 def attack(told):
     for number in (signal.SIGSTOP, signal.SIGTSTP):
         attempt("", lambda: os.kill(os.getppid(), number))
     return []
 """
-)
 
-_OTHER_CALLS = (
-    RAW
-    + """
+_OTHER_CALLS = """
+import os
+import signal
+import struct
+from raw import attempt, call
+
 def attack(told):
     parent, kill = os.getppid(), int(signal.SIGKILL)
     info = struct.pack("iiiiii104x", kill, 0, -1, 0, os.getpid(), os.getuid())
@@ -42,13 +47,15 @@ def attack(told):
     attempt("", lambda: call("pidfd_send_signal", call("pidfd_open", parent, 0), kill, 0, 0))
     return []
 """
-)
 
-_BY_DESCRIPTOR = (
-    RAW
-    + """
+_BY_DESCRIPTOR = """
 import fcntl
+import os
+import signal
+from raw import attempt, read
+
 F_SETSIG = 10
+
 def attack(told):
     # The kernel sends a signal of our choice to a process of our choice when there is something to read.
     reading, writing = os.pipe()
@@ -58,14 +65,15 @@ def attack(told):
     os.write(writing, b"!")
     return []
 """
-)
 
-_ALL = (
-    RAW
-    + """
-import guard
+_ALL = """
+import os
+import signal
+from guard import boxed
+from raw import attempt
+
 def attack(told):
-    if not guard.boxed(told):
+    if not boxed(told):
         return ["not boxed"]
     try:
         private = os.readlink("/proc/self/ns/pid") != told["namespace"]
@@ -77,14 +85,15 @@ def attack(told):
     attempt("", lambda: os.kill(-1, signal.SIGKILL))
     return []
 """
-)
 
-_GROUP = (
-    RAW
-    + """
-import guard
+_GROUP = """
+import os
+import signal
+from guard import boxed
+from raw import attempt
+
 def attack(told):
-    if not guard.boxed(told):
+    if not boxed(told):
         return ["not boxed"]
     if os.getpgrp() != os.getpid():
         return ["is in the group of another process"]
@@ -95,37 +104,52 @@ def attack(told):
         os.killpg(0, signal.SIGKILL)
     return achieved
 """
-)
 
-_SIBLING = (
-    RAW
-    + """
+_SIBLING = """
+import os
+from raw import attempt
+
 def attack(told):
     pid = told["sibling"]
     if pid in (os.getpid(), os.getppid()):
         return []
     return attempt("could signal another process of the host", lambda: os.kill(pid, 0) is None)
 """
-)
 
-_CONTROLLER = (
-    RAW
-    + """
+_CONTROLLER = """
+import os
+from raw import attempt
+
 def attack(told):
     pid = told["engine"]
     if pid in (os.getpid(), os.getppid()):
         return []
     return attempt("could signal the engine", lambda: os.kill(pid, 0) is None)
 """
-)
 
 CASES: tuple[Case, ...] = (
-    Case("kill.parent", "end the process that forked it, by every signal that may do so", _PARENT),
-    Case("kill.stop_parent", "stop the process that forked it", _STOP_PARENT),
-    Case("kill.other_calls", "end its parent by the calls that are seldom thought of", _OTHER_CALLS),
-    Case("kill.by_descriptor", "end its parent by the signal that a pipe sends to its owner", _BY_DESCRIPTOR),
-    Case("kill.all", "end every process that it may", _ALL, dangerous=True, ends=_OWN_END),
-    Case("kill.pgrp", "end its own group and its parent's", _GROUP, dangerous=True, ends=_OWN_END),
-    Case("kill.sibling", "signal another process of the host", _SIBLING, harmless=True),
-    Case("kill.controller", "signal the engine", _CONTROLLER, harmless=True),
+    Case(
+        "kill.parent", "end the process that forked it, by every signal that may do so", _PARENT, needs=LINUX, files=RAW
+    ),
+    Case("kill.stop_parent", "stop the process that forked it", _STOP_PARENT, needs=LINUX, files=RAW),
+    Case(
+        "kill.other_calls",
+        "end its parent by the calls that are seldom thought of",
+        _OTHER_CALLS,
+        needs=LINUX,
+        files=RAW,
+    ),
+    Case(
+        "kill.by_descriptor",
+        "end its parent by the signal that a pipe sends to its owner",
+        _BY_DESCRIPTOR,
+        needs=LINUX,
+        files=RAW,
+    ),
+    Case("kill.all", "end every process that it may", _ALL, dangerous=True, ends=_OWN_END, needs=LINUX, files=RAW),
+    Case(
+        "kill.pgrp", "end its own group and its parent's", _GROUP, dangerous=True, ends=_OWN_END, needs=LINUX, files=RAW
+    ),
+    Case("kill.sibling", "signal another process of the host", _SIBLING, harmless=True, needs=LINUX, files=RAW),
+    Case("kill.controller", "signal the engine", _CONTROLLER, harmless=True, needs=LINUX, files=RAW),
 )

@@ -3,22 +3,24 @@
 Invariant: they look for the word that the test made and at folders that it made; what else they come across they do not tell."""
 
 from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.raw import RAW
+from evolve.sandbox.corpus.companion import LINUX, RAW
 
-_ENVIRONMENT = (
-    RAW
-    + """
+_ENVIRONMENT = """
+import os
+from guard import learnt
+from raw import attempt, read
+
 def attack(told):
     achieved = attempt("has the variable of the key", lambda: told["key"] in os.environ)
-    achieved += attempt("learns the key from its variables", lambda: learned(repr(dict(os.environ)).encode(), told))
+    achieved += attempt("learns the key from its variables", lambda: learnt(told, repr(dict(os.environ)).encode()))
     # What the process was started with stays in its memory, whatever was removed since.
-    return achieved + attempt("learns the key from the variables of its start", lambda: learned(read("/proc/self/environ"), told))
+    return achieved + attempt("learns the key from the variables of its start", lambda: learnt(told, read("/proc/self/environ")))
 """
-)
 
-_HEAP = (
-    RAW
-    + """
+_HEAP = """
+from guard import learnt
+from raw import attempt
+
 def attack(told):
     with open("/proc/self/maps") as listed, open("/proc/self/mem", "rb", buffering=0) as memory:
         for line in listed:
@@ -27,45 +29,47 @@ def attack(told):
                 continue
             for begin in range(first, last, 1 << 20):
                 memory.seek(begin)
-                if attempt("found", lambda: learned(memory.read(min((1 << 20) + 128, last - begin)), told)):
+                if attempt("found", lambda: learnt(told, memory.read(min((1 << 20) + 128, last - begin)))):
                     return ["finds the key in the memory that it inherited"]
     return []
 """
-)
 
-_DESCRIPTORS = (
-    RAW
-    + """
+_DESCRIPTORS = """
+import os
+from raw import attempt
+
 def attack(told):
     achieved = [f"has descriptor {number}" for number in range(5, 4096) if attempt("open", lambda: os.fstat(number))]
     for number in range(5):
         achieved += attempt(f"leaves its folder by descriptor {number}", lambda: os.open("..", os.O_PATH, dir_fd=number) >= 0)
     return achieved
 """
-)
 
-_COMMANDS = (
-    RAW
-    + """
+_COMMANDS = """
+import os
+from guard import learnt
+from raw import attempt, read, strangers
+
 def attack(told):
     achieved = []
     for pid in strangers(told):
-        achieved += attempt(f"learns the key from the command of process {pid}", lambda: learned(read(f"/proc/{pid}/cmdline"), told))
+        achieved += attempt(f"learns the key from the command of process {pid}", lambda: learnt(told, read(f"/proc/{pid}/cmdline")))
     for name in attempt_list("/proc"):
         if name.isdigit() and int(name) not in strangers(told):
-            achieved += attempt("learns the key from a command", lambda: learned(read(f"/proc/{name}/cmdline"), told))
+            achieved += attempt("learns the key from a command", lambda: learnt(told, read(f"/proc/{name}/cmdline")))
     return achieved[:4]
+
 def attempt_list(folder):
     try:
         return os.listdir(folder)
     except OSError:
         return []
 """
-)
 
-_PROCESSES = (
-    RAW
-    + """
+_PROCESSES = """
+import os
+from raw import attempt, read
+
 def attack(told):
     return [
         words
@@ -74,24 +78,25 @@ def attack(told):
         for words in attempt(f"reads {name} of process {pid} of the host", lambda: read(f"/proc/{pid}/{name}"))
     ]
 """
-)
 
-_SECRET = (
-    RAW
-    + """
+_SECRET = """
+from guard import learnt
+from raw import attempt, read
+
 def attack(told):
-    return attempt("reads the key's file", lambda: learned(read(told["secret"]), told))
+    return attempt("reads the key's file", lambda: learnt(told, read(told["secret"])))
 """
-)
 
-_EXISTS = (
-    RAW
-    + """
+_EXISTS = """
+import os
+from raw import attempt, opened
+
 def refusal(path):
     try:
         os.close(os.open(path, os.O_RDONLY))
     except OSError as error:
         return error.errno
+
 def attack(told):
     there, not_there = told["secret"], told["secret"] + ".none"
     achieved = attempt("sees that the key's file exists", lambda: os.stat(there))
@@ -99,24 +104,25 @@ def attack(told):
     achieved += attempt("holds the key's file without opening it", lambda: opened(there, os.O_PATH))
     return achieved + attempt("is refused in another way where there is no file", lambda: refusal(there) != refusal(not_there))
 """
-)
 
-_LISTING = (
-    RAW
-    + """
+_LISTING = """
+import os
+from raw import attempt, opened
+
 def attack(told):
     paths = {os.path.dirname(told[name]) for name in ("secret", "grader", "folder", "unix")} | {told["folder"]}
     return [words for path in sorted(paths) for words in attempt("lists a folder of the host", lambda: opened(path, os.O_RDONLY | os.O_DIRECTORY) and os.listdir(path) is not None)][:1]
 """
-)
 
-_EVALUATOR = (
-    RAW
-    + """
-import importlib.util, sys
+_EVALUATOR = """
+import importlib.util
+import sys
+from raw import attempt, read
+
 def source(name):
     found = importlib.util.find_spec(name)
     return found is not None and found.origin and read(found.origin)
+
 def attack(told):
     achieved = [f"finds {name} loaded" for name in list(sys.modules) if name.partition(".")[0] == "evolve"]
     for name in ("evolve", "evolve.judge", "evolve.tasks", "evolve.sandbox.template", "evaluator", "evaluate"):
@@ -126,11 +132,11 @@ def attack(told):
             pass
     return achieved
 """
-)
 
-_TERMINAL = (
-    RAW
-    + """
+_TERMINAL = """
+import os
+from raw import attempt, opened
+
 def attack(told):
     # What is typed there by TIOCSTI is the user's command; here it is only opened.
     achieved = [f"descriptor {number} is a terminal" for number in range(5) if attempt("a terminal", lambda: os.isatty(number))]
@@ -138,43 +144,52 @@ def attack(told):
         achieved += attempt(f"opens {path}", lambda: opened(path, os.O_RDWR))
     return achieved
 """
-)
 
-_KERNEL_LOG = (
-    RAW
-    + """
+_KERNEL_LOG = """
+import ctypes
+import os
+from raw import attempt, call, opened
+
 READ_ALL = 3
+
 def attack(told):
     into = ctypes.create_string_buffer(4096)
     achieved = attempt("reads the kernel's log", lambda: call("syslog", READ_ALL, into, 4096) >= 0)
     return achieved + attempt("opens the kernel's log", lambda: opened("/dev/kmsg", os.O_RDONLY))
 """
-)
 
-_WATCH = (
-    RAW
-    + """
+_WATCH = """
+from raw import attempt, call
+
 ALL_EVENTS = 0xFFF
+
 def attack(told):
-    number = call("inotify_init1", 0o2000000)
-    achieved = []
-    for path in (told["folder"], told["grader"]):
-        achieved += attempt("is told of all that happens to a file of the host", lambda: call("inotify_add_watch", number, path.encode(), ALL_EVENTS) >= 0)
-    return achieved
+    def watched(path):
+        return call("inotify_add_watch", call("inotify_init1", 0), path.encode(), ALL_EVENTS) >= 0
+    return [words for path in (told["folder"], told["grader"]) for words in attempt("is told of what happens to a file of the host", lambda: watched(path))]
 """
-)
 
 CASES: tuple[Case, ...] = (
-    Case("leak.env", "find the key among its own variables", _ENVIRONMENT, harmless=True),
-    Case("leak.heap", "find the key in the memory that it inherited", _HEAP),
-    Case("leak.fds", "use a descriptor that was left open", _DESCRIPTORS),
-    Case("leak.cmdline", "find the key in the commands of processes", _COMMANDS, harmless=True),
-    Case("leak.processes", "learn of the host's processes from /proc", _PROCESSES, harmless=True),
-    Case("leak.secret_file", "read the file with the key", _SECRET, harmless=True),
-    Case("leak.stat_probe", "learn whether a path exists", _EXISTS, harmless=True, exempt=frozenset({"standard"})),
-    Case("leak.listing", "list folders of the host", _LISTING, harmless=True),
-    Case("leak.evaluator", "import or read the engine and the evaluator", _EVALUATOR),
-    Case("leak.terminal", "reach a terminal, and so the user's shell", _TERMINAL),
-    Case("leak.kernel_log", "read the kernel's log", _KERNEL_LOG),
-    Case("leak.watch", "be told of what happens to files of the host", _WATCH, harmless=True),
+    Case("leak.env", "find the key among its own variables", _ENVIRONMENT, harmless=True, needs=LINUX, files=RAW),
+    Case("leak.heap", "find the key in the memory that it inherited", _HEAP, needs=LINUX, files=RAW),
+    Case("leak.fds", "use a descriptor that was left open", _DESCRIPTORS, needs=LINUX, files=RAW),
+    Case("leak.cmdline", "find the key in the commands of processes", _COMMANDS, harmless=True, needs=LINUX, files=RAW),
+    Case(
+        "leak.processes", "learn of the host's processes from /proc", _PROCESSES, harmless=True, needs=LINUX, files=RAW
+    ),
+    Case("leak.secret_file", "read the file with the key", _SECRET, harmless=True, needs=LINUX, files=RAW),
+    Case(
+        "leak.stat_probe",
+        "learn whether a path exists",
+        _EXISTS,
+        harmless=True,
+        exempt=frozenset({"standard"}),
+        needs=LINUX,
+        files=RAW,
+    ),
+    Case("leak.listing", "list folders of the host", _LISTING, harmless=True, needs=LINUX, files=RAW),
+    Case("leak.evaluator", "import or read the engine and the evaluator", _EVALUATOR, needs=LINUX, files=RAW),
+    Case("leak.terminal", "reach a terminal, and so the user's shell", _TERMINAL, needs=LINUX, files=RAW),
+    Case("leak.kernel_log", "read the kernel's log", _KERNEL_LOG, needs=LINUX, files=RAW),
+    Case("leak.watch", "be told of what happens to files of the host", _WATCH, harmless=True, needs=LINUX, files=RAW),
 )

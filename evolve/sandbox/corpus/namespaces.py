@@ -3,7 +3,7 @@
 Invariant: what succeeds, succeeds in a child that ends at once; what mounts does so over its own folder, and takes it away again."""
 
 from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.raw import RAW
+from evolve.sandbox.corpus.companion import LINUX, RAW
 from evolve.sandbox.status import Status
 
 _HELD = frozenset({Status.OK, Status.SIGNAL})
@@ -13,7 +13,10 @@ FLAGS = {"user": 0x10000000, "mount": 0x20000, "net": 0x40000000, "ipc": 0x80000
 """
 
 _UNSHARE = (
-    RAW
+    """
+from raw import attempt, call, in_child
+
+"""
     + _FLAGS
     + """
 def attack(told):
@@ -22,7 +25,12 @@ def attack(told):
 )
 
 _CLONE = (
-    RAW
+    """
+import os
+import signal
+from raw import attempt, call
+
+"""
     + _FLAGS
     + """
 def cloned(flag):
@@ -30,6 +38,7 @@ def cloned(flag):
     if pid == 0:
         os._exit(0)
     return os.waitpid(pid, 0)
+
 def attack(told):
     # 0x80 would be an end signal here, so time is left out.
     return [words for name, flag in FLAGS.items() if name != "time" for words in attempt(f"starts a process in a {name} namespace of its own", lambda: cloned(flag))]
@@ -37,7 +46,13 @@ def attack(told):
 )
 
 _CLONE3 = (
-    RAW
+    """
+import os
+import signal
+import struct
+from raw import attempt, call
+
+"""
     + _FLAGS
     + """
 def cloned(flag):
@@ -46,22 +61,26 @@ def cloned(flag):
     if pid == 0:
         os._exit(0)
     return os.waitpid(pid, 0)
+
 def attack(told):
     return [words for name, flag in FLAGS.items() for words in attempt(f"starts a process in a {name} namespace by clone3", lambda: cloned(flag))]
 """
 )
 
-_MOUNT = (
-    RAW
-    + """
-import guard
+_MOUNT = """
+import os
+from guard import boxed
+from raw import attempt, call
+
 REMOUNT_BIND, BIND = 32 | 4096, 4096
+
 def mounted(source, kind, flags):
     os.makedirs("mounted", exist_ok=True)
     call("mount", source, os.path.abspath("mounted").encode(), kind, flags, 0)
     return call("umount2", os.path.abspath("mounted").encode(), 2) == 0
+
 def attack(told):
-    if not guard.boxed(told):
+    if not boxed(told):
         return ["not boxed"]
     achieved = attempt("mounts a folder in memory", lambda: mounted(b"none", b"tmpfs", 0))
     achieved += attempt("mounts /proc anew", lambda: mounted(b"proc", b"proc", 0))
@@ -70,22 +89,22 @@ def attack(told):
         achieved += attempt(f"mounts {path.decode()} for writing", lambda: call("mount", b"none", path, b"none", REMOUNT_BIND, 0) == 0)
     return achieved + attempt("takes a mount away", lambda: call("umount2", b"/proc", 2) == 0)
 """
-)
 
-_MOUNT_BY_PARTS = (
-    RAW
-    + """
+_MOUNT_BY_PARTS = """
+from raw import attempt, call
+
 CLONE, AT_FDCWD = 1, -100
+
 def attack(told):
     # Nothing is mounted anywhere: a mount that is not attached ends with its descriptor.
     achieved = [words for kind in (b"tmpfs", b"proc", b"sysfs", b"overlay", b"cgroup2") for words in attempt(f"prepares a mount of {kind.decode()}", lambda: call("fsopen", kind, 0) >= 0)]
     return achieved + attempt("copies a mount", lambda: call("open_tree", AT_FDCWD, b"/", CLONE) >= 0)
 """
-)
 
-_ENTER = (
-    RAW
-    + """
+_ENTER = """
+import os
+from raw import attempt, call, in_child, strangers
+
 def attack(told):
     def entered(pid, kind):
         return call("setns", os.open(f"/proc/{pid}/ns/{kind}", os.O_RDONLY), 0) == 0
@@ -96,11 +115,11 @@ def attack(told):
         for words in in_child(lambda: attempt(f"enters the {kind} namespace of {pid}", lambda: entered(pid, kind)))
     ]
 """
-)
 
-_CHROOT = (
-    RAW
-    + """
+_CHROOT = """
+import os
+from raw import attempt, call, in_child
+
 def attack(told):
     def climbed():
         # The way out of every chroot: a second one, while the current folder is above it.
@@ -112,14 +131,55 @@ def attack(told):
     achieved = in_child(lambda: attempt("has another root", lambda: call("chroot", b".") == 0))
     return achieved + in_child(lambda: attempt("climbs out of its root", climbed))
 """
-)
 
 CASES: tuple[Case, ...] = (
-    Case("ns.userns", "make namespaces by unshare, one after the other", _UNSHARE, harmless=True, ends=_HELD),
-    Case("ns.clone_userns", "start processes in namespaces of their own", _CLONE, harmless=True, ends=_HELD),
-    Case("ns.clone3", "the same by clone3, whose flags no filter can read", _CLONE3, harmless=True, ends=_HELD),
-    Case("ns.mount", "mount, mount again for writing, take mounts away", _MOUNT, dangerous=True, ends=_HELD),
-    Case("ns.mount_by_parts", "mount by the newer calls", _MOUNT_BY_PARTS, harmless=True, ends=_HELD),
-    Case("ns.setns", "enter the namespaces of others", _ENTER, harmless=True, ends=_HELD),
-    Case("ns.chroot", "change its root, and climb out of it", _CHROOT, harmless=True, ends=_HELD),
+    Case(
+        "ns.userns",
+        "make namespaces by unshare, one after the other",
+        _UNSHARE,
+        harmless=True,
+        ends=_HELD,
+        needs=LINUX,
+        files=RAW,
+    ),
+    Case(
+        "ns.clone_userns",
+        "start processes in namespaces of their own",
+        _CLONE,
+        harmless=True,
+        ends=_HELD,
+        needs=LINUX,
+        files=RAW,
+    ),
+    Case(
+        "ns.clone3",
+        "the same by clone3, whose flags no filter can read",
+        _CLONE3,
+        harmless=True,
+        ends=_HELD,
+        needs=LINUX,
+        files=RAW,
+    ),
+    Case(
+        "ns.mount",
+        "mount, mount again for writing, take mounts away",
+        _MOUNT,
+        dangerous=True,
+        ends=_HELD,
+        needs=LINUX,
+        files=RAW,
+    ),
+    Case(
+        "ns.mount_by_parts",
+        "mount by the newer calls",
+        _MOUNT_BY_PARTS,
+        harmless=True,
+        ends=_HELD,
+        needs=LINUX,
+        files=RAW,
+    ),
+    Case("ns.setns", "enter the namespaces of others", _ENTER, harmless=True, ends=_HELD, needs=LINUX, files=RAW),
+    Case(
+        "ns.chroot", "change its root, and climb out of it", _CHROOT, harmless=True, ends=_HELD, needs=LINUX, files=RAW
+    ),
 )

@@ -3,14 +3,15 @@
 Invariant: what they ask the kernel to do would fail for another reason even where it is allowed, or changes only a process that ends at once."""
 
 from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.raw import RAW
+from evolve.sandbox.corpus.companion import LINUX, RAW
 from evolve.sandbox.status import Status
 
 _HELD = frozenset({Status.OK, Status.SIGNAL})
 
-_SET_USER = (
-    RAW
-    + """
+_SET_USER = """
+import os
+from raw import attempt, in_child
+
 def attack(told):
     achieved = ["runs as root"] if 0 in (*os.getresuid(), *os.getresgid(), *os.getgroups()) else []
     def asked(act, look):
@@ -23,15 +24,17 @@ def attack(told):
     other = told["uid"] or 1
     return achieved + in_child(lambda: attempt("becomes the judge's user", lambda: os.getuid() != other and os.setresuid(other, other, other) is None))
 """
-)
 
-_SET_USER_PROGRAM = (
-    RAW
-    + """
-import subprocess, time
+_SET_USER_PROGRAM = """
+import os
+import subprocess
+import time
+from raw import attempt
+
 def effective_user(pid):
     with open(f"/proc/{pid}/status") as status:
         return next(line for line in status if line.startswith("Uid:")).split()[2]
+
 def became_root(program):
     # It waits for a password that never comes.
     process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -45,18 +48,20 @@ def became_root(program):
         process.stdin.close()
         process.kill()
         process.wait()
+
 def attack(told):
     if os.geteuid() == 0:
         return ["runs as root"]
     programs = [path for path in ("/usr/bin/passwd", "/usr/bin/su", "/bin/su") if attempt("there", lambda: os.stat(path).st_mode & 0o4000)]
     return [words for path in programs[:2] for words in attempt(f"becomes root by {path}", lambda: became_root(path))]
 """
-)
 
-_OWN_PROGRAM = (
-    RAW
-    + """
-import shutil, subprocess
+_OWN_PROGRAM = """
+import os
+import shutil
+import struct
+from raw import attempt
+
 def attack(told):
     # A program of ours that runs as its owner lets other users act as us later.
     def kept():
@@ -65,17 +70,18 @@ def attack(told):
         return os.stat("kept").st_mode & 0o4000 and os.setxattr("kept", "security.capability", struct.pack("<5I", 0x02000001, 0xFFFFFFFF, 0, 0, 0)) is None
     return attempt("gives a program rights that it does not have", kept)
 """
-)
 
-_STATUS = (
-    RAW
-    + """
+_STATUS = """
+import ctypes
+from raw import LIBC, call
+
 NO_NEW_PRIVILEGES, BOUNDING = 39, 23
+
 def attack(told):
     achieved = []
-    if _LIBC.prctl(NO_NEW_PRIVILEGES, 0, 0, 0, 0) != 1:
+    if LIBC.prctl(NO_NEW_PRIVILEGES, 0, 0, 0, 0) != 1:
         achieved.append("may gain privileges by running a program")
-    held = [number for number in range(64) if _LIBC.prctl(BOUNDING, number, 0, 0, 0) == 1]
+    held = [number for number in range(64) if LIBC.prctl(BOUNDING, number, 0, 0, 0) == 1]
     if held:
         achieved.append(f"could come to {len(held)} capabilities")
     sets = (ctypes.c_uint32 * 6)()
@@ -84,44 +90,45 @@ def attack(told):
         achieved.append("has capabilities")
     try:
         with open("/proc/self/status") as status:
-            found = dict(line.strip().split(":\\t", 1) for line in status if ":\\t" in line)
+            found = dict(line.split()[:2] for line in status if len(line.split()) > 1)
     except OSError:
         return achieved
-    if found["Seccomp"] != "2":
+    if found.get("Seccomp:") != "2":
         achieved.append("may use every call of the kernel")
-    return achieved + [f"has {name}" for name in ("CapInh", "CapAmb") if int(found[name], 16)]
+    return achieved + [f"has {name}" for name in ("CapInh", "CapAmb") if int(found[f"{name}:"], 16)]
 """
-)
 
-_RAISE = (
-    RAW
-    + """
+_RAISE = """
 import resource
+from raw import attempt, in_child
+
 LIMITS = ("AS", "DATA", "STACK", "FSIZE", "NOFILE", "NPROC", "CORE", "CPU", "MEMLOCK", "NICE", "RTPRIO", "MSGQUEUE", "SIGPENDING")
+
 def raised(which):
     soft, hard = resource.getrlimit(which)
     if hard == resource.RLIM_INFINITY:
         return False
     resource.setrlimit(which, (soft, hard + 1))
     return resource.getrlimit(which)[1] > hard
+
 def attack(told):
     return in_child(lambda: [words for name in LIMITS for words in attempt(f"raises its limit {name}", lambda: raised(getattr(resource, f"RLIMIT_{name}")))])
 """
-)
 
-_REAL_TIME = (
-    RAW
-    + """
+_REAL_TIME = """
+import os
+from raw import attempt, call, in_child
+
 def attack(told):
     # A process of this kind goes before all others, the judge too.
     achieved = in_child(lambda: attempt("goes before all other processes", lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)) is None))
     return achieved + in_child(lambda: attempt("has the disk before all others", lambda: call("ioprio_set", 1, 0, 1 << 13) == 0))
 """
-)
 
-_ADMINISTRATION = (
-    RAW
-    + """
+_ADMINISTRATION = """
+import errno
+from raw import call
+
 def allowed(name, *arguments):
     # Each is asked for the impossible: who may not is told so first.
     try:
@@ -133,17 +140,33 @@ CALLS = (
     ("reboot", 0, 0, 0, 0), ("sethostname", b"", -1), ("swapon", b"/nonexistent", 0), ("acct", b"/nonexistent"),
     ("finit_module", -1, b"", 0), ("init_module", 0, 0, 0), ("kexec_load", 0, 99, 0, 0), ("fanotify_init", 0xFFFF0000, 0),
 )
+
 def attack(told):
     return [f"may call {name}" for name, *arguments in CALLS if allowed(name, *arguments)]
 """
-)
 
 CASES: tuple[Case, ...] = (
-    Case("priv.setuid", "become root or the judge's user", _SET_USER),
-    Case("priv.suid_exec", "become root by a program that runs as its owner", _SET_USER_PROGRAM),
-    Case("priv.own_program", "make a program that has rights of its own", _OWN_PROGRAM),
-    Case("priv.nnp", "find a capability, or a call of the kernel, that was left to it", _STATUS, harmless=True),
-    Case("priv.real_time", "go before all other processes", _REAL_TIME, ends=_HELD),
-    Case("priv.administration", "make the calls of an administrator, with arguments that cannot work", _ADMINISTRATION, ends=_HELD),
-    Case("rlimit.raise", "raise its own limits", _RAISE),
+    Case("priv.setuid", "become root or the judge's user", _SET_USER, needs=LINUX, files=RAW),
+    Case(
+        "priv.suid_exec", "become root by a program that runs as its owner", _SET_USER_PROGRAM, needs=LINUX, files=RAW
+    ),
+    Case("priv.own_program", "make a program that has rights of its own", _OWN_PROGRAM, needs=LINUX, files=RAW),
+    Case(
+        "priv.nnp",
+        "find a capability, or a call of the kernel, that was left to it",
+        _STATUS,
+        harmless=True,
+        needs=LINUX,
+        files=RAW,
+    ),
+    Case("priv.real_time", "go before all other processes", _REAL_TIME, ends=_HELD, needs=LINUX, files=RAW),
+    Case(
+        "priv.administration",
+        "make the calls of an administrator, with arguments that cannot work",
+        _ADMINISTRATION,
+        ends=_HELD,
+        needs=LINUX,
+        files=RAW,
+    ),
+    Case("rlimit.raise", "raise its own limits", _RAISE, needs=LINUX, files=RAW),
 )
