@@ -4,8 +4,9 @@ Invariant: a session starts in an empty folder, and what is removed lies inside 
 never followed. To be used only while no process of a candidate lives."""
 
 import os
-import shutil
 import stat
+
+from evolve.sandbox.removal import remove
 
 NAME = "scratch"
 
@@ -25,7 +26,7 @@ class Scratch:
             return
         os.close(self._open)
         for name in os.listdir(self._home):  # noqa: PTH208 a descriptor has no path
-            _remove(name, self._home)
+            remove(name, self._home)
         self._make()
 
     def _make(self) -> None:
@@ -37,28 +38,3 @@ class Scratch:
             return False
         named, held = os.stat(NAME, dir_fd=self._home, follow_symlinks=False), os.fstat(self._open)
         return os.path.samestat(named, held) and stat.S_IMODE(held.st_mode) == 0o700
-
-
-def _remove(name: str, folder: int) -> None:
-    """Removes whatever `name` is in the open `folder`, folders that were made unreadable too."""
-    if not _is_folder(name, folder):
-        os.unlink(name, dir_fd=folder)
-        return
-    try:
-        shutil.rmtree(name, dir_fd=folder)
-    except PermissionError:
-        _open_up(name, folder)
-        shutil.rmtree(name, dir_fd=folder)
-
-
-def _is_folder(name: str, folder: int) -> bool:
-    return stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
-
-
-def _open_up(name: str, folder: int) -> None:
-    """Gives us back our rights on a folder and all folders below it."""
-    os.chmod(name, 0o700, dir_fd=folder)
-    for _, names, _, place in os.fwalk(name, dir_fd=folder):
-        for inner in names:
-            if _is_folder(inner, place):
-                os.chmod(inner, 0o700, dir_fd=place)

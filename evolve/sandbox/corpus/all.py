@@ -3,20 +3,33 @@
 Invariant: names are unique."""
 
 from evolve.sandbox.corpus import (
+    answers,
+    compilers,
+    crashes,
+    disk,
     files,
     ipc,
     kill,
     leak,
+    memory,
     namespaces,
     network,
     privilege,
+    processes,
     processor,
+    state,
     surface,
     trace,
 )
 from evolve.sandbox.corpus.case import Case
 
 GROUPS = (
+    processor.CASES,
+    memory.CASES,
+    processes.CASES,
+    disk.CASES,
+    answers.CASES,
+    crashes.CASES,
     kill.CASES,
     trace.CASES,
     leak.CASES,
@@ -26,6 +39,7 @@ GROUPS = (
     network.CASES,
     surface.CASES,
     ipc.CASES,
-    processor.CASES,
+    state.CASES,
+    compilers.CASES,
 )
 CASES: tuple[Case, ...] = tuple(case for group in GROUPS for case in group)

@@ -63,6 +63,7 @@ class Host:
         key = f"EVOLVE_CANARY_{secrets.token_hex(4).upper()}"
         self._folder = Path(tempfile.mkdtemp(prefix="evolve-redteam-"))
         stack.callback(shutil.rmtree, self._folder, ignore_errors=True)
+        stack.callback(_remove_planted, mark, self._folder)
         secret, grader, socket = self._written(word)
         self._listeners = stack.enter_context(Listeners(str(socket), mark))
         socket.chmod(0o666)
@@ -162,6 +163,14 @@ def _planted(mark: str, folder: Path) -> list[Path]:
     places |= {Path("/", *parts) for parts in (("tmp",), ("var", "tmp"), ("dev", "shm"), ("run",), ("etc",))}
     places |= {Path(sysconfig.get_path("purelib")), Path(sysconfig.get_path("stdlib"))}
     return [found for place in places for found in place.glob(f"*{mark}*")]
+
+
+def _remove_planted(mark: str, folder: Path) -> None:
+    for place in _planted(mark, folder):
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place, ignore_errors=True)
+        else:
+            place.unlink(missing_ok=True)
 
 
 def _namespace() -> str:

@@ -23,7 +23,7 @@ from evolve.sandbox.output import readable
 from evolve.sandbox.status import SessionFailed, Status, Usage
 from evolve.types import Level, Limits, Program, SandboxError
 
-LIMITS = Limits(memory=512 << 20, scratch=64 << 20, file_size=32 << 20, tasks=32)
+LIMITS = Limits(memory=512 << 20, scratch=64 << 20, file_size=32 << 20, tasks=32, preload=("numpy",))
 """Small, so that what multiplies and grows is cheap; the sources of the cases know these numbers."""
 GUARD = Path(__file__).with_name("guard.py").read_text("utf-8")
 _NEXT = Program({"next.py": "def answer():\n    return 42\n"})

@@ -1,0 +1,193 @@
+"""Candidates that want to change their own input, the clock, or what the next candidate meets."""
+
+from evolve.sandbox.corpus.case import Case
+from evolve.sandbox.status import Status
+
+_ITS_OWN_LOSS = frozenset({Status.OK, Status.ERROR, Status.BAD_JSON, Status.BAD_FRAME, Status.NO_RESULT})
+"""However its own session ends: what counts is the next one."""
+
+CASES = (
+    Case(
+        "job.tamper",
+        "rewrite what the judge has sent",
+        """
+import mmap
+import os
+import stat
+from guard import tried
+
+def attack(told):
+    achieved = tried("wrote into the judge's requests", os.write, 3, b"")
+    for number in range(5, 64):
+        try:
+            kind = os.fstat(number).st_mode
+        except OSError:
+            continue
+        if stat.S_ISREG(kind):
+            achieved += tried("wrote into an input", os.pwrite, number, b"", 0)
+            achieved += tried("cut an input", os.ftruncate, number, os.fstat(number).st_size)
+            achieved += tried("mapped an input for writing", mmap.mmap, number, 0)
+            achieved += tried("opened an input for writing", os.open, f"/proc/self/fd/{number}", os.O_RDWR)
+    return achieved
+""",
+    ),
+    Case(
+        "state.patch_numpy",
+        "change numpy and the built-in functions for whoever comes next",
+        """
+import builtins
+import numpy
+
+def attack(told):
+    numpy.sum = numpy.mean = lambda *_, **__: 1e9
+    numpy.random.seed(0)
+    builtins.sum = builtins.max = lambda *_, **__: 1e9
+    numpy.ones(1 << 10)[:] = 7
+    return []
+""",
+        must="the next one meets a clean state",
+        after="""
+import numpy
+
+def attack(told):
+    clean = numpy.sum(numpy.ones(3)) == 3 and sum([1, 2]) == 3 and max(1, 2) == 2
+    return [] if clean else ["met changed functions"]
+""",
+        needs=frozenset({"numpy"}),
+    ),
+    Case(
+        "state.patch_shim",
+        "change the code around itself, wherever it finds it",
+        """
+import gc
+import os
+import sys
+
+def attack(told):
+    for found in gc.get_objects():
+        if type(found) is dict and found.get("__name__", "").startswith("evolve.sandbox"):
+            for name in ("answer", "frame", "encode", "perform"):
+                if name in found:
+                    found[name] = lambda *_: b"x" * 100
+    frame = sys._getframe()
+    while frame:
+        frame.f_globals["encode"] = frame.f_globals["frame"] = lambda *_: b"x" * 100
+        frame = frame.f_back
+    os.write = os._exit = lambda *_: 0
+    return []
+""",
+        must="its own failure, the next one meets a clean state",
+        ends=_ITS_OWN_LOSS | {Status.TIMEOUT},
+        seconds=0.5,
+        within=3.0,
+    ),
+    Case(
+        "state.hooks",
+        "leave hooks for tracing, auditing, collecting, importing and leaving",
+        """
+import atexit
+import gc
+import sys
+import threading
+
+def hook(*_):
+    return hook
+
+def attack(told):
+    sys.settrace(hook)
+    sys.setprofile(hook)
+    threading.settrace(hook)
+    sys.addaudithook(hook)
+    gc.callbacks.append(hook)
+    sys.meta_path.insert(0, None)
+    sys.path_hooks.insert(0, hook)
+    sys.excepthook = sys.unraisablehook = hook
+    atexit.register(hook)
+    return []
+""",
+        must="the next one meets a clean state",
+        ends=_ITS_OWN_LOSS,
+        after="""
+import gc
+import sys
+
+def attack(told):
+    clean = sys.gettrace() is None and sys.getprofile() is None and not gc.callbacks and None not in sys.meta_path
+    return [] if clean else ["met a hook"]
+""",
+    ),
+    Case(
+        "state.environment",
+        "leave variables, a file mask, limits and ignored signals",
+        """
+import os
+import resource
+import signal
+
+def attack(told):
+    os.environ["LD_PRELOAD"] = os.environ[told["mark"]] = "planted.so"
+    os.umask(0o777)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8))
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+    return []
+""",
+        must="the next one meets a clean state",
+        after="""
+import os
+import resource
+import signal
+
+def attack(told):
+    found = [name for name in ("LD_PRELOAD", told["mark"]) if name in os.environ]
+    found += ["a file mask"] if os.umask(0o22) == 0o777 else []
+    found += ["a limit"] if resource.getrlimit(resource.RLIMIT_NOFILE)[0] == 8 else []
+    found += ["a signal"] if signal.getsignal(signal.SIGTERM) is signal.SIG_IGN or signal.pthread_sigmask(0, ()) else []
+    return [f"met {what}" for what in found]
+""",
+    ),
+    Case(
+        "state.leave_files",
+        "leave files for whoever comes next, wherever it may write",
+        """
+import os
+import tempfile
+from pathlib import Path
+
+def attack(told):
+    for folder in (".", os.environ["HOME"], tempfile.gettempdir(), "/dev/shm", "/var" + tempfile.gettempdir(), "/run/lock"):
+        try:
+            Path(folder, told["mark"]).write_text("planted")
+        except OSError:
+            pass
+    return []
+""",
+        must="the next one finds nothing",
+        harmless=True,
+        after="""
+import os
+import tempfile
+from pathlib import Path
+
+def attack(told):
+    folders = {".", os.environ["HOME"], tempfile.gettempdir(), "/dev/shm", "/var" + tempfile.gettempdir(), "/run/lock"}
+    return [f"found a file in {folder}" for folder in folders if Path(folder, told["mark"]).exists()]
+""",
+    ),
+    Case(
+        "state.fake_clock",
+        "change every clock of Python, to look fast",
+        """
+import time
+
+def attack(told):
+    wait = time.sleep
+    for name in ("perf_counter", "monotonic", "time", "process_time", "perf_counter_ns", "monotonic_ns", "time_ns"):
+        setattr(time, name, lambda: 0)
+    wait(0.4)
+    return []
+""",
+        must="measured outside",
+        lasts=0.4,
+    ),
+)

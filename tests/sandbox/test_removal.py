@@ -1,0 +1,73 @@
+"""What a candidate left is removed, whatever it is; what it links to is not."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evolve.sandbox.removal import remove
+
+_DEEPER_THAN_PYTHON_RECURSES = 2000
+_DESCRIPTORS = 200
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[int]:
+    """The open folder of what is removed."""
+    number = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    yield number
+    os.close(number)
+
+
+def test_folders_inside_one_another_are_removed_however_deep(tmp_path: Path, folder: int) -> None:
+    """Deeper than Python recurses, than descriptors are open at a time, and than a path may be long."""
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(_DEEPER_THAN_PYTHON_RECURSES):
+        os.mkdir("deeper", dir_fd=here)
+        inner = os.open("deeper", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(here)
+    remove("deeper", folder)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_many_folders_beside_one_another_are_removed(tmp_path: Path, folder: int) -> None:
+    """With what is in them, and no descriptor is left open."""
+    before = os.open(os.devnull, os.O_RDONLY)
+    os.close(before)
+    for number in range(_DESCRIPTORS):
+        (tmp_path / "wide" / str(number) / "inner").mkdir(parents=True)
+        (tmp_path / "wide" / str(number) / "file").write_text("left")
+    remove("wide", folder)
+    after = os.open(os.devnull, os.O_RDONLY)
+    os.close(after)
+    assert (list(tmp_path.iterdir()), after) == ([], before)
+
+
+@pytest.mark.parametrize("kind", ["file", "pipe", "link", "broken link", "link to itself"])
+def test_what_is_no_folder_is_removed(tmp_path: Path, folder: int, kind: str) -> None:
+    """A link is, and not what it leads to."""
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "file").write_text("kept")
+    left = tmp_path / "left"
+    if kind == "file":
+        left.write_text("left")
+    elif kind == "pipe":
+        os.mkfifo(left)
+    else:
+        left.symlink_to({"link": tmp_path / "kept", "broken link": "nowhere", "link to itself": "left"}[kind])
+    remove("left", folder)
+    assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")] == ["kept", "kept/file"]
+
+
+def test_a_link_inside_a_folder_is_not_followed(tmp_path: Path, folder: int) -> None:
+    """Nor is one in the place of a folder."""
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "file").write_text("kept")
+    (tmp_path / "left").mkdir()
+    (tmp_path / "left" / "link").symlink_to(tmp_path / "kept")
+    remove("left", folder)
+    assert (tmp_path / "kept" / "file").read_text() == "kept"
+    assert not (tmp_path / "left").exists()
