@@ -17,6 +17,8 @@ PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_CAP_AMBIENT = 47
+PR_CAP_AMBIENT_IS_SET = 1
+PR_CAP_AMBIENT_CLEAR_ALL = 4
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWCGROUP = 0x02000000
@@ -51,6 +53,16 @@ def syscall(name: str, number: int, *arguments: object) -> int:
     """A system call by its number; integers are passed as 64 bits, other ctypes values as they are. Raises `OSError` with `name`."""
     passed = [ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments]
     return _checked(name, _LIBC.syscall(ctypes.c_long(number), *passed))
+
+
+def capget(header: bytes, sets: ctypes.Array[ctypes.c_uint32]) -> None:
+    """`capget(2)` into `sets`; raises `OSError`."""
+    _checked("capget", _LIBC.capget(header, sets))
+
+
+def capset(header: bytes, sets: ctypes.Array[ctypes.c_uint32]) -> None:
+    """`capset(2)`; raises `OSError`."""
+    _checked("capset", _LIBC.capset(header, sets))
 
 
 def unshare(flags: int) -> None:

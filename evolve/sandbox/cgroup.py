@@ -1,0 +1,281 @@
+"""Control groups of version 1 and 2, which bound the memory of one slot's candidates together, and the number of their processes.
+
+Standard library only, for it lives in the template. What counts is what the members touch first: a template enters its group once it has
+preloaded, so that what it preloaded stays with the group that it comes from. Its candidates, born inside, pay for their own pages, for
+template pages that they write to, for shared memory, for files in a tmpfs (as long as those exist) and for what the kernel keeps for them. Files that
+were read count until memory is short. A few MB are the template's own, which it touches as it forks.
+
+Invariants: a group lies inside the group of its maker, or beside it where nothing limits that one, so that a limit that was set from outside
+always holds. A group is held by a lock on its folder, shared by all that descend from its maker: unlocked means that they are gone."""
+
+import contextlib
+import fcntl
+import itertools
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from evolve.sandbox.hierarchy import ENTRANCE, OWN, TREE, Place, places
+
+_NAME = re.compile(r"evolve-\d+-\d+")
+_NUMBERS = itertools.count(1)
+_TRIED = {"memory": 64 << 20, "tasks": 8}
+_WAITS = (sys.executable, "-I", "-S", "-c", "input()")
+_END_SECONDS = 2.0
+_PAUSE = 0.001
+_READ = 1 << 16
+_KILLS = re.compile(rb"^oom_kill (\d+)$", re.MULTILINE)
+_EVENTS = {"v1": "memory.oom_control", "v2": "memory.events"}
+
+
+def kind(tree: Path = TREE, own: Path = OWN) -> str:
+    """ "v1" or "v2" where a group was made, limited, entered by a process and removed just now, else empty; takes some 20 ms. `own`
+    names the groups of this process."""
+    return _tried(tree, own)[0]
+
+
+def reason(tree: Path = TREE, own: Path = OWN) -> str:
+    """Why `kind` is empty, in one line; empty where it is not."""
+    return _tried(tree, own)[1]
+
+
+def sweep(tree: Path = TREE, own: Path = OWN) -> int:
+    """Removes the groups that nobody holds any more, and ends what is left in them; how many it were."""
+    removed = 0
+    for parent in {parent for place in places(tree, own) for parent in place.parents}:
+        for name in filter(_NAME.fullmatch, _listed(parent)):
+            with contextlib.suppress(OSError):  # it is held, or somebody else was first
+                removed += _Node.found(parent, name).remove()
+    return removed
+
+
+class Group:
+    """A group of a kind that `kind` has found. Make it before the root folder or the namespace of control groups changes: its descriptors
+    are of use afterwards too. For the processes that descend from its maker, one at a time."""
+
+    def __init__(self, nodes: Sequence["_Node"], homes: Sequence[int], events: int) -> None:
+        self._nodes = nodes
+        self._homes = homes
+        self._events = events
+        self._kills = 0
+
+    @classmethod
+    def make(cls, kind: str, memory: int, tasks: int, tree: Path = TREE, own: Path = OWN) -> "Group":
+        """An empty group for `memory` bytes, swap included, and `tasks` processes and threads, the template among them; raises `OSError`
+        with the reason of the last place that was tried."""
+        problem = OSError(f"no control groups of kind {kind!r} below {tree}")
+        for place in places(tree, own):
+            if place.kind == kind:
+                try:
+                    return cls._made(place, _limits(kind, memory, tasks))
+                except OSError as error:
+                    problem = error
+        raise problem
+
+    @classmethod
+    def _made(cls, place: Place, limits: Sequence[Mapping[str, tuple[int, bool]]]) -> "Group":
+        nodes: list[_Node] = []
+        with contextlib.ExitStack() as failing:
+            for parent, settings in zip(place.parents, limits, strict=False):
+                if place.kind == "v2":
+                    _enable(parent)
+                nodes.append(_Node.made(parent))
+                failing.callback(nodes[-1].remove)
+                for name, (most, needed) in settings.items():
+                    nodes[-1].limit(name, most, needed=needed)
+            homes = []
+            for home in place.homes:
+                homes.append(os.open(home / ENTRANCE, os.O_WRONLY))
+                failing.callback(os.close, homes[-1])
+            group = cls(nodes, homes, nodes[0].open(_EVENTS[place.kind]))
+            failing.pop_all()
+            return group
+
+    def add(self, pid: int = 0) -> None:
+        """Moves a process in; 0 is the calling one. All that it forks from now on is born inside. Raises `OSError`."""
+        for node in self._nodes:
+            node.add(pid)
+
+    def exceeded(self) -> bool:
+        """Whether the kernel has ended a member for want of memory since the last look."""
+        found = _KILLS.search(os.pread(self._events, _READ, 0))
+        before, self._kills = self._kills, int(found[1]) if found else 0
+        return self._kills > before
+
+    def close(self) -> None:
+        """Leaves the group, ends what is left in it and removes it. What cannot be ended within two seconds, such as a process that hangs in a
+        driver, stays for `sweep`. May be called twice."""
+        for home in self._homes:
+            with contextlib.suppress(OSError):  # a home that is gone, or closed to us: then it is ended from outside
+                os.write(home, b"0")
+        for node in self._nodes:
+            node.remove()
+        for number in (*self._homes, *([self._events] if self._nodes else ())):
+            os.close(number)
+        self._nodes, self._homes = (), ()
+
+
+class _Node:
+    """The folder of a group in one hierarchy, held by its lock."""
+
+    def __init__(self, parent: int, name: str, folder: int, entrance: int) -> None:
+        self._parent = parent
+        self._name = name
+        self._folder = folder
+        self._entrance = entrance
+
+    @classmethod
+    def made(cls, parent: Path) -> "_Node":
+        """A new one; raises `OSError`."""
+        while True:
+            folder = parent / f"evolve-{os.getpid()}-{next(_NUMBERS)}"
+            try:
+                folder.mkdir()
+                return cls.found(parent, folder.name)
+            except FileExistsError:  # that of a process long gone, which had the same number
+                continue
+            except (FileNotFoundError, BlockingIOError):
+                if not parent.is_dir() or _withdrawn(folder):
+                    raise
+                # Else somebody who sweeps came between the two calls.
+
+    @classmethod
+    def found(cls, parent: Path, name: str) -> "_Node":
+        """One that is there and that nobody holds; raises `OSError`, of which `BlockingIOError`: somebody does."""
+        with contextlib.ExitStack() as failing:
+            opened = []
+            for path, how in (
+                (parent, os.O_RDONLY),
+                (parent / name, os.O_RDONLY),
+                (parent / name / ENTRANCE, os.O_RDWR),
+            ):
+                opened.append(os.open(path, how))
+                failing.callback(os.close, opened[-1])
+            above, folder, entrance = opened
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not os.path.samestat(os.stat(name, dir_fd=above), os.fstat(folder)):
+                raise FileNotFoundError(f"{parent / name} was removed")
+            failing.pop_all()
+        return cls(above, name, folder, entrance)
+
+    def open(self, name: str) -> int:
+        """One of its files, to be read."""
+        return os.open(name, os.O_RDONLY, dir_fd=self._folder)
+
+    def limit(self, name: str, most: int, *, needed: bool) -> None:
+        """Writes a limit; raises `OSError`, but not for a file that is not there and not `needed`."""
+        try:
+            number = os.open(name, os.O_WRONLY, dir_fd=self._folder)
+        except FileNotFoundError:
+            if needed:
+                raise
+            return
+        try:
+            os.write(number, str(most).encode())
+        finally:
+            os.close(number)
+
+    def add(self, pid: int) -> None:
+        """Moves a process in."""
+        os.write(self._entrance, str(pid).encode())
+
+    def remove(self) -> bool:
+        """Ends the members and removes the folder, and lets go of it; whether it is this call that removed it."""
+        deadline = time.monotonic() + _END_SECONDS
+        try:
+            while True:
+                self._end_members()
+                try:
+                    os.rmdir(self._name, dir_fd=self._parent)
+                    return True
+                except FileNotFoundError:
+                    return False
+                except OSError:  # not yet empty
+                    if time.monotonic() > deadline:
+                        return False
+                time.sleep(_PAUSE)
+        finally:
+            for number in (self._entrance, self._folder, self._parent):
+                os.close(number)
+
+    def _end_members(self) -> None:
+        with contextlib.suppress(OSError):
+            number = os.open("cgroup.kill", os.O_WRONLY, dir_fd=self._folder)
+            try:
+                os.write(number, b"1")
+                return
+            finally:
+                os.close(number)
+        for pid in self._members():
+            with contextlib.suppress(OSError):  # it ended meanwhile
+                handle = os.pidfd_open(pid)
+                try:
+                    if pid in self._members():  # and so the handle is that of the member, not of a later process
+                        signal.pidfd_send_signal(handle, signal.SIGKILL)
+                finally:
+                    os.close(handle)
+
+    def _members(self) -> set[int]:
+        """The pids of the members, but for the calling process and for those that its namespace of processes hides."""
+        try:
+            listed = os.pread(self._entrance, _READ, 0)
+        except OSError:  # the folder is gone
+            return set()
+        return {int(pid) for pid in listed.split()} - {0, os.getpid()}
+
+
+def _limits(kind: str, memory: int, tasks: int) -> Sequence[Mapping[str, tuple[int, bool]]]:
+    """For each parent of a place: the files of its group, what they are set to, and whether there is no group without."""
+    if kind == "v1":
+        # The limit with swap may not be below the one without. Where swap is not counted, at least it is not sought.
+        swap = {"memory.swappiness": (0, False), "memory.memsw.limit_in_bytes": (memory, False)}
+        return {"memory.limit_in_bytes": (memory, True), **swap}, {"pids.max": (tasks, True)}
+    return ({"memory.max": (memory, True), "memory.swap.max": (0, False), "pids.max": (tasks, False)},)
+
+
+def _tried(tree: Path, own: Path) -> tuple[str, str]:
+    """Kind and reason."""
+    found = next(places(tree, own), None)
+    if found is None:
+        return "", f"the system has no control groups for memory below {tree}"
+    try:
+        group = Group.make(found.kind, **_TRIED, tree=tree, own=own)
+        try:
+            with subprocess.Popen(_WAITS, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+                group.add(process.pid)
+        finally:
+            group.close()
+    except OSError as error:
+        return "", f"no control group can be used: {error}"
+    return found.kind, ""
+
+
+def _enable(parent: Path) -> None:
+    """Has the groups in a folder of version 2 bound memory, and processes where that is possible; raises `OSError`."""
+    if not os.access(parent / ENTRANCE, os.W_OK):  # the kernel's rule for whoever moves a process below it
+        raise PermissionError(f"no process may be moved below {parent}")
+    for controller in ("memory", "pids"):
+        if controller not in (parent / "cgroup.subtree_control").read_text().split():
+            with contextlib.nullcontext() if controller == "memory" else contextlib.suppress(OSError):
+                (parent / "cgroup.subtree_control").write_text(f"+{controller}")
+
+
+def _withdrawn(folder: Path) -> bool:
+    """Removes a folder that turned out to be no group; False for one that is gone, or in somebody's hands."""
+    try:
+        folder.rmdir()
+    except OSError:
+        return False
+    return True
+
+
+def _listed(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 names are wanted
+    except OSError:
+        return []

@@ -1,0 +1,241 @@
+"""What of the machine must be visible to run an interpreter where nothing else is, and what in there candidates may not see.
+
+Standard library only, for a task's own Python needs this too. Invariant: no home folder, and no folder that the whole system shares, is ever
+visible as a whole, whatever an environment names."""
+
+import json
+import os
+import subprocess
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from evolve.sandbox.paths import home_folders, is_below, is_shared, outermost
+from evolve.types import SandboxError
+
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+"""Where a system keeps its programs and libraries: folders on some, links into /usr on others."""
+_STORES = ("/nix/store", "/gnu/store", "/home/linuxbrew/.linuxbrew")
+"""Where some package managers keep what everybody may read, in folders that link to each other."""
+_ENGINE = Path(__file__).resolve().parents[1]
+_LOADING = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
+_PARTS = ("bin", "include", "lib", "lib32", "lib64", "libexec", "nvvm", "targets", "pyvenv.cfg", "*-linux-gnu*")
+"""What an interpreter, its libraries and compilers need of the folder that they are installed in, and no more of it."""
+_SITES = ("lib*/python3*/site-packages", "lib*/python3*/dist-packages", "local/lib*/python3*/*-packages")
+_PATIENCE = 60.0
+_SHOWN = 300
+# Asked as a template is started: what a user's own variables and folders add is no part of it. Some of the standard library's modules
+# are loaded for the libraries that they bring along.
+_QUESTION = """
+import importlib.metadata, importlib.util, json, os, sys
+for name in ("bz2", "ctypes", "lzma", "sqlite3", "ssl"):
+    try:
+        __import__(name)
+    except ImportError:
+        pass
+def places(module):
+    name, *inner = module.split(".")
+    try:
+        found = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        found = None
+    folders = list(found and found.submodule_search_locations or ())
+    if not folders:
+        return [found.origin] if found and found.origin and not inner else []
+    paths = [os.path.join(folder, *inner) for folder in folders]
+    return [place for path in paths for place in (path, path + ".py") if os.path.exists(place)]
+points = [point for group in ("evolve", "evolve.commands") for point in importlib.metadata.entry_points(group=group)]
+editable = [place for name, module in list(sys.modules.items()) if name.startswith("__editable__")
+            for place in getattr(module, "MAPPING", {}).values()]
+maps = open("/proc/self/maps").read() if os.path.exists("/proc/self/maps") else ""
+lines = [line.split(None, 5) for line in maps.splitlines()]
+print("\\n" + json.dumps({
+    "programs": [sys.executable, getattr(sys, "_base_executable", None) or sys.executable],
+    "prefixes": sorted({sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}),
+    "folders": [path for path in sys.path if path],
+    "editable": editable,
+    "engine": places("evolve"),
+    "plugins": [place for point in points for place in places(point.value.partition(":")[0].strip())],
+    "libraries": sorted({line[5] for line in lines if len(line) == 6 and ".so" in line[5]}),
+}))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """Absolute paths. `visible`: folders with all that is in them, files, and links. A link is there for itself alone: what it leads to has
+    an entry of its own, or lies in one. No entry lies in another. `hidden`: what may not be seen, in one of them or not."""
+
+    visible: tuple[str, ...]
+    hidden: tuple[str, ...]
+
+    def hiding(self, *places: str) -> "Visible":
+        """This with more that may not be seen: a task's own folder, or where logs are kept."""
+        more = (Path(os.path.realpath(place)) for place in places)
+        return replace(self, hidden=_texts(outermost({*map(Path, self.hidden), *more})))
+
+    def pieces(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """For a box that can open but not cover: what is open with all that is in it, and the folders around what is hidden, which may be
+        listed and no more. Links are left out."""
+        whole, listed = set[Path](), set[Path]()
+        hidden = frozenset(map(Path, self.hidden))
+        around = frozenset(parent for place in hidden for parent in place.parents)
+        open_places = deque(map(Path, self.visible))
+        while open_places:
+            place = open_places.popleft()
+            if place.is_symlink() or place in hidden or any(parent in hidden for parent in place.parents):
+                continue
+            if place not in around:
+                whole.add(place)
+            elif place.is_dir():
+                listed.add(place)
+                open_places.extend(place.iterdir())
+        return _texts(whole), _texts(listed)
+
+
+def paths_of(python: str, environment: Mapping[str, str] = os.environ) -> Visible:
+    """What `python` needs, asked of it once in this process's life. Of the environment, PATH adds tools outside of the system's folders and
+    of homes, LD_LIBRARY_PATH libraries. Raises `SandboxError`.
+
+    An editable package of another than the engine is visible with its folder, but for dot files; one that another hook than setuptools'
+    finds is not. Libraries that nothing but an extension module's own search path names are not found."""
+    place = Path.cwd() / python if os.sep in python else python
+    return _paths_of(str(place), environment.get("PATH", ""), environment.get("LD_LIBRARY_PATH", ""))
+
+
+@cache
+def _paths_of(python: str, programs: str, libraries: str) -> Visible:
+    answer = _asked(python, programs, libraries)
+    engines = {_ENGINE, *_real(answer["engine"])}
+    modules = [path for path in [*answer["folders"], *answer["editable"]] if not _holds_engine(path, engines)]
+    prefixes = list(map(Path, answer["prefixes"]))
+    loaded = {str(Path(path).parent) for path in answer["libraries"]}
+    wanted = [
+        *map(Path, (*SYSTEM, *_STORES, *_LOADING, *answer["programs"], *modules, *loaded, *_configured())),
+        *Path("/etc").glob("python3*"),
+        *(part for prefix in prefixes for part in _parts(prefix)),
+        *(part for folder in _folders(programs) for part in _tools(folder)),
+        *_folders(libraries),
+    ]
+    links, real = _resolved(wanted)
+    installed = {place for place in _installed(prefixes) if is_below(place, real)}
+    hidden = {*engines, *_real(answer["plugins"]), *installed}
+    hidden |= {place for engine in engines if is_below(engine.parent, real) for place in _beside(engine, real)}
+    hidden |= {place for folder in _real(modules) & real for place in folder.glob(".*") if not _leads(place, real)}
+    alone = {link for link in links if not is_below(link, real)}
+    return Visible(_texts(outermost(real) | alone), _texts(outermost(hidden)))
+
+
+def _asked(python: str, programs: str, libraries: str) -> dict[str, list[str]]:
+    """The interpreter's own answer."""
+    environment = {name: value for name, value in (("PATH", programs), ("LD_LIBRARY_PATH", libraries)) if value}
+    try:
+        asked = subprocess.run(
+            [python, "-I", "-c", _QUESTION],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=environment,
+            cwd=os.sep,
+            timeout=_PATIENCE,
+            check=True,
+        )
+        answer: dict[str, list[str]] = json.loads(asked.stdout.rstrip().rpartition(b"\n")[2])
+    except subprocess.CalledProcessError as error:
+        words = " ".join(error.stderr.decode("utf-8", "replace").split())[-_SHOWN:]
+        raise _silent(python, f"exit code {error.returncode}: {words}") from error
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        raise _silent(python, str(error)[:_SHOWN]) from error
+    return answer
+
+
+def _silent(python: str, reason: str) -> SandboxError:
+    return SandboxError(
+        f"{python!r} does not say which files it needs ({reason}). Do: try it by hand, or name another Python"
+    )
+
+
+def _parts(prefix: Path) -> Iterator[Path]:
+    for pattern in _PARTS:
+        yield from prefix.glob(pattern)
+
+
+def _tools(folder: Path) -> Iterator[Path]:
+    """A folder of programs, and where one that is named `bin` is installed, the libraries beside it; nothing of a home."""
+    if not is_below(Path(os.path.realpath(folder)), home_folders()):
+        yield from _parts(folder.parent) if folder.name == "bin" else [folder]
+
+
+def _folders(variable: str) -> list[Path]:
+    """The absolute paths of a variable such as PATH."""
+    return [Path(entry) for entry in variable.split(os.pathsep) if Path(entry).is_absolute()]
+
+
+def _configured(place: Path = Path("/etc")) -> Iterator[str]:
+    """The folders of libraries that the machine's loader knows beside its own."""
+    for path in (place / "ld.so.conf", *sorted(place.glob("ld.so.conf.d/*.conf"))):
+        try:
+            lines = path.read_text("utf-8", "replace").splitlines()
+        except OSError:
+            continue
+        yield from (line.strip() for line in lines if line.strip().startswith(os.sep))
+
+
+def _resolved(wanted: Iterable[Path]) -> tuple[set[Path], set[Path]]:
+    """The links on the way to what is wanted and is there, and what it really is."""
+    links, real = set[Path](), set[Path]()
+    for path in wanted:
+        passed, place = _walked(path)
+        if place.exists() and (str(path) in SYSTEM or not is_shared(place)):
+            links |= passed
+            real.add(place)
+    return links, real
+
+
+def _walked(path: Path) -> tuple[set[Path], Path]:
+    """The links on the way to `path`, each by the real path of its folder, and where the way ends. Links in a circle end it too."""
+    passed, place, left = set[Path](), Path(path.anchor), deque(path.parts[1:])
+    while left:
+        part = left.popleft()
+        step = place.parent if part == os.pardir else place / part
+        if step.is_symlink() and step not in passed:
+            passed.add(step)
+            target = step.readlink()
+            place = Path(target.anchor) if target.is_absolute() else place
+            left.extendleft(reversed(target.parts[1:] if target.is_absolute() else target.parts))
+        else:
+            place = Path(os.path.realpath(step)) if step in passed else step
+    return passed, place
+
+
+def _holds_engine(path: str, engines: set[Path]) -> bool:
+    """Whether a folder of modules is the engine's own: it is the one that the package lies in, or lies in that one itself."""
+    real = Path(os.path.realpath(path))
+    return any(engine.parent == real or is_below(real, {engine.parent}) for engine in engines)
+
+
+def _installed(prefixes: Iterable[Path]) -> Iterator[Path]:
+    """The engine and its plugins where one is installed, also for another interpreter of the same folder."""
+    for prefix in prefixes:
+        for site in (found for pattern in _SITES for found in prefix.glob(pattern)):
+            real = Path(os.path.realpath(site))
+            yield from (*real.glob("evolve"), *real.glob("evolve_*"), *real.glob("evolve-*.dist-info"))
+
+
+def _beside(engine: Path, real: set[Path]) -> Iterator[Path]:
+    """What lies beside the package in a checkout, which has the tasks, but for what leads to something visible of its own."""
+    if (engine.parent / "pyproject.toml").is_file():
+        yield from (place for place in engine.parent.iterdir() if not _leads(place, real))
+
+
+def _leads(place: Path, real: set[Path]) -> bool:
+    return any(is_below(path, {place}) for path in real)
+
+
+def _real(paths: Iterable[str]) -> set[Path]:
+    return {Path(os.path.realpath(path)) for path in paths}
+
+
+def _texts(paths: Iterable[Path]) -> tuple[str, ...]:
+    return tuple(sorted(map(str, paths)))
