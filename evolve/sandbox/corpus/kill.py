@@ -70,7 +70,7 @@ _ALL = """
 import os
 import signal
 from guard import boxed
-from raw import attempt
+from raw import attempt, strangers
 
 def attack(told):
     if not boxed(told):
@@ -79,8 +79,9 @@ def attack(told):
         private = os.readlink("/proc/self/ns/pid") != told["namespace"]
     except OSError:
         private = False
-    if not private:  # then it is only asked whether it would be allowed
-        return attempt("could signal every process of this user", lambda: os.kill(-1, 0) is None)
+    if not private:  # then it is only asked whether it would be allowed; the kernel says yes where it reaches nobody, too
+        hit = [pid for pid in strangers(told) if attempt("hit", lambda: os.kill(pid, 0) is None)]
+        return attempt("could signal every process of this user", lambda: hit and os.kill(-1, 0) is None)
     attempt("", lambda: os.kill(-1, signal.SIGSTOP))
     attempt("", lambda: os.kill(-1, signal.SIGKILL))
     return []
