@@ -15,8 +15,9 @@ from raw import attempt
 
 def attack(told):
     parent = os.getppid()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGSEGV, signal.SIGKILL):
-        attempt("", lambda: os.kill(parent, number))
+    for number in range(1, 65):
+        if number not in (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):  # that is kill.stop_parent
+            attempt("", lambda: os.kill(parent, number))
     return []  # the judge tells: the template that was hit does not answer
 """
 
@@ -129,9 +130,7 @@ def attack(told):
 """
 
 CASES: tuple[Case, ...] = (
-    Case(
-        "kill.parent", "end the process that forked it, by every signal that may do so", _PARENT, needs=LINUX, files=RAW
-    ),
+    Case("kill.parent", "end or disturb the process that forked it, by every signal", _PARENT, needs=LINUX, files=RAW),
     Case("kill.stop_parent", "stop the process that forked it", _STOP_PARENT, needs=LINUX, files=RAW),
     Case(
         "kill.other_calls",

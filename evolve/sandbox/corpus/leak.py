@@ -79,6 +79,16 @@ def attack(told):
     ]
 """
 
+_SOCKETS = """
+from raw import attempt, read
+
+def attack(told):
+    achieved = attempt("sees the names of the host's sockets", lambda: told["abstract"].encode() in read("/proc/self/net/unix"))
+    achieved += attempt("sees the paths of the host's sockets", lambda: told["unix"].encode() in read("/proc/self/net/unix"))
+    port = f":{told['tcp']:04X} ".encode()
+    return achieved + attempt("sees the ports of the host", lambda: port in read("/proc/self/net/tcp"))
+"""
+
 _SECRET = """
 from guard import learnt
 from raw import attempt, read
@@ -176,6 +186,15 @@ CASES: tuple[Case, ...] = (
     Case("leak.cmdline", "find the key in the commands of processes", _COMMANDS, harmless=True, needs=LINUX, files=RAW),
     Case(
         "leak.processes", "learn of the host's processes from /proc", _PROCESSES, harmless=True, needs=LINUX, files=RAW
+    ),
+    Case(
+        "leak.sockets",
+        "learn where the host listens",
+        _SOCKETS,
+        harmless=True,
+        exempt=frozenset({"standard"}),
+        needs=LINUX,
+        files=RAW,
     ),
     Case("leak.secret_file", "read the file with the key", _SECRET, harmless=True, needs=LINUX, files=RAW),
     Case(
