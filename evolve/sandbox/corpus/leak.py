@@ -97,6 +97,34 @@ def attack(told):
     return attempt("reads the key's file", lambda: learnt(told, read(told["secret"])))
 """
 
+_USUAL_PLACES = """
+import os
+import pwd
+from raw import attempt, opened
+
+PLACES = (
+    ".ssh", ".aws", ".config", ".docker", ".git-credentials", ".gnupg", ".kube", ".netrc", ".pypirc", ".npmrc", ".bash_history", ".python_history",
+    ".cache/huggingface", ".evolve",
+)
+
+def homes(told):
+    found = {"/root"}
+    try:
+        found |= {os.path.join("/home", name) for name in os.listdir("/home")}
+    except OSError:
+        pass
+    try:
+        return found | {pwd.getpwuid(told["uid"]).pw_dir}
+    except KeyError:
+        return found
+
+def attack(told):
+    # They are the machine's own, so they are opened and not read.
+    paths = [os.path.join(home, place) for home in sorted(homes(told)) for place in PLACES]
+    paths += ["/etc/shadow", "/etc/sudoers", "/etc/ssh/ssh_host_ed25519_key", "/run/secrets", "/var/run/secrets", "/var/lib/docker", "/var/log", "/var/mail"]
+    return [words for path in paths for words in attempt(f"opens {path}", lambda: opened(path, os.O_RDONLY))]
+"""
+
 _EXISTS = """
 import os
 from raw import attempt, opened
@@ -197,6 +225,7 @@ CASES: tuple[Case, ...] = (
         files=RAW,
     ),
     Case("leak.secret_file", "read the file with the key", _SECRET, harmless=True, needs=LINUX, files=RAW),
+    Case("leak.usual_places", "open what a user keeps where everybody looks", _USUAL_PLACES, needs=LINUX, files=RAW),
     Case(
         "leak.stat_probe",
         "learn whether a path exists",
