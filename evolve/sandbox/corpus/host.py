@@ -22,6 +22,7 @@ from evolve.sandbox.corpus.listeners import Listeners
 
 _GRADER = "def evaluate(answer):\n    return 1.0 if answer == 42 else 0.0\n"
 _SYSTEM = ("kernel/core_pattern", "kernel/modprobe", "kernel/hostname", "kernel/domainname", "vm/overcommit_memory")
+_WRITABLE = (("tmp",), ("var", "tmp"), ("dev", "shm"), ("run",), ("run", "lock"), ("etc",))
 _RLIMITS = (
     resource.RLIMIT_AS,
     resource.RLIMIT_CPU,
@@ -160,7 +161,7 @@ def _system() -> dict[str, str]:
 def _planted(mark: str, folder: Path) -> list[Path]:
     """What a program has left outside of its own folder."""
     places = {folder, Path(tempfile.gettempdir()), Path.home(), Path.cwd()}
-    places |= {Path("/", *parts) for parts in (("tmp",), ("var", "tmp"), ("dev", "shm"), ("run",), ("etc",))}
+    places |= {Path("/", *parts) for parts in _WRITABLE}
     places |= {Path(sysconfig.get_path("purelib")), Path(sysconfig.get_path("stdlib"))}
     return [found for place in places for found in place.glob(f"*{mark}*")]
 

@@ -99,16 +99,16 @@ def attack(told):
         return ["not boxed"]
     heard, tell = os.pipe()
     os.set_blocking(heard, False)
-    children = [hold(tell) for _ in range(12)]
-    full, until = b"", time.monotonic() + 3
-    while len(full) < len(children) and time.monotonic() < until:
+    living = {hold(tell) for _ in range(12)} - {0}
+    full, until = 0, time.monotonic() + 3
+    while full < len(living) and time.monotonic() < until:
         time.sleep(0.05)
         try:
-            full += os.read(heard, 100)
+            full += len(os.read(heard, 100))
         except BlockingIOError:
             pass
-    living = [child for child in children if child and os.waitpid(child, os.WNOHANG)[0] == 0]
-    together = min(len(living), len(full))
+        living = {child for child in living if os.waitpid(child, os.WNOHANG)[0] == 0}
+    together = min(len(living), full)
     return [f"held {together} x 100 MiB"] if together > 7 else []
 
 def hold(tell):

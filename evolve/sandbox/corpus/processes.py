@@ -175,8 +175,9 @@ print(["not confined", "confined"][boxed(json.loads(sys.argv[1]))])
 """
 
 def attack(told):
+    text = guard.__loader__.get_source("guard")
     with open("guard.py", "w") as copied:
-        copied.write(guard.__loader__.get_source("guard"))
+        copied.write(text)
     try:
         shutil.copy(os.path.realpath(sys.executable), "copy")
         environment = {**os.environ, "PYTHONHOME": sys.base_prefix}

@@ -8,7 +8,7 @@ import platform
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -60,10 +60,16 @@ class Ended:
     seconds: float
 
 
-class RedTeam:
-    """A box and a host that candidates attack; a context manager, used by one thread."""
+def best_box(limits: Limits) -> Box:
+    """As strong as this machine has it."""
+    return Box(limits)
 
-    def __init__(self) -> None:
+
+class RedTeam:
+    """A box and a host that candidates attack; a context manager, used by one thread. `make` gives a box with these limits."""
+
+    def __init__(self, make: Callable[[Limits], Box] = best_box) -> None:
+        self._new_box = make
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> "RedTeam":
@@ -117,14 +123,14 @@ class RedTeam:
         """What the program that comes after the first has found of it."""
         ended = self._ended(after, seconds)
         if ended.status is not Status.OK:
-            return [f"the program after it ended as {ended.status}: {_line(ended.message)}"]
-        return [f"the program after it: {_line(str(claim))}" for claim in ended.answer]
+            return [f"the program after it ended as {ended.status}: {line(ended.message)}"]
+        return [f"the program after it: {line(str(claim))}" for claim in ended.answer]
 
     def _next(self) -> list[str]:
         with contextlib.suppress(SessionFailed):
             with self._box.open(_NEXT, "next", _NEXT_SECONDS) as session:
                 answer = session.call("answer")
-            return [] if answer == 42 else [f"the next candidate got {_line(str(answer))}"]
+            return [] if answer == 42 else [f"the next candidate got {line(str(answer))}"]
         return ["the next candidate got no answer"]
 
     def _strays(self) -> list[str]:
@@ -132,7 +138,7 @@ class RedTeam:
         deadline = time.monotonic() + _GRACE
         while len(found := descendants()) > self._at_rest and time.monotonic() < deadline:
             time.sleep(_GRACE / 20)
-        return [f"{len(found) - self._at_rest} processes are left"] if len(found) > self._at_rest else []
+        return [f"processes left: {len(found) - self._at_rest}"] if len(found) > self._at_rest else []
 
     def _ended(self, attacking: Program, seconds: float) -> Ended:
         begun = time.monotonic()
@@ -151,7 +157,7 @@ class RedTeam:
         self._host = self._stack.enter_context(Host())
         before = descendants()
         self._stack.callback(end_all_but, before)
-        self._box = Box(LIMITS)
+        self._box = self._new_box(LIMITS)
         self._stack.callback(self._box.close)
         self._next()
         self._at_rest = len(descendants())
@@ -179,7 +185,7 @@ def _of_the_end(case: Case, ended: Ended) -> list[str]:
         return ["it is not boxed, so it was not tried"]
     found = []
     if ended.status not in case.ends:
-        found.append(f"it ended as {ended.status}: {_line(ended.message)}")
+        found.append(f"it ended as {ended.status}: {line(ended.message)}")
     if ended.status is Status.OK:
         found += _claims(ended.answer, case.answer)
     if ended.seconds > case.within:
@@ -198,26 +204,15 @@ def _claims(answer: Any, expected: str) -> list[str]:
     if type(answer) in _PLAIN and json.dumps(answer) == expected:
         return []
     if type(answer) is list and answer and all(type(claim) is str for claim in answer):
-        return [_line(claim) for claim in answer]
-    return [f"its answer arrived as {_line(repr(answer))}"]
+        return [line(claim) for claim in answer]
+    return [f"its answer arrived as {line(repr(answer))}"]
 
 
 def _held(ended: Ended) -> str:
-    return "nothing achieved" if ended.status is Status.OK else _line(ended.message)
+    return "nothing achieved" if ended.status is Status.OK else line(ended.message)
 
 
-def _line(text: str) -> str:
+def line(text: str) -> str:
     """The last line of a text, as it can be shown."""
     lines = readable(text).strip().splitlines()
     return lines[-1][:_SHOWN] if lines else "nothing"
-
-
-def attack(cases: Iterable[Case], wanted: Level) -> Iterator[Result]:
-    """The results one by one; raises `SandboxError` where the box does not reach `wanted`."""
-    with RedTeam() as team:
-        if not team.level.reaches(wanted):
-            raise SandboxError(
-                f"the box here is {team.isolation!r}, and {wanted} was asked for. Do: --sandbox {team.level}, or another machine"
-            )
-        for case in cases:
-            yield team.attack(case)

@@ -1,0 +1,14 @@
+"""The box of this machine and a host for it to keep safe."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from evolve.sandbox.corpus.runner import RedTeam
+
+
+@pytest.fixture(scope="module")
+def team() -> Iterator[RedTeam]:
+    """At the best level that the machine reaches; after a breach it goes on with a new box and a new host."""
+    with RedTeam() as team:
+        yield team
