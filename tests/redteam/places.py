@@ -107,8 +107,9 @@ def _make(user: int, docker: bool, no_landlock: bool) -> None:
         raise OSError(errno.ENOSYS, "the numbers of Docker's calls are known for x86_64 alone")
     kernel.unshare(kernel.CLONE_NEWNS)
     kernel.mount("none", "/", "none", MS_REC | MS_PRIVATE)
-    if user:
+    if user or docker:  # what an image brings is open to all its users
         _open_the_way(needed())
+    if user:
         _give_a_home(user)
     if docker:
         _make_read_only(DOCKER_READ_ONLY)

@@ -166,6 +166,15 @@ CASES: tuple[Case, ...] = (
         needs=LINUX,
         files=RAW,
     ),
+    Case(
+        "priv.bounding",
+        "find a capability to which a program could still come, were it allowed to gain any",
+        _BOUNDING,
+        harmless=True,
+        exempt=frozenset({"standard"}),
+        needs=LINUX,
+        files=RAW,
+    ),
     Case("priv.real_time", "go before all other processes", _REAL_TIME, ends=_HELD, needs=LINUX, files=RAW),
     Case(
         "priv.administration",

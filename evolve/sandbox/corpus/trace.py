@@ -47,16 +47,21 @@ _VM_READ = """
 import ctypes
 from raw import LIBC, attempt, call, strangers
 
-def copied(pid):
-    theirs = bytes(8)
-    # Our parent has the same memory at the same place; another process most likely not, which is an error like any other.
-    place = ctypes.cast(LIBC.getpid, ctypes.c_void_p).value
+def places(pid):
+    yield ctypes.cast(LIBC.getpid, ctypes.c_void_p).value  # our parent has the same memory at the same place
+    try:
+        with open(f"/proc/{pid}/maps") as listed:
+            yield int(listed.readline().partition("-")[0], 16)
+    except OSError:
+        pass
+
+def copied(pid, place):
     into = ctypes.create_string_buffer(8)
     ours = (ctypes.c_size_t * 2)(ctypes.addressof(into), 8)
     return call("process_vm_readv", pid, ours, 1, (ctypes.c_size_t * 2)(place, 8), 1, 0)
 
 def attack(told):
-    return [words for pid in strangers(told) for words in attempt(f"reads the memory of process {pid} by a call", lambda: copied(pid))]
+    return [words for pid in strangers(told) for place in places(pid) for words in attempt(f"reads the memory of process {pid} by a call", lambda: copied(pid, place))]
 """
 
 _DESCRIPTOR = """
