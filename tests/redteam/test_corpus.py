@@ -22,8 +22,8 @@ def test_it_is_held(team: RedTeam, case: Case) -> None:
     result = team.attack(case)
     if result.verdict == "skipped":
         pytest.skip(result.why)
-    if team.level in case.exempt:
-        return
+    if result.verdict == "breach" and team.level in case.exempt:
+        pytest.skip(f"documented for {team.level}: {result.why}")
     assert (result.verdict, result.why) == ("held", result.why)
 
 

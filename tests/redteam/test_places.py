@@ -60,7 +60,7 @@ def redteam(*place: str, options: tuple[str, ...] = ()) -> Found:
     )
     if done.returncode == UNABLE:
         pytest.skip(done.stderr.strip().splitlines()[-1])
-    assert done.returncode in (0, 1), done.stderr
+    assert (done.returncode in (0, 1), done.stdout != "") == (True, True), done.stderr
     told = json.loads(done.stdout)
     assert told["cases"] == len(CASES)
     return Found(

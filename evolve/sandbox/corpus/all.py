@@ -19,6 +19,7 @@ from evolve.sandbox.corpus import (
     processor,
     state,
     surface,
+    texts,
     trace,
 )
 from evolve.sandbox.corpus.case import Case
@@ -29,6 +30,7 @@ GROUPS = (
     processes.CASES,
     disk.CASES,
     answers.CASES,
+    texts.CASES,
     crashes.CASES,
     kill.CASES,
     trace.CASES,

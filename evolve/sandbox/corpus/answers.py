@@ -7,17 +7,28 @@ _BAD_JSON = frozenset({Status.BAD_JSON})
 _BAD_FRAME = frozenset({Status.BAD_FRAME})
 _ONE_ANSWER = frozenset({Status.OK, Status.BAD_FRAME})
 """Whether the second answer is seen depends on when it comes; the first one is never replaced by it."""
-# Writes an answer by hand and then waits: what becomes of it is the reader's decision.
+# Writes an answer by hand and then waits: what becomes of it is the reader's decision. What marks the answer to a question is found
+# where this process itself has it, if questions are marked at all.
 _BY_HAND = """
 import os
 import struct
+import sys
 import time
+
+def ticket():
+    place = sys._getframe()
+    while place:
+        found = getattr(place.f_locals.get("request"), "ticket", b"")
+        if found:
+            return found
+        place = place.f_back
+    return b""
 
 def payload(text, rest=b""):
     return struct.pack(">I", len(text)) + text + rest
 
 def frame(data):
-    return struct.pack(">Q", len(data)) + data
+    return ticket() + struct.pack(">Q", len(data)) + data
 
 def send(data):
     os.write(4, data)
@@ -59,7 +70,7 @@ def attack(told):
     Case(
         "out.slow_answer",
         "answer byte by byte, for ever",
-        _by_hand('[(os.write(4, byte), time.sleep(0.05)) for byte in [frame(b"x" * 1000)[:8], *[b"x"] * 1000]]'),
+        _by_hand('[(os.write(4, part), time.sleep(0.05)) for part in [frame(bytes(1000))[:-1000], *[b"x"] * 1000]]'),
         must="timeout",
         ends=frozenset({Status.TIMEOUT}),
         seconds=0.5,
@@ -152,7 +163,7 @@ def attack(told):
     Case(
         "out.short_frame",
         "announce an answer of 2**60 bytes",
-        _by_hand('send(struct.pack(">Q", 1 << 60))'),
+        _by_hand('send(ticket() + struct.pack(">Q", 1 << 60))'),
         must="bad_frame",
         ends=_BAD_FRAME,
     ),
@@ -170,13 +181,14 @@ def attack(told):
         """
 import threading
 
-def again():
+def again(answer):
     while True:
         time.sleep(0.0001)
-        os.write(4, frame(payload(b'["ok",["a later answer"]]')))
+        os.write(4, answer)
 
 def attack(told):
-    threading.Timer(0.01, again).start()
+    later = frame(payload(b'["ok",["a later answer"]]'))
+    threading.Timer(0.01, again, [later]).start()
     return []
 """,
         must="the first answer, or bad_frame",
@@ -308,34 +320,5 @@ def attack(told):
 """,
         must="error",
         ends=frozenset({Status.ERROR}),
-    ),
-    Case(
-        "log.terminal",
-        "print and raise what moves a terminal's cursor, renames its window and turns text around",
-        r"""
-TEXT = "\x1b[2J\x1b]0;yours\x07\x9b31m\r\u202egnp.exe\u2066\x00\x08\x7f"
-
-def attack(told):
-    print(TEXT * 100)
-    raise RuntimeError(TEXT)
-""",
-        must="error, shown as plain text",
-        ends=frozenset({Status.ERROR}),
-    ),
-    Case(
-        "name.leads_out",
-        "bring a file whose name leads out of its folder",
-        "def attack(told):\n    return ['its file was written']\n",
-        must="no_entry",
-        ends=frozenset({Status.NO_ENTRY}),
-        files={"../../evolve-led-out": "planted"},
-    ),
-    Case(
-        "name.absolute",
-        "bring a file whose name begins at the root",
-        "def attack(told):\n    return ['its file was written']\n",
-        must="no_entry",
-        ends=frozenset({Status.NO_ENTRY}),
-        files={"/evolve-absolute": "planted"},
     ),
 )

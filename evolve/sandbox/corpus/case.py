@@ -19,7 +19,8 @@ class Case:
     `seconds` is its wall limit, `within` how long the whole evaluation may take at most.
 
     For the few that need it: `after` is the source of another program, whose `attack` runs when the first has ended and says what it found
-    of it; `files` are further files of the first; `answer` is what must arrive where that is no empty list, as JSON; `lasts` are seconds that
+    of it; `again` is the length of a text with which its `again(text)` is called after `attack`, in the same session, whose answer counts, too;
+    `files` are further files of the first; `answer` is what must arrive where that is no empty list, as JSON; `lasts` are seconds that
     its session takes at least, by the judge's clock; `needs` are programs ("cc"), modules ("numpy") or machines ("x86_64") without which it
     is skipped."""
 
@@ -34,6 +35,7 @@ class Case:
     seconds: float = 5.0
     within: float = 8.0
     after: str = ""
+    again: int = 0
     files: Mapping[str, str] = field(default_factory=dict)
     answer: str = "[]"
     lasts: float = 0.0

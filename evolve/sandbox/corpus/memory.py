@@ -6,6 +6,37 @@ from evolve.sandbox.status import Status
 _STOPPED = frozenset({Status.OK, Status.MEMORY_LIMIT, Status.SIGNAL})
 """The system refuses, or the program is ended."""
 _LINUX = frozenset({"linux"})
+_TOGETHER = """
+import os
+import time
+
+def together():
+    heard, tell = os.pipe()
+    os.set_blocking(heard, False)
+    living = {hold(tell) for _ in range(12)} - {0}
+    full, until = 0, time.monotonic() + 3
+    while full < len(living) and time.monotonic() < until:
+        time.sleep(0.05)
+        try:
+            full += len(os.read(heard, 100))
+        except BlockingIOError:
+            pass
+        living = {child for child in living if os.waitpid(child, os.WNOHANG)[0] == 0}
+    most = min(len(living), full)
+    return [f"held {most} x 100 MiB"] if most > 7 else []
+
+def hold(tell):
+    try:
+        pid = os.fork()
+    except OSError:
+        return 0
+    if pid == 0:
+        held = b"x" * (100 << 20)
+        os.write(tell, b".")
+        time.sleep(5)
+        os._exit(0)
+    return pid
+"""
 
 CASES = (
     Case(
@@ -89,43 +120,48 @@ def attack(told):
     Case(
         "mem.fork_times_limit",
         "hold 1.2 GiB in 12 children, each of which keeps within its limit",
+        f"{_TOGETHER}"
         """
-import os
-import time
 from guard import boxed
 
 def attack(told):
     if not boxed(told):
         return ["not boxed"]
-    heard, tell = os.pipe()
-    os.set_blocking(heard, False)
-    living = {hold(tell) for _ in range(12)} - {0}
-    full, until = 0, time.monotonic() + 3
-    while full < len(living) and time.monotonic() < until:
-        time.sleep(0.05)
-        try:
-            full += len(os.read(heard, 100))
-        except BlockingIOError:
-            pass
-        living = {child for child in living if os.waitpid(child, os.WNOHANG)[0] == 0}
-    together = min(len(living), full)
-    return [f"held {together} x 100 MiB"] if together > 7 else []
-
-def hold(tell):
-    try:
-        pid = os.fork()
-    except OSError:
-        return 0
-    if pid == 0:
-        held = b"x" * (100 << 20)
-        os.write(tell, b".")
-        time.sleep(5)
-        os._exit(0)
-    return pid
+    return together()
 """,
         must="refused or ended",
         ends=_STOPPED,
         dangerous=True,
+    ),
+    Case(
+        "mem.spared",
+        "ask the kernel to end others first, fill shared memory, and hold 1.2 GiB in 12 children",
+        f"{_TOGETHER}"
+        """
+from guard import boxed
+
+def attack(told):
+    if not boxed(told):
+        return ["not boxed"]
+    for score in ("-1000", "-500", "0"):
+        try:
+            with open("/proc/self/oom_score_adj", "w") as file:
+                file.write(score)
+            break
+        except OSError:
+            pass
+    try:
+        with open(f"/dev/shm/{told['mark']}", "wb", buffering=0) as file:
+            for _ in range(30):
+                file.write(bytes(1 << 20))
+    except OSError:
+        pass
+    return together()
+""",
+        must="refused or ended, and nothing else is",
+        ends=_STOPPED,
+        dangerous=True,
+        needs=_LINUX,
     ),
     Case(
         "mem.pipes",

@@ -97,7 +97,7 @@ class RedTeam:
         if lacking:
             return Result(case, "skipped", f"there is no {', '.join(lacking)} here")
         try:
-            ended = self._ended(program(case), case.seconds)
+            ended = self._ended(program(case), case.seconds, case.again)
         except SandboxError as error:
             self._make()
             return Result(case, "breach", f"the box broke: {error}", Status.BROKEN)
@@ -140,13 +140,15 @@ class RedTeam:
             time.sleep(_GRACE / 20)
         return [f"processes left: {len(found) - self._at_rest}"] if len(found) > self._at_rest else []
 
-    def _ended(self, attacking: Program, seconds: float) -> Ended:
+    def _ended(self, attacking: Program, seconds: float, again: int = 0) -> Ended:
         begun = time.monotonic()
         session = self._box.open(attacking, "attack", seconds)
         status, answer, message = Status.OK, None, ""
         try:
             with session:
                 answer = session.call("attack", asdict(self._host.told))
+                if again:
+                    answer = answer or session.call("again", "x" * again)
         except SessionFailed as failure:
             status, message = failure.status, failure.message
         return Ended(status, answer, message, session.usage, time.monotonic() - begun)

@@ -9,27 +9,38 @@ _ITS_OWN_LOSS = frozenset({Status.OK, Status.ERROR, Status.BAD_JSON, Status.BAD_
 CASES = (
     Case(
         "job.tamper",
-        "rewrite what the judge has sent",
+        "rewrite what the judge has sent, by the files in which it came",
         """
 import mmap
 import os
 import stat
 from guard import tried
 
+close, kept = os.close, []
+
 def attack(told):
+    os.close = keep
+    return []
+
+def keep(number):
+    if stat.S_ISREG(os.fstat(number).st_mode):
+        kept.append(number)
+    else:
+        close(number)
+
+def again(text):
     achieved = tried("wrote into the judge's requests", os.write, 3, b"")
-    for number in range(5, 64):
-        try:
-            kind = os.fstat(number).st_mode
-        except OSError:
-            continue
-        if stat.S_ISREG(kind):
-            achieved += tried("wrote into an input", os.pwrite, number, b"", 0)
-            achieved += tried("cut an input", os.ftruncate, number, os.fstat(number).st_size)
-            achieved += tried("mapped an input for writing", mmap.mmap, number, 0)
-            achieved += tried("opened an input for writing", os.open, f"/proc/self/fd/{number}", os.O_RDWR)
+    for number in kept:
+        achieved += tried("wrote into its input", os.pwrite, number, b"x", 0)
+        achieved += tried("cut its input", os.ftruncate, number, 1)
+        achieved += tried("mapped its input for writing", mmap.mmap, number, 1)
+        achieved += tried("opened its input and wrote", reopened, number)
     return achieved
+
+def reopened(number):
+    os.write(os.open(f"/proc/self/fd/{number}", os.O_RDWR), b"x")
 """,
+        again=1 << 20,
     ),
     Case(
         "state.patch_numpy",
@@ -46,6 +57,7 @@ def attack(told):
     return []
 """,
         must="the next one meets a clean state",
+        ends=_ITS_OWN_LOSS,
         after="""
 import numpy
 
@@ -66,7 +78,7 @@ import sys
 def attack(told):
     for found in gc.get_objects():
         if type(found) is dict and found.get("__name__", "").startswith("evolve.sandbox"):
-            for name in ("answer", "frame", "encode", "perform"):
+            for name in ("answer", "encode", "frame", "perform", "pieces", "reply"):
                 if name in found:
                     found[name] = lambda *_: b"x" * 100
     frame = sys._getframe()
