@@ -3,8 +3,10 @@
 Standard library only, for it lives in the template. Invariant: a call that fails raises `OSError` with its name; none fails silently."""
 
 import ctypes
+import errno
 import os
 import sys
+from pathlib import Path
 
 LINUX = sys.platform == "linux"
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -20,6 +22,7 @@ PR_CAP_AMBIENT = 47
 PR_CAP_AMBIENT_IS_SET = 1
 PR_CAP_AMBIENT_CLEAR_ALL = 4
 
+_CLONE_VM = 0x00000100
 CLONE_NEWNS = 0x00020000
 CLONE_NEWCGROUP = 0x02000000
 CLONE_NEWUTS = 0x04000000
@@ -39,8 +42,8 @@ MS_REC = 16384
 MS_PRIVATE = 1 << 18
 MNT_DETACH = 2
 
-SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
-"""By the machine's name; these few have no function in the C library."""
+_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+"""Its number by the machine's name: the C library has no function for it."""
 
 
 def prctl(option: int, *arguments: int) -> int:
@@ -70,6 +73,18 @@ def unshare(flags: int) -> None:
     _checked("unshare", _LIBC.unshare(flags))
 
 
+def single_threaded() -> bool:
+    """Whether this process has one thread. The kernel lets only such a one say that it wants to share its memory with nobody; where it may not
+    ask, /proc tells."""
+    if not LINUX:
+        return True
+    if _LIBC.unshare(_CLONE_VM) == 0:
+        return True
+    if ctypes.get_errno() == errno.EINVAL:
+        return False
+    return len(list(Path("/proc/self/task").iterdir())) == 1
+
+
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
     """`mount(2)`; raises `OSError` with the target."""
     _checked(
@@ -81,6 +96,12 @@ def mount(source: str, target: str, kind: str, flags: int, options: str = "") ->
 def unmount(target: str, flags: int = 0) -> None:
     """`umount2(2)`; raises `OSError` with the target."""
     _checked(f"umount {target}", _LIBC.umount2(target.encode(), flags))
+
+
+def pivot_root() -> None:
+    """`pivot_root(2)`: the working folder, which is a mount, becomes the root, with the old one on top of it; raises `OSError`."""
+    here = ctypes.c_char_p(b".")
+    syscall("pivot_root", _PIVOT_ROOT[os.uname().machine], here, here)
 
 
 def _checked(name: str, result: int) -> int:
