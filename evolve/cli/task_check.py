@@ -10,6 +10,7 @@ from evolve.cli.output import debug_option, emit, facts, json_option, table
 from evolve.cli.parameters import parameters
 from evolve.conformance import Conformance, check
 from evolve.judge.machine import usable_cores
+from evolve.task.grants import NOTHING_GRANTED, told
 from evolve.types import Task
 
 _JUDGES = 2
@@ -56,6 +57,7 @@ def _head(task: Task, found: Conformance) -> list[tuple[str, str]]:
         ("cost", cost),
         ("noise", _noise(found)),
         ("isolation", found.isolation),
+        ("grants", told(task.limits) or NOTHING_GRANTED),
     ]
 
 

@@ -6,6 +6,7 @@ import os
 import threading
 from concurrent.futures import Future
 
+from evolve.judge.grants import check_grants
 from evolve.judge.interpreter import check
 from evolve.judge.job import Description
 from evolve.judge.lifeline import Lifeline, clean_environment
@@ -22,20 +23,22 @@ class LocalExecutor:
     """Implements `protocols.Executor` with one worker process per slot. Any thread may call it; make it before any other
     thread is started.
 
-    Making one raises `TaskError` where the task names a Python that cannot be used, and `SandboxError`.
+    Making one raises `TaskError` where the task names a Python that cannot be used, or grants its programs what this machine cannot give,
+    and `SandboxError`.
 
     Futures end, and their callbacks run, on the thread named "evolve-executor" (a cancelled one's on the thread that cancels). A worker that has not answered `grace` seconds
     after the limits of the whole cascade is killed. A worker that dies or is killed costs its job a second try, and then an
     INTERNAL report."""
 
     def __init__(self, task: Task, slots: int, grace: float = _GRACE) -> None:
+        check_grants(task)
+        if task.python:
+            check(task.python, clean_environment(os.environ))
         self._slots = slots
         self._certifies = task.promotion == "certificate"
         self._closed = False
         self._desk = Desk()
         self._open: dict[str, Submitted] = {}
-        if task.python:
-            check(task.python, clean_environment(os.environ))
         self._lifeline = Lifeline.start(task.python)
         reader = Reader(task, grace, self._lifeline, self._desk)
         self._thread = threading.Thread(target=reader.run, args=(slots,), name="evolve-executor", daemon=True)

@@ -12,7 +12,7 @@ import pytest
 import evolve
 from evolve.sandbox import visible
 from evolve.sandbox.paths import is_below, is_shared
-from evolve.sandbox.visible import SYSTEM, Visible, paths_of
+from evolve.sandbox.visible import SYSTEM, Visible, paths_of, with_links
 from evolve.types import SandboxError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no isolation on Windows")
@@ -205,6 +205,15 @@ def test_a_box_that_cannot_cover_is_given_pieces(tmp_path: Path) -> None:
 def test_hiding_all_leaves_nothing() -> None:
     """Also where what is hidden is around what is visible."""
     assert Visible(("/usr/lib",), ()).hiding("/usr").pieces() == ((), ())
+
+
+def test_folders_to_read_come_with_the_links_to_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a program finds them by the path that its task names; a home is left out, and so is what is not there."""
+    (tmp_path / "sets" / "one").mkdir(parents=True)
+    (tmp_path / "data").symlink_to("sets")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    found = with_links([str(tmp_path / "data" / "one"), str(tmp_path), str(tmp_path / "gone")])
+    assert found == (str(tmp_path / "data"), str(tmp_path / "sets" / "one"))
 
 
 def test_links_in_a_circle_lead_nowhere(tmp_path: Path) -> None:
