@@ -11,6 +11,7 @@ import click
 import evolve.task
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit_all, json_option, table
+from evolve.cli.say import say
 from evolve.cli.task_check import check_task
 from evolve.cli.task_new import copy_task, new_task
 from evolve.task import reference
@@ -69,7 +70,7 @@ def list_tasks(as_json: bool) -> None:
         )
         for line, grants in lines
     ]
-    click.echo(table(("task", "fitness", "memory", "preload", "grants", "about"), rows))
+    say(table(("task", "fitness", "memory", "preload", "grants", "about"), rows))
 
 
 @task.command("schema")
