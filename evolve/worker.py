@@ -23,6 +23,7 @@ from evolve.judge.judging import Bench, judge, prepare
 from evolve.judge.machine import environment, hardware, imports
 from evolve.judge.version import check_version, deciding
 from evolve.sandbox import Box, JobKind, Session
+from evolve.sandbox.kernel import close_to_others
 from evolve.types import EvolveError, Program, Task, TaskError
 from evolve.types.codec import decode
 
@@ -44,6 +45,7 @@ class Sandbox(Protocol):
 
 def main(spawner: int) -> None:
     """The whole life of a worker; `spawner` is the process that must be its parent."""
+    close_to_others()
     # A task's folder holds what decides a score, and nothing that a run leaves there.
     sys.dont_write_bytecode = True
     if die_with_parent(spawner):

@@ -20,6 +20,7 @@ from pathlib import Path
 from evolve.judge.children import Children, OwnChildren, adopt_orphans
 from evolve.judge.interpreter import worker_command, worker_environment
 from evolve.sandbox import cgroup
+from evolve.sandbox.kernel import close_to_others
 
 GRACE = 1.0
 """Seconds that what a dead worker left gets to clean up after itself, before it is killed."""
@@ -112,6 +113,7 @@ class Spawner:
 
 def main(control: int, python: str) -> None:
     """The whole life of a spawner; `control` is the number of its socket, `python` what its workers run in."""
+    close_to_others()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     adopt_orphans()
