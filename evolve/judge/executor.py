@@ -7,11 +7,12 @@ import threading
 from concurrent.futures import Future
 
 from evolve.judge.interpreter import check
-from evolve.judge.job import Description
+from evolve.judge.job import Charge, Description
 from evolve.judge.lifeline import Lifeline, clean_environment
 from evolve.judge.machine import usable_cores
 from evolve.judge.reader import Desk, Reader
 from evolve.judge.slot import Submitted
+from evolve.sandbox import PLAIN, Means
 from evolve.types import Needs, SandboxError, Task, TaskError
 
 _GRACE = 30.0
@@ -22,13 +23,14 @@ class LocalExecutor:
     """Implements `protocols.Executor` with one worker process per slot. Any thread may call it; make it before any other
     thread is started.
 
-    Making one raises `TaskError` where the task names a Python that cannot be used, and `SandboxError`.
+    `means` confine every candidate, all of them in every worker; the default ones, which every system has, are for accidents and not for
+    hostile programs: `sandbox.probe` finds better ones. Making one raises `TaskError` where the task names a Python that cannot be used, and `SandboxError`.
 
     Futures end, and their callbacks run, on the thread named "evolve-executor" (a cancelled one's on the thread that cancels). A worker that has not answered `grace` seconds
     after the limits of the whole cascade is killed. A worker that dies or is killed costs its job a second try, and then an
     INTERNAL report."""
 
-    def __init__(self, task: Task, slots: int, grace: float = _GRACE) -> None:
+    def __init__(self, task: Task, slots: int, grace: float = _GRACE, *, means: Means = PLAIN) -> None:
         self._slots = slots
         self._certifies = task.promotion == "certificate"
         self._closed = False
@@ -37,7 +39,7 @@ class LocalExecutor:
         if task.python:
             check(task.python, clean_environment(os.environ))
         self._lifeline = Lifeline.start(task.python)
-        reader = Reader(task, grace, self._lifeline, self._desk)
+        reader = Reader(Charge(task, means), grace, self._lifeline, self._desk)
         self._thread = threading.Thread(target=reader.run, args=(slots,), name="evolve-executor", daemon=True)
         self._thread.start()
 
