@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evolve.sandbox import kernel
+from evolve.sandbox import cgroup, kernel
 
 SWITCHES = (
     "kernel/apparmor_restrict_unprivileged_userns",
@@ -36,7 +36,7 @@ print(refused(), end="")
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """`namespaces` and `landlock_error` say what was refused, empty where nothing was; `landlock` is the version of its interface. `seccomp`:
+    """`namespaces`, `landlock_error` and `cgroup_error` say what was refused, empty where nothing was; `landlock` is the version of its interface. `seccomp`:
     there is a filter for this architecture. `cgroup` is "v1", "v2" or empty. `switches` are the values of `SWITCHES` that there are. `container`: there
     are signs of one; `filtered`: this process is under a system call filter already. `closed` is the folder on the way to the interpreter that
     other users may not enter, empty where there is none."""
@@ -49,6 +49,7 @@ class Host:
     landlock_error: str = ""
     seccomp: bool = False
     cgroup: str = ""
+    cgroup_error: str = ""
     switches: Mapping[str, str] = field(default_factory=dict)
     container: bool = False
     filtered: bool = False
@@ -58,6 +59,7 @@ class Host:
 def read(python: str) -> Host:
     """The facts of this machine, for candidates that run in the interpreter `python`."""
     version, error = _landlock()
+    group = cgroup.kind()
     return Host(
         system=sys.platform,
         architecture=platform.machine(),
@@ -65,6 +67,8 @@ def read(python: str) -> Host:
         namespaces=_namespaces(),
         landlock=version,
         landlock_error=error,
+        cgroup=group,
+        cgroup_error="" if group else cgroup.reason(),
         switches={name: text for name in SWITCHES if (text := _text(f"/proc/sys/{name}"))},
         container=any(Path(mark).exists() for mark in _CONTAINER_MARKS),
         filtered="\nSeccomp:\t2" in _text("/proc/self/status"),

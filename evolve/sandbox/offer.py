@@ -120,7 +120,7 @@ def _cgroup(host: Host) -> Finding:
     return Finding(
         name,
         False,
-        cause="there is none that this user may write; memory is watched instead, and may overshoot for a moment",
+        cause=f"{host.cgroup_error or 'none may be written'}; memory is watched instead, and may overshoot for a moment",
         remedy="none is needed; for a hard bound run as root, or in a scope of your own: `systemd-run --user --scope -p Delegate=yes evolve ...`",
     )
 
