@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evolve.sandbox import cgroup, kernel
+from evolve.sandbox import cgroup, kernel, landlock
 
 SWITCHES = (
     "kernel/apparmor_restrict_unprivileged_userns",
@@ -105,13 +105,15 @@ def _namespaces() -> str:
 
 
 def _landlock() -> tuple[int, str]:
-    """The version of the kernel's interface, and why there is none."""
-    if not kernel.LINUX:
-        return 0, "this system has none"
+    """The version of the interface that is used, and why there is none."""
+    version = landlock.version()
+    if version or not kernel.LINUX:
+        return version, "" if version else "this system has none"
     try:
-        return kernel.syscall("landlock_create_ruleset", _LANDLOCK_CREATE_RULESET, 0, 0, _LANDLOCK_VERSION), ""
+        kernel.syscall("landlock_create_ruleset", _LANDLOCK_CREATE_RULESET, 0, 0, _LANDLOCK_VERSION)
     except OSError as error:
         return 0, str(error.strerror)
+    return 0, "what the kernel has cannot be used"
 
 
 def _text(path: str) -> str:
