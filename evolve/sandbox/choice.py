@@ -41,13 +41,16 @@ def line(found: Found, means: Means) -> str:
 
 
 def causes(found: Found) -> str:
-    """`no namespaces (the kernel refuses them)`, for each mean that is missing."""
-    return ", ".join(f"no {finding.mean} ({finding.cause})" for finding in _worth_telling(found)) or "a mean is missing"
+    """`no namespaces (the kernel refuses them)`, for each cause once."""
+    means: dict[str, list[str]] = {}
+    for finding in _worth_telling(found):
+        means.setdefault(finding.cause, []).append(finding.mean)
+    return ", ".join(f"no {' and '.join(names)} ({cause})" for cause, names in means.items())
 
 
 def remedies(found: Found) -> str:
     """What to do about each of them, once."""
-    return ", and ".join(dict.fromkeys(finding.remedy for finding in _worth_telling(found))) or f"see {PAGE}"
+    return ", and ".join(dict.fromkeys(finding.remedy for finding in _worth_telling(found)))
 
 
 def _worth_telling(found: Found) -> list[Finding]:
