@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evolve.sandbox import cgroup, kernel, landlock
+from evolve.sandbox import cgroup, identity, kernel, landlock, seccomp
 
 SWITCHES = (
     "kernel/apparmor_restrict_unprivileged_userns",
@@ -37,13 +37,13 @@ print(refused(), end="")
 @dataclass(frozen=True, slots=True)
 class Host:
     """`namespaces`, `landlock_error` and `cgroup_error` say what was refused, empty where nothing was; `landlock` is the version of its interface. `seccomp`:
-    there is a filter for this architecture. `cgroup` is "v1", "v2" or empty. `switches` are the values of `SWITCHES` that there are. `container`: there
+    there is a filter for this architecture. `chooses_user`: candidates can be another user than the engine. `cgroup` is "v1", "v2" or empty. `switches` are the values of `SWITCHES` that there are. `container`: there
     are signs of one; `filtered`: this process is under a system call filter already. `closed` is the folder on the way to the interpreter that
     other users may not enter, empty where there is none."""
 
     system: str
     architecture: str
-    user: int
+    chooses_user: bool = False
     namespaces: str = ""
     landlock: int = 0
     landlock_error: str = ""
@@ -63,10 +63,11 @@ def read(python: str) -> Host:
     return Host(
         system=sys.platform,
         architecture=platform.machine(),
-        user=os.geteuid(),
+        chooses_user=identity.can_choose(),
         namespaces=_namespaces(),
         landlock=version,
         landlock_error=error,
+        seccomp=seccomp.supported(),
         cgroup=group,
         cgroup_error="" if group else cgroup.reason(),
         switches={name: text for name in SWITCHES if (text := _text(f"/proc/sys/{name}"))},

@@ -51,7 +51,7 @@ def offer(host: Host) -> Offer:
 def _namespaces(host: Host) -> Finding:
     name = "namespaces"
     if not host.namespaces:
-        return Finding(name, True, "user, mount, pid, net, ipc" if host.user else "mount, pid, net, ipc")
+        return Finding(name, True, "mount, pid, net, ipc" if host.chooses_user else "user, mount, pid, net, ipc")
     if host.system != "linux":
         return Finding(name, False, cause="only Linux has them", remedy=_LINUX)
     return Finding(name, False, "", *_refusal(host))
@@ -128,7 +128,7 @@ def _cgroup(host: Host) -> Finding:
 def _interpreter(host: Host) -> Finding:
     """Root's candidates run as another user, who must reach it; a private root shows it to them wherever it lies."""
     name = "interpreter"
-    if host.user or not host.closed:
+    if not host.chooses_user or not host.closed:
         return Finding(name, True, "candidates reach it")
     if not host.namespaces:
         return Finding(name, True, f"below {host.closed}, which is closed to others; reached by a private mount")

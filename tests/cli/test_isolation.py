@@ -24,9 +24,9 @@ from tests.written import Written
 
 EVOLVE = Path(__file__).parents[2] / "evolve"
 MACHINES = {
-    Level.STRICT: Host("linux", "x86_64", 1000, landlock=7, seccomp=True),
-    Level.STANDARD: Host("linux", "x86_64", 1000, "unshare: Operation not permitted", landlock=7, seccomp=True),
-    Level.REDUCED: Host("darwin", "arm64", 501, "this system has none", landlock_error="this system has none"),
+    Level.STRICT: Host("linux", "x86_64", landlock=7, seccomp=True),
+    Level.STANDARD: Host("linux", "x86_64", namespaces="unshare: Operation not permitted", landlock=7, seccomp=True),
+    Level.REDUCED: Host("darwin", "arm64", namespaces="this system has none", landlock_error="this system has none"),
 }
 
 

@@ -11,7 +11,9 @@ from evolve.sandbox.host import Host
 from evolve.sandbox.offer import offer
 from evolve.sandbox.probe import Found
 
-REFUSED = Host("linux", "x86_64", 1000, "unshare: Operation not permitted", landlock=7, seccomp=True, container=True)
+REFUSED = Host(
+    "linux", "x86_64", namespaces="unshare: Operation not permitted", landlock=7, seccomp=True, container=True
+)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from evolve.types import Level, SandboxError
 
 def found(**facts: object) -> Found:
     """What a machine with these facts has."""
-    offered = offer(Host("linux", "x86_64", 1000, **{"landlock": 7, "seccomp": True, **facts}))  # type: ignore[arg-type]
+    offered = offer(Host("linux", "x86_64", **{"landlock": 7, "seccomp": True, **facts}))  # type: ignore[arg-type]
     means = offered.means if offered.means.level.reaches(Level.STANDARD) else PLAIN
     return Found("python", means, offered.findings)
 

@@ -11,7 +11,11 @@ from evolve.sandbox import host
 def test_the_facts_of_this_machine() -> None:
     """What was refused is said, and nothing else is."""
     found = host.read(sys.executable)
-    assert (found.system, found.architecture, found.user) == (sys.platform, platform.machine(), os.geteuid())
+    assert (found.system, found.architecture, found.chooses_user) == (
+        sys.platform,
+        platform.machine(),
+        os.geteuid() == 0,
+    )
     assert (found.landlock == 0) == (found.landlock_error != "")
     assert (found.cgroup == "") == (found.cgroup_error != "")
     assert set(found.switches) <= set(host.SWITCHES)

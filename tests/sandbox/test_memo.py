@@ -12,7 +12,7 @@ from evolve.sandbox.host import Host
 from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.memo import Memo, cache_folder, key
 
-HOST = Host("linux", "x86_64", 1000)
+HOST = Host("linux", "x86_64")
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_the_key_is_another_for_whatever_decides(monkeypatch: pytest.MonkeyPatch
     keys = {
         key("python", HOST, PLAIN),
         key("other", HOST, PLAIN),
-        key("python", replace(HOST, user=0), PLAIN),
+        key("python", replace(HOST, chooses_user=True), PLAIN),
         key("python", HOST, Means(seccomp=True)),
     }
     monkeypatch.setattr(memo, "_boot", lambda: "another")

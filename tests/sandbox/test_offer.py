@@ -9,7 +9,7 @@ from evolve.sandbox.means import Means
 from evolve.sandbox.offer import Finding, offer
 from evolve.types import Level
 
-ALL = Host("linux", "x86_64", 1000, landlock=7, seccomp=True, cgroup="v2")
+ALL = Host("linux", "x86_64", landlock=7, seccomp=True, cgroup="v2")
 REFUSED = "unshare: Operation not permitted"
 
 
@@ -44,10 +44,12 @@ def test_the_level_that_a_missing_mean_leaves(changes: dict[str, object], level:
 @pytest.mark.parametrize(
     "host",
     [
-        Host("darwin", "arm64", 501, namespaces="no", landlock_error="no"),
-        Host("linux", "aarch64", 0, namespaces=REFUSED, landlock_error="Function not implemented"),
-        Host("linux", "x86_64", 0, namespaces=REFUSED, container=True, closed="/root", landlock_error="x"),
-        Host("linux", "x86_64", 1000, namespaces=REFUSED, filtered=True),
+        Host("darwin", "arm64", namespaces="no", landlock_error="no"),
+        Host("linux", "aarch64", chooses_user=True, namespaces=REFUSED, landlock_error="Function not implemented"),
+        Host(
+            "linux", "x86_64", chooses_user=True, namespaces=REFUSED, container=True, closed="/root", landlock_error="x"
+        ),
+        Host("linux", "x86_64", namespaces=REFUSED, filtered=True),
     ],
 )
 def test_whatever_is_missing_has_a_cause_and_a_remedy(host: Host) -> None:
@@ -98,11 +100,11 @@ def test_another_architecture_has_no_filter() -> None:
     [
         (replace(ALL, closed="/root"), True, "candidates reach it"),
         (
-            replace(ALL, user=0, closed="/root"),
+            replace(ALL, chooses_user=True, closed="/root"),
             True,
             "below /root, which is closed to others; reached by a private mount",
         ),
-        (replace(ALL, user=0, closed="/root", namespaces=REFUSED), False, ""),
+        (replace(ALL, chooses_user=True, closed="/root", namespaces=REFUSED), False, ""),
     ],
 )
 def test_an_interpreter_below_a_closed_folder(host: Host, had: bool, told: str) -> None:

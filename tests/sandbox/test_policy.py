@@ -59,7 +59,9 @@ def test_grants_arrive() -> None:
 
 def test_loopback_needs_a_network_of_its_own() -> None:
     """That of the machine has the engine on it."""
-    with pytest.raises(SandboxError, match="`loopback`, and here its network is the machine's.*Do: run where level strict"):
+    with pytest.raises(
+        SandboxError, match="`loopback`, and here its network is the machine's.*Do: run where level strict"
+    ):
         made(Grants(network="loopback"), STANDARD)
 
 

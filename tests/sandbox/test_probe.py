@@ -15,7 +15,7 @@ from evolve.sandbox.probe import probe, tried, weaker_and_weaker
 from evolve.types import Level, SandboxError
 
 BEST = Means(namespaces=True, landlock=7, seccomp=True, cgroup="v1")
-OFFERED = offer(Host("linux", "x86_64", 1000, landlock=7, seccomp=True, cgroup="v1"))
+OFFERED = offer(Host("linux", "x86_64", landlock=7, seccomp=True, cgroup="v1"))
 
 
 def missing(found: module.Found) -> dict[str, str]:
@@ -67,7 +67,7 @@ def vars_of(means: Means) -> dict[str, object]:
 
 def test_what_was_not_tried_for_want_of_another_is_still_had() -> None:
     """Landlock alone promises nothing, and that is not its fault."""
-    offered = offer(Host("linux", "aarch64", 1000, landlock=7))
+    offered = offer(Host("linux", "aarch64", landlock=7))
     found = tried("python", offered, lambda means: "")
     assert (found.means, set(missing(found))) == (PLAIN, {"seccomp", "cgroup"})
     assert [finding.mean for finding in found.missing] == ["seccomp"]
