@@ -73,12 +73,12 @@ class Ended:
     problem: str = ""
 
 
-def clean_environment(judge: Mapping[str, str], jail: Jail) -> dict[str, str]:
-    """What a candidate is told of the judge's environment: where programs are, and nothing of the user."""
-    scratch = SCRATCH if jail.namespaces else os.path.join(jail.home, NAME)
+def clean_environment(judge: Mapping[str, str], scratch: str, visible: Sequence[str] | None = None) -> dict[str, str]:
+    """What a candidate is told of the judge's environment: where programs are, and nothing of the user. Of PATH it gets the folders that are
+    `visible` to it; all of them, where that is None."""
     kept = {name: judge[name] for name in _PASSED if name in judge}
-    if jail.seccomp:
-        kept["PATH"] = os.pathsep.join(_within(kept.get("PATH", PATH).split(os.pathsep), jail.visible))
+    if visible is not None:
+        kept["PATH"] = os.pathsep.join(_within(kept.get("PATH", PATH).split(os.pathsep), visible))
     fixed = {"HOME": scratch, "TMPDIR": scratch, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
     return {"PATH": PATH, **kept, **dict.fromkeys(_THREADS, "1"), **fixed}
 
@@ -199,6 +199,7 @@ def _spawn(jail: Jail, python: str, control: int) -> "subprocess.Popen[bytes]":
         "control": control,
         "jail": jail.told(),
     }
+    scratch = SCRATCH if jail.namespaces else os.path.join(jail.home, NAME)
     with tempfile.TemporaryFile() as text:
         text.write(json.dumps(told).encode())
         text.seek(0)
@@ -208,7 +209,7 @@ def _spawn(jail: Jail, python: str, control: int) -> "subprocess.Popen[bytes]":
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             bufsize=0,
-            env=clean_environment(os.environ, jail),
+            env=clean_environment(os.environ, scratch, (*jail.visible, *jail.listed) if jail.seccomp else None),
             cwd=jail.home,
             pass_fds=(control,),
             start_new_session=True,

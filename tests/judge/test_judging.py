@@ -420,7 +420,7 @@ def test_arrays_from_a_candidate_can_be_artifacts():
 def test_a_sandbox_that_does_not_start_is_internal_in_its_own_words():
     """Neither the program's failure nor the evaluator's."""
 
-    def closed(program, seconds):
+    def closed(program, seconds, job):
         raise SandboxError("no process can be started")
 
     report = judge(JOB, prepare(small_task(), evaluator(lambda candidate, trial: candidate.call("answer"))), closed)

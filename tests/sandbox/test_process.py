@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox import PLAIN, Box, Session
-from evolve.sandbox.policy import jail_for
+from evolve.sandbox import Box, Session
 from evolve.sandbox.process import Ended, TemplateLost, TemplateProcess, clean_environment
 from evolve.types import Limits, Program, SandboxError
 
@@ -28,23 +27,26 @@ def test_the_environment_holds_what_is_named_and_nothing_else() -> None:
         "HOME": "/root",
         "OMP_NUM_THREADS": "8",
     }
-    told = clean_environment(judge, jail_for("/home", Limits(), sys.executable, PLAIN, -1))
+    told = clean_environment(judge, "/scratch")
     assert (told["PATH"], told["TZ"], told["HOME"], told["TMPDIR"], told["OMP_NUM_THREADS"]) == (
         "/bin",
         "UTC",
-        "/home/scratch",
-        "/home/scratch",
+        "/scratch",
+        "/scratch",
         "1",
     )
     assert not {"API_KEY", "PYTHONPATH"} & set(told)
 
 
+def test_the_path_shows_what_a_candidate_can_see() -> None:
+    """Folders of the user's own tell who uses the machine."""
+    judge = {"PATH": "/usr/local/bin:/home/someone/bin:/usr/binary"}
+    assert clean_environment(judge, "/scratch", ("/usr/local", "/usr/bin"))["PATH"] == "/usr/local/bin"
+
+
 def test_there_is_always_a_path() -> None:
     """A candidate may start the usual programs."""
-    assert (
-        clean_environment({}, jail_for("/home", Limits(), sys.executable, PLAIN, -1))["PATH"]
-        == "/usr/local/bin:/usr/bin:/bin"
-    )
+    assert clean_environment({}, "/scratch")["PATH"] == "/usr/local/bin:/usr/bin:/bin"
 
 
 @pytest.mark.parametrize(
