@@ -52,7 +52,9 @@ def main(spawner: int) -> None:
 
 
 def _box(charge: Charge) -> Box:
-    return Box(charge.task.limits, context=charge.task.context, means=charge.means)
+    task = charge.task
+    # Of a task in one file, what lies beside it is as little the candidates' business.
+    return Box(task.limits, context=task.context, means=charge.means, hidden=(task.folder,))
 
 
 def serve(sock: socket.socket, make_box: Callable[[Charge], Sandbox] = _box) -> None:

@@ -4,7 +4,7 @@ Invariant: whatever a candidate did, the next session starts as the first did, i
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from evolve.sandbox.channel import Channel
@@ -20,7 +20,7 @@ _SESSIONS = 2000
 class Box:
     """Judge side, used by one thread. Its constructor starts the template, so that what cannot be imported there is known before
     the first candidate; raises `SandboxError`. `context` are the files that every program finds beside its own, `means` what confines
-    candidates: all of them, or there is no box."""
+    candidates: all of them, or there is no box; `hidden` folders they never see, which takes means."""
 
     def __init__(
         self,
@@ -28,15 +28,17 @@ class Box:
         python: str = sys.executable,
         context: Mapping[str, str] = MappingProxyType({}),
         means: Means = PLAIN,
+        hidden: Sequence[str] = (),
     ) -> None:
         self.isolation = means.line
         self._limits = limits
         self._python = python
         self._means = means
+        self._hidden = tuple(hidden)
         self._sessions = 0
         self._context = dict(context)
         self._busy = False
-        self._template: TemplateProcess | None = TemplateProcess.start(limits, python, means)
+        self._template: TemplateProcess | None = self._started()
 
     def open(self, program: Program, entry: str, seconds: float, job: JobKind = "run") -> Session:
         """A session with `program`, whose functions are called in the module `entry`; `seconds` limits its wall time in all. A `job`
@@ -70,7 +72,7 @@ class Box:
                 return self._template
             except TemplateLost:
                 self._discard()
-        self._template = TemplateProcess.start(self._limits, self._python, self._means)
+        self._template = self._started()
         try:
             self._template.open(seconds, channel.theirs, job)
         except TemplateLost as lost:
@@ -79,6 +81,9 @@ class Box:
                 f"the candidates' template ends as soon as it starts: {lost}. Do: look at the machine's memory and log"
             ) from lost
         return self._template
+
+    def _started(self) -> TemplateProcess:
+        return TemplateProcess.start(self._limits, self._python, self._means, self._hidden)
 
     def _end(self, patience: float) -> Ended:
         self._busy = False

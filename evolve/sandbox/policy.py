@@ -3,6 +3,7 @@
 Judge side. Invariant: whatever a task grants, the engine, its tasks and its logs stay hidden."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from evolve.sandbox.jail import Jail
@@ -20,13 +21,13 @@ _NETWORKLESS = (
 )
 
 
-def jail_for(home: str, limits: Limits, python: str, means: Means, user: int) -> Jail:
-    """The jail of a template that runs `python` in its own folder `home`, whose candidates become `user` (-1: nobody else). Raises
-    `SandboxError` for a grant that these means cannot give."""
+def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hidden: Iterable[str] = ()) -> Jail:
+    """The jail of a template that runs `python` in its own folder `home`, whose candidates become `user` (-1: nobody else) and never see what is
+    `hidden`, such as their task's folder. Raises `SandboxError` for a grant that these means cannot give."""
     grants, boxed = limits.grants, means.seccomp
     if grants.network == "loopback" and boxed and not means.namespaces:
         raise SandboxError(f"the task grants its candidates the network `loopback`, and here {_NETWORKLESS}")
-    found = paths_of(python) if boxed else Visible((), ())
+    found = _closed(paths_of(python), hidden) if boxed else Visible((), ())
     if user >= 0 and not means.namespaces:
         _check_reachable(python, found)
     open_places, listed = (found.visible, ()) if means.namespaces else found.pieces()
@@ -59,6 +60,16 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int) ->
         loopback=grants.network == "loopback",
         template=grants.template,
     )
+
+
+def _closed(found: Visible, hidden: Iterable[str]) -> Visible:
+    """What is visible without what is hidden, folder by folder where an interpreter lies in one of them, as an environment in a task's
+    folder does."""
+    for place in map(Path, hidden):
+        needed = [path for path in map(Path, found.visible) if path.is_relative_to(place.resolve())]
+        inner = [entry for entry in place.iterdir() if not any(path.is_relative_to(entry.resolve()) for path in needed)]
+        found = found.hiding(*map(os.fspath, inner if needed else [place]))
+    return found
 
 
 def _check_reachable(python: str, found: Visible) -> None:

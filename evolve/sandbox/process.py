@@ -101,8 +101,8 @@ class TemplateProcess:
         self._identity = identity
 
     @classmethod
-    def start(cls, limits: Limits, python: str, means: Means) -> "TemplateProcess":
-        """Starts one, confined by `means`, and waits until it has imported what it should; raises `SandboxError` with its last words."""
+    def start(cls, limits: Limits, python: str, means: Means, hidden: Sequence[str] = ()) -> "TemplateProcess":
+        """Starts one, confined by `means` and without sight of what is `hidden`, and waits until it has imported what it should; raises `SandboxError` with its last words."""
         home = tempfile.mkdtemp(prefix="evolve-session-")
         identity: Identity | None = None
         ours, theirs = socket.socketpair()
@@ -111,7 +111,7 @@ class TemplateProcess:
                 identity = take() if means.seccomp and can_choose() else None
                 if identity is not None:
                     Path(home).chmod(0o711)  # candidates must come to the folder in it that is theirs
-                jail = jail_for(home, limits, python, means, identity.number if identity else -1)
+                jail = jail_for(home, limits, python, means, identity.number if identity else -1, hidden)
                 template = cls(_spawn(jail, python, theirs.fileno()), ours, home, identity)
         except (OSError, SandboxError) as error:
             ours.close()

@@ -1,6 +1,7 @@
 """From a task's limits and the machine's means to a jail."""
 
 import os
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -76,3 +77,16 @@ def test_an_interpreter_in_a_closed_folder_is_refused_where_candidates_are_anoth
     tmp_path.chmod(0o700)
     with pytest.raises(SandboxError, match=r"is closed to everybody but its owner.*Do: make the environment outside"):
         made(means=STANDARD, user=60_000, python=os.fspath(python))
+
+
+def test_the_task_is_hidden_but_for_the_interpreter_in_it(tmp_path: Path) -> None:
+    """Its evaluator and its held-out cases lie there."""
+    task = tmp_path / "task"
+    task.mkdir()
+    (task / "evaluator.py").write_text("")
+    jail = jail_for("/home/of/a/slot", Limits(), sys.executable, STRICT, -1, [os.fspath(task)])
+    assert os.path.realpath(task) in jail.hidden
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", task / ".venv"], check=True)
+    inner = jail_for("/home/of/a/slot", Limits(), os.fspath(task / ".venv/bin/python"), STRICT, -1, [os.fspath(task)])
+    assert os.path.realpath(task / "evaluator.py") in inner.hidden
+    assert os.path.realpath(task) not in inner.hidden
