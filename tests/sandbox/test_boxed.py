@@ -1,0 +1,202 @@
+"""What a candidate finds in a box, at the best level that this machine has; what it may not do is the corpus's matter."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from evolve.sandbox import Box, SessionFailed, Status
+from evolve.sandbox.means import Means
+from evolve.sandbox.probe import probe
+from evolve.types import Grants, Level, Limits, Program
+
+MEANS = probe().means
+FILES = """
+import os
+
+def listed(path):
+    return sorted(os.listdir(path))
+
+def written(path):
+    with open(path, "w") as file:
+        return file.write("words")
+
+def state():
+    found = os.stat(".")
+    return [os.getcwd(), oct(found.st_mode & 0o777), found.st_uid == os.getuid(), os.listdir("."), os.listdir("/dev/shm")]
+
+def touched():
+    os.utime(".", (1, 1))
+    return True
+
+def times():
+    return os.stat(".").st_mtime > 1000
+
+def sent(port):
+    import socket
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        with socket.create_connection(server.getsockname()) as client:
+            client.sendall(b"through")
+            return server.accept()[0].recv(9).decode()
+
+def reply():
+    return 42
+
+def memory(name):
+    return os.memfd_create(name) >= 0
+
+def command():
+    import subprocess
+    return subprocess.run(["echo", "ran"], capture_output=True, text=True).stdout
+"""
+PROGRAM = Program({"files.py": FILES})
+
+
+def boxed(grants: Grants | None = None, means: Means = MEANS) -> Box:
+    return Box(Limits(grants=grants or Grants()), means=means)
+
+
+def answer(box: Box, function: str, *arguments: object) -> object:
+    with box.open(PROGRAM, "files", 20) as session:
+        return session.call(function, *arguments)
+
+
+needs_strict = pytest.mark.skipif(MEANS.level is not Level.STRICT, reason=f"this machine reaches {MEANS.line}")
+
+
+@pytest.fixture(scope="module")
+def box() -> Iterator[Box]:
+    made = boxed()
+    yield made
+    made.close()
+
+
+@needs_strict
+def test_the_root_is_small_and_holds_nothing_of_the_user(box: Box) -> None:
+    """Neither a home folder's content nor the machine's devices."""
+    shown = answer(box, "listed", "/")
+    assert isinstance(shown, list)
+    assert {"dev", "proc", "usr", "tmp", "candidate"} <= set(shown)
+    assert not {"boot", "mnt", "opt", "run", "srv", "sys"} & set(shown)
+    assert answer(box, "listed", "/dev") == sorted(
+        ["fd", "full", "null", "random", "shm", "stderr", "stdin", "stdout", "urandom", "zero"]
+    )
+
+
+@needs_strict
+def test_each_session_starts_in_folders_that_nobody_has_touched(box: Box) -> None:
+    """Whatever the last one did to them, were it to their times alone."""
+    fresh = ["/candidate/scratch", "0o700", True, [], []]
+    assert answer(box, "state") == fresh
+    for path in ("file", "/tmp/other", "/dev/shm/shared"):
+        assert answer(box, "written", path) == 5
+        assert answer(box, "state") == fresh
+    assert answer(box, "touched")
+    assert answer(box, "times")
+
+
+@needs_strict
+def test_a_loopback_of_its_own_is_a_grant() -> None:
+    """Without it there is no socket at all; with it a program can talk to itself."""
+    granted = boxed(Grants(network="loopback"))
+    assert answer(granted, "sent", 0) == "through"
+    granted.close()
+
+
+@needs_strict
+@pytest.mark.parametrize(
+    ("function", "arguments", "grants"),
+    [
+        ("sent", (0,), Grants()),
+        ("memory", ("m",), Grants()),
+        ("command", (), Grants(execute=False)),
+    ],
+)
+def test_what_is_not_granted_is_refused(function: str, arguments: tuple[object, ...], grants: Grants) -> None:
+    """As an error of the program, and the next session is as good as any."""
+    made = boxed(grants)
+    with pytest.raises(SessionFailed, match="PermissionError") as caught:
+        answer(made, function, *arguments)
+    assert caught.value.status is Status.ERROR
+    assert answer(made, "reply") == 42
+    made.close()
+
+
+@needs_strict
+@pytest.mark.parametrize(
+    ("function", "arguments", "grants", "wanted"),
+    [("memory", ("m",), Grants(memfd=True), True), ("command", (), Grants(), "ran\n")],
+)
+def test_what_is_granted_works(function: str, arguments: tuple[object, ...], grants: Grants, wanted: object) -> None:
+    """Each grant by its name."""
+    made = boxed(grants)
+    assert answer(made, function, *arguments) == wanted
+    made.close()
+
+
+@needs_strict
+def test_a_fresh_interpreter_is_in_the_same_box() -> None:
+    """With the same folders and the same refusals."""
+    made = boxed(Grants(template=False))
+    assert answer(made, "state") == ["/candidate/scratch", "0o700", True, [], []]
+    with pytest.raises(SessionFailed, match="PermissionError"):
+        answer(made, "sent", 0)
+    made.close()
+
+
+@needs_strict
+def test_a_granted_folder_can_be_read_and_nothing_beside_it(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Nor can it be written."""
+    folder = tmp_path_factory.mktemp("granted")
+    (folder / "data").mkdir()
+    (folder / "data" / "table.csv").write_text("1,2\n")
+    (folder / "other").write_text("")
+    for place in (folder, folder / "data"):
+        place.chmod(0o755)
+    (folder / "data" / "table.csv").chmod(0o644)
+    made = boxed(Grants(read=(os.fspath(folder / "data"),)))
+    assert answer(made, "listed", os.fspath(folder / "data")) == ["table.csv"]
+    assert answer(made, "listed", os.fspath(folder)) == ["data"]
+    with pytest.raises(SessionFailed, match=r"PermissionError|Read-only"):
+        answer(made, "written", os.fspath(folder / "data" / "new"))
+    made.close()
+
+
+@needs_strict
+def test_memory_is_bounded_where_there_is_no_control_group() -> None:
+    """By looking at it."""
+    made = Box(Limits(memory=256 << 20), means=replace(MEANS, cgroup=""))
+    source = (
+        "import os, time\n"
+        "def fill():\n"
+        "    for _ in range(4):\n"
+        "        if os.fork() == 0:\n"
+        "            kept = b'x' * (100 << 20)\n"
+        "            time.sleep(5)\n"
+        "            os._exit(0)\n"
+        "    time.sleep(5)\n"
+    )
+    with (
+        pytest.raises(SessionFailed, match="used more memory") as caught,
+        made.open(Program({"fills.py": source}), "fills", 10) as session,
+    ):
+        session.call("fill")
+    assert caught.value.status is Status.MEMORY_LIMIT
+    assert answer(made, "reply") == 42
+    made.close()
+
+
+def test_a_template_is_replaced_after_many_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can add up in it."""
+    monkeypatch.setattr("evolve.sandbox.box._SESSIONS", 2)
+    made = Box(Limits())
+    source = Program({"p.py": "import os\ndef parent():\n    return os.getppid()\n"})
+
+    def parent() -> object:
+        with made.open(source, "p", 10) as session:
+            return session.call("parent")
+
+    seen = [parent() for _ in range(4)]
+    made.close()
+    assert seen[0] == seen[1] != seen[2] == seen[3]
