@@ -37,7 +37,9 @@ class Confinement:
             landlock.prepare(_rules(jail, writable), jail.landlock, loopback=jail.loopback) if jail.landlock else -1
         )
         self._filters = {job: _filter(jail, job) for job in ("build", "run")} if jail.seccomp else {}
-        self._programs = {job: seccomp.program(wanted) for job, wanted in self._filters.items() if not wanted.signals}
+        # All are assembled here; one that holds back signals is completed in each fork, with its number.
+        programs = {job: seccomp.program(wanted) for job, wanted in self._filters.items()}
+        self._programs = {job: made for job, made in programs.items() if not self._filters[job].signals}
         if jail.seccomp:
             # Here, where root still may; every fork inherits it.
             capabilities.empty_bounding()

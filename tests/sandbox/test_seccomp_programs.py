@@ -118,6 +118,31 @@ def test_a_python_program_works(name: str, wanted: Filter, tmp_path: Path) -> No
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+def test_a_server_of_ones_own_is_reached_by_its_name(tmp_path: Path) -> None:
+    """The C library asks for the machine's addresses over a socket that is closed, and goes on without."""
+    source = """
+import asyncio, http.server, threading, urllib.request
+async def echo(reader, writer):
+    writer.write(await reader.readline()); await writer.drain(); writer.close()
+async def main():
+    async with await asyncio.start_server(echo, "localhost", 0) as server:
+        reader, writer = await asyncio.open_connection("localhost", server.sockets[0].getsockname()[1])
+        writer.write(b"word\\n")
+        found = await reader.readline()
+        writer.close()
+        return found
+assert asyncio.run(main()) == b"word\\n"
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_): pass
+with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as server:
+    threading.Thread(target=server.serve_forever).start()
+    assert urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}").status == 200
+    server.shutdown()
+"""
+    ended = run([sys.executable, "-c", source], Filter(loopback=True), tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 def test_a_compiled_program_works(tmp_path: Path) -> None:
     _write_c(tmp_path)
