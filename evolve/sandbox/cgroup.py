@@ -139,10 +139,11 @@ class _Node:
                 return cls.found(parent, folder.name)
             except FileExistsError:  # that of a process long gone, which had the same number
                 continue
-            except (FileNotFoundError, BlockingIOError):
+            except BlockingIOError:  # somebody who sweeps came between the two calls, and removes it
+                continue
+            except FileNotFoundError:  # somebody has; or it is no group
                 if not parent.is_dir() or _withdrawn(folder):
                     raise
-                # Else somebody who sweeps came between the two calls.
 
     @classmethod
     def found(cls, parent: Path, name: str) -> "_Node":
@@ -266,7 +267,7 @@ def _enable(parent: Path) -> None:
 
 
 def _withdrawn(folder: Path) -> bool:
-    """Removes a folder that turned out to be no group; False for one that is gone, or in somebody's hands."""
+    """Removes a folder that turned out to be no group; False for one that is gone."""
     try:
         folder.rmdir()
     except OSError:

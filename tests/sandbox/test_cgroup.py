@@ -211,6 +211,29 @@ def test_sweeping_leaves_what_somebody_holds() -> None:
 
 
 @needs_groups
+def test_sweeping_while_groups_are_made_disturbs_nobody() -> None:
+    """Several slots start at once, and each sweeps first."""
+
+    def live() -> None:
+        for _ in range(50):
+            group = Group.make(KIND, 100 * MB, TASKS)
+            cgroup.sweep()
+            group.add()
+            group.close()
+        os._exit(0)
+
+    pids = []
+    for _ in range(3):
+        pids.append(os.fork())
+        if pids[-1] == 0:
+            try:
+                live()
+            finally:
+                os._exit(1)
+    assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids] == [0, 0, 0]
+
+
+@needs_groups
 def test_sweeping_does_not_go_by_the_number_in_the_name() -> None:
     """Process 1 lives, but it is not this group's; what was left in the group is ended."""
     stale = next(iter(places())).parents[0] / f"evolve-1-{os.getpid()}"
