@@ -13,7 +13,7 @@ import pytest
 from evolve.sandbox.channel import Channel
 from evolve.sandbox.fresh import FOLDER, command
 from evolve.sandbox.outbox import Outbox
-from evolve.sandbox.process import Ended, clean_environment
+from evolve.sandbox.process import Ended
 from evolve.sandbox.session import Session
 from evolve.sandbox.status import SessionFailed, Status
 from evolve.types import Limits
@@ -28,6 +28,7 @@ os.execve(argv[0], argv, os.environ)
 """
 """The last steps of a candidate's process: its five descriptors, inheritable, and the exec."""
 
+_ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
 Open = Callable[..., Session]
 
 
@@ -41,7 +42,7 @@ def fresh(tmp_path: Path) -> Open:
         process = subprocess.Popen(
             [sys.executable, "-c", _BECOME, *map(str, numbers), *command(sys.executable, FOLDER, preload)],
             stdin=subprocess.DEVNULL,
-            env=clean_environment(os.environ, str(tmp_path)),
+            env=_ENVIRONMENT,
             cwd=tmp_path,
             pass_fds=numbers,
         )
@@ -111,7 +112,7 @@ def test_a_module_that_cannot_be_imported_is_told_by_its_name(fresh: Open) -> No
     assert session.usage.log.strip().endswith("ModuleNotFoundError: No module named 'no_such_module_anywhere'")
 
 
-def test_an_interpreter_without_a_request_ends_well(tmp_path: Path) -> None:
+def test_an_interpreter_without_a_request_ends_well() -> None:
     """Which tells whether it can be had, with all that is asked for."""
     outbox = Outbox()
     outbox.close()
@@ -120,7 +121,7 @@ def test_an_interpreter_without_a_request_ends_well(tmp_path: Path) -> None:
             fcntl.fcntl(number, fcntl.F_DUPFD, 10) for number in (nothing.fileno(), outbox.theirs, nothing.fileno())
         ]
     argv = [sys.executable, "-c", _BECOME, *map(str, numbers), *command(sys.executable, FOLDER, ["colorsys"])]
-    found = subprocess.run(argv, env=clean_environment(os.environ, str(tmp_path)), pass_fds=numbers, check=False)
+    found = subprocess.run(argv, env=_ENVIRONMENT, pass_fds=numbers, check=False)
     for number in [outbox.theirs, *numbers]:
         os.close(number)
     assert found.returncode == 0
