@@ -12,15 +12,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from evolve.sandbox import seccomp
 from evolve.sandbox.inside import perform
 
 FOLDER = str(Path(__file__).parent.parent)
 """Where the package `evolve` lies, as this process sees it."""
 _REQUESTS, _REPLIES = 3, 4
+_LAST_PROGRAM = seccomp.Filter(execute=False, memfd=True, loopback=True, gpu=True)
+"""On top of the filter with which this process began, and which had to let it begin. All else that one holds back stays held back."""
 # The packages are made by hand, without their `__init__.py`: what these import is no business of a candidate's process.
 _PROGRAM = """
 import json, sys, types
-folder, preload = json.loads(sys.argv[1])
+folder, preload, execute = json.loads(sys.argv[1])
 for name, place in (("evolve", folder), ("evolve.sandbox", folder + "/sandbox")):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [place]
@@ -28,20 +31,24 @@ from evolve.sandbox.fresh import main
 for name in [name for name in sys.modules if name.partition(".")[0] == "evolve"]:
     del sys.modules[name]
 del folder, name, place, json, sys, types
-main(preload)
+main(preload, execute)
 """
 
 
-def command(python: str, folder: str, preload: Sequence[str]) -> list[str]:
+def command(python: str, folder: str, preload: Sequence[str], *, execute: bool = True) -> list[str]:
     """The arguments of the interpreter `python`, which finds the package `evolve` in `folder` and imports the modules `preload`. To be given the
-    environment of a template, of which it reads Python's own variables: so `-I` would lose the fixed hashes, and the rest of it stands here."""
-    return [python, "-s", "-P", "-B", "-c", _PROGRAM, json.dumps([folder, list(preload)])]
+    environment of a template, of which it reads Python's own variables: so `-I` would lose the fixed hashes, and the rest of it stands here.
+    Without `execute` it is the last program that is started: for a process that has given up new privileges, where seccomp is."""
+    return [python, "-s", "-P", "-B", "-c", _PROGRAM, json.dumps([folder, list(preload), execute])]
 
 
-def main(preload: Sequence[str]) -> None:
+def main(preload: Sequence[str], execute: bool) -> None:
     """Imports, then answers until the requests end. What cannot be imported ends the process with code 1 and its last words on standard error; so a
     session without a request tells whether all can."""
     del sys.argv[1:]
+    if not execute:
+        # Before what is imported can start a thread, which a filter of this one would not hold.
+        seccomp.enter(seccomp.program(_LAST_PROGRAM))
     for name in preload:
         importlib.import_module(name)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]

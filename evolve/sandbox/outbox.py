@@ -2,6 +2,7 @@
 
 Invariant: what a candidate receives cannot be changed any more, by nobody: it is its own copy, or a file in memory that is sealed."""
 
+import contextlib
 import fcntl
 import os
 import socket
@@ -13,6 +14,8 @@ from evolve.sandbox.frames import REQUEST
 _SMALL = 1 << 17
 """Bytes up to which a request goes through the socket: about there a file in memory becomes the faster way (`docs/LOG.md`)."""
 _NO_FILE = -1
+_NEVER_EXECUTED = 8
+"""MFD_NOEXEC_SEAL: never to be executed, whatever is done to its mode. Linux has it from 6.3 on, Python's library no name for it."""
 
 
 class Outbox:
@@ -70,18 +73,15 @@ class Outbox:
 def sealed(pieces: Sequence[bytes | memoryview]) -> int:
     """A descriptor of a file without a name that holds the pieces and that nobody can change: not its bytes, its length, nor this. -1 where
     the system has no such files, or has no room for one now."""
-    if not hasattr(os, "memfd_create"):
-        return _NO_FILE
-    try:
-        file = os.memfd_create("request", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    except OSError:
-        return _NO_FILE
+    file = _file()
+    if file == _NO_FILE:
+        return file
     try:
         for piece in pieces:
             rest = memoryview(piece)
             while rest:
                 rest = rest[os.write(file, rest) :]
-        os.fchmod(file, 0o400)  # or it could be executed
+        os.fchmod(file, 0o400)
         fcntl.fcntl(
             file, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SEAL
         )
@@ -89,3 +89,12 @@ def sealed(pieces: Sequence[bytes | memoryview]) -> int:
         os.close(file)
         return _NO_FILE
     return file
+
+
+def _file() -> int:
+    if not hasattr(os, "memfd_create"):
+        return _NO_FILE
+    for more in (_NEVER_EXECUTED, 0):
+        with contextlib.suppress(OSError):
+            return os.memfd_create("request", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING | more)
+    return _NO_FILE

@@ -156,7 +156,7 @@ class Template:
         if pid == 0:
             try:
                 self._enter(template, processor, files, job)
-                self._perform()
+                self._perform(job)
                 os._exit(0)
             finally:
                 os._exit(1)
@@ -173,11 +173,12 @@ class Template:
         os.write(self._tell, _ENTERED)
         os.closerange(FIRST_FREE, _MOST_DESCRIPTORS)
 
-    def _perform(self) -> None:
+    def _perform(self, job: Job) -> None:
         if self._jail.template:
             perform(REQUESTS, REPLIES)
             return
-        command = fresh.command(sys.executable, fresh.FOLDER, self._jail.preload)
+        execute = self._jail.execute or job == "build" or not self._jail.seccomp
+        command = fresh.command(sys.executable, fresh.FOLDER, self._jail.preload, execute=execute)
         for number in (REQUESTS, REPLIES):
             os.set_inheritable(number, True)
         os.execve(command[0], command, os.environ)

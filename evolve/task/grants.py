@@ -94,11 +94,6 @@ class SandboxTable(Table):
 
     @model_validator(mode="after")
     def _can_work(self) -> "SandboxTable":
-        if not self.exec and not self.template:
-            raise ValueError(
-                "exec = false with template = false cannot work: without the warm process, starting the interpreter is the first thing "
-                "that a program's process does. Do: take one of the two out"
-            )
         if self.preload and not self.template:
             raise ValueError(
                 "preload with template = false does nothing: a fresh interpreter has nothing imported. Do: take one of the two out"

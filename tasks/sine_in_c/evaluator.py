@@ -8,19 +8,20 @@ import re
 from evolve import Candidate, Evaluation, Trial, evaluator
 
 C = ["cc", "-std=c11", "-O2", "-ffp-contract=off"]
+EXPANDED = [*C, "-E", "-P", "-o", "expanded.c", "sine.c"]
 LIBRARY = [*C, "-shared", "-fPIC", "-nostdlib", "-Wl,-z,defs", "-o", "sine.so", "sine.c"]
-ASSEMBLER = re.compile(r"\b(?:__)?asm(?:__)?\b")
+ASSEMBLER = re.compile(rb"\b(?:__)?asm(?:__)?\b")
 
 
 @evaluator
 def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
     """The largest error over the trial's grid of angles."""
     angles = grid(trial.parameters.low, trial.parameters.high, trial.parameters.points)
-    with candidate.session() as session:
-        expanded = session.build([*C, "-E", "-P", "sine.c"]).stdout
-        if ASSEMBLER.search(expanded):
-            return Evaluation.invalid("the program uses assembler, and only arithmetic is allowed")
-        session.build(LIBRARY)
+    expanded = candidate.build(EXPANDED, keep=["expanded.c"])
+    if ASSEMBLER.search(expanded["expanded.c"]):
+        return Evaluation.invalid("the program uses assembler, and only arithmetic is allowed")
+    built = candidate.build(LIBRARY, keep=["sine.so"])
+    with candidate.session(files=built) as session:
         answer = session.call("sines", angles)
     if not is_numbers(answer, len(angles)):
         return Evaluation.invalid("sine() must return a finite number for every angle")

@@ -1,5 +1,6 @@
 """Sessions in an interpreter of their own, played without a template."""
 
+import errno
 import fcntl
 import json
 import os
@@ -10,24 +11,28 @@ from pathlib import Path
 
 import pytest
 
+from evolve.sandbox import seccomp
 from evolve.sandbox.channel import Channel
 from evolve.sandbox.fresh import FOLDER, command
 from evolve.sandbox.outbox import Outbox
-from evolve.sandbox.process import Ended, clean_environment
+from evolve.sandbox.process import Ended
 from evolve.sandbox.session import Session
 from evolve.sandbox.status import SessionFailed, Status
 from evolve.types import Limits
 
 _BECOME = """
-import os, sys
+import ctypes, os, sys
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)
 log, requests, replies, *argv = sys.argv[1:]
 for source, number in ((log, 1), (log, 2), (requests, 3), (replies, 4)):
     os.dup2(int(source), number)
 os.closerange(5, 4096)
 os.execve(argv[0], argv, os.environ)
 """
-"""The last steps of a candidate's process: its five descriptors, inheritable, and the exec."""
+"""The last steps of a candidate's process: no new privileges, its five descriptors, inheritable, and the exec."""
 
+_ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
 Open = Callable[..., Session]
 
 
@@ -35,13 +40,14 @@ Open = Callable[..., Session]
 def fresh(tmp_path: Path) -> Open:
     """Opens a session of a program's source in an interpreter that has imported some modules."""
 
-    def open_session(source: str, *preload: str) -> Session:
+    def open_session(source: str, *preload: str, execute: bool = True) -> Session:
         channel = Channel(most=1 << 20, log=1 << 12)
         numbers = [fcntl.fcntl(number, fcntl.F_DUPFD, 10) for number in channel.theirs]
+        argv = command(sys.executable, FOLDER, preload, execute=execute)
         process = subprocess.Popen(
-            [sys.executable, "-c", _BECOME, *map(str, numbers), *command(sys.executable, FOLDER, preload)],
+            [sys.executable, "-c", _BECOME, *map(str, numbers), *argv],
             stdin=subprocess.DEVNULL,
-            env=clean_environment(os.environ, str(tmp_path)),
+            env=_ENVIRONMENT,
             cwd=tmp_path,
             pass_fds=numbers,
         )
@@ -99,6 +105,31 @@ def test_the_modules_that_are_asked_for_are_there_before_the_program(fresh: Open
         assert session.call("f") is True
 
 
+@pytest.mark.skipif(not seccomp.supported(), reason="there is no seccomp, or no table for this machine")
+def test_it_can_be_the_last_program_that_is_started(fresh: Open) -> None:
+    """Also from a thread that a module has started, before the program's first line."""
+    source = """
+import os, subprocess, threading
+def f():
+    found = []
+    def start():
+        try:
+            subprocess.run(['/bin/true'])
+            found.append('started')
+        except OSError as error:
+            found.append(error.errno)
+    start()
+    thread = threading.Thread(target=start)
+    thread.start()
+    thread.join()
+    return found
+"""
+    with fresh(source, execute=False) as session:
+        assert session.call("f") == [errno.EPERM, errno.EPERM]
+    with fresh(source) as session:
+        assert session.call("f") == ["started", "started"]
+
+
 def test_a_module_that_cannot_be_imported_is_told_by_its_name(fresh: Open) -> None:
     """The process ends before it has read a request."""
     session = fresh("def f(): return 1", "no_such_module_anywhere")
@@ -111,7 +142,7 @@ def test_a_module_that_cannot_be_imported_is_told_by_its_name(fresh: Open) -> No
     assert session.usage.log.strip().endswith("ModuleNotFoundError: No module named 'no_such_module_anywhere'")
 
 
-def test_an_interpreter_without_a_request_ends_well(tmp_path: Path) -> None:
+def test_an_interpreter_without_a_request_ends_well() -> None:
     """Which tells whether it can be had, with all that is asked for."""
     outbox = Outbox()
     outbox.close()
@@ -120,7 +151,7 @@ def test_an_interpreter_without_a_request_ends_well(tmp_path: Path) -> None:
             fcntl.fcntl(number, fcntl.F_DUPFD, 10) for number in (nothing.fileno(), outbox.theirs, nothing.fileno())
         ]
     argv = [sys.executable, "-c", _BECOME, *map(str, numbers), *command(sys.executable, FOLDER, ["colorsys"])]
-    found = subprocess.run(argv, env=clean_environment(os.environ, str(tmp_path)), pass_fds=numbers, check=False)
+    found = subprocess.run(argv, env=_ENVIRONMENT, pass_fds=numbers, check=False)
     for number in [outbox.theirs, *numbers]:
         os.close(number)
     assert found.returncode == 0

@@ -3,6 +3,8 @@
 import errno
 import mmap
 import os
+import platform
+import re
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -129,6 +131,36 @@ def test_what_is_sealed_stays_as_it_is(change: Callable[[int], Any]) -> None:
         change(file)
     assert caught.value.errno == errno.EPERM
     assert os.pread(file, len(_LARGE) + 1, 0) == _LARGE
+    os.close(file)
+
+
+@sealing
+@pytest.mark.skipif(
+    tuple(map(int, re.findall(r"\d+", platform.release())[:2])) < (6, 3),
+    reason="before Linux 6.3 its owner may change that",
+)
+def test_what_is_sealed_can_never_be_executed() -> None:
+    """Not even by its owner."""
+    file = sealed([b"#!/bin/sh\n"])
+    with pytest.raises(PermissionError):
+        os.fchmod(file, 0o700)
+    os.close(file)
+
+
+@sealing
+def test_an_older_kernel_seals_all_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It refuses the flag that it does not know."""
+    make = os.memfd_create
+
+    def older(name: str, flags: int) -> int:
+        if flags & 8:
+            raise OSError(errno.EINVAL, "Invalid argument")
+        return make(name, flags)
+
+    monkeypatch.setattr(os, "memfd_create", older)
+    file = sealed([_LARGE])
+    with pytest.raises(PermissionError):
+        os.ftruncate(file, 0)
     os.close(file)
 
 
