@@ -24,9 +24,9 @@ def made(grants: Grants = NONE, means: Means = STRICT, user: int = -1, python: s
     return jail_for("/home/of/a/slot", Limits(grants=grants), python, means, user)
 
 
-def test_what_is_told_is_what_was_meant() -> None:
+def test_what_is_told_is_what_was_meant(tmp_path: Path) -> None:
     """A jail crosses to the template whole."""
-    jail = made(Grants(read=("/data",), threads=3, execute=False))
+    jail = made(Grants(read=(str(tmp_path),), threads=3, execute=False))
     assert Jail.heard(jail.told()) == jail
 
 
@@ -43,10 +43,10 @@ def test_without_a_box_nothing_is_shown_or_hidden(means: Means) -> None:
     assert (jail.visible, jail.hidden, jail.listed) == ((), (), ())
 
 
-def test_grants_arrive() -> None:
+def test_grants_arrive(tmp_path: Path) -> None:
     """Each by its name."""
     jail = made(
-        Grants(execute=False, memfd=True, shm=5, read=("/data",), threads=3, network="loopback", template=False)
+        Grants(execute=False, memfd=True, shm=5, read=(str(tmp_path),), threads=3, network="loopback", template=False)
     )
     assert (jail.execute, jail.memfd, jail.shm, jail.threads, jail.loopback, jail.template) == (
         False,
@@ -56,7 +56,7 @@ def test_grants_arrive() -> None:
         True,
         False,
     )
-    assert jail.readable == ("/data",)
+    assert jail.readable == (str(tmp_path),)
     assert (jail.gpu, jail.nodes) == (False, ())
 
 
@@ -76,3 +76,19 @@ def test_an_interpreter_in_a_closed_folder_is_refused_where_candidates_are_anoth
     tmp_path.chmod(0o700)
     with pytest.raises(SandboxError, match=r"is closed to everybody but its owner.*Do: make the environment outside"):
         made(means=STANDARD, user=60_000, python=os.fspath(python))
+
+
+def test_a_folder_to_read_comes_with_the_links_to_it(tmp_path: Path) -> None:
+    """In a file tree of its own. Without one the link is there, and a rule about it would open all that it leads to."""
+    (tmp_path / "sets" / "one").mkdir(parents=True)
+    (tmp_path / "data").symlink_to("sets")
+    grants = Grants(read=(str(tmp_path / "data" / "one"),))
+    assert made(grants).readable == (str(tmp_path / "data"), str(tmp_path / "sets" / "one"))
+    assert made(grants, STANDARD).readable == (str(tmp_path / "sets" / "one"),)
+
+
+def test_data_of_a_task_that_comes_with_the_engine_is_shown_of_what_is_hidden() -> None:
+    """The rest of the engine stays hidden."""
+    data = Path(evolve.__file__).resolve().parent / "task" / "starters"
+    jail = made(Grants(read=(str(data),)))
+    assert (jail.readable, jail.shown) == ((), (str(data),))
