@@ -2,16 +2,20 @@
 
 import os
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import evolve
-from evolve.sandbox import Means
+from evolve.sandbox import Box, Means
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.policy import jail_for
-from evolve.types import Grants, Limits, SandboxError
+from evolve.sandbox.probe import probe
+from evolve.types import Grants, Level, Limits, Program, SandboxError
 
 STRICT = Means(namespaces=True, landlock=7, seccomp=True)
 STANDARD = replace(STRICT, namespaces=False)
@@ -92,3 +96,56 @@ def test_data_of_a_task_that_comes_with_the_engine_is_shown_of_what_is_hidden() 
     data = Path(evolve.__file__).resolve().parent / "task" / "starters"
     jail = made(Grants(read=(str(data),)))
     assert (jail.readable, jail.shown) == ((), (str(data),))
+
+
+LOOK = """
+def look(paths):
+    found = []
+    for path in paths:
+        try:
+            with open(path) as file:
+                found.append(file.read())
+        except OSError as error:
+            found.append(type(error).__name__)
+    return found
+"""
+
+
+def reachable(means: Means) -> str:
+    """A Python that candidates may run with these means: the tests' own, or the system's where that one lies in somebody's home."""
+    try:
+        jail_for("", Limits(), sys.executable, means, 60_000 if os.geteuid() == 0 else -1)
+    except SandboxError:
+        return "/usr/bin/python3"
+    return sys.executable
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user may enter."""
+    with tempfile.TemporaryDirectory(prefix="evolve-test-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder).resolve()
+
+
+@pytest.mark.parametrize("level", [Level.STRICT, Level.STANDARD])
+def test_what_is_granted_is_read_and_what_lies_beside_it_is_not(open_folder: Path, level: Level) -> None:
+    """By the path that the task names, also where that goes through a link."""
+    had = probe().means
+    means = had if level is Level.STRICT else replace(had, namespaces=False)
+    if means.level is not level:
+        pytest.skip(f"this machine reaches {had.level}")
+    (open_folder / "sets" / "one").mkdir(parents=True)
+    (open_folder / "data").symlink_to("sets")
+    for name, text in {"sets/one/numbers": "1 2 3", "sets/answers": "6", "evaluator.py": "secret"}.items():
+        (open_folder / name).write_text(text)
+    paths = [str(open_folder / name) for name in ("data/one/numbers", "data/answers", "evaluator.py")]
+    try:
+        limits = Limits(grants=Grants(read=(str(open_folder / "data" / "one"),)))
+        box = Box(limits, reachable(means), means=means)
+    except SandboxError as error:
+        pytest.skip(str(error))
+    with closing(box), box.open(Program({"seed.py": LOOK}), "seed", 10.0) as session:
+        numbers, *others = session.call("look", paths)
+    assert numbers == "1 2 3"
+    assert set(others) <= {"FileNotFoundError", "PermissionError"}
