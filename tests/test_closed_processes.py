@@ -142,12 +142,13 @@ def seen(place: Path) -> Iterator[Seen]:
         everyone = descendants(engine.pid)
         (spawner,) = (pid for pid in everyone if "evolve.judge.spawner" in words(pid))
         (worker,) = (pid for pid in everyone if "evolve.worker" in words(pid))
+        (outer,) = children_of(worker)
         pids = [str(pid) for pid in (engine.pid, *everyone)]
         looked = subprocess.run(
             [python, "-I", "-c", LOOK, *pids], user=user, group=user, capture_output=True, check=True
         )
         yield Seen(
-            {"engine": engine.pid, "spawner": spawner, "worker": worker},
+            {"engine": engine.pid, "spawner": spawner, "worker": worker, "template": outer},
             tuple(everyone),
             {pid: told(pid) for pid in everyone},
             {int(pid): found for pid, found in json.loads(looked.stdout).items()},
@@ -166,7 +167,7 @@ def test_no_process_below_the_engine_is_told_a_key(seen: Seen) -> None:
     assert len(seen.everyone) >= 4
 
 
-@pytest.mark.parametrize("role", ["engine", "spawner", "worker"])
+@pytest.mark.parametrize("role", ["engine", "spawner", "worker", "template"])
 def test_the_engine_and_its_judges_cannot_be_read_by_another_process_of_the_user(seen: Seen, role: str) -> None:
     """Neither the environment that it began with nor its memory."""
     assert seen.looked[seen.roles[role]] == {"environ": "PermissionError", "mem": "PermissionError"}

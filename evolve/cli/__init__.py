@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from evolve.cli.output import debug_option
+from evolve.cli.options import debug_option
 
 GROUP = "evolve.commands"
 

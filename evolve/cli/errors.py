@@ -11,7 +11,8 @@ from typing import Any, TextIO
 
 import click
 
-from evolve.cli.output import DEBUG, FACT, brief
+from evolve.cli.options import DEBUG
+from evolve.cli.output import FACT, brief
 from evolve.cli.say import say
 from evolve.types import EvolveError
 

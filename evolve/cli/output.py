@@ -1,45 +1,35 @@
-"""What commands print: records as JSON for programs, aligned tables for people; and the options that all commands share.
+"""What commands print: records as JSON for programs, aligned tables for people; and the options that say which.
 
 Invariant: with `--json`, stdout holds one JSON object per line and nothing else. Imports no heavy library."""
 
 import dataclasses
 import json
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import click
 
+from evolve.cli.options import debug_option, json_option
 from evolve.sandbox.output import readable
 
-DEBUG = "evolve.debug"
-"""The key in `click.Context.meta` that says that tracebacks are wanted."""
+__all__ = [
+    "brief",
+    "debug_option",
+    "emit",
+    "emit_all",
+    "emit_text",
+    "facts",
+    "flat",
+    "harmless",
+    "json_option",
+    "one_line",
+    "table",
+]
 
 CELL = 1000
 """Characters of a table's cell."""
 FACT = 10_000
 """Characters of a fact."""
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def _set_debug(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted or os.environ.get("EVOLVE_DEBUG", "") not in ("", "0"):
-        context.meta[DEBUG] = True
-
-
-def debug_option(command: Command) -> Command:
-    """`--debug`: an error comes with its traceback; so it does where `EVOLVE_DEBUG` is set."""
-    return click.option(
-        "--debug", is_flag=True, expose_value=False, callback=_set_debug, help="Show the traceback of an error."
-    )(command)
-
-
-def json_option(command: Command) -> Command:
-    """`--json`, given to the command as `as_json`."""
-    return click.option("--json", "as_json", is_flag=True, help="One JSON object per line on stdout, nothing else.")(
-        command
-    )
 
 
 def emit(value: Any) -> None:

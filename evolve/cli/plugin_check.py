@@ -8,7 +8,8 @@ from importlib.metadata import EntryPoint
 import click
 
 from evolve.cli.conformance import Finding, findings
-from evolve.cli.output import DEBUG, debug_option, emit_all, json_option, table
+from evolve.cli.options import DEBUG, debug_option, json_option
+from evolve.cli.output import emit_all, table
 from evolve.cli.say import say
 from evolve.plugins import BUNDLED, installed
 from evolve.types import ConfigError

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import click
 
 from evolve.cli.output import debug_option, emit, json_option, table
+from evolve.cli.say import say
 from evolve.sandbox.corpus.all import CASES
 from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.corpus.outside import ENOUGH, bite
@@ -80,7 +81,7 @@ def redteam(names: tuple[str, ...], groups: tuple[str, ...], outside: bool, want
     if as_json:
         emit(found)
     else:
-        click.echo(_bitten(found) if outside else _page(found))
+        say(_bitten(found) if outside else _page(found))
     if failed:
         click.get_current_context().exit(1)
 

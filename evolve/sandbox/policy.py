@@ -8,8 +8,9 @@ from pathlib import Path
 
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.means import Means
-from evolve.sandbox.visible import Visible, paths_of
-from evolve.types import Limits, SandboxError
+from evolve.sandbox.paths import is_below
+from evolve.sandbox.visible import Visible, paths_of, with_links
+from evolve.types import Grants, Limits, SandboxError
 
 _GPU_NODES = ("nvidia[0-9]*", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps/*")
 """Below /dev. What others report that CUDA needs; not yet seen to be enough on a machine with such a device."""
@@ -31,6 +32,7 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hi
     if user >= 0 and not means.namespaces:
         _check_reachable(python, found)
     open_places, listed = (found.visible, ()) if means.namespaces else found.pieces()
+    readable, shown = _readable(grants, means, found)
     return Jail(
         home=home,
         namespaces=means.namespaces,
@@ -42,8 +44,8 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hi
         visible=open_places,
         listed=listed,
         hidden=found.hidden,
-        readable=(*grants.read, *(_GPU_READABLE if grants.gpu else ())),
-        shown=() if grants.template else (_OWN,),
+        readable=readable,
+        shown=(*shown, *(() if grants.template else (_OWN,))),
         nodes=_nodes() if grants.gpu else (),
         preload=limits.preload,
         memory=limits.memory,
@@ -70,6 +72,17 @@ def _closed(found: Visible, hidden: Iterable[str]) -> Visible:
         inner = [entry for entry in place.iterdir() if not any(path.is_relative_to(entry.resolve()) for path in needed)]
         found = found.hiding(*map(os.fspath, inner if needed else [place]))
     return found
+
+
+def _readable(grants: Grants, means: Means, found: Visible) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What may be read, and what of it lies in what is hidden: a task that comes with the engine has its data there."""
+    places = with_links(grants.read) if means.seccomp else grants.read
+    if not means.namespaces:  # there, a rule about a link is one about all that it leads to
+        places = tuple(place for place in places if not Path(place).is_symlink())
+    hidden = frozenset(map(Path, found.hidden))
+    shown = tuple(place for place in places if is_below(Path(place), hidden))
+    rest = tuple(place for place in places if place not in shown)
+    return (*rest, *(_GPU_READABLE if grants.gpu else ())), shown
 
 
 def _check_reachable(python: str, found: Visible) -> None:

@@ -5,7 +5,6 @@ visible as a whole, whatever an environment names."""
 
 import json
 import os
-import stat
 import subprocess
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,6 +23,7 @@ _ENGINE = Path(__file__).resolve().parents[1]
 _LOADING = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
 _PARTS = ("bin", "include", "lib", "lib32", "lib64", "libexec", "nvvm", "targets", "pyvenv.cfg", "*-linux-gnu*")
 """What an interpreter, its libraries and compilers need of the folder that they are installed in, and no more of it."""
+_MODULES = (".py", ".pyc", ".so")
 _SITES = ("lib*/python3*/site-packages", "lib*/python3*/dist-packages", "local/lib*/python3*/*-packages")
 _PATIENCE = 60.0
 _SHOWN = 300
@@ -67,10 +67,12 @@ print("\\n" + json.dumps({
 @dataclass(frozen=True, slots=True)
 class Visible:
     """Absolute paths. `visible`: folders with all that is in them, files, and links. A link is there for itself alone: what it leads to has
-    an entry of its own, or lies in one. No entry lies in another. `hidden`: what may not be seen, in one of them or not."""
+    an entry of its own, or lies in one. No entry lies in another. `hidden`: what may not be seen, in one of them or not. `listed`: folders that
+    modules are looked for in, of which nothing is visible but some entries."""
 
     visible: tuple[str, ...]
     hidden: tuple[str, ...]
+    listed: tuple[str, ...] = ()
 
     def hiding(self, *places: str) -> "Visible":
         """This with more that may not be seen: a task's own folder, or where logs are kept."""
@@ -80,7 +82,7 @@ class Visible:
     def pieces(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """For a box that can open but not cover: what is open with all that is in it, and the folders around what is hidden, which may be
         listed and no more. Links are left out."""
-        whole, listed = set[Path](), set[Path]()
+        whole, listed = set[Path](), set(map(Path, self.listed))
         hidden = frozenset(map(Path, self.hidden))
         around = frozenset(parent for place in hidden for parent in place.parents)
         open_places = deque(map(Path, self.visible))
@@ -100,21 +102,15 @@ def paths_of(python: str, environment: Mapping[str, str] = os.environ) -> Visibl
     """What `python` needs, asked of it once in this process's life. Of the environment, PATH adds tools outside of the system's folders and
     of homes, LD_LIBRARY_PATH libraries. Raises `SandboxError`.
 
-    An editable package of another than the engine is visible with its folder, but for dot files; one that another hook than setuptools'
-    finds is not. Libraries that nothing but an extension module's own search path names are not found."""
+    Of a folder on the module path that lies outside of the interpreter's own, as editable packages do, modules and packages are visible, and
+    not what lies beside them; what another hook than setuptools' finds is not. Libraries that nothing but an extension module's own search path names are not found."""
     place = Path.cwd() / python if os.sep in python else python
     return _paths_of(str(place), environment.get("PATH", ""), environment.get("LD_LIBRARY_PATH", ""))
 
 
-def closed_to_others(places: Iterable[str]) -> str:
-    """The first folder on the way to one of `places` that only its owner may enter, as homes often are; empty where there is none. A
-    candidate under a user of its own gets no further, unless its box mounts what lies behind."""
-    folders = sorted({step for place in map(Path, places) for step in (place, *place.parents) if step.is_dir()})
-    return next((str(folder) for folder in folders if not folder.stat().st_mode & stat.S_IXOTH), "")
-
-
 def with_links(places: Iterable[str]) -> tuple[str, ...]:
-    """Folders that a task lets its programs read, with the links that lead to them; what is not there, and homes, are left out."""
+    """Folders that a task lets its programs read, by their real paths, with the links that lead to them; what is not there, and homes, are
+    left out."""
     links, real = _resolved(map(Path, places))
     return _texts(real | links)
 
@@ -123,13 +119,15 @@ def with_links(places: Iterable[str]) -> tuple[str, ...]:
 def _paths_of(python: str, programs: str, libraries: str) -> Visible:
     answer = _asked(python, programs, libraries)
     engines = {_ENGINE, *_real(answer["engine"])}
-    modules = [path for path in [*answer["folders"], *answer["editable"]] if not _holds_engine(path, engines)]
     prefixes = list(map(Path, answer["prefixes"]))
+    parts = [part for prefix in prefixes for part in _parts(prefix)]
+    loose = _loose(answer["folders"], parts, engines)
     loaded = {str(Path(path).parent) for path in answer["libraries"]}
     wanted = [
-        *map(Path, (*SYSTEM, *_STORES, *_LOADING, *answer["programs"], *modules, *loaded, *_configured())),
+        *map(Path, (*SYSTEM, *_STORES, *_LOADING, *answer["programs"], *answer["editable"], *loaded, *_configured())),
         *Path("/etc").glob("python3*"),
-        *(part for prefix in prefixes for part in _parts(prefix)),
+        *parts,
+        *(module for folder in loose for module in _modules(folder)),
         *(part for folder in _folders(programs) for part in _tools(folder)),
         *_folders(libraries),
     ]
@@ -137,9 +135,8 @@ def _paths_of(python: str, programs: str, libraries: str) -> Visible:
     installed = {place for place in _installed(prefixes) if is_below(place, real)}
     hidden = {*engines, *_real(answer["plugins"]), *installed}
     hidden |= {place for engine in engines if is_below(engine.parent, real) for place in _beside(engine, real)}
-    hidden |= {place for folder in _real(modules) & real for place in folder.glob(".*") if not _leads(place, real)}
     alone = {link for link in links if not is_below(link, real)}
-    return Visible(_texts(outermost(real) | alone), _texts(outermost(hidden)))
+    return Visible(_texts(outermost(real) | alone), _texts(outermost(hidden)), _texts(_real(map(str, loose))))
 
 
 def _asked(python: str, programs: str, libraries: str) -> dict[str, list[str]]:
@@ -223,10 +220,21 @@ def _walked(path: Path) -> tuple[set[Path], Path]:
     return passed, place
 
 
-def _holds_engine(path: str, engines: set[Path]) -> bool:
-    """Whether a folder of modules is the engine's own: it is the one that the package lies in, or lies in that one itself."""
-    real = Path(os.path.realpath(path))
-    return any(engine.parent == real or is_below(real, {engine.parent}) for engine in engines)
+def _loose(folders: Iterable[str], parts: Iterable[Path], engines: set[Path]) -> list[Path]:
+    """The folders on the module path that are no part of the interpreter's own, nor the engine's, nor a home."""
+    own = {*_real(map(str, parts)), *(engine.parent for engine in engines)}
+    found = ((Path(folder), Path(os.path.realpath(folder))) for folder in folders)
+    return [place for place, real in found if real.is_dir() and not is_shared(real) and not is_below(real, own)]
+
+
+def _modules(folder: Path) -> Iterator[Path]:
+    """What can be imported from a folder. A package without `__init__.py` is known where nothing but packages can be meant, in `src`."""
+    for place in folder.iterdir():
+        if place.is_dir():
+            if (place / "__init__.py").is_file() or (folder.name == "src" and place.name.isidentifier()):
+                yield place
+        elif place.suffix in _MODULES:
+            yield place
 
 
 def _installed(prefixes: Iterable[Path]) -> Iterator[Path]:

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from evolve.cli.errors import reported
-from evolve.cli.output import DEBUG, debug_option
+from evolve.cli.options import DEBUG, debug_option
 from evolve.types import ConfigError
 
 

@@ -13,6 +13,7 @@ HEAVY = (
     "evolve.campaign",
     "evolve.loop",
     "evolve.judge",
+    "evolve.sandbox",
 )
 PROGRAM = """
 import sys

@@ -20,6 +20,7 @@ HOSTILE = {
     "link": "\x1b]8;;http://evil.example\x1b\\here\x1b]8;;\x1b\\",
     "c1": "\x9b31mred",
     "bidi": "\u202eexe.txt\u202c \u2066a\u2069 \u200fb",
+    "tags": "ok\U000e0049\U000e0067\U000e006e",
     "bell": "\x07\x08\x00\x7f",
     "carriage": "seen\rover",
     "unfinished": "seen\x1b]8;;http://evil.example",

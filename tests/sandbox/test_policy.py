@@ -3,16 +3,20 @@
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import evolve
-from evolve.sandbox import Means
+from evolve.sandbox import Box, Means
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.policy import jail_for
-from evolve.types import Grants, Limits, SandboxError
+from evolve.sandbox.probe import probe
+from evolve.types import Grants, Level, Limits, Program, SandboxError
 
 STRICT = Means(namespaces=True, landlock=7, seccomp=True)
 STANDARD = replace(STRICT, namespaces=False)
@@ -25,9 +29,9 @@ def made(grants: Grants = NONE, means: Means = STRICT, user: int = -1, python: s
     return jail_for("/home/of/a/slot", Limits(grants=grants), python, means, user)
 
 
-def test_what_is_told_is_what_was_meant() -> None:
+def test_what_is_told_is_what_was_meant(tmp_path: Path) -> None:
     """A jail crosses to the template whole."""
-    jail = made(Grants(read=("/data",), threads=3, execute=False))
+    jail = made(Grants(read=(str(tmp_path),), threads=3, execute=False))
     assert Jail.heard(jail.told()) == jail
 
 
@@ -44,10 +48,10 @@ def test_without_a_box_nothing_is_shown_or_hidden(means: Means) -> None:
     assert (jail.visible, jail.hidden, jail.listed) == ((), (), ())
 
 
-def test_grants_arrive() -> None:
+def test_grants_arrive(tmp_path: Path) -> None:
     """Each by its name."""
     jail = made(
-        Grants(execute=False, memfd=True, shm=5, read=("/data",), threads=3, network="loopback", template=False)
+        Grants(execute=False, memfd=True, shm=5, read=(str(tmp_path),), threads=3, network="loopback", template=False)
     )
     assert (jail.execute, jail.memfd, jail.shm, jail.threads, jail.loopback, jail.template) == (
         False,
@@ -57,7 +61,7 @@ def test_grants_arrive() -> None:
         True,
         False,
     )
-    assert jail.readable == ("/data",)
+    assert jail.readable == (str(tmp_path),)
     assert (jail.gpu, jail.nodes) == (False, ())
 
 
@@ -90,3 +94,72 @@ def test_the_task_is_hidden_but_for_the_interpreter_in_it(tmp_path: Path) -> Non
     inner = jail_for("/home/of/a/slot", Limits(), os.fspath(task / ".venv/bin/python"), STRICT, -1, [os.fspath(task)])
     assert os.path.realpath(task / "evaluator.py") in inner.hidden
     assert os.path.realpath(task) not in inner.hidden
+
+
+def test_a_folder_to_read_comes_with_the_links_to_it(tmp_path: Path) -> None:
+    """In a file tree of its own. Without one the link is there, and a rule about it would open all that it leads to."""
+    (tmp_path / "sets" / "one").mkdir(parents=True)
+    (tmp_path / "data").symlink_to("sets")
+    grants = Grants(read=(str(tmp_path / "data" / "one"),))
+    assert made(grants).readable == (str(tmp_path / "data"), str(tmp_path / "sets" / "one"))
+    assert made(grants, STANDARD).readable == (str(tmp_path / "sets" / "one"),)
+
+
+def test_data_of_a_task_that_comes_with_the_engine_is_shown_of_what_is_hidden() -> None:
+    """The rest of the engine stays hidden."""
+    data = Path(evolve.__file__).resolve().parent / "task" / "starters"
+    jail = made(Grants(read=(str(data),)))
+    assert (jail.readable, jail.shown) == ((), (str(data),))
+
+
+LOOK = """
+def look(paths):
+    found = []
+    for path in paths:
+        try:
+            with open(path) as file:
+                found.append(file.read())
+        except OSError as error:
+            found.append(type(error).__name__)
+    return found
+"""
+
+
+def reachable(means: Means) -> str:
+    """A Python that candidates may run with these means: the tests' own, or the system's where that one lies in somebody's home."""
+    try:
+        jail_for("", Limits(), sys.executable, means, 60_000 if os.geteuid() == 0 else -1)
+    except SandboxError:
+        return "/usr/bin/python3"
+    return sys.executable
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user may enter."""
+    with tempfile.TemporaryDirectory(prefix="evolve-test-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder).resolve()
+
+
+@pytest.mark.parametrize("level", [Level.STRICT, Level.STANDARD])
+def test_what_is_granted_is_read_and_what_lies_beside_it_is_not(open_folder: Path, level: Level) -> None:
+    """By the path that the task names, also where that goes through a link."""
+    had = probe().means
+    means = had if level is Level.STRICT else replace(had, namespaces=False)
+    if means.level is not level:
+        pytest.skip(f"this machine reaches {had.level}")
+    (open_folder / "sets" / "one").mkdir(parents=True)
+    (open_folder / "data").symlink_to("sets")
+    for name, text in {"sets/one/numbers": "1 2 3", "sets/answers": "6", "evaluator.py": "secret"}.items():
+        (open_folder / name).write_text(text)
+    paths = [str(open_folder / name) for name in ("data/one/numbers", "data/answers", "evaluator.py")]
+    try:
+        limits = Limits(grants=Grants(read=(str(open_folder / "data" / "one"),)))
+        box = Box(limits, reachable(means), means=means)
+    except SandboxError as error:
+        pytest.skip(str(error))
+    with closing(box), box.open(Program({"seed.py": LOOK}), "seed", 10.0) as session:
+        numbers, *others = session.call("look", paths)
+    assert numbers == "1 2 3"
+    assert set(others) <= {"FileNotFoundError", "PermissionError"}

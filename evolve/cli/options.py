@@ -1,0 +1,33 @@
+"""The options that all commands share.
+
+Invariant: imports nothing but click, for it is imported by `evolve --help`."""
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+DEBUG = "evolve.debug"
+"""The key in `click.Context.meta` that says that tracebacks are wanted."""
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _set_debug(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted or os.environ.get("EVOLVE_DEBUG", "") not in ("", "0"):
+        context.meta[DEBUG] = True
+
+
+def debug_option(command: Command) -> Command:
+    """`--debug`: an error comes with its traceback; so it does where `EVOLVE_DEBUG` is set."""
+    return click.option(
+        "--debug", is_flag=True, expose_value=False, callback=_set_debug, help="Show the traceback of an error."
+    )(command)
+
+
+def json_option(command: Command) -> Command:
+    """`--json`, given to the command as `as_json`."""
+    return click.option("--json", "as_json", is_flag=True, help="One JSON object per line on stdout, nothing else.")(
+        command
+    )
