@@ -9,6 +9,7 @@ import platform
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _WANTED = re.compile(r"(<=|>=|<|>)\s*([0-9.]+)")
@@ -35,16 +36,29 @@ def machine() -> dict[str, str | int]:
     }
 
 
-def report(name: str, figures: Mapping[str, float], wanted: Mapping[str, str], json: bool) -> None:
-    """Prints the figures of benchmark `name`, and what was wanted of those that have a mark to reach, such as `>= 150`."""
-    print(_as_json(name, figures, wanted) if json else _as_table(name, figures, wanted))
+def missed(figures: Mapping[str, float], wanted: Mapping[str, str]) -> list[str]:
+    """The figures that are there and are not what was wanted of them."""
+    return [key for key, mark in wanted.items() if key in figures and not reached(figures[key], mark)]
 
 
-def _as_json(name: str, figures: Mapping[str, float], wanted: Mapping[str, str]) -> str:
-    return json.dumps({"name": name, "figures": dict(figures), "wanted": dict(wanted), "machine": machine()})
+def report(
+    name: str,
+    figures: Mapping[str, float],
+    wanted: Mapping[str, str],
+    json: bool,
+    notes: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Prints the figures of benchmark `name`, and what was wanted of those that have a mark to reach, such as `>= 150`; `notes` are
+    what is to be known beside, by a word each."""
+    print(_as_json(name, figures, wanted, notes) if json else _as_table(name, figures, wanted, notes))
 
 
-def _as_table(name: str, figures: Mapping[str, float], wanted: Mapping[str, str]) -> str:
+def _as_json(name: str, figures: Mapping[str, float], wanted: Mapping[str, str], notes: Mapping[str, str]) -> str:
+    told = {"name": name, "figures": dict(figures), "wanted": dict(wanted), "notes": dict(notes), "machine": machine()}
+    return json.dumps(told)
+
+
+def _as_table(name: str, figures: Mapping[str, float], wanted: Mapping[str, str], notes: Mapping[str, str]) -> str:
     rows = [
         (key, f"{value:,.4g}" if value < 1000 else f"{value:,.0f}", *_verdict(key, value, wanted))
         for key, value in figures.items()
@@ -54,7 +68,8 @@ def _as_table(name: str, figures: Mapping[str, float], wanted: Mapping[str, str]
         "  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0), strict=True)).rstrip() for row in rows
     ]
     facts = machine()
-    return "\n".join([f"{name}  ({facts['processor']}, {facts['cores']} cores, Python {facts['python']})", *lines])
+    title = f"{name}  ({facts['processor']}, {facts['cores']} cores, Python {facts['python']})"
+    return "\n".join([title, *lines, *(f"{word}: {text}" for word, text in notes.items())])
 
 
 def _verdict(key: str, value: float, wanted: Mapping[str, str]) -> tuple[str, str]:

@@ -22,7 +22,8 @@ from evolve.judge.job import Description, decode_job, encode_description, encode
 from evolve.judge.judging import Bench, judge, prepare
 from evolve.judge.machine import environment, hardware, imports
 from evolve.judge.version import check_version, deciding
-from evolve.sandbox import Box, Session
+from evolve.sandbox import Box, JobKind, Session
+from evolve.sandbox.kernel import close_to_others
 from evolve.types import EvolveError, Program, Task, TaskError
 from evolve.types.codec import decode
 
@@ -38,12 +39,13 @@ class Sandbox(Protocol):
 
     isolation: str
 
-    def open(self, program: Program, entry: str, seconds: float) -> Session: ...
+    def open(self, program: Program, entry: str, seconds: float, job: JobKind = "run") -> Session: ...
     def close(self) -> None: ...
 
 
 def main(spawner: int) -> None:
     """The whole life of a worker; `spawner` is the process that must be its parent."""
+    close_to_others()
     # A task's folder holds what decides a score, and nothing that a run leaves there.
     sys.dont_write_bytecode = True
     if die_with_parent(spawner):
@@ -79,7 +81,11 @@ def _serve(sock: socket.socket, task: Task, box: Sandbox) -> None:
     send_frame(sock, encode_description(_description(made)))
     gc.freeze()
     while (data := receive_frame(sock)) is not None:
-        report = judge(decode_job(data), made, lambda program, seconds: box.open(program, task.entry, seconds))
+        report = judge(
+            decode_job(data),
+            made,
+            lambda program, seconds, job="run": box.open(program, task.entry, seconds, job),
+        )
         send_frame(sock, encode_report(report))
 
 

@@ -2,10 +2,13 @@
 
 import contextlib
 import errno
+import faulthandler
 import json
 import os
 import resource
 import signal
+import traceback
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -17,16 +20,22 @@ _SECONDS = 30
 def child(act: Callable[[], Any]) -> Any:
     """What `act` returns in a fork of this process, after JSON; a string such as `SIGSYS` where a signal ended it."""
     here, there = os.pipe()
-    pid = os.fork()
+    with warnings.catch_warnings():
+        # From 3.12 on Python warns where libraries have threads; the child needs none of them.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
     if pid == 0:
         status = 1
         try:
             signal.alarm(_SECONDS)
+            faulthandler.disable()
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             os.close(here)
             with os.fdopen(there, "w") as out:
                 json.dump(act(), out)
             status = 0
+        except Exception:  # noqa: BLE001 the parent's code must not run twice
+            traceback.print_exc()
         finally:
             os._exit(status)
     os.close(there)

@@ -39,9 +39,21 @@ def test_a_table_marks_what_was_missed(capsys):
     ]
 
 
+def test_what_is_to_be_known_beside_ends_the_table(capsys):
+    """Such as what the figures were measured in."""
+    figures.report("speed", {"a": 5.0}, {}, json=False, notes={"isolation": "reduced"})
+    assert capsys.readouterr().out.splitlines()[1:] == ["a  5", "isolation: reduced"]
+
+
+def test_what_was_missed_is_named_and_what_was_not_measured_is_not():
+    """For an exit code."""
+    assert figures.missed({"a": 5.0, "b": 1.0}, {"a": "< 5", "b": "<= 1", "c": ">= 3"}) == ["a"]
+
+
 def test_json_is_one_object_with_the_machine(capsys):
-    """Figures by name, what was wanted, the machine."""
-    figures.report("speed", {"a": 5.0}, {"a": "< 6"}, json=True)
+    """Figures by name, what was wanted, the machine, what is to be known beside."""
+    figures.report("speed", {"a": 5.0}, {"a": "< 6"}, json=True, notes={"isolation": "reduced"})
     found = json.loads(capsys.readouterr().out)
     assert (found["figures"], found["wanted"]) == ({"a": 5.0}, {"a": "< 6"})
+    assert found["notes"] == {"isolation": "reduced"}
     assert set(found["machine"]) == {"processor", "cores", "python", "system"}

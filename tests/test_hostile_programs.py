@@ -43,11 +43,17 @@ def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
     return Evaluation.ok(math.sqrt(value), artifacts={"left": left})
 """,
 }
-FRAMES = """import os, struct, time
+FRAMES = """import os, struct, sys, time
+
+def ticket():
+    place = sys._getframe()
+    while place.f_code.co_name != "perform":
+        place = place.f_back
+    return place.f_locals["request"].ticket
 
 def answer(text):
     payload = struct.pack(">I", len(text)) + text
-    return struct.pack(">Q", len(payload)) + payload
+    return ticket() + struct.pack(">Q", len(payload)) + payload
 """
 
 HOSTILE = {
@@ -87,7 +93,7 @@ HOSTILE = {
         FRAMES + "os.write(4, 2 * answer(b'[\"ok\",100.0]'))\ndef value(): return 9.0",
         Outcome.INVALID,
     ),
-    "announces too much": (FRAMES + "def value(): os.write(4, struct.pack('>Q', 1 << 50))", Outcome.INVALID),
+    "announces too much": (FRAMES + "def value(): os.write(4, ticket() + struct.pack('>Q', 1 << 50))", Outcome.INVALID),
     "answers NaN": ("def value(): return float('nan')", Outcome.INVALID),
     "answers another type": ("def value(): return '9.0'", Outcome.INVALID),
     "answers an object": ("def value(): return object()", Outcome.INVALID),

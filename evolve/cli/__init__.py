@@ -24,6 +24,8 @@ COMMANDS = {
     "plugin": ("evolve.cli.plugins:plugin", "List the plugins with what each provides."),
 }
 """By name: where the command is, and its line in `evolve --help`."""
+_OWN_PROCESS = object()
+"""The context of a command that was started as a program; a test, or another program that calls it, remains as it is."""
 
 
 class Commands(click.Group):
@@ -57,7 +59,10 @@ class Commands(click.Group):
             formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs a command, and reports what it raises for the user."""
+        """Runs a command, and reports what it raises for the user. A process that holds keys, and is the command's own, is closed to
+        others first."""
+        if ctx.obj is _OWN_PROCESS:
+            _imported("evolve.sandbox.kernel:close_to_others")()
         reported: Callable[[Callable[[click.Context], Any], click.Context], Any] = _imported(
             "evolve.cli.errors:reported"
         )
@@ -86,4 +91,4 @@ def evolve() -> None:
 
 def main() -> None:
     """The script `evolve`; ends the process."""
-    sys.exit(evolve(prog_name="evolve"))
+    sys.exit(evolve(prog_name="evolve", obj=_OWN_PROCESS))

@@ -17,6 +17,7 @@ from evolve.cli import forking, rejudging, steering, summary, wording
 from evolve.cli.campaign_files import export_config, show_schema
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option, table
+from evolve.cli.say import say
 from evolve.plugins import load
 from evolve.stop import duration
 from evolve.store import Log
@@ -65,10 +66,10 @@ def list_campaigns(as_json: bool) -> None:
     if as_json:
         emit_all(lines)
     elif not lines:
-        click.echo(f"there is no campaign in {workspace()} yet. Do: evolve run circle_packing --budget 60s")
+        say(f"there is no campaign in {workspace()} yet. Do: evolve run circle_packing --budget 60s")
     else:
         rows = [_row(line) for line in lines]
-        click.echo(table(("campaign", "task", "strategy", "budget", "events", "MB", "written", "problem"), rows))
+        say(table(("campaign", "task", "strategy", "budget", "events", "MB", "written", "problem"), rows))
 
 
 def _row(line: Listed) -> tuple[str, ...]:
@@ -113,9 +114,9 @@ def show_campaign(name: str | None, as_json: bool) -> None:
         if as_json:
             emit(page)
             return
-        click.echo(facts(_page(opened, page)))
-        click.echo("\nsettings")
-        click.echo("\n".join(f"  {key} = {value}" for key, value in flat(page.settings)))
+        say(facts(_page(opened, page)))
+        say("\nsettings")
+        say("\n".join(f"  {key} = {value}" for key, value in flat(page.settings)))
 
 
 def _page(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
@@ -195,7 +196,7 @@ def replay_campaign(name: str | None, as_json: bool) -> None:
     if as_json:
         emit(found)
     else:
-        click.echo(facts(_proof(found)))
+        say(facts(_proof(found)))
     if not found.equal:
         click.get_current_context().exit(1)
 

@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-import click
-
 from evolve import report
 from evolve.campaign import Campaign
 from evolve.cli import wording
-from evolve.cli.output import emit
+from evolve.cli.output import emit, harmless
+from evolve.cli.say import say
 from evolve.loop import Watch
 from evolve.types import Insertion, Settled
 
@@ -111,7 +110,7 @@ class PlainLines:
         self._last = now
         programs, speed = campaign.state.progress.programs, self._board.speed(campaign)
         line = best_line(campaign, report.best(campaign))
-        click.echo(f"{campaign.seconds:6.0f} s  {programs:,} programs, {speed:.0f}/s  best {line}", file=self._out)
+        say(f"{campaign.seconds:6.0f} s  {programs:,} programs, {speed:.0f}/s  best {line}", file=self._out)
 
 
 class LiveTable:
@@ -139,7 +138,7 @@ class LiveTable:
 
         table = Table.grid(padding=(0, 2))
         for label, text in self._board.rows(campaign):
-            table.add_row(Text(label, style="bold"), Text(text))
+            table.add_row(Text(label, style="bold"), Text(harmless(text)))
         self._live.update(table, refresh=True)
 
 

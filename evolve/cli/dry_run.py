@@ -10,12 +10,14 @@ from evolve.campaign.campaign import budget_of
 from evolve.cli.output import facts, flat
 from evolve.cli.request import Plan
 from evolve.judge import Description
+from evolve.task.grants import NOTHING_GRANTED, granted
+from evolve.task.grants import told as granted_line
 
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
     """The one object of `--dry-run --json`. `sources` names, by dotted key, where a setting comes from; what is not there is the default,
-    or the campaign's own. `limit` is the wall time of all stages together, in seconds."""
+    or the campaign's own. `grants` are those of the task, by the keys of `[sandbox]`. `limit` is the wall time of all stages together, in seconds."""
 
     settings: Mapping[str, Any]
     sources: Mapping[str, str]
@@ -28,6 +30,7 @@ class DryRun:
     functions: tuple[str, ...]
     limit: float
     isolation: str
+    grants: Mapping[str, Any]
     environment: str
 
 
@@ -46,6 +49,7 @@ def rehearsed(plan: Plan, judge: Description) -> DryRun:
         functions=judge.functions,
         limit=judge.limit,
         isolation=judge.isolation,
+        grants=granted(plan.task.limits),
         environment=judge.environment,
     )
 
@@ -61,6 +65,7 @@ def told(plan: Plan, judge: Description) -> str:
         ("stages", f"{', '.join(dry.stages)}; at most {dry.limit:g} s in all"),
         ("evaluator", f"loads; it also has {', '.join(dry.functions)}" if dry.functions else "loads"),
         ("isolation", dry.isolation),
+        ("grants", granted_line(task.limits) or NOTHING_GRANTED),
         ("judged with", dry.environment),
         (
             "axes",

@@ -11,7 +11,8 @@ from typing import Any, TextIO
 
 import click
 
-from evolve.cli.output import DEBUG
+from evolve.cli.output import DEBUG, FACT, brief
+from evolve.cli.say import say
 from evolve.types import EvolveError
 
 INTERRUPTED = 130
@@ -24,7 +25,7 @@ class Reported(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         """One line on stderr."""
-        click.echo(f"evolve: error: {self.message}", err=True)
+        say(f"evolve: error: {brief(self.message, FACT)}", err=True)
 
 
 def reported(call: Callable[[click.Context], Any], context: click.Context) -> Any:
@@ -32,7 +33,7 @@ def reported(call: Callable[[click.Context], Any], context: click.Context) -> An
     try:
         return call(context)
     except KeyboardInterrupt:
-        click.echo("\nevolve: stopped at once; what had settled is in the log.", err=True)
+        say("\nevolve: stopped at once; what had settled is in the log.", err=True)
         context.exit(INTERRUPTED)
     except BrokenPipeError:
         if not _let_go_of_closed_outputs():

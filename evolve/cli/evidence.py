@@ -4,11 +4,17 @@ Invariant: a score is said with its trust and its isolation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from evolve import report
 from evolve.campaign import Campaign
 from evolve.cli import wording
+from evolve.cli.output import brief, one_line
 from evolve.types import Outcome, RecordId
+
+_NUMBERS = 50
+_NAME = 60
+"""How many numbers of a kind are told, and how many characters of a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,7 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
         ("archive", _archive(shown)),
         ("descriptors", _numbers(shown.descriptors)),
         ("metrics", _numbers(shown.metrics)),
-        ("artifacts", ", ".join(f"{name} ({size:,} characters)" for name, size in shown.artifacts.items())),
+        ("artifacts", _artifacts(shown.artifacts)),
         ("judged again", "\n".join(_again(campaign, again) for again in shown.judged_again)),
         ("isolation", line.isolation),
         ("took", f"{wording.seconds(line.seconds)}, {wording.seconds(line.cpu_seconds)} of CPU in the candidate"),
@@ -158,5 +164,12 @@ def _again(campaign: Campaign, line: report.RecordLine) -> str:
     return f"{line.name}  {score}  {'certified' if line.certified else line.case or line.why}  {_basis(line)}"
 
 
+def _artifacts(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{brief(one_line(name), _NAME)} ({size:,} characters)" for name, size in sizes.items())
+
+
 def _numbers(values: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {value:.6g}" for name, value in values.items())
+    """Some of them by name; an evaluator may have taken both from what a program claims."""
+    told = [f"{brief(one_line(name), _NAME)} {value:.6g}" for name, value in islice(values.items(), _NUMBERS)]
+    more = [f"and {len(values) - _NUMBERS:,} more"] if len(values) > _NUMBERS else []
+    return ", ".join([*told, *more])

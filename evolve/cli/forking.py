@@ -14,6 +14,7 @@ from evolve.campaign.campaign import confirmed_best
 from evolve.campaign.fork import fork, forked_settings
 from evolve.cli import summary
 from evolve.cli.output import debug_option, emit, facts, json_option
+from evolve.cli.say import say
 from evolve.plugins import load
 from evolve.stop import duration
 
@@ -67,7 +68,7 @@ def fork_campaign(
     if as_json:
         emit(found)
     else:
-        click.echo(facts(rows))
+        say(facts(rows))
 
 
 def _forked(old: Campaign, new: Campaign) -> Forked:

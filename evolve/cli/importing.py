@@ -18,6 +18,7 @@ from evolve.cli import wording
 from evolve.cli.asking import ask
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.output import debug_option, emit, facts, json_option
+from evolve.cli.say import say
 from evolve.judge.executor import LocalExecutor
 from evolve.judge.version import check_version
 from evolve.loop import finish
@@ -83,7 +84,7 @@ def add_program(files: Sequence[str], name: str | None, thought: str, parent: in
     if as_json:
         emit(added)
     else:
-        click.echo(facts(_told(added, task)))
+        say(facts(_told(added, task)))
     if added.outcome not in ("", Outcome.OK):
         click.get_current_context().exit(1)
 
@@ -167,7 +168,7 @@ def _judge(log: Path, step: int) -> None:
     except Locked:
         return
     if ending.reason != "finished":
-        click.echo(f"interrupted: step {step} of campaign {log.stem} is judged by its next run", err=True)
+        say(f"interrupted: step {step} of campaign {log.stem} is judged by its next run", err=True)
         click.get_current_context().exit(INTERRUPTED)
 
 

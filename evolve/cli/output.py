@@ -10,8 +10,15 @@ from typing import Any, TypeVar
 
 import click
 
+from evolve.sandbox.output import readable
+
 DEBUG = "evolve.debug"
 """The key in `click.Context.meta` that says that tracebacks are wanted."""
+
+CELL = 1000
+"""Characters of a table's cell."""
+FACT = 10_000
+"""Characters of a fact."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -38,7 +45,16 @@ def json_option(command: Command) -> Command:
 def emit(value: Any) -> None:
     """Prints a dataclass or a mapping as one line of JSON."""
     plain = dataclasses.asdict(value) if dataclasses.is_dataclass(value) and not isinstance(value, type) else value
-    click.echo(json.dumps(plain, ensure_ascii=False, allow_nan=False))
+    emit_text(json.dumps(plain, ensure_ascii=False, allow_nan=False))
+
+
+def emit_text(text: str) -> None:
+    """Prints JSON that is a text already: the same values, with escapes for what a terminal would obey or nobody would see."""
+    click.echo(text if text.isprintable() else "".join(map(_escaped, text)))
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() or character in " \n" else json.dumps(character)[1:-1]
 
 
 def emit_all(values: Iterable[Any]) -> None:
@@ -49,7 +65,7 @@ def emit_all(values: Iterable[Any]) -> None:
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Rows under headings, each column as wide as its widest cell. A cell is one line."""
-    lines = [list(headings), *([_one_line(cell) for cell in row] for row in rows)]
+    lines = [list(headings), *([brief(one_line(cell), CELL) for cell in row] for row in rows)]
     widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
@@ -58,7 +74,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
     """Labels and texts, aligned; a label may be empty, and a text have several lines."""
-    given = list(pairs)
+    given = [(label, brief(text, FACT)) for label, text in pairs]
     width = max(len(label) for label, _ in given)
     indent = "\n" + " " * (width + 2)
     return "\n".join(f"{label.ljust(width)}  {text.replace(chr(10), indent)}".rstrip() for label, text in given)
@@ -75,5 +91,17 @@ def flat(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
     return rows
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def harmless(text: str) -> str:
+    """A text without what a terminal would obey and what nobody sees. Each line by itself: what one begins hides nothing of the next."""
+    return "\n".join(map(readable, text.split("\n")))
+
+
+def one_line(text: str) -> str:
+    """A harmless text without line breaks, such as the path of a program's file."""
+    return " ".join(harmless(text).split())
+
+
+def brief(text: str, most: int) -> str:
+    """The beginning of a text, made harmless before it is cut, and how much more there is."""
+    text = harmless(text)
+    return text if len(text) <= most else f"{text[:most]}... ({len(text) - most:,} more characters)"

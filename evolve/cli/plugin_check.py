@@ -9,6 +9,7 @@ import click
 
 from evolve.cli.conformance import Finding, findings
 from evolve.cli.output import DEBUG, debug_option, emit_all, json_option, table
+from evolve.cli.say import say
 from evolve.plugins import BUNDLED, installed
 from evolve.types import ConfigError
 from evolve.types.suggest import did_you_mean
@@ -29,12 +30,12 @@ def check_plugins(name: str | None, as_json: bool) -> None:
     if as_json:
         emit_all({key: value for key, value in asdict(finding).items() if key != "trace"} for finding in found)
     else:
-        click.echo(_report(found))
+        say(_report(found))
     context = click.get_current_context()
     failed = [finding for finding in found if finding.verdict == "failed"]
     if context.meta.get(DEBUG):
         for finding in failed:
-            click.echo(f"\n{finding.plugin}: {finding.about} {finding.check}\n{finding.trace}", err=True)
+            say(f"\n{finding.plugin}: {finding.about} {finding.check}\n{finding.trace}", err=True)
     if failed:
         context.exit(1)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from evolve.cli.output import debug_option, facts
+from evolve.cli.say import say
 from evolve.plugins import Plugins, load
 from evolve.types import ConfigError
 
@@ -40,7 +41,7 @@ def new_plugin(name: str, kinds: tuple[str, ...]) -> None:
     _write(folder, package(plain, kinds))
     commands = (f"cd {folder}", "pip install -e '.[dev]'", "python -m pytest", f"evolve plugin check {plain}")
     what = " and the ".join(f"{kind} {plain!r}" for kind in dict.fromkeys(kinds))
-    click.echo(facts([("wrote", f"{folder}, with the {what}"), ("next", "\n".join(commands))]))
+    say(facts([("wrote", f"{folder}, with the {what}"), ("next", "\n".join(commands))]))
 
 
 def package(name: str, kinds: Collection[str]) -> dict[str, str]:

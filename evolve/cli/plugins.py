@@ -6,13 +6,12 @@ from importlib.metadata import entry_points
 from types import ModuleType
 from typing import Any
 
-import click
-
 from evolve.cli import GROUP
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit_all, json_option, table
 from evolve.cli.plugin_check import check_plugins
 from evolve.cli.plugin_new import new_plugin
+from evolve.cli.say import say
 from evolve.plugins import BUNDLED, Plugins, Registered, load
 
 
@@ -59,7 +58,7 @@ def list_plugins(as_json: bool) -> None:
         )
         for line in lines
     ]
-    click.echo(table(headings, rows))
+    say(table(headings, rows))
 
 
 def _listed(plugins: Plugins) -> list[Listed]:

@@ -21,6 +21,7 @@ from evolve.cli.importing import read_files
 from evolve.cli.judged import Judged, Summary, line, page, summary
 from evolve.cli.output import debug_option, emit, json_option
 from evolve.cli.parameters import parameters
+from evolve.cli.say import say
 from evolve.judge import Job, LocalExecutor, Report, decode_report, encode_job
 from evolve.judge.machine import usable_cores
 from evolve.measuring import Measuring, trials
@@ -116,7 +117,7 @@ def _request(
     program = own_program(task, files)
     refused = refusal(task, program)
     if refused:
-        click.echo(f"evolve: note: no campaign would take this program: {refused}", err=True)
+        say(f"evolve: note: no campaign would take this program: {refused}", err=True)
     if seeds is None and (seconds is None or task.deterministic):
         seeds = 1 if task.deterministic else NOISY
     if held_out and not task.held_out:
@@ -205,7 +206,7 @@ def _tell(request: _Request, results: _Results, found: Summary, *, as_json: bool
     if as_json:
         emit(found)
     else:
-        click.echo(page(request.task, results.rows, results.cases, found))
+        say(page(request.task, results.rows, results.cases, found))
     if results.interrupted:
         wanted = "" if request.seeds is None else f" of {request.seeds}"
-        click.echo(f"evolve: interrupted after {found.count}{wanted} trials; the same command does the rest", err=True)
+        say(f"evolve: interrupted after {found.count}{wanted} trials; the same command does the rest", err=True)

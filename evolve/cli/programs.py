@@ -13,14 +13,17 @@ from evolve import report
 from evolve.campaign import Campaign, workspace
 from evolve.cli import evidence, importing, pictures, rulings, wording
 from evolve.cli.nouns import noun
-from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, table
+from evolve.cli.output import brief, debug_option, emit, emit_all, emit_text, facts, json_option, one_line, table
 from evolve.cli.program_judge import judge_program
 from evolve.cli.references import opened
+from evolve.cli.say import say, say_exactly
 from evolve.plugins import load
 from evolve.types import ConfigError, Program, RecordId, TextId
 from evolve.types.suggest import did_you_mean
 
 SHOWN = 20
+FEEDBACK = 1 << 16
+"""Characters of an evaluator's feedback that are printed; the log has as much as the task keeps."""
 
 
 @noun
@@ -56,9 +59,9 @@ def list_programs(name: str | None, chosen: str, limit: int, as_json: bool) -> N
         if as_json:
             emit_all(lines)
         elif not lines:
-            click.echo(_nothing(campaign))
+            say(_nothing(campaign))
         else:
-            click.echo(_record_table(campaign, lines) if chosen == "all" else _elite_table(campaign, lines))
+            say(_record_table(campaign, lines) if chosen == "all" else _elite_table(campaign, lines))
 
 
 def _nothing(campaign: Campaign) -> str:
@@ -127,7 +130,7 @@ def show_program(
     """Show one record: where it comes from, its score and what the score rests on."""
     with opened(reference) as (campaign, number):
         if artifact is not None:
-            click.echo(_artifact(campaign, number, artifact))
+            emit_text(_artifact(campaign, number, artifact))
             return
         if draw is not None:
             pictures.check_draws(campaign.task)
@@ -135,11 +138,11 @@ def show_program(
         if as_json:
             emit(shown)
         else:
-            click.echo(facts(evidence.told(campaign, shown)))
+            say(facts(evidence.told(campaign, shown)))
             _details(shown, code=code, feedback=feedback)
         if draw is not None:
             pictures.draw(campaign, number, draw)
-            click.echo(f"picture  {draw}", err=as_json)
+            say(f"picture  {draw}", err=as_json)
 
 
 def _artifact(campaign: Campaign, number: RecordId, name: str) -> str:
@@ -154,10 +157,11 @@ def _artifact(campaign: Campaign, number: RecordId, name: str) -> str:
 
 def _details(shown: evidence.Shown, *, code: bool, feedback: bool) -> None:
     if feedback:
-        click.echo(f"\nfeedback\n{shown.feedback or '(none)'}")
+        say(f"\nfeedback\n{brief(shown.feedback, FEEDBACK) or '(none)'}")
     if code:
         for path, text in shown.files.items():
-            click.echo(f"\n--- {path}\n{text}", nl=not text.endswith("\n"))
+            say(f"\n--- {one_line(path)}")
+            say_exactly(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +193,7 @@ def diff_programs(reference: str, other: str | None, as_json: bool) -> None:
     if as_json:
         emit(found)
     else:
-        click.echo(found.diff or f"{found.old} and {found.new} are the same program", nl=not found.diff)
+        say_exactly(found.diff or f"{found.old} and {found.new} are the same program")
 
 
 def _against(reference: str, old: str, old_program: Program) -> Compared:
@@ -213,7 +217,7 @@ def _diff(old: str, old_program: Program, new: str, new_program: Program) -> str
     for path in sorted({*old_program.files, *new_program.files}):
         before = old_program.files.get(path, "").splitlines()
         after = new_program.files.get(path, "").splitlines()
-        lines += difflib.unified_diff(before, after, f"{old}/{path}", f"{new}/{path}", lineterm="")
+        lines += difflib.unified_diff(before, after, f"{old}/{one_line(path)}", f"{new}/{one_line(path)}", lineterm="")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -240,4 +244,4 @@ def show_lineage(reference: str, as_json: bool) -> None:
         )
         for step in steps
     ]
-    click.echo(table(("program", fitness.name, "change", "operator", "parents", "trust", "isolation"), rows))
+    say(table(("program", fitness.name, "change", "operator", "parents", "trust", "isolation"), rows))

@@ -17,6 +17,7 @@ from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.output import debug_option, emit, facts, json_option
 from evolve.cli.request import place_of_task
+from evolve.cli.say import say
 from evolve.judge.executor import LocalExecutor
 from evolve.loop import finish
 from evolve.plugins import load
@@ -86,7 +87,7 @@ def _say_cost(campaign: Campaign, plan: Rejudging, *, as_json: bool) -> None:
     if as_json:
         emit(found)
     else:
-        click.echo(facts(_cost(campaign, plan, total)))
+        say(facts(_cost(campaign, plan, total)))
 
 
 def _cost(campaign: Campaign, plan: Rejudging, total: float | None) -> list[tuple[str, str]]:
@@ -134,7 +135,7 @@ def _judge(campaign: Campaign, plan: Rejudging, *, as_json: bool) -> None:
     if as_json:
         emit(found)
     else:
-        click.echo(facts(_told(campaign, found)))
+        say(facts(_told(campaign, found)))
     if ending.reason != "finished":
         click.get_current_context().exit(INTERRUPTED)
     unjudged = found.outcomes.get(Outcome.INTERNAL.value, 0)

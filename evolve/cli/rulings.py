@@ -11,6 +11,7 @@ from evolve.campaign.requests import Quarantine, Release
 from evolve.cli.asking import ask, best_line, steered
 from evolve.cli.output import debug_option, emit, facts, json_option
 from evolve.cli.references import located
+from evolve.cli.say import say
 
 
 def _ruling(command: Callable[..., None]) -> Callable[..., None]:
@@ -48,4 +49,4 @@ def _rule(log: Path, wish: Quarantine | Release, *, as_json: bool) -> None:
     if as_json:
         emit(found)
     else:
-        click.echo(facts([("ruling", found.told), ("best", best_line(log, found))]))
+        say(facts([("ruling", found.told), ("best", best_line(log, found))]))

@@ -15,6 +15,7 @@ from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.output import debug_option, emit, json_option
 from evolve.cli.request import Plan, Request, continued_plan, new_plan
+from evolve.cli.say import say
 from evolve.judge import Description
 from evolve.judge.executor import LocalExecutor
 from evolve.plugins import load
@@ -67,7 +68,7 @@ def _begin(plan: Plan, *, rehearse: bool, as_json: bool) -> None:
 
 def _go_on(plan: Plan, campaign: Campaign, *, rehearse: bool, as_json: bool) -> None:
     if campaign.state.difference is not None:
-        click.echo(f"evolve: warning: the replayed archive differs at {campaign.state.difference}", err=True)
+        say(f"evolve: warning: the replayed archive differs at {campaign.state.difference}", err=True)
     if rehearse:
         _show(plan, as_json=as_json)
         return
@@ -84,11 +85,11 @@ def _show(plan: Plan, *, as_json: bool) -> None:
     if as_json:
         emit(dry_run.rehearsed(plan, judge))
     else:
-        click.echo(dry_run.told(plan, judge))
+        say(dry_run.told(plan, judge))
 
 
 def _search(campaign: Campaign, executor: LocalExecutor, judges: Description, *, as_json: bool) -> None:
-    click.echo(summary.beginning(campaign, judges.isolation), err=as_json)
+    say(summary.beginning(campaign, judges.isolation), err=as_json)
     try:
         with watching(campaign, as_json=as_json) as watch:
             ending = evolve.loop.run(campaign, executor, judges, watch)
@@ -100,6 +101,6 @@ def _search(campaign: Campaign, executor: LocalExecutor, judges: Description, *,
         emit(end)
     if summary.found_nothing(end):
         raise ConfigError(summary.nothing_to_try(campaign, end))
-    click.echo(summary.closing_words(campaign, end), err=as_json)
+    say(summary.closing_words(campaign, end), err=as_json)
     if ending.reason in ("interrupted", "stopped"):
         click.get_current_context().exit(INTERRUPTED)

@@ -8,6 +8,7 @@ from evolve.campaign import existing_path, workspace
 from evolve.campaign.requests import Hint, Stop
 from evolve.cli.asking import ask, steered
 from evolve.cli.output import debug_option, emit, facts, json_option
+from evolve.cli.say import say
 from evolve.store import writer
 
 
@@ -23,7 +24,7 @@ def hint_campaign(name: str, text: str, as_json: bool) -> None:
     if as_json:
         emit(found)
     else:
-        click.echo(facts([("campaign", found.campaign), ("hint", found.told)]))
+        say(facts([("campaign", found.campaign), ("hint", found.told)]))
 
 
 @click.command("stop")
@@ -38,4 +39,4 @@ def stop_campaign(name: str | None, as_json: bool) -> None:
     if as_json:
         emit({"campaign": log.stem, "told": told, "process": process})
     else:
-        click.echo(facts([("campaign", log.stem), ("stop", told)]))
+        say(facts([("campaign", log.stem), ("stop", told)]))

@@ -8,8 +8,10 @@ import evolve.task
 from evolve.cli import wording
 from evolve.cli.output import debug_option, emit, facts, json_option, table
 from evolve.cli.parameters import parameters
+from evolve.cli.say import say
 from evolve.conformance import Conformance, check
 from evolve.judge.machine import usable_cores
+from evolve.task.grants import NOTHING_GRANTED, told
 from evolve.types import Task
 
 _JUDGES = 2
@@ -27,7 +29,7 @@ def check_task(task: str, assignments: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         emit(found)
     else:
-        click.echo(_page(loaded, found))
+        say(_page(loaded, found))
     if not found.passed:
         click.get_current_context().exit(1)
 
@@ -56,6 +58,7 @@ def _head(task: Task, found: Conformance) -> list[tuple[str, str]]:
         ("cost", cost),
         ("noise", _noise(found)),
         ("isolation", found.isolation),
+        ("grants", told(task.limits) or NOTHING_GRANTED),
     ]
 
 

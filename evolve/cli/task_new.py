@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from evolve.cli.output import debug_option, emit, facts, json_option
+from evolve.cli.say import say
 from evolve.task import making
 
 KIND = "function"
@@ -49,7 +50,7 @@ def _tell(made: Made, *, as_json: bool) -> None:
     if as_json:
         emit(made)
         return
-    click.echo(
+    say(
         facts(
             [
                 ("task", made.task),

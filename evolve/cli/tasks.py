@@ -2,6 +2,7 @@
 
 Invariant: a task that does not load is listed with its problem."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +11,11 @@ import click
 import evolve.task
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit_all, json_option, table
+from evolve.cli.say import say
 from evolve.cli.task_check import check_task
 from evolve.cli.task_new import copy_task, new_task
 from evolve.task import reference
+from evolve.task.grants import granted, told
 from evolve.types import TaskError
 
 _ABOUT = 80
@@ -31,7 +34,8 @@ task.add_command(check_task)
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A task; `folder` is where it lies, or its one file. `memory` in bytes; `preload` are the modules that a candidate has without importing; `problem` says why a
+    """A task; `folder` is where it lies, or its one file. `memory` in bytes; `preload` are the modules that a candidate has without importing;
+    `grants` holds what its programs may beyond the usual, by the keys of `[sandbox]` (sizes in bytes); `problem` says why a
     folder is no task."""
 
     name: str
@@ -41,6 +45,7 @@ class Listed:
     deterministic: bool
     memory: int
     preload: tuple[str, ...]
+    grants: Mapping[str, bool | int | str | tuple[str, ...]]
     folder: str
     problem: str = ""
 
@@ -52,7 +57,7 @@ def list_tasks(as_json: bool) -> None:
     """List the tasks that come with evolve, and those in ./tasks."""
     lines = [_listed(place) for place in _places()]
     if as_json:
-        emit_all(lines)
+        emit_all(line for line, _ in lines)
         return
     rows = [
         (
@@ -60,11 +65,12 @@ def list_tasks(as_json: bool) -> None:
             f"{line.fitness}, {line.direction}" if line.fitness else "-",
             f"{line.memory >> 20} MiB" if line.memory else "-",
             ", ".join(line.preload) or "-",
+            grants,
             line.problem or _sentence(line.about),
         )
-        for line in lines
+        for line, grants in lines
     ]
-    click.echo(table(("task", "fitness", "memory", "preload", "about"), rows))
+    say(table(("task", "fitness", "memory", "preload", "grants", "about"), rows))
 
 
 @task.command("schema")
@@ -81,12 +87,13 @@ def _places() -> list[Path]:
     return sorted({*evolve.task.own(), *shipped}, key=lambda place: (evolve.task.name_of(place), place))
 
 
-def _listed(place: Path) -> Listed:
+def _listed(place: Path) -> tuple[Listed, str]:
+    """A task, and what it grants as a person reads it."""
     try:
         found = evolve.task.load(place)
     except TaskError as error:
-        return Listed(evolve.task.name_of(place), "", "", "", False, 0, (), str(place), str(error))
-    return Listed(
+        return Listed(evolve.task.name_of(place), "", "", "", False, 0, (), {}, str(place), str(error)), ""
+    line = Listed(
         name=found.name,
         about=_first_line(found.brief),
         fitness=found.fitness.name,
@@ -94,8 +101,10 @@ def _listed(place: Path) -> Listed:
         deterministic=found.deterministic,
         memory=found.limits.memory,
         preload=found.limits.preload,
+        grants=granted(found.limits),
         folder=str(place),
     )
+    return line, told(found.limits)
 
 
 def _sentence(about: str) -> str:

@@ -3,15 +3,23 @@
 Invariant: all sessions of a candidate together end within the stage's wall limit, and what they used is added up here."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import Any, Protocol
 
-from evolve.sandbox import Completed, Session, SessionFailed, Status
+from evolve.sandbox import Completed, JobKind, Session, SessionFailed, Status
 from evolve.types import Program
 
-OpenSession: TypeAlias = Callable[[Program, float], Session]
-"""Opens a session of a program with a wall limit in seconds."""
+_NO_FILES: Mapping[str, bytes] = MappingProxyType({})
+
+
+class OpenSession(Protocol):
+    """Opens a session of a program with a wall limit in seconds."""
+
+    def __call__(self, program: Program, seconds: float, job: JobKind = "run") -> Session:
+        """What it is for decides what it may do."""
+        ...
 
 
 class Candidate:
@@ -40,14 +48,31 @@ class Candidate:
         with self.session(seconds) as session:
             return session.run(argv, input=input)
 
+    def build(
+        self, argv: Sequence[str], keep: Sequence[str], *, input: str = "", seconds: float | None = None
+    ) -> Mapping[str, bytes]:
+        """What a command that must succeed, such as a compiler, leaves in the files `keep`, for `session(files=...)`. It has a session of its
+        own, in which nothing else happens: see `Session.build` and `Session.keep`."""
+        with self._opened(seconds, "build") as session:
+            session.build(argv, input=input)
+            return session.keep(keep)
+
     @contextmanager
-    def session(self, seconds: float | None = None) -> Iterator[Session]:
+    def session(self, seconds: float | None = None, *, files: Mapping[str, bytes] = _NO_FILES) -> Iterator[Session]:
         """A process for builds, then commands, then calls, in which the program keeps what it has computed, and its folder what was
-        built; one at a time. It ends after `seconds` of wall time, and never later than the stage."""
+        built; one at a time. `files`, which `build` has made, lie there in place of the program's own of the same names. It ends after
+        `seconds` of wall time, and never later than the stage."""
+        with self._opened(seconds, "run") as session:
+            if files:
+                session.place(files)
+            yield session
+
+    @contextmanager
+    def _opened(self, seconds: float | None, job: JobKind) -> Iterator[Session]:
         left = self._deadline - self._clock()
         if left <= 0:
             raise SessionFailed(Status.TIMEOUT, f"the stage's {self._limit:g} seconds were used up before this call")
-        session = self._open(self.program, left if seconds is None else min(seconds, left))
+        session = self._open(self.program, left if seconds is None else min(seconds, left), job)
         try:
             with session:
                 yield session

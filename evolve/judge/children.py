@@ -2,17 +2,13 @@
 
 Invariant: only children of the calling process are signalled, and a child's number stays its own until `reap` has returned it."""
 
-import ctypes
 import os
 import signal
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-_PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
-_LINUX = sys.platform == "linux"
+from evolve.sandbox.kernel import LINUX, PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
 
 
 class Children(Protocol):
@@ -78,15 +74,12 @@ def children_of(parent: int, processes: Path = Path("/proc")) -> set[int]:
 
 def adopt_orphans() -> None:
     """Makes this process the parent of all its descendants that lose theirs, where the system can (Linux)."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    if LINUX:
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def die_with_parent(parent: int) -> bool:
     """Has this process killed when its parent ends; False when `parent` is its parent no longer."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if LINUX:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     return os.getppid() == parent
-
-
-def _prctl(option: int, value: int) -> None:
-    if _LINUX:
-        ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)

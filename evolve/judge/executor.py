@@ -6,11 +6,12 @@ import os
 import threading
 from concurrent.futures import Future
 
+from evolve.judge.grants import check_grants
 from evolve.judge.interpreter import check
 from evolve.judge.job import Description
 from evolve.judge.lifeline import Lifeline, clean_environment
 from evolve.judge.machine import usable_cores
-from evolve.judge.reader import Desk, Reader
+from evolve.judge.reader import RENEWED_AFTER, Desk, Reader
 from evolve.judge.slot import Submitted
 from evolve.types import Needs, SandboxError, Task, TaskError
 
@@ -22,22 +23,24 @@ class LocalExecutor:
     """Implements `protocols.Executor` with one worker process per slot. Any thread may call it; make it before any other
     thread is started.
 
-    Making one raises `TaskError` where the task names a Python that cannot be used, and `SandboxError`.
+    Making one raises `TaskError` where the task names a Python that cannot be used, or grants its programs what this machine cannot give,
+    and `SandboxError`.
 
     Futures end, and their callbacks run, on the thread named "evolve-executor" (a cancelled one's on the thread that cancels). A worker that has not answered `grace` seconds
     after the limits of the whole cascade is killed. A worker that dies or is killed costs its job a second try, and then an
-    INTERNAL report."""
+    INTERNAL report. One that has answered `renewed_after` jobs is replaced by a fresh one."""
 
-    def __init__(self, task: Task, slots: int, grace: float = _GRACE) -> None:
+    def __init__(self, task: Task, slots: int, grace: float = _GRACE, renewed_after: int = RENEWED_AFTER) -> None:
+        check_grants(task)
+        if task.python:
+            check(task.python, clean_environment(os.environ))
         self._slots = slots
         self._certifies = task.promotion == "certificate"
         self._closed = False
         self._desk = Desk()
         self._open: dict[str, Submitted] = {}
-        if task.python:
-            check(task.python, clean_environment(os.environ))
         self._lifeline = Lifeline.start(task.python)
-        reader = Reader(task, grace, self._lifeline, self._desk)
+        reader = Reader(task, grace, self._lifeline, self._desk, renewed_after)
         self._thread = threading.Thread(target=reader.run, args=(slots,), name="evolve-executor", daemon=True)
         self._thread.start()
 

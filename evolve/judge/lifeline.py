@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from evolve.sandbox.kernel import ATTACH
 from evolve.types import SandboxError
 
 _ALLOWED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
@@ -21,8 +22,11 @@ _PATIENCE = 4.0
 
 
 def clean_environment(engine: Mapping[str, str]) -> dict[str, str]:
-    """What a judge process is told of the engine's environment; modules are found where the engine finds them."""
+    """What a judge process is told of the engine's environment; modules are found where the engine finds them. Its home is the user's, for
+    an evaluator is trusted, and may need what is kept there; a candidate's is its own folder."""
     kept = {name: engine[name] for name in _ALLOWED if name in engine}
+    if engine.get("EVOLVE_DEBUG") == ATTACH:
+        kept["EVOLVE_DEBUG"] = ATTACH
     modules = os.pathsep.join(path for path in sys.path if path)
     return {**kept, **_SINGLE_THREADED, "PYTHONPATH": modules, "PYTHONHASHSEED": "0"}
 

@@ -25,6 +25,11 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def has_gpu(devices: Path = Path("/dev")) -> bool:
+    """Whether a GPU's device file is there: NVIDIA's, AMD's, or that of a Linux within Windows."""
+    return any(devices.glob("nvidia[0-9]*")) or (devices / "kfd").exists() or (devices / "dxg").exists()
+
+
 def _model(information: Path) -> str:
     try:
         lines = information.read_text().splitlines()

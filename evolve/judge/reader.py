@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,8 @@ from evolve.judge.slot import Slot, Submitted
 from evolve.types import Evaluation, Outcome, SandboxError, Task, canonical, text_id
 from evolve.types.codec import encode
 
+RENEWED_AFTER = 10_000
+"""Jobs that one worker answers: what an evaluator and its libraries leak is bounded by that."""
 _START_SECONDS = 120.0
 _TRIES = 2
 
@@ -52,11 +55,15 @@ class Desk:
 class Reader:
     """The state of the executor's thread: no other thread touches it."""
 
-    def __init__(self, task: Task, grace: float, lifeline: Lifeline, desk: Desk) -> None:
+    def __init__(
+        self, task: Task, grace: float, lifeline: Lifeline, desk: Desk, renewed_after: int = RENEWED_AFTER
+    ) -> None:
         self._task = canonical(encode(task)).encode("utf-8", "surrogatepass")
         self._grace = grace
         self._lifeline = lifeline
         self._desk = desk
+        self._renewed_after = renewed_after
+        self._described_as: Description | None = None
         self._slots: dict[int, Slot] = {}
         self._selector = selectors.DefaultSelector()
         self._failed_starts = 0
@@ -81,6 +88,7 @@ class Reader:
             if self._selector.get_map().get(key.fd) is key:
                 key.data()
         self._end_late()
+        self._renew()
         self._dispatch()
 
     def _watch(self, source: socket.socket | int, act: Callable[[], object]) -> None:
@@ -132,10 +140,10 @@ class Reader:
         slot.description = description
         slot.since = time.monotonic()
         self._failed_starts = 0
+        self._described_as = self._described_as or description
         if not self._desk.described.done():
             self._desk.described.set_result(description)
-        if description.error:
-            self._broken = description.error
+        self._broken = self._broken or description.error or _otherwise(self._described_as, description)
 
     def _overhear(self, slot: Slot) -> None:
         if not slot.overhear():
@@ -193,7 +201,8 @@ class Reader:
 
     def _deadline(self, slot: Slot) -> float | None:
         """When the worker is late, if it owes anything."""
-        if slot.late or (slot.description is not None and not slot.jobs):
+        idle = slot.description is not None and not slot.jobs and not slot.dismissed
+        if slot.late or idle:
             return None
         limit = _START_SECONDS if slot.description is None else slot.description.limit + self._grace
         return slot.since + limit
@@ -210,6 +219,23 @@ class Reader:
             if deadline is not None and now >= deadline:
                 slot.late = True
                 self._kill(slot)
+
+    def _renew(self) -> None:
+        """Replaces a worker that has answered enough; one at a time, while all others can work, so that they go on."""
+        slots = self._slots.values()
+        if all(slot.description is not None and not slot.retired for slot in slots) and not self._broken:
+            worn = [slot for slot in slots if slot.judged >= self._renewed_after]
+            for slot in worn[:1]:
+                slot.retired = True
+        for slot in slots:
+            if slot.retired and not slot.jobs and not slot.dismissed:
+                self._dismiss(slot)
+
+    def _dismiss(self, slot: Slot) -> None:
+        try:
+            slot.dismiss(time.monotonic())
+        except OSError:  # it has ended already
+            self._kill(slot)
 
     def _dispatch(self) -> None:
         """Gives jobs to workers while one takes them: an idle one first."""
@@ -250,6 +276,17 @@ def _finish(submitted: Submitted, report: bytes) -> None:
 def _internal(message: str) -> bytes:
     """The report of a job that could not be judged."""
     return encode_report(Report(Evaluation.failed(Outcome.INTERNAL, text_id(message)), {text_id(message): message}))
+
+
+def _otherwise(first: Description, later: Description) -> str:
+    """What a judge that was started later says of itself in another way than the first one; empty where that is nothing."""
+    was, found = asdict(first), asdict(later)
+    for name in (name for name in was if was[name] != found[name]):
+        return (
+            f"a judge that was started anew describes its {name} as {found[name]!r}, and the first one as {was[name]!r}: their scores cannot "
+            "be compared. Do: put what the task needs back as it was, and continue the campaign"
+        )
+    return ""
 
 
 def _reason(slot: Slot, message: Mapping[str, Any] | None) -> str:

@@ -32,7 +32,8 @@ class Submitted:
 
 @dataclass(eq=False)
 class Slot:
-    """`since` is when its first job, or its start, began; `lasted` how long its latest job took, in seconds."""
+    """`since` is when its first job, its start, or its end began; `lasted` how long its latest job took, in seconds; `judged` how many it has
+    answered. One that is `retired` takes no more, and ends when it has answered those that it has."""
 
     index: int
     sock: socket.socket
@@ -41,6 +42,9 @@ class Slot:
     description: Description | None = None
     jobs: deque[Submitted] = field(default_factory=deque)
     lasted: float = float("inf")
+    judged: int = 0
+    retired: bool = False
+    dismissed: bool = False
     late: bool = False
     printed: bytes = b""
     inbox: Inbox = field(default_factory=Inbox)
@@ -56,7 +60,7 @@ class Slot:
 
     def takes(self, job: bytes) -> bool:
         """Whether a job may be given now: to an idle worker, or one job ahead to a busy one."""
-        if self.description is None or self.late:
+        if self.description is None or self.late or self.retired:
             return False
         if not self.jobs:
             return True
@@ -79,7 +83,13 @@ class Slot:
     def answered(self, now: float) -> Submitted:
         """The job that the worker's next frame answers."""
         self.lasted, self.since = now - self.since, now
+        self.judged += 1
         return self.jobs.popleft()
+
+    def dismiss(self, now: float) -> None:
+        """Lets a worker that owes nothing end by itself: it hears the end of file."""
+        self.dismissed, self.since = True, now
+        self.sock.shutdown(socket.SHUT_WR)
 
     def listen(self) -> tuple[list[bytes], bool]:
         """The frames that have arrived, and whether more may come."""

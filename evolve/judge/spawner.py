@@ -3,7 +3,7 @@
 A program of its own (`python -c ... main(3, "")`), single-threaded, without the engine's memory or keys. The engine's end of the
 control socket is its lifeline: however the engine ends, the end of file there ends every descendant.
 
-Invariant: when this process exits it has no descendant, and the temporary folder of its workers is gone."""
+Invariant: when this process exits it has no descendant, and the temporary folder of its workers and their control groups are gone."""
 
 import json
 import os
@@ -19,6 +19,8 @@ from pathlib import Path
 
 from evolve.judge.children import Children, OwnChildren, adopt_orphans
 from evolve.judge.interpreter import worker_command, worker_environment
+from evolve.sandbox import cgroup
+from evolve.sandbox.kernel import close_to_others
 
 GRACE = 1.0
 """Seconds that what a dead worker left gets to clean up after itself, before it is killed."""
@@ -111,6 +113,7 @@ class Spawner:
 
 def main(control: int, python: str) -> None:
     """The whole life of a spawner; `control` is the number of its socket, `python` what its workers run in."""
+    close_to_others()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     adopt_orphans()
@@ -118,10 +121,12 @@ def main(control: int, python: str) -> None:
     wake.setblocking(False)
     signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    cgroup.sweep()  # what one that was killed itself has left
     folder = Path(tempfile.mkdtemp(prefix="evolve-judge-"))
     spawner = Spawner(socket.socket(fileno=control), OwnChildren(), {**os.environ, "TMPDIR": str(folder)}, python)
     try:
         spawner.serve(ended)
     finally:
         spawner.end()
+        cgroup.sweep()
         shutil.rmtree(folder, ignore_errors=True)

@@ -2,17 +2,21 @@
 
 Invariant: no byte of a candidate is ever executed, imported or unpickled in the process that judges it."""
 
-from evolve.sandbox.box import ISOLATION, Box
+from evolve.sandbox.box import Box
+from evolve.sandbox.means import NOTHING, PLAIN, Means
 from evolve.sandbox.outcome import OUTCOME
-from evolve.sandbox.session import Session
+from evolve.sandbox.session import JobKind, Session
 from evolve.sandbox.status import Completed, SessionFailed, Status, Usage
-from evolve.sandbox.wire import WireError, decode, encode, frame
+from evolve.sandbox.wire import WireError, decode, encode
 
 __all__ = [
-    "ISOLATION",
+    "NOTHING",
     "OUTCOME",
+    "PLAIN",
     "Box",
     "Completed",
+    "JobKind",
+    "Means",
     "Session",
     "SessionFailed",
     "Status",
@@ -20,5 +24,4 @@ __all__ = [
     "WireError",
     "decode",
     "encode",
-    "frame",
 ]

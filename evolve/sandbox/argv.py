@@ -1,10 +1,13 @@
-"""Whether a command can be run at all, before a candidate's process is asked: what is wrong here is the evaluator's or the machine's.
+"""Whether a command can be run at all, and a file be named, before a candidate's process is asked: what is wrong here is the evaluator's
+or the machine's.
 
-Invariant: what passes is a list of texts that the kernel takes, and a command that was named without a path is on this machine."""
+Invariant: what passes is a list of texts that the kernel takes; a command that was named without a path is on this machine, and a file
+lies in the candidate's folder."""
 
 import os
 import shutil
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from evolve.sandbox.process import PATH
 from evolve.types import SandboxError
@@ -28,6 +31,19 @@ def checked(argv: Sequence[str], text: str, most: int) -> list[str]:
         raise SandboxError(f"the input of {words[0]!r} has more than {most} bytes. Do: give less, or run it in parts")
     _find(words[0])
     return words
+
+
+def checked_names(names: Sequence[str]) -> list[str]:
+    """Names of files in the candidate's folder, as a list; raises `SandboxError` with the remedy."""
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise SandboxError(
+            f'files are named by a list of texts, each once, got {names!r:.200}. Do: write ["kernel.so"]'
+        )
+    for name in names:
+        place = PurePosixPath(name)
+        if place.is_absolute() or ".." in place.parts or not place.name or "\0" in name:
+            raise SandboxError(f"{name!r:.200} names no file in the candidate's folder. Do: give its path from there")
+    return list(names)
 
 
 def _find(command: str) -> None:

@@ -8,35 +8,44 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from evolve.sandbox.channel import Channel
+from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.process import Ended, TemplateLost, TemplateProcess
-from evolve.sandbox.session import Session
+from evolve.sandbox.session import JobKind, Session
 from evolve.types import Limits, Program, SandboxError
 
-ISOLATION = "reduced"
-"""The level that plain isolation reaches: it is for accidents, not for hostile programs; see `docs/outcomes.md`."""
+_SESSIONS = 2000
+"""After so many sessions a template is replaced by a new one, so that nothing can add up in it."""
 
 
 class Box:
     """Judge side, used by one thread. Its constructor starts the template, so that what cannot be imported there is known before
-    the first candidate; raises `SandboxError`. `context` are the files that every program finds beside its own."""
+    the first candidate; raises `SandboxError`. `context` are the files that every program finds beside its own, `means` what confines
+    candidates: all of them, or there is no box."""
 
     def __init__(
-        self, limits: Limits, python: str = sys.executable, context: Mapping[str, str] = MappingProxyType({})
+        self,
+        limits: Limits,
+        python: str = sys.executable,
+        context: Mapping[str, str] = MappingProxyType({}),
+        means: Means = PLAIN,
     ) -> None:
-        self.isolation = f"{ISOLATION}: separate process, rlimits, time limits; no file or network isolation"
+        self.isolation = means.line
         self._limits = limits
         self._python = python
+        self._means = means
+        self._sessions = 0
         self._context = dict(context)
         self._busy = False
-        self._template: TemplateProcess | None = TemplateProcess.start(limits, python)
+        self._template: TemplateProcess | None = TemplateProcess.start(limits, python, means)
 
-    def open(self, program: Program, entry: str, seconds: float) -> Session:
-        """A session with `program`, whose functions are called in the module `entry`; `seconds` limits its wall time in all."""
+    def open(self, program: Program, entry: str, seconds: float, job: JobKind = "run") -> Session:
+        """A session with `program`, whose functions are called in the module `entry`; `seconds` limits its wall time in all. A `job`
+        that is a "build" may start programs whatever the task grants."""
         if self._busy:
             raise SandboxError("a session is still open in this box. Do: leave its `with` block first")
         channel = Channel(self._limits.result, self._limits.log)
         try:
-            channel.watch(self._fork(seconds, channel).fileno())
+            channel.watch(self._fork(seconds, channel, job).fileno())
         except SandboxError:
             channel.close()
             raise
@@ -44,23 +53,26 @@ class Box:
             channel.hand_over()
         self._busy = True
         channel.send(_told(program, entry, self._context))
-        return Session(channel, self._end, seconds, self._limits)
+        return Session(channel, self._end, seconds, self._limits, job)
 
     def close(self) -> None:
         """Ends the template and with it everything in it."""
         self._discard()
 
-    def _fork(self, seconds: float, channel: Channel) -> TemplateProcess:
-        """In the template; in a new one where there is none, or where it has died since the last session."""
+    def _fork(self, seconds: float, channel: Channel, job: JobKind) -> TemplateProcess:
+        """In the template; in a new one where there is none, where it has died since the last session, or where it has served long."""
+        if self._sessions >= _SESSIONS:
+            self._discard()
+        self._sessions += 1
         if self._template is not None:
             try:
-                self._template.open(seconds, channel.theirs)
+                self._template.open(seconds, channel.theirs, job)
                 return self._template
             except TemplateLost:
                 self._discard()
-        self._template = TemplateProcess.start(self._limits, self._python)
+        self._template = TemplateProcess.start(self._limits, self._python, self._means)
         try:
-            self._template.open(seconds, channel.theirs)
+            self._template.open(seconds, channel.theirs, job)
         except TemplateLost as lost:
             self._discard()
             raise SandboxError(
@@ -82,6 +94,7 @@ class Box:
         if self._template is not None:
             self._template.close()
             self._template = None
+            self._sessions = 0
 
 
 def _told(program: Program, entry: str, context: Mapping[str, str]) -> bytes:

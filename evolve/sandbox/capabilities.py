@@ -55,21 +55,30 @@ def empty_bounding() -> bool:
     return True
 
 
-def drop() -> None:
-    """Gives up every capability of this thread, for good; the bounding set too where that is permitted. To be called after the change of
-    the user, which needs capabilities."""
-    empty_bounding()
+def drop(*, bounding: bool = True) -> None:
+    """Gives up every capability of this thread, for good; the bounding set too where that is permitted and `bounding`, which a template has
+    done for its children. To be called after the change of the user, which needs capabilities, and soon done where that has taken them
+    all."""
+    if not any(_halves()):
+        return  # the ambient set is a part of these, and the bounding set is only emptied by one of them
+    if bounding:
+        empty_bounding()
     kernel.prctl(kernel.PR_CAP_AMBIENT, kernel.PR_CAP_AMBIENT_CLEAR_ALL)
     kernel.capset(_THIS_PROCESS, (ctypes.c_uint32 * 6)())
 
 
 def _sets() -> tuple[int, int, int]:
     """The effective, permitted and inheritable set."""
-    halves = (ctypes.c_uint32 * 6)()
-    kernel.capget(_THIS_PROCESS, halves)
+    halves = _halves()
     low, high = halves[:3], halves[3:]
     effective, permitted, inheritable = (here | there << 32 for here, there in zip(low, high, strict=True))
     return effective, permitted, inheritable
+
+
+def _halves() -> "ctypes.Array[ctypes.c_uint32]":
+    halves = (ctypes.c_uint32 * 6)()
+    kernel.capget(_THIS_PROCESS, halves)
+    return halves
 
 
 def _known() -> Iterator[int]:

@@ -1,22 +1,28 @@
-"""The judge's ends of a candidate's pipes: frames out, frames back, and what it prints.
+"""The judge's ends of what leads to a candidate and back: requests, answers, and what it prints.
 
-Invariant: at most one frame of at most `most` bytes is ever held, and a frame that was not asked for fails the session."""
+Invariant: at most one answer of at most `most` bytes is ever held, and one that was not asked for, or bears another ticket than the
+request that waits, fails the session."""
 
 import contextlib
 import os
 import select
 import time
+from collections.abc import Callable, Sequence
 
+from evolve.sandbox.frames import ANSWER, TICKET
+from evolve.sandbox.outbox import Outbox
 from evolve.sandbox.output import Tail
 from evolve.sandbox.status import SessionFailed, Status
-from evolve.sandbox.wire import FRAME, frame
+from evolve.sandbox.wire import Piece
 
 _CHUNK = 1 << 16
 _FREE_OUTPUT = 1 << 20
 _OUTPUT_PAUSE = 0.01
 """Beyond the first MiB, output is read once in so many seconds, 64 KiB at a time: printing for ever costs the judge next to nothing."""
 _ABSURD = 1 << 40
-"""A length in bytes that no answer has: it is garbage where a frame should be."""
+"""A length in bytes that no answer has: it is garbage where an answer should be."""
+_UNANSWERED = bytes(TICKET)
+"""What bears this is asked of nobody."""
 
 
 class RepliesEnded(Exception):
@@ -28,17 +34,16 @@ class RepliesEnded(Exception):
 
 
 class Channel:
-    """Three pipes, of which the candidate's ends are `theirs` until they are handed over. Used by one thread."""
+    """Output, requests and answers, of which the candidate's ends are `theirs` until they are handed over. Used by one thread."""
 
-    def __init__(self, most: int, log: int) -> None:
+    def __init__(self, most: int, log: int, draw: Callable[[int], bytes] = os.urandom) -> None:
         self.log = Tail(log)
         self._most = most
+        self._draw = draw
         self._output, output = os.pipe()
-        requests, self._requests = os.pipe()
+        self._outbox = Outbox()
         self._replies, replies = os.pipe()
-        self.theirs = (output, requests, replies)
-        os.set_blocking(self._requests, False)
-        self._outgoing = bytearray()
+        self.theirs = (output, self._outbox.theirs, replies)
         self._received = bytearray()
         self._poll = select.poll()
         self._poll.register(self._replies, select.POLLIN)
@@ -57,19 +62,20 @@ class Channel:
         self._poll.register(template, select.POLLIN)
 
     def send(self, payload: bytes) -> None:
-        """Puts a frame in line; it leaves with the next `exchange`."""
-        self._outgoing += frame(payload)
+        """Puts in line what needs no answer; it leaves with the next `exchange`."""
+        self._outbox.add(_UNANSWERED, [payload])
 
-    def exchange(self, payload: bytes, deadline: float) -> bytes:
-        """Sends a frame and waits for the one that answers it, until `deadline` (`time.monotonic`).
+    def exchange(self, pieces: Sequence[Piece], deadline: float) -> bytes:
+        """Sends a payload in pieces and waits for the one that answers it, until `deadline` (`time.monotonic`).
 
         Raises `SessionFailed` (TIMEOUT, BAD_FRAME, RESULT_TOO_LARGE) and `RepliesEnded`."""
         if self.spoke():
             raise SessionFailed(Status.BAD_FRAME, "the program sent something before it was asked")
-        self.send(payload)
-        self._poll.register(self._requests, select.POLLOUT)
+        ticket = self._draw(TICKET)
+        self._outbox.add(ticket, pieces)
+        self._poll.register(self._outbox, select.POLLOUT)
         self._write()
-        while (answer := self._frame()) is None:
+        while (answer := self._answer(ticket)) is None:
             self._wait(deadline)
         return answer
 
@@ -85,7 +91,8 @@ class Channel:
         for _ in range(_FREE_OUTPUT // _CHUNK):
             if not self._pending_output() or not self._read_output():
                 break
-        for number in (self._output, self._requests, self._replies):
+        self._outbox.close()
+        for number in (self._output, self._replies):
             os.close(number)
 
     def _pending_output(self) -> bool:
@@ -93,22 +100,24 @@ class Channel:
         poll.register(self._output, select.POLLIN)
         return bool(poll.poll(0))
 
-    def _frame(self) -> bytes | None:
-        """The frame that was received, when it is complete; raises when it is none, too large or followed by more."""
-        if len(self._received) < FRAME.size:
-            return None
-        length: int = FRAME.unpack_from(self._received)[0]
-        if length > _ABSURD:
+    def _answer(self, ticket: bytes) -> bytes | None:
+        """The answer that was received, when it is complete; raises when it is none, another's, too large or followed by more."""
+        if not ticket.startswith(self._received[:TICKET]):
             raise SessionFailed(Status.BAD_FRAME, "the program wrote something that is no answer where its answers go")
+        if len(self._received) < ANSWER.size:
+            return None
+        length: int = ANSWER.unpack_from(self._received)[1]
+        if length > _ABSURD:
+            raise SessionFailed(Status.BAD_FRAME, "the program's answer announces more bytes than there can be")
         if length > self._most:
             raise SessionFailed(Status.RESULT_TOO_LARGE, f"the answer has {length} bytes; {self._most} are allowed")
-        missing = FRAME.size + length - len(self._received)
+        missing = ANSWER.size + length - len(self._received)
         if missing > 0:
             return None
         if missing < 0:
             raise SessionFailed(Status.BAD_FRAME, "the program sent more than the one answer that it was asked for")
-        answer = bytes(self._received[FRAME.size :])
-        self._received.clear()
+        answer = bytes(memoryview(self._received)[ANSWER.size :])
+        self._received = bytearray()
         return answer
 
     def _wait(self, deadline: float) -> None:
@@ -120,7 +129,7 @@ class Channel:
         ready = {number for number, _ in self._poll.poll(left * 1000)}
         if self._output in ready and not self._read_output():
             self._poll.unregister(self._output)
-        if self._requests in ready:
+        if self._outbox.fileno() in ready:
             self._write()
         self._take(ready & {self._replies})
         if self._template in ready:
@@ -151,13 +160,6 @@ class Channel:
         self._received += chunk
 
     def _write(self) -> None:
-        """Sends what the pipe takes now. One that has no reader is left to the replies' end of file, which follows."""
-        try:
-            sent = os.write(self._requests, self._outgoing)
-        except BlockingIOError:
-            return
-        except BrokenPipeError:
-            sent = len(self._outgoing)
-        del self._outgoing[:sent]
-        if not self._outgoing:
-            self._poll.unregister(self._requests)
+        """Sends what is taken now. Where nobody takes it any more, the answers' end of file follows."""
+        if self._outbox.write():
+            self._poll.unregister(self._outbox)

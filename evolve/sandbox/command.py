@@ -5,6 +5,7 @@ it runs and no process that it leaves behind can hold up the end. Invariant: how
 the kernel's limit on one file bounds the rest."""
 
 import os
+import shutil
 import signal
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 from evolve.sandbox.folder import Missing
 
 _STREAM = ".evolve-stream"
+_MARKED = ".evolve-marked"
 
 
 def run(argv: Sequence[str], text: str, most: int, log: int) -> list[Any]:
@@ -38,14 +40,42 @@ def _unnamed_file() -> int:
 
 
 def _started(argv: Sequence[str], streams: Sequence[int]) -> int:
-    copies = [(os.POSIX_SPAWN_DUP2, here, there) for there, here in enumerate(streams)]
     try:
-        # Python ignores these two for itself; a command is to be ended by them.
-        return os.posix_spawnp(
-            argv[0], list(argv), os.environ, file_actions=copies, setsigdef=[signal.SIGPIPE, signal.SIGXFSZ]
-        )
+        return _spawned(argv, streams)
+    except PermissionError as error:
+        if not _mark_executable(argv[0]):
+            raise _not_started(argv[0], error) from None
     except OSError as error:
-        raise Missing(f"the command {argv[0]!r} cannot be started: {error.strerror}") from None
+        raise _not_started(argv[0], error) from None
+    return _started(argv, streams)
+
+
+def _spawned(argv: Sequence[str], streams: Sequence[int]) -> int:
+    copies = [(os.POSIX_SPAWN_DUP2, here, there) for there, here in enumerate(streams)]
+    # Python ignores these two for itself; a command is to be ended by them.
+    ended_by = [signal.SIGPIPE, signal.SIGXFSZ]
+    return os.posix_spawnp(argv[0], list(argv), os.environ, file_actions=copies, setsigdef=ended_by)
+
+
+def _not_started(name: str, error: OSError) -> Missing:
+    return Missing(f"the command {name!r} cannot be started: {error.strerror}")
+
+
+def _mark_executable(name: str) -> bool:
+    """Whether a file of the program's was not marked and now is. Where the box makes no change of modes (see `seccomp.Filter`), a linker
+    cannot mark what it wrote; but a file is made with the mark that it is to have."""
+    path = Path(name)
+    if "/" not in name or not path.is_file() or os.access(path, os.X_OK):
+        return False
+    marked = path.with_name(_MARKED)
+    try:
+        with open(os.open(marked, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o700), "wb") as copy, path.open("rb") as file:
+            shutil.copyfileobj(file, copy)
+        marked.replace(path)
+    except OSError:
+        marked.unlink(missing_ok=True)
+        return False
+    return True
 
 
 def _ended(pid: int) -> tuple[int, float]:

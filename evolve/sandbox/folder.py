@@ -1,9 +1,11 @@
-"""The files of a program and of its task's context, as they lie in the candidate's working folder.
+"""The files of a program, of its task's context and of its build, as they lie in the candidate's working folder, and out of it again.
 
-Standard library only, for it lives in the template. Invariant: where a program and its context have the same file, there is the
-context's; nothing is written outside the folder, and nothing twice."""
+Standard library only, for it lives in the template. Invariant: where several have the same file, there is the build's, else the
+context's; nothing is written outside the folder, and nothing twice; nothing is read through a link."""
 
-from collections.abc import Mapping
+import os
+import stat
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 
@@ -17,26 +19,81 @@ class Folder:
     def __init__(self, program: Mapping[str, str], context: Mapping[str, str]) -> None:
         # The context comes last: what is written later stays, also where names differ and places do not.
         own = {path: text for path, text in program.items() if path not in context}
-        self.files: Mapping[str, str] = {**own, **context}
+        self.files: dict[str, str | bytes] = {**own, **context}
         self._written: set[str] = set()
+
+    def place(self, files: Mapping[str, bytes]) -> None:
+        """More files, before anything is written."""
+        for path, content in files.items():
+            self.files.pop(path, None)  # and so the new one is written last
+            self.files[path] = content
+
+    def text(self, path: str) -> str:
+        """A file's text, empty where there is none; raises `Missing` for bytes that are none."""
+        content = self.files.get(path, "")
+        try:
+            return content if isinstance(content, str) else content.decode()
+        except UnicodeDecodeError as error:
+            raise Missing(f"the file {path!r} is no text: {error.reason}") from None
 
     def write(self, *, modules: bool) -> None:
         """Writes what was not written before. Without `modules` all but Python's, which are imported from memory; a command needs
         those too. Raises `Missing` for a name that leads out of the folder, or is both a file and a folder."""
-        for path, text in self.files.items():
+        for path, content in self.files.items():
             if path not in self._written and (modules or not path.endswith(".py")):
-                _write(path, text)
+                _write(path, content)
                 self._written.add(path)
 
 
-def _write(path: str, text: str) -> None:
+def _write(path: str, content: str | bytes) -> None:
     place = PurePosixPath(path)
     if place.is_absolute() or ".." in place.parts:
         raise Missing(f"the file name {path!r} leads out of the program's folder")
     try:
         Path(place).parent.mkdir(parents=True, exist_ok=True)
-        Path(place).write_text(text, encoding="utf-8")
+        if isinstance(content, str):
+            Path(place).write_text(content, encoding="utf-8")
+        else:
+            Path(place).write_bytes(content)
+            Path(place).chmod(0o700)  # what was built may be a program
     except (FileExistsError, NotADirectoryError, IsADirectoryError):
         raise Missing(
             f"the file {path!r} cannot lie beside the others: a name is that of a file and of a folder"
         ) from None
+
+
+def kept(names: Sequence[str], most: int) -> dict[str, bytes]:
+    """What files of the folder where the process stands hold, `most` bytes together. Raises `Missing` for one that is not there, is no
+    ordinary file, lies behind a link, or is too much."""
+    found: dict[str, bytes] = {}
+    for name in names:
+        found[name] = _content(name, most - sum(map(len, found.values())))
+    return found
+
+
+def _content(name: str, most: int) -> bytes:
+    try:
+        file = _opened(PurePosixPath(name))
+    except OSError as error:
+        raise Missing(f"the file {name!r} cannot be kept: {error.strerror}") from None
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise Missing(f"the file {name!r} cannot be kept: it is no ordinary file")
+    with open(file, "rb") as source:
+        content = source.read(most + 1)
+    if len(content) > most:
+        raise Missing(f"the file {name!r} cannot be kept: that would be too many bytes")
+    return content
+
+
+def _opened(place: PurePosixPath) -> int:
+    """A descriptor of a file, folder by folder, so that no link is followed. Without waiting, for it may be a pipe."""
+    folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for part in place.parts[:-1]:
+            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        return os.open(place.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    finally:
+        os.close(folder)

@@ -11,51 +11,60 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import socket
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
 from evolve.sandbox import command
-from evolve.sandbox.folder import Folder, Missing
+from evolve.sandbox.folder import Folder, Missing, kept
+from evolve.sandbox.frames import TICKET, Request, receive, reply
+from evolve.sandbox.outbox import Outbox
 from evolve.sandbox.status import Status
-from evolve.sandbox.wire import FRAME, WireError, decode, encode, frame
+from evolve.sandbox.wire import Piece, WireError, decode, encode, pieces
 
-_CHUNK = 1 << 20
 _TRACE_SHOWN = 8000
+_NAMES_SHOWN = 20
 _NOT_THEIRS = (__file__, "<frozen importlib", str(Path(importlib.__file__).parent))
 _REHEARSALS = 20
 """Enough for the interpreter to have specialised the code that every session runs."""
 
 
 def perform(requests: int, replies: int) -> None:
-    """The first frame is the program, `{"files": ..., "context": ..., "entry": ...}`; then each asks for something, until the end of
-    the requests."""
-    first = _read_frame(requests)
-    if first is None:
-        return
-    told = json.loads(first)
-    program = LoadedProgram(told["files"], told["entry"], told["context"])
-    while (request := _read_frame(requests)) is not None:
-        _write(replies, frame(answer(program, request)))
+    """The first request is the program, `{"files": ..., "context": ..., "entry": ...}`, and is not answered; then each asks for something,
+    until the end of the requests."""
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, requests)
+    try:
+        first = receive(sock)
+        if first is None:
+            return
+        told = json.loads(bytes(first.payload))
+        first.close()
+        program = LoadedProgram(told["files"], told["entry"], told["context"])
+        while (request := receive(sock)) is not None:
+            reply(replies, request.ticket, answer(program, request))
+    finally:
+        sock.detach()
 
 
-def answer(program: "LoadedProgram", request: bytes) -> bytes:
-    """The reply to `["call", function, arguments, keywords]`, `["map", function, calls]` or `["run", argv, input, most, log]`:
-    `["ok", value]`, or another status with its message."""
+def answer(program: "LoadedProgram", request: Request) -> list[Piece]:
+    """The pieces of the reply to `["call", function, arguments, keywords]`, `["map", function, calls]`, `["run", argv, input, most, log]`,
+    `["keep", names, most]` or `["place", {name: bytes}]`: `["ok", value]`, or another status with its message."""
     status = Status.NO_ENTRY
     try:
-        kind, what, *told = decode(request)
-        if kind == "run":
-            return encode([Status.OK, program.run(what, *told)])
+        kind, what, *told = decode(request.payload, binary=True)
+        request.close()
+        if kind in _CHORES:
+            return pieces([Status.OK, _CHORES[kind](program, what, *told)], binary=True)
         function = program.function(what)
         status = Status.ERROR
         value = [function(*each) for each in told[0]] if kind == "map" else function(*told[0], **told[1])
         _flush()
         status = Status.BAD_JSON
-        return encode([Status.OK, value])
+        return pieces([Status.OK, value])
     except MemoryError:
         status, message = Status.MEMORY_LIMIT, "the program asked for more memory than it may have"
     except SystemExit as leaving:
@@ -66,7 +75,7 @@ def answer(program: "LoadedProgram", request: bytes) -> bytes:
     except BaseException as error:  # noqa: BLE001 a candidate may raise anything; it becomes its status
         message = explained(error)
     # Only here, with the error gone and what its frames held, is there memory again for an answer.
-    return encode([status, message])
+    return pieces([status, message])
 
 
 def rehearse() -> None:
@@ -76,12 +85,13 @@ def rehearse() -> None:
     )
     call = encode(["call", "echo", [[0, 0.5, "", None]], {}])
     for _ in range(_REHEARSALS):
-        requests, told = os.pipe()
-        heard, replies = os.pipe()
-        _write(told, frame(program.encode()) + frame(call))
-        os.close(told)
-        perform(requests, replies)
-        for number in (requests, heard, replies):
+        outbox, (heard, replies) = Outbox(), os.pipe()
+        for payload in (program.encode(), call):
+            outbox.add(bytes(TICKET), [payload])
+        outbox.write()
+        outbox.close()
+        perform(outbox.theirs, replies)
+        for number in (outbox.theirs, heard, replies):
             os.close(number)
         del sys.meta_path[0], sys.modules["rehearsal"]
 
@@ -116,14 +126,8 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
         self.entry = entry
         self.modules: dict[str, str] = {}
         self._folder = Folder(files, context)
-        self._files = self._folder.files
         self._entered: ModuleType | None = None
-        for path in self._files:
-            if path.endswith(".py"):
-                self.modules[_module_name(path)] = path
-        for name in list(self.modules):
-            for parent in _parents(name):
-                self.modules.setdefault(parent, parent.replace(".", "/") + "/__init__.py")
+        self._know(self._folder.files)
 
     def function(self, name: str) -> Callable[..., Any]:
         """A function of the entry module; raises what the import raises, and `Missing`."""
@@ -133,16 +137,27 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
         if callable(function):
             return function  # type: ignore[no-any-return]
         known = sorted(key for key, value in vars(self._entered).items() if callable(value) and not key.startswith("_"))
-        raise Missing(f"{self.entry}.py has no function {name!r}; it has {', '.join(known) or 'none'}")
+        raise Missing(f"{self.entry}.py has no function {name!r}; it has {_listed(known)}")
 
     def run(self, argv: Sequence[str], text: str, most: int, log: int) -> list[Any]:
         """What `command.run` gives, in the folder with all files."""
         self._folder.write(modules=True)
         return command.run(argv, text, most, log)
 
+    def keep(self, names: Sequence[str], most: int) -> dict[str, bytes]:
+        """What these files of the folder hold, `most` bytes together; raises `Missing`."""
+        return kept(names, most)
+
+    def place(self, files: Mapping[str, bytes]) -> None:
+        """More files, before any other request: they go before the program's own and the context's."""
+        self._folder.place(files)
+        self._know(files)
+
     def _import(self) -> ModuleType:
         if self.entry not in self.modules:
-            raise Missing(f"the program has no module {self.entry!r}; its files are {', '.join(self._files) or 'none'}")
+            raise Missing(
+                f"the program has no module {self.entry!r}; its files are {', '.join(self._folder.files) or 'none'}"
+            )
         for name in self.modules:
             sys.modules.pop(name, None)  # a file of the program goes before what the template happens to have loaded
         self._folder.write(modules=False)
@@ -186,7 +201,23 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
 
     def get_source(self, fullname: str) -> str:
         """The file's text, also for tracebacks; a folder without `__init__.py` is an empty one."""
-        return self._files.get(self.modules[fullname], "")
+        return self._folder.text(self.modules[fullname])
+
+    def _know(self, paths: Iterable[str]) -> None:
+        """Files by the names of their modules; a folder is one, too."""
+        for path in paths:
+            if path.endswith(".py"):
+                self.modules[_module_name(path)] = path
+        for name in list(self.modules):
+            for parent in _parents(name):
+                self.modules.setdefault(parent, parent.replace(".", "/") + "/__init__.py")
+
+
+def _listed(names: Collection[str]) -> str:
+    """So many names that they help."""
+    first = ", ".join(list(names)[:_NAMES_SHOWN])
+    more = len(names) - _NAMES_SHOWN
+    return f"{first} and {more} more" if more > 0 else first or "none"
 
 
 def _module_name(path: str) -> str:
@@ -198,23 +229,9 @@ def _parents(name: str) -> list[str]:
     return [".".join(parts[:length]) for length in range(1, len(parts))]
 
 
-def _read_frame(requests: int) -> bytes | None:
-    """The next frame's payload; None at the end."""
-    header = _read(requests, FRAME.size)
-    return None if header is None else _read(requests, FRAME.unpack(header)[0])
-
-
-def _read(requests: int, size: int) -> bytes | None:
-    found = bytearray()
-    while len(found) < size:
-        chunk = os.read(requests, min(size - len(found), _CHUNK))
-        if not chunk:
-            return None
-        found += chunk
-    return bytes(found)
-
-
-def _write(replies: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(replies, rest) :]
+_CHORES: Mapping[str, Callable[..., Any]] = {
+    "run": LoadedProgram.run,
+    "keep": LoadedProgram.keep,
+    "place": LoadedProgram.place,
+}
+"""What is done without a line of the program's Python being run."""

@@ -12,8 +12,9 @@ from typing import Any
 class Jail:
     """`home` is the template's own folder on the host. `namespaces`, `landlock` (the version of its interface, 0 for none), `seccomp`,
     `cgroup` ("v1", "v2" or empty) and `limits` are the means, see `Means`. `visible` are the host's folders and files that candidates may
-    read and run, `hidden` those within them that they may not see, `readable` those that they may read but not run. Sizes in bytes; `nodes` are device
-    files that they may use. The rest are the task's limits and grants."""
+    read and run, `listed` those that they may list and no more, `hidden` what they may not see, `readable` what they may read but not run, `shown` what they may see of the hidden. Sizes in bytes; `nodes` are device
+    files that they may use. `user` is who candidates become, -1 for who the judge is (who is not root then, or isolation is
+    reduced). The rest are the task's limits and grants."""
 
     home: str
     namespaces: bool
@@ -21,9 +22,12 @@ class Jail:
     seccomp: bool
     cgroup: str
     limits: bool
+    user: int
     visible: tuple[str, ...]
+    listed: tuple[str, ...]
     hidden: tuple[str, ...]
     readable: tuple[str, ...]
+    shown: tuple[str, ...]
     nodes: tuple[str, ...]
     preload: tuple[str, ...]
     memory: int

@@ -3,8 +3,11 @@
 Standard library only, for it lives in the template. Invariant: a call that fails raises `OSError` with its name; none fails silently."""
 
 import ctypes
+import errno
 import os
+import resource
 import sys
+from pathlib import Path
 
 LINUX = sys.platform == "linux"
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -20,6 +23,7 @@ PR_CAP_AMBIENT = 47
 PR_CAP_AMBIENT_IS_SET = 1
 PR_CAP_AMBIENT_CLEAR_ALL = 4
 
+_CLONE_VM = 0x00000100
 CLONE_NEWNS = 0x00020000
 CLONE_NEWCGROUP = 0x02000000
 CLONE_NEWUTS = 0x04000000
@@ -39,14 +43,30 @@ MS_REC = 16384
 MS_PRIVATE = 1 << 18
 MNT_DETACH = 2
 
-SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
-"""By the machine's name; these few have no function in the C library."""
+_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+"""Its number by the machine's name: the C library has no function for it."""
+
+ATTACH = "attach"
+"""The value of `EVOLVE_DEBUG` that lets debuggers and profilers attach to the engine's processes."""
 
 
 def prctl(option: int, *arguments: int) -> int:
     """`prctl(2)`; raises `OSError`."""
     padded = [ctypes.c_ulong(argument) for argument in (*arguments, 0, 0, 0, 0)[:4]]
     return _checked("prctl", _LIBC.prctl(option, *padded))
+
+
+def close_to_others() -> None:
+    """From now on no other process of this user may read or change this one's memory, environment or descriptors, by /proc or as a
+    debugger, and it leaves no core file. Root still may.
+
+    A program that it starts begins open again, so each closes itself. Its own files in /proc are root's meanwhile: a process that is
+    not root's and writes one of them, such as uid_map, sets `PR_SET_DUMPABLE` to 1 first. `EVOLVE_DEBUG=attach` leaves it open."""
+    if os.environ.get("EVOLVE_DEBUG") == ATTACH:
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if LINUX:
+        prctl(PR_SET_DUMPABLE, 0)
 
 
 def syscall(name: str, number: int, *arguments: object) -> int:
@@ -70,6 +90,18 @@ def unshare(flags: int) -> None:
     _checked("unshare", _LIBC.unshare(flags))
 
 
+def single_threaded() -> bool:
+    """Whether this process has one thread. The kernel lets only such a one say that it wants to share its memory with nobody; where it may not
+    ask, /proc tells."""
+    if not LINUX:
+        return True
+    if _LIBC.unshare(_CLONE_VM) == 0:
+        return True
+    if ctypes.get_errno() == errno.EINVAL:
+        return False
+    return len(list(Path("/proc/self/task").iterdir())) == 1
+
+
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
     """`mount(2)`; raises `OSError` with the target."""
     _checked(
@@ -81,6 +113,12 @@ def mount(source: str, target: str, kind: str, flags: int, options: str = "") ->
 def unmount(target: str, flags: int = 0) -> None:
     """`umount2(2)`; raises `OSError` with the target."""
     _checked(f"umount {target}", _LIBC.umount2(target.encode(), flags))
+
+
+def pivot_root() -> None:
+    """`pivot_root(2)`: the working folder, which is a mount, becomes the root, with the old one on top of it; raises `OSError`."""
+    here = ctypes.c_char_p(b".")
+    syscall("pivot_root", _PIVOT_ROOT[os.uname().machine], here, here)
 
 
 def _checked(name: str, result: int) -> int:

@@ -1,16 +1,62 @@
-"""What a candidate prints: the end of it is kept, and made fit to be read by people, terminals and models.
+"""What a candidate prints and says: made fit to be read by people, terminals and models, and cut to a length.
 
-Invariant: however much is printed, a bounded number of bytes is held."""
+Invariant: what is readable shows all that it holds, in the order in which it is stored; however much is printed, a bounded number of
+bytes is held."""
 
 import re
+import unicodedata
 
-_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[@-Z\\-_]?")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_SEQUENCE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, and what moves about on a terminal
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"  # titles, links, and other strings for it
+    r"|\x1b[ -/]*[0-~]?"
+)
+_LINES = re.compile("\r\n|[\u2028\u2029]")
+_CONTROL = r"\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"
+_UNSEEN = (
+    r"\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
+    r"\ufff0-\ufffb\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""What Unicode calls ignorable by default (https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point): direction marks, joiners,
+fillers, variation selectors, tags; and the joiners of hieroglyphs. All of it can hide words from those who look and show them to a model."""
+_NOBODYS = r"\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010ffff"
+"""Private use, and what is no character."""
+_DROPPED = re.compile(f"[{_CONTROL}{_UNSEEN}{_NOBODYS}]")
+_MARKS = 4
+"""Marks that one letter may bear; more are a tower over the lines around."""
+_TOWER = re.compile(rf"[^\w\s\x00-\x7f]{{{_MARKS + 1},}}")
+_LINE = 2000
+"""Characters of one line that are shown: a terminal that has to break a longer one is busy with it."""
 
 
 def readable(text: str) -> str:
-    """`text` without terminal sequences, control characters (but new lines and tabs), direction marks and half surrogates."""
-    return _CONTROL.sub("", _SEQUENCE.sub("", text.replace("\r\n", "\n")))
+    """`text` without terminal sequences, control characters (but new lines and tabs), what is not seen, what means nothing to others,
+    half surrogates, and towers of marks. Every line break is a new line."""
+    text = _DROPPED.sub("", _SEQUENCE.sub("", _LINES.sub("\n", text)))
+    return text if text.isascii() else _TOWER.sub(_lower, text)
+
+
+def shown(text: str, most: int) -> str:
+    """`text` as it is shown to somebody: readable, its lines cut, and of more than `most` characters the beginning and the end."""
+    text = "\n".join(map(_cut, readable(text).split("\n")))
+    if len(text) <= most:
+        return text
+    half = max(0, most - 5) // 2
+    return f"{text[:half]}\n...\n{text[len(text) - half :]}"
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _LINE else f"{line[:_LINE]} ... ({len(line) - _LINE} more characters)"
+
+
+def _lower(run: re.Match[str]) -> str:
+    """Marks and symbols in a row, with no more marks on one another than letters bear."""
+    kept, marks = [], 0
+    for character in run[0]:
+        marks = marks + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
+        if marks <= _MARKS:
+            kept.append(character)
+    return "".join(kept)
 
 
 class Tail:
@@ -29,9 +75,9 @@ class Tail:
             self._trim()
 
     def text(self) -> str:
-        """What was kept, as readable text; bytes that are no UTF-8 are replaced."""
+        """What was kept, as it is shown; bytes that are no UTF-8 are replaced."""
         self._trim()
-        return readable(self._kept.decode("utf-8", "replace"))
+        return shown(self._kept.decode("utf-8", "replace"), self._most)
 
     def _trim(self) -> None:
         del self._kept[: max(0, len(self._kept) - self._most)]

@@ -6,18 +6,33 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
-_EVERYBODYS = frozenset(
-    map(
-        Path, ("/", "/dev", "/etc", "/home", "/media", "/mnt", "/opt", "/proc", "/root", "/run", "/srv", "/sys", "/tmp")
-    )
-) | frozenset(map(Path, ("/Users", "/Volumes", "/var", "/var/lib", "/var/log", "/var/tmp")))
-_OF_HOMES = (Path("/home"), Path("/Users"))
+_ROOT = Path("/")
+_OF_HOMES = (_ROOT / "home", _ROOT / "Users")
+_NAMES = [
+    "dev",
+    "etc",
+    "media",
+    "mnt",
+    "opt",
+    "proc",
+    "root",
+    "run",
+    "srv",
+    "sys",
+    "tmp",
+    "var",
+    "var/lib",
+    "var/log",
+    "var/tmp",
+    "Volumes",
+]
+_EVERYBODYS = frozenset({_ROOT, *_OF_HOMES, *(_ROOT / name for name in _NAMES)})
 
 
 def home_folders() -> frozenset[Path]:
     """Where homes lie, as far as that can be known: this user's own, root's, and the folders that hold the others'."""
     own = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111 the path's own method raises where there is no home
-    return frozenset({own, Path("/root"), *_OF_HOMES} - {Path("/")})
+    return frozenset({own, _ROOT / "root", *_OF_HOMES} - {_ROOT})
 
 
 def is_shared(place: Path) -> bool:

@@ -16,7 +16,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from evolve.sandbox.identity import Identity, can_choose, take
+from evolve.sandbox.jail import Jail
+from evolve.sandbox.means import Means
 from evolve.sandbox.output import readable
+from evolve.sandbox.policy import jail_for
+from evolve.sandbox.root import SCRATCH
 from evolve.sandbox.scratch import NAME
 from evolve.types import Limits, SandboxError
 
@@ -30,17 +35,18 @@ _THREADS = (
     "NUMEXPR_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-# The packages are made by hand, without their `__init__.py`: what these import is no business of a candidate's process.
+# The packages are made by hand, without their `__init__.py`: what these import is no business of a candidate's process. What a template
+# is told does not stand among its arguments, which a candidate might read.
 _PROGRAM = """
 import json, sys, types
-told = json.loads(sys.argv[1])
+told = json.load(sys.stdin)
 for name, folder in (("evolve", told["engine"]), ("evolve.sandbox", told["engine"] + "/sandbox")):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [folder]
-from evolve.sandbox.template import main
+from evolve.sandbox.outer import main
 for name in [name for name in sys.modules if name.partition(".")[0] == "evolve"]:
     del sys.modules[name]
-main(told["control"], told)
+main(told["control"], told["jail"])
 """
 _START_SECONDS = 120.0
 _PATIENCE = 2.0
@@ -55,44 +61,68 @@ class TemplateLost(Exception):
 @dataclass(frozen=True, slots=True)
 class Ended:
     """The template's report of a session: the exit code (negative: the signal), whether the process had to be ended, and what it
-    and all that it started have used."""
+    and all that it started have used. `exceeded`: it took more memory than it may have. `problem`: why it could not be confined,
+    and so never ran a line of the program."""
 
     code: int
     killed: bool
     cpu_seconds: float
     peak_bytes: int
     strays: int
+    exceeded: bool = False
+    problem: str = ""
 
 
-def clean_environment(judge: Mapping[str, str], scratch: str) -> dict[str, str]:
+def clean_environment(judge: Mapping[str, str], jail: Jail) -> dict[str, str]:
     """What a candidate is told of the judge's environment: where programs are, and nothing of the user."""
+    scratch = SCRATCH if jail.namespaces else os.path.join(jail.home, NAME)
     kept = {name: judge[name] for name in _PASSED if name in judge}
+    if jail.seccomp:
+        kept["PATH"] = os.pathsep.join(_within(kept.get("PATH", PATH).split(os.pathsep), jail.visible))
     fixed = {"HOME": scratch, "TMPDIR": scratch, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
     return {"PATH": PATH, **kept, **dict.fromkeys(_THREADS, "1"), **fixed}
+
+
+def _within(folders: Sequence[str], visible: Sequence[str]) -> list[str]:
+    """Those of the folders that candidates can see; the others may tell who uses this machine."""
+    real = {folder: os.path.realpath(folder) for folder in folders}
+    return [folder for folder in folders if any(f"{real[folder]}/".startswith(f"{place}/") for place in visible)]
 
 
 class TemplateProcess:
     """A running template. Used by one thread."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", control: socket.socket, home: str) -> None:
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", control: socket.socket, home: str, identity: Identity | None = None
+    ) -> None:
         self._process = process
         self._control = control
         self._home = home
+        self._identity = identity
 
     @classmethod
-    def start(cls, limits: Limits, python: str) -> "TemplateProcess":
-        """Starts one and waits until it has imported what it should; raises `SandboxError` with its last words."""
+    def start(cls, limits: Limits, python: str, means: Means) -> "TemplateProcess":
+        """Starts one, confined by `means`, and waits until it has imported what it should; raises `SandboxError` with its last words."""
         home = tempfile.mkdtemp(prefix="evolve-session-")
+        identity: Identity | None = None
         ours, theirs = socket.socketpair()
-        with theirs:
-            try:
-                template = cls(_spawn(limits, python, home, theirs.fileno()), ours, home)
-            except OSError as error:
-                ours.close()
-                shutil.rmtree(home, ignore_errors=True)
-                raise SandboxError(
-                    f"no candidate process can be started with {python!r}: {error}. Do: name a Python that can be run"
-                ) from error
+        try:
+            with theirs:
+                identity = take() if means.seccomp and can_choose() else None
+                if identity is not None:
+                    Path(home).chmod(0o711)  # candidates must come to the folder in it that is theirs
+                jail = jail_for(home, limits, python, means, identity.number if identity else -1)
+                template = cls(_spawn(jail, python, theirs.fileno()), ours, home, identity)
+        except (OSError, SandboxError) as error:
+            ours.close()
+            if identity is not None:
+                identity.close()
+            shutil.rmtree(home, ignore_errors=True)
+            if isinstance(error, SandboxError):
+                raise
+            raise SandboxError(
+                f"no candidate process can be started with {python!r}: {error}. Do: name a Python that can be run"
+            ) from error
         try:
             template._hear(_START_SECONDS)
         except TemplateLost as lost:
@@ -104,10 +134,11 @@ class TemplateProcess:
         """A descriptor that becomes readable, unasked, when the template has ended."""
         return self._control.fileno()
 
-    def open(self, seconds: float, files: Sequence[int]) -> None:
-        """Forks a candidate's process with the descriptors log, requests and replies, which the caller keeps and closes."""
+    def open(self, seconds: float, files: Sequence[int], job: str = "run") -> None:
+        """Forks a candidate's process with the descriptors log, requests and replies, which the caller keeps and closes. A `job` is "run", or
+        "build" where programs may be started whatever the task grants."""
         try:
-            socket.send_fds(self._control, [json.dumps({"open": seconds}).encode()], files)
+            socket.send_fds(self._control, [json.dumps({"open": seconds, "job": job}).encode()], files)
         except OSError as error:
             raise TemplateLost(f"the template has ended: {error}") from error
 
@@ -135,6 +166,9 @@ class TemplateProcess:
         assert self._process.stderr is not None
         self._process.stderr.close()
         shutil.rmtree(self._home, ignore_errors=True)
+        if self._identity is not None:
+            self._identity.close()
+            self._identity = None
 
     def _hear(self, seconds: float) -> bytes:
         """The template's next line."""
@@ -159,27 +193,26 @@ class TemplateProcess:
         return readable(words).strip().rpartition("\n")[2][-_SHOWN:]
 
 
-def _spawn(limits: Limits, python: str, home: str, control: int) -> "subprocess.Popen[bytes]":
+def _spawn(jail: Jail, python: str, control: int) -> "subprocess.Popen[bytes]":
     told = {
         "engine": str(Path(__file__).parent.parent),
         "control": control,
-        "home": home,
-        "preload": limits.preload,
-        "memory": limits.memory,
-        "file_size": limits.file_size,
-        "descriptors": limits.descriptors,
+        "jail": jail.told(),
     }
-    return subprocess.Popen(
-        [python, "-s", "-P", "-c", _PROGRAM, json.dumps(told)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        bufsize=0,
-        env=clean_environment(os.environ, os.path.join(home, NAME)),
-        cwd=home,
-        pass_fds=(control,),
-        start_new_session=True,
-    )
+    with tempfile.TemporaryFile() as text:
+        text.write(json.dumps(told).encode())
+        text.seek(0)
+        return subprocess.Popen(
+            [python, "-s", "-P", "-c", _PROGRAM],
+            stdin=text,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env=clean_environment(os.environ, jail),
+            cwd=jail.home,
+            pass_fds=(control,),
+            start_new_session=True,
+        )
 
 
 def _unstarted(limits: Limits, python: str, words: str) -> str:

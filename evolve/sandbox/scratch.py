@@ -12,9 +12,10 @@ NAME = "scratch"
 
 
 class Scratch:
-    """The folder `scratch` inside `home`, which is ours alone. The open descriptor of `home` holds it, wherever a candidate moves it."""
+    """The folder `scratch` inside `home`, which is ours alone; it belongs to `user`, where that is not -1. The open descriptor of `home` holds it, wherever a candidate moves it."""
 
-    def __init__(self, home: str) -> None:
+    def __init__(self, home: str, user: int = -1) -> None:
+        self._user = user
         self.path = os.path.join(home, NAME)
         self._home = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         self._open = -1
@@ -32,6 +33,8 @@ class Scratch:
     def _make(self) -> None:
         os.mkdir(NAME, 0o700, dir_fd=self._home)
         self._open = os.open(NAME, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=self._home)
+        if self._user >= 0:
+            os.fchown(self._open, self._user, self._user)
 
     def _is_fresh(self) -> bool:
         if os.listdir(self._home) != [NAME] or os.listdir(self._open):  # noqa: PTH208 a descriptor has no path

@@ -1,29 +1,29 @@
-"""The dialogue with one candidate process.
+"""What an evaluator does with one candidate process: builds, then commands, then calls.
 
 Invariant: when the `with` block of a session is left, the candidate and everything that it started are gone."""
 
-import signal
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal, TypeAlias, TypeVar
 
-from evolve.sandbox.argv import checked
-from evolve.sandbox.channel import Channel, RepliesEnded
+from evolve.sandbox.argv import checked, checked_names
+from evolve.sandbox.channel import Channel
+from evolve.sandbox.dialogue import Dialogue, signalled
 from evolve.sandbox.output import readable
-from evolve.sandbox.process import Ended, TemplateLost
+from evolve.sandbox.process import Ended
 from evolve.sandbox.status import Completed, SessionFailed, Status, Usage
-from evolve.sandbox.wire import WireError, decode, encode
+from evolve.sandbox.wire import pieces
 from evolve.types import Limits, SandboxError
 
-_PATIENCE = 0.2
-"""Seconds that a process gets to end after its replies have: an exit closes files first, and its code is worth knowing."""
-_CLAIMABLE = {Status.ERROR, Status.MEMORY_LIMIT, Status.BAD_JSON, Status.NO_RESULT, Status.NO_ENTRY}
+T = TypeVar("T")
+JobKind: TypeAlias = Literal["build", "run"]
+"""What a session is for. A build may start programs, whatever the task grants, and does nothing else; a run may do what is granted."""
 _ORDER = ("build", "run", "call")
 _OUTPUT_SHARE = 8
 """A command's output may have this part of the bytes that an answer may have: in JSON some characters take more than one."""
 _SHOWN = 2000
 """Characters of a command's words that a failure shows, of their beginning and of their end."""
+_FAILED_BUILD = {Status.SIGNAL, Status.RESULT_TOO_LARGE, Status.NO_ENTRY, Status.MEMORY_LIMIT}
 
 
 class Session:
@@ -33,18 +33,15 @@ class Session:
     Commands come before calls, and builds before all: `build` runs before a line of the program's own code has, so that the program
     decides what comes of it by its sources alone; `run` runs in a process into which no Python of the program was imported."""
 
-    def __init__(self, channel: Channel, end: Callable[[float], Ended], seconds: float, limits: Limits) -> None:
+    def __init__(
+        self, channel: Channel, end: Callable[[float], Ended], seconds: float, limits: Limits, job: JobKind = "run"
+    ) -> None:
         self.usage = Usage()
-        self._channel = channel
-        self._end = end
+        self._dialogue = Dialogue(channel, end, seconds)
         self._limits = limits
-        self._reached = "build"
-        self._opened = time.monotonic()
-        self._deadline = self._opened + seconds
         self._seconds = seconds
-        self._failure: SessionFailed | None = None
-        self._ended: Ended | None = None
-        self._closed = False
+        self._job = job
+        self._reached = "build"
 
     def __enter__(self) -> "Session":
         return self
@@ -78,18 +75,45 @@ class Session:
     def build(self, argv: Sequence[str], *, input: str = "", seconds: float | None = None) -> Completed:
         """Runs a command that must succeed, such as a compiler: whatever else comes of it is BUILD_FAILED, with its last words. Only
         time is counted as always."""
-        try:
-            completed = self._commanded("build", argv, input, seconds)
-        except SessionFailed as failure:
-            if failure.status not in (Status.SIGNAL, Status.RESULT_TOO_LARGE, Status.NO_ENTRY, Status.MEMORY_LIMIT):
-                raise
-            raise SessionFailed(Status.BUILD_FAILED, failure.message, failure.signal) from None
+        completed = _build_of(lambda: self._commanded("build", argv, input, seconds))
         if completed.code == 0:
             return completed
         words = f"{completed.stderr.strip()}\n{completed.stdout.strip()}".strip()
         raise SessionFailed(Status.BUILD_FAILED, f"{argv[0]} failed with exit code {completed.code}{_said(words)}")
 
+    def keep(self, names: Sequence[str]) -> dict[str, bytes]:
+        """What these files hold that builds have left in the candidate's folder, together no more than an answer may have. One that is not
+        there, or is no ordinary file, is BUILD_FAILED."""
+        wanted = checked_names(names)
+        request = ["keep", wanted, self._limits.result]
+        found = _build_of(lambda: self._asked("build", "keeping files", request, None))
+        if (
+            type(found) is not dict
+            or list(found) != wanted
+            or any(type(content) is not bytes for content in found.values())
+        ):
+            raise SessionFailed(Status.BAD_JSON, "what was kept is not of the form in which that comes")
+        return found
+
+    def place(self, files: Mapping[str, bytes]) -> None:
+        """More files for the candidate's folder, before anything else: they go before the program's and the context's, also where
+        those import them."""
+        checked_names(list(files))
+        self._asked("build", "placing files", ["place", dict(files)], None)
+
+    def close(self) -> SessionFailed | None:
+        """Ends the candidate and all that it started; `usage` is valid afterwards. Gives what was wrong that no call has said."""
+        if self._dialogue.closed:
+            return None
+        self.usage, failure = self._dialogue.close()
+        return failure
+
     def _commanded(self, kind: str, argv: Sequence[str], text: str, seconds: float | None) -> Completed:
+        if self._job == "run" and not self._limits.grants.execute:
+            raise SandboxError(
+                f"a {kind} in a session whose program may start no other: the task grants it none. "
+                "Do: compile with `candidate.build`, and call what it made"
+            )
         most = self._limits.result // _OUTPUT_SHARE
         words = checked(argv, text, self._limits.file_size)
         answer = self._asked(kind, words[0], ["run", words, text, most, self._limits.log], seconds)
@@ -99,7 +123,7 @@ class Session:
         if size > most:
             raise SessionFailed(Status.RESULT_TOO_LARGE, f"{words[0]} printed {size} bytes; {most} are allowed")
         if code < 0:
-            failure = _signalled(Ended(code, False, cpu_seconds, 0, 0), self._seconds)
+            failure = signalled(-code, cpu_seconds, self._seconds)
             raise SessionFailed(
                 failure.status, f"{words[0]}: {failure.message}{_said(readable(errors))}", failure.signal
             )
@@ -107,76 +131,28 @@ class Session:
 
     def _asked(self, kind: str, what: str, request: list[Any], seconds: float | None) -> Any:
         """The answer to a request, of which `what` is the name in a failure's message. Raises where the session cannot do this any more."""
-        if self._closed:
+        if self._dialogue.closed:
             raise SandboxError(f"a {kind} in a session that is over. Do: {kind} inside its `with` block")
         if _ORDER.index(kind) < _ORDER.index(self._reached):
             raise SandboxError(
                 f"a {kind} after a {self._reached}, which the program's own code may have influenced. Do: {kind} first, or in another session"
             )
-        if self._failure is not None:
-            raise SessionFailed(self._failure.status, self._failure.message, self._failure.signal)
+        if self._job == "build" and kind != "build":
+            raise SandboxError(f"a {kind} in a session that is for a build alone. Do: {kind} in another session")
+        self._dialogue.check()
+        payload = pieces(request, binary=request[0] == "place")
         self._reached = kind
-        payload = encode(request)
-        deadline = self._deadline if seconds is None else min(self._deadline, time.monotonic() + seconds)
-        try:
-            status, value = _answer(self._channel.exchange(payload, deadline))
-        except RepliesEnded as ended:
-            self._failure = self._unanswered(what, ended.inside_frame)
-            raise self._failure from None
-        except SessionFailed as failure:
-            self._failure = _named(failure, what, self._seconds if seconds is None else min(seconds, self._seconds))
-            raise self._failure from None
-        if status is Status.OK:
-            return value
-        raise SessionFailed(status, readable(value))
-
-    def close(self) -> SessionFailed | None:
-        """Ends the candidate and all that it started; `usage` is valid afterwards. Gives what was wrong that no call has said."""
-        if self._closed:
-            return None
-        self._closed = True
-        failure = self._finish(0.0) if self._ended is None else None
-        if failure is None and self._failure is None and self._channel.spoke():
-            failure = SessionFailed(Status.BAD_FRAME, "the program sent something that it was not asked for")
-        self._channel.close()
-        seconds, log = time.monotonic() - self._opened, self._channel.log.text()
-        ended = self._ended or Ended(0, killed=True, cpu_seconds=0.0, peak_bytes=0, strays=0)
-        self.usage = Usage(seconds, ended.cpu_seconds, ended.peak_bytes, ended.strays, log)
-        return failure if self._failure is None else None
-
-    def _finish(self, patience: float) -> SessionFailed | None:
-        try:
-            self._ended = self._end(patience)
-        except TemplateLost as lost:
-            return SessionFailed(Status.BROKEN, str(lost))
-        return None
-
-    def _unanswered(self, what: str, inside_frame: bool) -> SessionFailed:
-        """Why there is no answer, by how the process ended."""
-        lost = self._finish(_PATIENCE)
-        if lost is not None or self._ended is None:
-            return lost or SessionFailed(Status.BROKEN, "the session has no end")
-        if self._ended.code < 0 and not self._ended.killed:
-            return _signalled(self._ended, self._seconds)
-        if inside_frame:
-            return SessionFailed(Status.BAD_FRAME, f"{what} ended in the middle of its answer")
-        how = "closed its answers' pipe" if self._ended.killed else f"exited with code {self._ended.code}"
-        return SessionFailed(Status.NO_RESULT, f"{what} {how} instead of answering")
+        return self._dialogue.ask(payload, what, seconds, binary=request[0] == "keep")
 
 
-def _answer(payload: bytes) -> tuple[Status, Any]:
-    """A reply as what it claims; raises `SessionFailed` for one that no honest process sends."""
+def _build_of(act: Callable[[], T]) -> T:
+    """What comes of a part of a build; what a program may end in elsewhere is BUILD_FAILED here."""
     try:
-        reply = decode(payload)
-    except WireError as error:
-        raise SessionFailed(Status.BAD_JSON, f"the answer is no plain data: {error}") from error
-    if type(reply) is not list or len(reply) != 2 or type(reply[0]) is not str:
-        raise SessionFailed(Status.BAD_JSON, "the answer is not of the form in which answers come")
-    if reply[0] == Status.OK:
-        return Status.OK, reply[1]
-    if reply[0] not in _CLAIMABLE or type(reply[1]) is not str:
-        raise SessionFailed(Status.BAD_JSON, "the answer claims a status that a program cannot have")
-    return Status(reply[0]), reply[1]
+        return act()
+    except SessionFailed as failure:
+        if failure.status not in _FAILED_BUILD:
+            raise
+        raise SessionFailed(Status.BUILD_FAILED, failure.message, failure.signal) from None
 
 
 def _is_completed(value: Any) -> bool:
@@ -190,19 +166,3 @@ def _said(words: str) -> str:
     if len(words) > 2 * _SHOWN:
         words = f"{words[:_SHOWN]}\n...\n{words[-_SHOWN:]}"
     return f":\n{words}" if words else ""
-
-
-def _named(failure: SessionFailed, what: str, seconds: float) -> SessionFailed:
-    limit = f" ({what}, {seconds:g} s)" if failure.status is Status.TIMEOUT else f" ({what})"
-    return SessionFailed(failure.status, failure.message + limit)
-
-
-def _signalled(ended: Ended, seconds: float) -> SessionFailed:
-    number = -ended.code
-    if number == signal.SIGKILL and ended.cpu_seconds > seconds:
-        return SessionFailed(Status.TIMEOUT, f"the program used {ended.cpu_seconds:.1f} s of processor time", number)
-    try:
-        name = signal.Signals(number).name
-    except ValueError:  # a real-time signal
-        name = "no name"
-    return SessionFailed(Status.SIGNAL, f"the program was ended by signal {number} ({name})", number)

@@ -1,115 +1,126 @@
 """The warm, single-threaded process that forks one candidate process per session, and ends it with all that it started.
 
-Run as `python -s -P -c ...` in an environment that the judge made; standard library and siblings only. The judge speaks first:
-`{"open": seconds}` with three descriptors (log, requests, replies), then `{"end": patience}`, which is answered by a report.
+Standard library and siblings only. The judge speaks first: `{"open": seconds, "job": kind}` with three descriptors (log, requests, replies),
+then `{"end": patience}`, which is answered by a report.
 
-Invariant: between two sessions this process has no descendant; at the end of the control socket (the judge is gone) it ends them all
-and itself. The judge's clock rules; the one here is the second line."""
+Invariant: between two sessions this process has no descendant, and the folders that candidates may write are empty; at the end of the control
+socket (the judge is gone) it ends everything and itself. The judge's clock rules; the one here is the second line."""
 
-import contextlib
-import ctypes
 import gc
 import importlib
 import json
 import math
 import os
-import resource
 import select
 import shutil
-import signal
 import socket
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
+from evolve.sandbox import fresh, root
+from evolve.sandbox.cgroup import Group
+from evolve.sandbox.confinement import FIRST_FREE, REPLIES, REQUESTS, Confinement, Job, limit_template
 from evolve.sandbox.inside import perform, rehearse
+from evolve.sandbox.jail import Jail
+from evolve.sandbox.kernel import LINUX, PR_SET_CHILD_SUBREAPER, prctl, single_threaded
+from evolve.sandbox.namespaces import INSIDE
+from evolve.sandbox.offspring import Offspring, handle
 from evolve.sandbox.scratch import Scratch
+from evolve.sandbox.tmpfs import Tmpfs
+from evolve.sandbox.watchdog import Watch, descendants
 
-_LINUX = sys.platform == "linux"
-_LIBC = ctypes.CDLL(None, use_errno=True)
-_PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
 _MESSAGE = 1 << 12
+_MOST_DESCRIPTORS = 4096
+"""Above every number that is open in a template: it opens a handful, and so do the libraries that it preloads."""
+_ENTERED = b"+"
+"""What a forked process says once it is confined."""
 _LATE = 1.0
 """Seconds after which a candidate is ended here that the judge should have ended."""
 _LOOK = 0.05
-"""Seconds between two looks at a candidate on systems that do not tell when a process ends."""
-_MOST_DESCRIPTORS = 4096
-"""Above every number that is open in a template: it opens a handful, and so do the libraries that it preloads."""
-_REQUESTS, _REPLIES, _FIRST_FREE = 3, 4, 5
-_PEAK_UNIT = 1024 if _LINUX else 1
+"""Seconds between two looks at a candidate: at its memory, and on some systems whether it has ended."""
 
 
-def main(control: int, settings: Mapping[str, Any]) -> None:
-    """The whole life of the template. Settings: `home`, `preload`, `memory`, `file_size`, `descriptors`."""
+class Folder(Protocol):
+    """A folder that candidates may write, and its renewal."""
+
+    path: str
+
+    def renew(self) -> None: ...
+
+
+def serve(control: socket.socket, jail: Jail, group: Group | None) -> None:
+    """The whole life of a template, in the root and the namespaces of its slot. It enters `group` when it has loaded what it shares."""
     # Numbers 3 and 4 are the candidate's: taken here, no descriptor that the judge sends can have them.
-    sock = socket.socket(fileno=control)
-    del sys.argv[1:]
     _keep_low_numbers_taken()
-    for name in settings["preload"]:
+    for name in jail.preload if jail.template else ():
         importlib.import_module(name)
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    if LINUX:
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
     _check_single_threaded()
-    scratch = Scratch(settings["home"])
-    _limit_itself(settings)
+    folders = _folders(jail)
+    confinement = Confinement(jail, [folder.path for folder in folders])
+    limit_template(jail)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     sys.dont_write_bytecode = True
     rehearse()
     gc.collect()
     gc.freeze()
+    if group is not None:
+        group.add()
     try:
-        sock.sendall(b"{}\n")
-        Template(sock, scratch).serve()
+        control.sendall(b"{}\n")
+        Template(control, jail, folders, confinement, group).serve()
     finally:
-        shutil.rmtree(settings["home"], ignore_errors=True)
+        if not jail.namespaces:
+            shutil.rmtree(jail.home, ignore_errors=True)
+
+
+def _folders(jail: Jail) -> list[Folder]:
+    """Where candidates may write: in memory where the slot has a tree of its own, else one folder of the host."""
+    if not jail.namespaces:
+        return [Scratch(jail.home, jail.user)]
+    user = jail.user if jail.user >= 0 else INSIDE
+    return [
+        Tmpfs(root.SCRATCH, jail.scratch, jail.inodes, user, execute=True),
+        Tmpfs(root.SHARED_MEMORY, jail.shm, jail.inodes, user, execute=False),
+    ]
 
 
 def _keep_low_numbers_taken() -> None:
-    while (number := os.open(os.devnull, os.O_RDONLY)) < _FIRST_FREE:
+    while (number := os.open(os.devnull, os.O_RDONLY)) < FIRST_FREE:
         pass
     os.close(number)
 
 
 def _check_single_threaded() -> None:
-    if _LINUX and len(list(Path("/proc/self/task").iterdir())) != 1:
-        raise RuntimeError("a preloaded module has started a thread: a fork would hang. Do: take it out of preload")
-
-
-def _limit_itself(settings: Mapping[str, Any]) -> None:
-    """Limits that every candidate inherits. Where the system has no such limit, or a lower one, it stays as it is."""
-    wanted = {
-        resource.RLIMIT_AS: settings["memory"],
-        resource.RLIMIT_DATA: settings["memory"],
-        resource.RLIMIT_FSIZE: settings["file_size"],
-        resource.RLIMIT_NOFILE: settings["descriptors"],
-        resource.RLIMIT_CORE: 0,
-    }
-    for which, most in wanted.items():
-        with contextlib.nullcontext() if _LINUX else contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(which, _lowered(which, most))
-
-
-def _lowered(which: int, most: int) -> tuple[int, int]:
-    """The limit `most`, or what is allowed here where that is less."""
-    _, hard = resource.getrlimit(which)
-    lowered = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    return lowered, lowered
-
-
-def _prctl(option: int, value: int) -> None:
-    if _LINUX:
-        _LIBC.prctl(option, value, 0, 0, 0)
+    if not single_threaded():
+        raise RuntimeError(
+            "a preloaded module has started a thread: a fork would hang. Do: take it out of preload, or grant `template = false`"
+        )
 
 
 class Template:
     """Sessions, one after the other."""
 
-    def __init__(self, control: socket.socket, scratch: Scratch) -> None:
+    def __init__(
+        self,
+        control: socket.socket,
+        jail: Jail,
+        folders: Sequence[Folder],
+        confinement: Confinement,
+        group: Group | None,
+    ) -> None:
+        self._group = group
         self._control = control
-        self._scratch = scratch
+        self._jail = jail
+        self._folders = folders
+        self._confinement = confinement
+        watched = LINUX and jail.limits and group is None
+        memory = [folder.path for folder in folders if isinstance(folder, Tmpfs)]
+        self._heard, self._tell = os.pipe2(os.O_NONBLOCK)
+        self._watch = Watch(jail.memory, os.getpid(), memory) if watched else None
 
     def serve(self) -> None:
         """Until the judge is gone."""
@@ -117,14 +128,17 @@ class Template:
             message, files = self._receive()
             if message is None:
                 return
-            run = self._start(message["open"], files)
+            run = self._start(message["open"], files, message["job"])
             ending = self._follow(run, time.monotonic() + message["open"] + _LATE)
             if ending is None:
                 run.end()
                 return
             self._await(run, ending["end"])
             run.end()
-            self._scratch.renew()
+            run.problem = self._problem(run)
+            run.exceeded |= self._group is not None and self._group.exceeded()
+            for folder in self._folders:
+                folder.renew()
             self._control.sendall(json.dumps(run.report()).encode() + b"\n")
 
     def _receive(self) -> tuple[dict[str, Any] | None, Sequence[int]]:
@@ -135,167 +149,74 @@ class Template:
             return None, ()
         return (json.loads(data) if data else None), files
 
-    def _start(self, seconds: float, files: Sequence[int]) -> "Run":
+    def _start(self, seconds: float, files: Sequence[int], job: Job) -> Offspring:
         _check_single_threaded()
-        template, processor = os.getpid(), _lowered(resource.RLIMIT_CPU, math.ceil(seconds) + 1)
+        template, processor = os.getpid(), math.ceil(seconds * max(1, self._jail.threads)) + 1
         pid = os.fork()
         if pid == 0:
             try:
-                _become_candidate(template, self._scratch.path, processor, files)
-                perform(_REQUESTS, _REPLIES)
+                self._enter(template, processor, files, job)
+                self._perform()
                 os._exit(0)
             finally:
                 os._exit(1)
         for number in files:
             os.close(number)
-        return Run(pid, _handle(pid))
+        return Offspring(pid, handle(pid), alone=self._jail.namespaces)
 
-    def _follow(self, run: "Run", deadline: float) -> dict[str, Any] | None:
+    def _enter(self, template: int, processor: int, files: Sequence[int], job: Job) -> None:
+        try:
+            self._confinement.enter(template, processor, files, job)
+        except OSError as error:
+            os.write(self._tell, str(error).encode())
+            raise
+        os.write(self._tell, _ENTERED)
+        os.closerange(FIRST_FREE, _MOST_DESCRIPTORS)
+
+    def _perform(self) -> None:
+        if self._jail.template:
+            perform(REQUESTS, REPLIES)
+            return
+        command = fresh.command(sys.executable, fresh.FOLDER, self._jail.preload)
+        for number in (REQUESTS, REPLIES):
+            os.set_inheritable(number, True)
+        os.execve(command[0], command, os.environ)
+
+    def _problem(self, run: Offspring) -> str:
+        """Why a process never became a candidate, where it ended by itself before; empty for one that did."""
+        try:
+            heard = os.read(self._heard, _MESSAGE)
+        except BlockingIOError:
+            heard = b""
+        return "" if run.killed or heard == _ENTERED else heard.decode("utf-8", "replace") or "it ended at once"
+
+    def _follow(self, run: Offspring, deadline: float) -> dict[str, Any] | None:
         """Waits for the judge's next message. A candidate that ends by itself loses what it left at once, for those processes
-        may hold its pipes open; one far beyond its time is ended."""
+        may hold its pipes open; one far beyond its time or its memory is ended."""
         while not self._spoken(run, None if run.over else max(0.0, deadline - time.monotonic())):
             if run.has_ended():
                 run.sweep()
             elif time.monotonic() > deadline:
                 run.end()
+            elif self._watch is not None and self._watch.exceeded(descendants(os.getpid())):
+                run.exceeded = True
+                run.end()
         return self._receive()[0]
 
-    def _await(self, run: "Run", patience: float) -> None:
+    def _await(self, run: Offspring, patience: float) -> None:
         """Gives a candidate that has closed its pipes the time to end by itself, so that its exit code is known."""
         deadline = time.monotonic() + patience
         while not run.has_ended() and (left := deadline - time.monotonic()) > 0:
             self._spoken(run, left)
 
-    def _spoken(self, run: "Run", seconds: float | None) -> bool:
-        """Waits until the judge speaks, the candidate ends or the time is over; whether it was the judge."""
+    def _spoken(self, run: Offspring, seconds: float | None) -> bool:
+        """Waits until the judge speaks, the candidate ends, it is time to look, or the time is over; whether it was the judge."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
-        if run.code is None and run.handle >= 0:
+        alive = run.code is None
+        if alive and run.handle >= 0:
             poll.register(run.handle, select.POLLIN)
-        elif run.code is None:
+        if alive and (run.handle < 0 or self._watch is not None):
             seconds = _LOOK if seconds is None else min(seconds, _LOOK)
         ready = poll.poll(None if seconds is None else math.ceil(seconds * 1000))
         return self._control.fileno() in {number for number, _ in ready}
-
-
-def _handle(pid: int) -> int:
-    """A descriptor for a child; -1 where the system has none, which is then looked at now and then."""
-    if not hasattr(os, "pidfd_open"):
-        return -1
-    try:
-        return os.pidfd_open(pid)
-    except OSError:
-        return -1
-
-
-def _become_candidate(template: int, scratch: str, processor: tuple[int, int], files: Sequence[int]) -> None:
-    """In the forked process: a session of its own, the five descriptors and no others, its own limits, an empty folder."""
-    os.setsid()
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != template:
-        os._exit(1)
-    log, requests, replies = files
-    for source, number, inherited in (
-        (log, 1, True),
-        (log, 2, True),
-        (requests, _REQUESTS, False),
-        (replies, _REPLIES, False),
-    ):
-        os.dup2(source, number, inherited)
-    os.closerange(_FIRST_FREE, _MOST_DESCRIPTORS)
-    resource.setrlimit(resource.RLIMIT_CPU, processor)
-    os.chdir(scratch)
-
-
-@dataclass
-class Run:
-    """A candidate's process and what came of it. `handle` is a descriptor that becomes readable when it ends, or -1."""
-
-    pid: int
-    handle: int
-    code: int | None = None
-    killed: bool = False
-    cpu_seconds: float = 0.0
-    peak: int = 0
-    strays: int = 0
-    swept: bool = False
-
-    @property
-    def over(self) -> bool:
-        """Nothing of it lives."""
-        return self.swept
-
-    def has_ended(self) -> bool:
-        """Whether the process itself has ended; does not wait."""
-        return self.code is not None or self._reap(self.pid, os.WNOHANG)
-
-    def end(self) -> None:
-        """Ends the process and everything that it started; waits until all is gone."""
-        if not self.has_ended():
-            self.killed = True
-            # Its group first: that also stops what is being forked at this moment. It has none if it has not come that far.
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.pid, signal.SIGKILL)
-            os.kill(self.pid, signal.SIGKILL)
-            self._reap(self.pid, 0)
-        self.sweep()
-
-    def sweep(self) -> None:
-        """Ends what the candidate left. Each that dies leaves its own children here: again until there is none."""
-        while True:
-            try:
-                if self._reap(-1, os.WNOHANG):
-                    continue
-                for pid in _children():
-                    os.kill(pid, signal.SIGKILL)
-                self._reap(-1, 0)
-            except ChildProcessError:
-                self.swept = True
-                return
-
-    def _reap(self, which: int, options: int) -> bool:
-        pid, status, used = os.wait4(which, options)
-        if pid == 0:
-            return False
-        self.cpu_seconds += used.ru_utime + used.ru_stime
-        self.peak = max(self.peak, used.ru_maxrss * _PEAK_UNIT)
-        if pid == self.pid:
-            if self.handle >= 0:
-                os.close(self.handle)
-            self.code = os.waitstatus_to_exitcode(status)
-        else:
-            self.strays += 1
-        return True
-
-    def report(self) -> dict[str, Any]:
-        """What the judge is told."""
-        return {
-            "code": self.code,
-            "killed": self.killed,
-            "cpu_seconds": self.cpu_seconds,
-            "peak_bytes": self.peak,
-            "strays": self.strays,
-        }
-
-
-def _children() -> list[int]:
-    """The pids of this process's children, by /proc; where there is none, nothing is adopted and none can be left."""
-    own = os.getpid()
-    try:
-        with open(f"/proc/self/task/{own}/children") as listed:
-            return [int(pid) for pid in listed.read().split()]
-    except FileNotFoundError:  # a kernel without that file
-        return [pid for pid in _processes() if _parent(pid) == own]
-
-
-def _processes() -> list[int]:
-    return [int(folder.name) for folder in Path("/proc").glob("[0-9]*")]
-
-
-def _parent(pid: int) -> int:
-    try:
-        with open(f"/proc/{pid}/stat", errors="replace") as line:
-            # The name, in parentheses, may hold spaces and parentheses of its own.
-            return int(line.read().rpartition(")")[2].split()[1])
-    except (FileNotFoundError, ProcessLookupError):  # it ended meanwhile
-        return 0

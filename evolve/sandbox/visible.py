@@ -5,6 +5,7 @@ visible as a whole, whatever an environment names."""
 
 import json
 import os
+import stat
 import subprocess
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +18,7 @@ from evolve.types import SandboxError
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Where a system keeps its programs and libraries: folders on some, links into /usr on others."""
-_STORES = ("/nix/store", "/gnu/store", "/home/linuxbrew/.linuxbrew")
+_STORES = tuple(os.sep + place for place in ("nix/store", "gnu/store", "home/linuxbrew/.linuxbrew"))
 """Where some package managers keep what everybody may read, in folders that link to each other."""
 _ENGINE = Path(__file__).resolve().parents[1]
 _LOADING = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
@@ -103,6 +104,19 @@ def paths_of(python: str, environment: Mapping[str, str] = os.environ) -> Visibl
     finds is not. Libraries that nothing but an extension module's own search path names are not found."""
     place = Path.cwd() / python if os.sep in python else python
     return _paths_of(str(place), environment.get("PATH", ""), environment.get("LD_LIBRARY_PATH", ""))
+
+
+def closed_to_others(places: Iterable[str]) -> str:
+    """The first folder on the way to one of `places` that only its owner may enter, as homes often are; empty where there is none. A
+    candidate under a user of its own gets no further, unless its box mounts what lies behind."""
+    folders = sorted({step for place in map(Path, places) for step in (place, *place.parents) if step.is_dir()})
+    return next((str(folder) for folder in folders if not folder.stat().st_mode & stat.S_IXOTH), "")
+
+
+def with_links(places: Iterable[str]) -> tuple[str, ...]:
+    """Folders that a task lets its programs read, with the links that lead to them; what is not there, and homes, are left out."""
+    links, real = _resolved(map(Path, places))
+    return _texts(real | links)
 
 
 @cache

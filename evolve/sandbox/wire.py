@@ -1,19 +1,19 @@
 """Plain data as bytes, between a judge and a candidate that may lie. Pure functions; numpy is imported when an array arrives.
 
-A frame is the payload's length (8 bytes, big-endian) and the payload: the length of a JSON text (4 bytes), the text, and the bytes
-of its arrays in the order in which they stand in it. An array is written `{"$array": [type, shape]}`; a key of a caller's own
-mapping that begins with `$` is sent with one more, so that no mapping can pass for an array.
+A payload is the length of a JSON text (4 bytes, big-endian), the text, and the bytes of its arrays in the order in which they stand in
+it. An array is written `{"$array": [type, shape]}`; a key of a caller's own mapping that begins with `$` is sent with one more, so that
+no mapping can pass for an array. Where both sides say `binary`, bytes may cross as well, written `{"$bytes": length}`.
 
 Invariant: `decode` gives plain data or raises `WireError`, whatever the bytes; nothing that arrives is ever executed."""
 
 import importlib
 import json
 import math
+import mmap
 import struct
 import sys
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
-FRAME = struct.Struct(">Q")
 DEPTH = 64
 """How many lists and mappings may stand inside one another."""
 ARRAY_TYPES = {
@@ -34,6 +34,7 @@ ARRAY_TYPES = {
 ALLOWED = "None, bool, int, float, str, list, dict with text keys, numpy arrays of numbers"
 _TEXT = struct.Struct(">I")
 _ARRAY = "$array"
+_BYTES = "$bytes"
 _SCALARS = frozenset({type(None), bool, int, float, str})
 _MOST_DIMENSIONS = 32
 _LONGEST = 1 << 40
@@ -44,39 +45,76 @@ class WireError(ValueError):
     """Data that may not cross, or bytes that are none."""
 
 
-def frame(payload: bytes) -> bytes:
-    """The payload with its length in front."""
-    return FRAME.pack(len(payload)) + payload
+Piece: TypeAlias = bytes | memoryview
 
 
-def encode(value: Any) -> bytes:
-    """`value` as a payload. Tuples become lists; subclasses of numbers and texts and numpy's scalars become plain ones.
+def encode(value: Any, *, binary: bool = False) -> bytes:
+    """`value` as a payload: its `pieces` in one."""
+    return b"".join(pieces(value, binary=binary))
+
+
+def pieces(value: Any, *, binary: bool = False) -> list[Piece]:
+    """`value` as the pieces of a payload, of which large arrays are not copied: to be sent before they are changed. Tuples become lists;
+    subclasses of numbers and texts and numpy's scalars become plain ones. `binary`: bytes are allowed.
 
     Raises `WireError` for anything else, for numbers that are not finite and for what is nested too deeply."""
-    arrays: list[bytes] = []
+    outgoing = _Outgoing(binary)
     try:
-        text = _ENCODER.encode(_outgoing(value, arrays, DEPTH)).encode()
+        text = _ENCODER.encode(outgoing.plain(value, DEPTH)).encode()
     except UnicodeEncodeError as error:
         raise WireError("a text holds half of a surrogate pair, which UTF-8 cannot say") from error
     except WireError:
         raise
     except ValueError as error:  # JSON's own two: a float out of range, an integer with too many digits
         raise WireError("a number is not a finite number" if "digits" not in str(error) else str(error)) from error
-    return b"".join((_TEXT.pack(len(text)), text, *arrays))
+    return [_TEXT.pack(len(text)) + text, *outgoing.blobs]
 
 
-def _outgoing(value: Any, arrays: list[bytes], depth: int) -> Any:
-    if type(value) in _SCALARS:
-        return value
-    if isinstance(value, list | tuple | dict) and depth == 0:
-        raise WireError(f"nested deeper than {DEPTH} levels")
-    if isinstance(value, list | tuple):
-        if _SCALARS.issuperset(map(type, value)):
-            return list(value)
-        return [_outgoing(item, arrays, depth - 1) for item in value]
-    if isinstance(value, dict):
-        return {_outgoing_key(key): _outgoing(item, arrays, depth - 1) for key, item in value.items()}
-    return _outgoing_scalar(value, arrays)
+class _Outgoing:
+    """A value on its way to JSON; `blobs` are the bytes that follow the text."""
+
+    def __init__(self, binary: bool) -> None:
+        self.blobs: list[Piece] = []
+        self._binary = binary
+
+    def plain(self, value: Any, depth: int) -> Any:
+        """What stands for `value` in the text."""
+        if type(value) in _SCALARS:
+            return value
+        if isinstance(value, list | tuple | dict) and depth == 0:
+            raise WireError(f"nested deeper than {DEPTH} levels")
+        if isinstance(value, list | tuple):
+            if _SCALARS.issuperset(map(type, value)):
+                return list(value)
+            return [self.plain(item, depth - 1) for item in value]
+        if isinstance(value, dict):
+            return {_outgoing_key(key): self.plain(item, depth - 1) for key, item in value.items()}
+        if self._binary and type(value) is bytes:
+            self.blobs.append(value)
+            return {_BYTES: len(value)}
+        return self._relative(value)
+
+    def _relative(self, value: Any) -> Any:
+        """A subclass of a plain type, or something of numpy's, which only exists where numpy is loaded."""
+        for plain in (str, int, float):
+            if isinstance(value, plain):
+                return plain(value)
+        numpy = sys.modules.get("numpy")
+        if numpy is not None:
+            for theirs, ours in ((numpy.bool_, bool), (numpy.integer, int), (numpy.floating, float)):
+                if isinstance(value, theirs):
+                    return ours(value)
+            if isinstance(value, numpy.ndarray):
+                return self._array(numpy.asarray(value))
+        raise WireError(f"a value is of type {type(value).__name__}; allowed are {ALLOWED}")
+
+    def _array(self, array: Any) -> dict[str, list[Any]]:
+        name = array.dtype.name
+        if name not in ARRAY_TYPES:
+            raise WireError(f"an array is of type {name}; allowed are {', '.join(ARRAY_TYPES)}")
+        # Flat, in the usual order of rows and in this machine's order of bytes; a copy only where it was not so.
+        self.blobs.append(array.astype(name, copy=False).ravel().view("uint8").data)
+        return {_ARRAY: [name, list(array.shape)]}
 
 
 def _outgoing_key(key: Any) -> str:
@@ -85,39 +123,21 @@ def _outgoing_key(key: Any) -> str:
     return "$" + key if key.startswith("$") else str.__str__(key)
 
 
-def _outgoing_scalar(value: Any, arrays: list[bytes]) -> Any:
-    """A subclass of a plain type, or something of numpy's, which only exists where numpy is loaded."""
-    for plain in (str, int, float):
-        if isinstance(value, plain):
-            return plain(value)
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        for theirs, ours in ((numpy.bool_, bool), (numpy.integer, int), (numpy.floating, float)):
-            if isinstance(value, theirs):
-                return ours(value)
-        if isinstance(value, numpy.ndarray):
-            return _outgoing_array(numpy.asarray(value), arrays)
-    raise WireError(f"a value is of type {type(value).__name__}; allowed are {ALLOWED}")
-
-
-def _outgoing_array(array: Any, arrays: list[bytes]) -> dict[str, list[Any]]:
-    name = array.dtype.name
-    if name not in ARRAY_TYPES:
-        raise WireError(f"an array is of type {name}; allowed are {', '.join(ARRAY_TYPES)}")
-    arrays.append(array.astype(name, copy=False).tobytes())
-    return {_ARRAY: [name, list(array.shape)]}
-
-
-def decode(payload: bytes) -> Any:
+def decode(payload: bytes | bytearray | memoryview | mmap.mmap, *, binary: bool = False) -> Any:
     """The plain data of a payload; arrays are writable copies. Raises `WireError` for anything that `encode` would not have sent."""
+    with memoryview(payload) as view:
+        return _decoded(view, binary)
+
+
+def _decoded(payload: memoryview, binary: bool) -> Any:
     if len(payload) < _TEXT.size:
         raise WireError("the message is shorter than its header")
     end = _TEXT.size + _TEXT.unpack_from(payload)[0]
     if end > len(payload):
         raise WireError("the message is shorter than its header says")
-    blobs = _Blobs(payload, end)
+    blobs = _Blobs(payload, end, binary)
     try:
-        text = payload[_TEXT.size : end].decode()
+        text = str(payload[_TEXT.size : end], "utf-8")
         value = json.JSONDecoder(object_pairs_hook=blobs.mapping, parse_constant=_not_finite).decode(text)
     except RecursionError as error:
         raise WireError(f"nested deeper than {DEPTH} levels") from error
@@ -136,14 +156,17 @@ def _not_finite(name: str) -> NoReturn:
 class _Blobs:
     """The bytes behind the JSON text, taken array by array while the text is read."""
 
-    def __init__(self, payload: bytes, offset: int) -> None:
+    def __init__(self, payload: memoryview, offset: int, binary: bool) -> None:
         self.payload = payload
         self.offset = offset
+        self.binary = binary
 
     def mapping(self, pairs: list[tuple[str, Any]]) -> Any:
         """A JSON object as the mapping or array that it stands for."""
         if len(pairs) == 1 and pairs[0][0] == _ARRAY:
             return self._array(pairs[0][1])
+        if self.binary and len(pairs) == 1 and pairs[0][0] == _BYTES:
+            return self._bytes(pairs[0][1])
         found = dict(pairs)
         if len(found) != len(pairs):
             raise WireError("a mapping has the same key twice")
@@ -159,18 +182,27 @@ class _Blobs:
             raise WireError("an array is of no type that is allowed")
         if not _is_shape(shape):
             raise WireError("an array has an impossible shape")
-        start, size = self.offset, ARRAY_TYPES[name] * math.prod(shape)
-        if size > len(self.payload) - start:
-            raise WireError("an array is larger than the bytes that came with it")
-        self.offset = start + size
-        content = self.payload[start : self.offset]
+        content = self._next(ARRAY_TYPES[name] * math.prod(shape))
         if name == "bool" and content.strip(b"\0\1"):
             raise WireError("an array of truth values holds something else")
         try:
             numpy = importlib.import_module("numpy")
         except ModuleNotFoundError:
             raise WireError("an array has arrived, and this Python has no numpy") from None
-        return numpy.frombuffer(bytearray(content), dtype=name).reshape(shape)
+        return numpy.frombuffer(content, dtype=name).reshape(shape)
+
+    def _bytes(self, length: Any) -> bytes:
+        if type(length) is not int or length < 0:
+            raise WireError("bytes have an impossible length")
+        return bytes(self._next(length))
+
+    def _next(self, size: int) -> bytearray:
+        """A copy of the next bytes."""
+        start = self.offset
+        if size > len(self.payload) - start:
+            raise WireError("an array is larger than the bytes that came with it")
+        self.offset = start + size
+        return bytearray(self.payload[start : self.offset])
 
 
 def _is_shape(shape: Any) -> bool:

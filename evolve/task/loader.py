@@ -16,7 +16,8 @@ from typing import Any
 from evolve.judge.version import task_version
 from evolve.task import one_file
 from evolve.task.folders import TASK_FILE, find, name_of
-from evolve.task.schema import SandboxTable, StageTable, TaskFile, parse
+from evolve.task.grants import limits
+from evolve.task.schema import StageTable, TaskFile, parse
 from evolve.types import (
     Anchor,
     Axis,
@@ -24,7 +25,6 @@ from evolve.types import (
     Constraint,
     EvaluatorSource,
     Fitness,
-    Limits,
     Needs,
     Objective,
     Program,
@@ -108,7 +108,7 @@ def _task(found: _Found, file: TaskFile) -> Task:
         axes=tuple(Axis(**table.model_dump()) for table in file.axes),
         anchors=tuple(Anchor(**table.model_dump()) for table in file.anchors),
         bound=file.bound.value if file.bound else None,
-        limits=_limits(file.sandbox),
+        limits=limits(file.sandbox, folder),
         context=found.context,
         new_files=tuple(file.program.new_files),
         objectives=tuple(Objective(**table.model_dump()) for table in file.objectives),
@@ -193,10 +193,6 @@ def _interpreter(folder: Path, written: str) -> str:
     if len(expanded.parts) == 1:
         return shutil.which(written) or written
     return str(folder / expanded)
-
-
-def _limits(table: SandboxTable) -> Limits:
-    return Limits(memory=table.memory, preload=tuple(table.preload), artifacts=table.artifacts)
 
 
 def _chosen(where: Path, declared: Mapping[str, Scalar], given: Mapping[str, Scalar]) -> dict[str, Scalar]:

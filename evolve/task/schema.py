@@ -14,7 +14,9 @@ from pydantic import (
     model_validator,
 )
 
-from evolve.task.values import BOUNDED, Cases, Evaluator, FilePath, Finite, Name, Parameters, Size, Threshold
+from evolve.task.grants import SandboxTable
+from evolve.task.table import Table
+from evolve.task.values import BOUNDED, Cases, Evaluator, FilePath, Finite, Name, Parameters, Threshold
 from evolve.types import EvaluatorSource
 from evolve.types.suggest import did_you_mean
 
@@ -22,12 +24,6 @@ from evolve.types.suggest import did_you_mean
 def _module(file: str) -> str:
     """The name by which Python imports a file of a program."""
     return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-
-
-class Table(BaseModel):
-    """A table of `task.toml`."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class ProgramTable(Table):
@@ -168,26 +164,6 @@ class EnvironmentTable(Table):
     python: str = Field(
         min_length=1,
         description="an interpreter, 3.11 or newer: a path (from the task's folder, or absolute, `~` and `$NAME` are replaced) or a command",
-    )
-
-
-class SandboxTable(Table):
-    """`[sandbox]`: what the program's process may use, and how much of it is kept."""
-
-    memory: Size = Field(
-        default=2 << 30,
-        description="memory, with its unit: `KiB`, `MiB` or `GiB`",
-        json_schema_extra={"type": "string", "default": "2GiB"},
-    )
-    artifacts: Size = Field(
-        default=16 << 20,
-        description="how much of one program the evaluator may keep in `artifacts`, all together, as JSON: `KiB`, `MiB` or `GiB`",
-        json_schema_extra={"type": "string", "default": "16MiB"},
-    )
-    preload: list[str] = Field(
-        default=[],
-        description="modules that are imported once, before the process of a program is forked: list `numpy` if programs import it, "
-        "since an import costs more than a fork",
     )
 
 

@@ -6,7 +6,7 @@ left to the engine."""
 import math
 import re
 from pathlib import PurePosixPath
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 
@@ -22,6 +22,8 @@ _FILE: Schema = {
     "type": "string",
     "pattern": r"^(?!/)(?!(?:.*/)?\.\.(?:/|$))(?!(?:\./*)*$)[^\\\u0000-\u001f\u007f]+$",
 }
+_FOLDER: Schema = {"type": "string", "pattern": r"^[^\u0000-\u001f\u007f]+$"}
+_NETWORK: Schema = {"enum": ["off", "loopback"]}
 _SIZE: Schema = {"type": "string", "pattern": r"^0*[1-9][0-9]* ?(?:KiB|MiB|GiB)$"}
 _THRESHOLD: Schema = {
     "anyOf": [
@@ -61,6 +63,23 @@ def _memory(value: object) -> int:
     if match is None or int(match[1]) == 0:
         raise ValueError('a size is written with its unit, such as "512MiB" or "2GiB"')
     return int(match[1]) * _UNITS[match[2]]
+
+
+def _folder(written: str) -> str:
+    if not written or not written.isprintable():
+        raise ValueError("a folder is named by its path, which has no control character")
+    return written
+
+
+def _network(value: object) -> Literal["off", "loopback"]:
+    if value == "off" or value == "loopback":
+        return value
+    if value == "internet":
+        raise ValueError(
+            "a program never reaches the internet, there is no such setting. Do: fetch what it needs beforehand, and name its folder in "
+            'sandbox.read; "loopback" gives it a network of its own'
+        )
+    raise ValueError('network is "off", or "loopback"')
 
 
 def _threshold(value: object) -> float | str | None:
@@ -115,6 +134,8 @@ FilePath = Annotated[str, AfterValidator(_inside), WithJsonSchema(_FILE)]
 Name = Annotated[str, AfterValidator(_identifier), WithJsonSchema(_NAME)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Size = Annotated[int, PlainValidator(_memory), WithJsonSchema(_SIZE)]
+Folder = Annotated[str, AfterValidator(_folder), WithJsonSchema(_FOLDER)]
+Network = Annotated[Literal["off", "loopback"], PlainValidator(_network), WithJsonSchema(_NETWORK)]
 Threshold = Annotated[float | str | None, PlainValidator(_threshold), WithJsonSchema(_THRESHOLD)]
 Evaluator = Annotated[EvaluatorSource, PlainValidator(_evaluator), WithJsonSchema(_EVALUATOR)]
 Parameter = Annotated[Scalar, PlainValidator(_scalar)]

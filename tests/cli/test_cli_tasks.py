@@ -29,6 +29,22 @@ def test_tasks_of_the_current_folder_are_listed(call, home):
     assert "unknown key 'foo'" in lines["broken"]
 
 
+def test_what_a_task_grants_is_listed(call, home):
+    """In a column, and by the keys of its table in JSON."""
+    folder = home / "elsewhere" / "tasks" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "task.toml").write_text('schema = 1\n[sandbox]\nmemfd = true\nshm = "1GiB"\nread = ["data"]\n')
+    for name in ("README.md", "seed.py", "evaluator.py"):
+        (folder / name).write_text("x = 1\n")
+    line = next(line for line in call("task").stdout.splitlines() if line.startswith("mine "))
+    assert f"memfd = true, shm = 1GiB, read = {folder / 'data'}" in line
+    found = {
+        line["name"]: line["grants"] for line in map(json.loads, call("task", "list", "--json").stdout.splitlines())
+    }
+    assert found["mine"] == {"memfd": True, "shm": 1 << 30, "read": [str(folder / "data")]}
+    assert found["circle_packing"] == {}
+
+
 def test_what_a_task_is_about_is_one_short_sentence(call, home):
     """In the table; JSON has the whole line."""
     tasks, long = home / "elsewhere" / "tasks", "Find " + "the right " * 20 + "number."

@@ -38,6 +38,7 @@ def test_it_tells_the_task_what_its_judge_says_and_the_settings(settings):
         "stages       screen, full; at most 25 s in all",
         "evaluator    loads; it also has certify, draw",
         "isolation    reduced: a fake",
+        "grants       nothing beyond the usual",
         "judged with  python 0",
         "axes         size [0, 10] x 5",
         "anchors      8 Later, 3 Early",

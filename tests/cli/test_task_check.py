@@ -15,6 +15,7 @@ def test_every_new_task_passes(call, home, kind):
     assert checked.exit_code == 0, checked.output
     assert "an endless loop" in checked.stdout
     assert "mine may be used: " in checked.stdout
+    assert "grants     nothing beyond the usual\n" in checked.stdout
     assert "failed" not in checked.stdout
     assert "what to do" not in checked.stdout
 

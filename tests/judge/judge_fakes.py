@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from evolve.judge.version import task_version
-from evolve.sandbox import Completed, SessionFailed, Status, Usage
+from evolve.sandbox import Completed, JobKind, SessionFailed, Status, Usage
 from evolve.types import EvaluatorSource, Program, Task
 
 
@@ -17,6 +17,7 @@ class FakeSession:
     answers: Mapping[str, Any]
     usage: Usage
     calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
+    placed: dict[str, bytes] = field(default_factory=dict)
     closed: bool = False
 
     def __enter__(self) -> "FakeSession":
@@ -28,6 +29,15 @@ class FakeSession:
     def run(self, argv: Sequence[str], *, input: str = "", seconds: float | None = None) -> Completed:
         self.calls.append((argv[0], tuple(argv[1:]), {"input": input}))
         return Completed(0, str(self.answers[argv[0]]), "")
+
+    def build(self, argv: Sequence[str], *, input: str = "", seconds: float | None = None) -> Completed:
+        return self.run(argv, input=input, seconds=seconds)
+
+    def keep(self, names: Sequence[str]) -> dict[str, bytes]:
+        return {name: self.answers[name] for name in names}
+
+    def place(self, files: Mapping[str, bytes]) -> None:
+        self.placed.update(files)
 
     def call(self, function: str, *arguments: Any, seconds: float | None = None, **keywords: Any) -> Any:
         self.calls.append((function, arguments, keywords))
@@ -45,17 +55,19 @@ class FakeBox:
     log: str = ""
     isolation: str = "none: a fake"
     opened: list[float] = field(default_factory=list)
+    jobs: list[JobKind] = field(default_factory=list)
     sessions: list[FakeSession] = field(default_factory=list)
     closed: bool = False
 
-    def open(self, program: Program, entry: str, seconds: float) -> FakeSession:
+    def open(self, program: Program, entry: str, seconds: float, job: JobKind = "run") -> FakeSession:
         usage = Usage(seconds=0.2, cpu_seconds=0.25, peak_bytes=1000, strays=0, log=self.log)
         self.opened.append(seconds)
+        self.jobs.append(job)
         self.sessions.append(FakeSession(self.answers, usage))
         return self.sessions[-1]
 
-    def session(self, program: Program, seconds: float) -> FakeSession:
-        return self.open(program, "seed", seconds)
+    def session(self, program: Program, seconds: float, job: JobKind = "run") -> FakeSession:
+        return self.open(program, "seed", seconds, job)
 
     def close(self) -> None:
         self.closed = True

@@ -37,6 +37,25 @@ def test_a_run_is_a_session_of_one_command():
     assert box.sessions[0].closed
 
 
+def test_a_build_is_a_session_of_its_own_for_a_build():
+    """What it leaves is brought into another."""
+    box = FakeBox({"cc": "", "kernel.so": b"ELF", "f": 1})
+    candidate = Candidate(PROGRAM, box.session, 20.0, FakeClock())
+    made = candidate.build(["cc", "-o", "kernel.so"], keep=("kernel.so",), seconds=2.0)
+    assert (made, box.opened, box.jobs, box.sessions[0].closed) == ({"kernel.so": b"ELF"}, [2.0], ["build"], True)
+    with candidate.session(files=made) as session:
+        assert session.call("f") == 1
+    assert (box.jobs, box.sessions[1].placed, box.sessions[0].placed) == (["build", "run"], made, {})
+
+
+def test_a_session_without_files_places_none():
+    """It costs what it did."""
+    box = FakeBox({"f": 1})
+    with Candidate(PROGRAM, box.session, 20.0, FakeClock()).session(files={}) as session:
+        session.call("f")
+    assert box.sessions[0].placed == {}
+
+
 @pytest.mark.parametrize(("seconds", "expected"), [(None, 20.0), (5.0, 5.0), (60.0, 20.0)])
 def test_a_session_never_ends_later_than_the_stage(seconds, expected):
     """An evaluator may give a call less time, not more."""

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,8 @@ def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
         os.kill(os.getpid(), 9)
     if asked == "sleep":
         time.sleep(60)
+    if asked == "pid":
+        return Evaluation.ok(os.getpid())
     if asked == "environment":
         return Evaluation.ok(1.0, artifacts={"judge": dict(os.environ), "candidate": candidate.call("environment")})
     return Evaluation.ok(1.0)
@@ -96,14 +99,16 @@ def asking(what):
 
 @pytest.fixture(scope="module")
 def executor(tmp_path_factory):
-    """Two slots, stages of two seconds, and a secret in the engine's environment."""
+    """Two slots, stages of two seconds, and a secret in the engine's environment; its processes are left open, so that an ordinary user
+    can count their descriptors."""
     os.environ["OPENAI_API_KEY"] = "a-secret-of-the-engine"
+    os.environ["EVOLVE_DEBUG"] = "attach"
     made = LocalExecutor(
         written_task(tmp_path_factory.mktemp("task"), OBEDIENT, stages=(Stage("evaluate", 2.0),)), 2, grace=1.0
     )
     yield made
     made.close()
-    del os.environ["OPENAI_API_KEY"]
+    del os.environ["OPENAI_API_KEY"], os.environ["EVOLVE_DEBUG"]
 
 
 def judged(executor, files, name="1.0"):
@@ -180,6 +185,65 @@ def test_a_job_whose_workers_die_is_internal(executor):
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert told(report) == "the judge process ended in this job, 2 times (exit code 7). Its last output:\nabout to die"
     assert [decode_report(other.result(30)).evaluation.outcome for other in others] == [Outcome.OK] * 6
+
+
+def judges_of(executor, count):
+    """The pids of the judges that answer so many jobs, a job each."""
+    futures = [
+        executor.submit(str(number), encode_job(Job(str(number), "evaluate", files=asking("pid"))))
+        for number in range(count)
+    ]
+    reports = [decode_report(future.result(60)) for future in futures]
+    assert {report.evaluation.outcome for report in reports} == {Outcome.OK}
+    return [int(report.evaluation.fitness) for report in reports]
+
+
+def test_a_worker_that_has_answered_enough_is_replaced(tmp_path):
+    """By a fresh one, with no job lost; one job may have been given ahead."""
+    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1, renewed_after=4)) as single:
+        judges = Counter(judges_of(single, 20))
+        assert len(children_of(single._lifeline.process.pid)) == 1
+    assert set(judges.values()) <= {1, 2, 3, 4, 5}
+    assert 4 <= len(judges) <= 5
+
+
+def test_while_one_worker_is_replaced_the_others_go_on(tmp_path):
+    """Also where they have answered as much: two are never replaced at a time."""
+    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 2, renewed_after=4)) as two:
+        two.describe()
+        judges_of(two, 2)
+        judges = Counter(judges_of(two, 60))
+        assert max(judges.values()) > 8
+        assert waited(lambda: len(set(judges_of(two, 8)) - set(judges)) > 0, 20)
+
+
+def test_a_worker_that_dies_is_no_renewal(tmp_path):
+    """Its job is judged again by the one that follows, which has its own count."""
+    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1, renewed_after=3)) as single:
+        outcomes = [judged(single, asking(what)).evaluation.outcome for what in (1, "die once", 1, "die", 1, 1, 1)]
+    assert outcomes == [Outcome.OK] * 3 + [Outcome.INTERNAL] + [Outcome.OK] * 3
+
+
+CHANGES = {
+    "has changed since the campaign began": ("evaluator.py", OBEDIENT + "\n"),
+    "describes its functions as ('draw',), and the first one as ()": (".later", ""),
+}
+
+
+@pytest.mark.parametrize("message", CHANGES)
+def test_a_fresh_worker_that_is_another_judge_fails_as_infrastructure(tmp_path, message):
+    """Whatever it would say of a program: its scores are not to be compared."""
+    later = (
+        "\nif Path(__file__).with_name('.later').exists():\n    @evaluate.draw\n    def draw(artifacts, trial): ...\n"
+    )
+    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT + later), 1, renewed_after=1)) as single:
+        described = single.describe()
+        name, text = CHANGES[message]
+        (tmp_path / name).write_text(text)
+        assert judged(single, asking(1)).evaluation.outcome is Outcome.OK
+        report = judged(single, asking(1))
+        assert (report.evaluation.outcome, message in told(report)) == (Outcome.INTERNAL, True)
+        assert single.describe() == described
 
 
 def test_a_judge_that_hangs_is_killed(executor):

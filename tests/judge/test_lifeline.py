@@ -19,6 +19,12 @@ def test_only_named_variables_reach_a_judge():
     assert "PYTHONSTARTUP" not in kept
 
 
+def test_a_debugger_is_let_into_all_or_none():
+    """And tracebacks are the engine's own business."""
+    assert "EVOLVE_DEBUG" not in clean_environment({"EVOLVE_DEBUG": "1"})
+    assert clean_environment({"EVOLVE_DEBUG": "attach"})["EVOLVE_DEBUG"] == "attach"
+
+
 def test_modules_are_found_where_the_engine_finds_them():
     """In a checkout as in an installation; never in the working folder by chance."""
     paths = clean_environment({})["PYTHONPATH"].split(os.pathsep)

@@ -91,3 +91,16 @@ def test_the_end_of_what_is_printed_is_kept(ends):
     assert not slot.overhear()
     assert len(slot.printed) == 4096
     assert slot.last_words.endswith(" last")
+
+
+def test_a_retired_worker_takes_nothing_and_is_told_when_it_may_end(ends):
+    """By the end of file; what it has been given is answered before."""
+    slot, sock, output = ends
+    os.close(output)
+    slot.description = Description()
+    slot.give(submitted("1", b"one"), 20.0)
+    slot.retired = True
+    assert not slot.takes(b"job")
+    assert (slot.answered(21.0).id, slot.judged, slot.takes(b"job")) == ("1", 1, False)
+    slot.dismiss(22.0)
+    assert (receive_frame(sock), receive_frame(sock), slot.since) == (b"one", None, 22.0)

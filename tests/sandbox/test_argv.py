@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evolve.sandbox.argv import checked
+from evolve.sandbox.argv import checked, checked_names
 from evolve.types import SandboxError
 
 
@@ -48,3 +48,23 @@ def test_a_command_is_looked_for_where_candidates_find_it(monkeypatch: pytest.Mo
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(SandboxError, match="no command 'sh'"):
         checked(["sh"], "", 0)
+
+
+def test_names_of_files_in_the_candidates_folder_pass() -> None:
+    """Of any kind of sequence, and none at all."""
+    assert checked_names(("kernel.so", "out/x.bin", "./a", "a b\n")) == ["kernel.so", "out/x.bin", "./a", "a b\n"]
+    assert checked_names([]) == []
+
+
+@pytest.mark.parametrize("names", ["kernel.so", [b"kernel.so"], ["a", "a"]])
+def test_names_that_are_no_list_of_texts_are_the_evaluators_mistake(names: Any) -> None:
+    """With an example of one."""
+    with pytest.raises(SandboxError, match=r"named by a list of texts, each once, got .* Do: write \["):
+        checked_names(names)
+
+
+@pytest.mark.parametrize("name", ["", ".", "/etc/passwd", "../x", "a/../../x", "a\0b"])
+def test_a_name_that_leads_out_of_the_folder_is_the_evaluators_mistake(name: str) -> None:
+    """And one that names nothing."""
+    with pytest.raises(SandboxError, match=r"names no file in the candidate's folder\. Do: "):
+        checked_names(["fine", name])

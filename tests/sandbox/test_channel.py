@@ -1,4 +1,4 @@
-"""The judge's ends of the pipes, with a candidate that is played by the test."""
+"""The judge's ends of what leads to a candidate and back, with a candidate that is played by the test."""
 
 import os
 import threading
@@ -8,8 +8,20 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from evolve.sandbox.channel import Channel, RepliesEnded
+from evolve.sandbox.frames import ANSWER, REQUEST, TICKET
 from evolve.sandbox.status import SessionFailed, Status
-from evolve.sandbox.wire import frame
+
+_TICKET = b"ticket 1"
+
+
+def frame(payload: bytes, ticket: bytes = _TICKET) -> bytes:
+    """An answer as it is written."""
+    return ANSWER.pack(ticket, len(payload)) + payload
+
+
+def asked(payload: bytes, ticket: bytes = _TICKET) -> bytes:
+    """A request as it is received."""
+    return REQUEST.pack(ticket, len(payload), False) + payload
 
 
 class Candidate:
@@ -31,7 +43,7 @@ class Candidate:
 
 @pytest.fixture
 def channel() -> Iterator[Channel]:
-    channel = Channel(most=1000, log=100)
+    channel = Channel(most=1000, log=100, draw=lambda size: _TICKET)
     yield channel
     channel.close()
 
@@ -43,15 +55,37 @@ def candidate(channel: Channel) -> Iterator[Candidate]:
     candidate.leave()
 
 
+def test_every_request_has_a_ticket_of_its_own() -> None:
+    """Drawn where nobody can foresee it."""
+    channel = Channel(most=100, log=100)
+    candidate = Candidate(channel)
+    tickets = []
+
+    def answer() -> None:
+        ticket, size, _ = REQUEST.unpack(os.read(candidate.requests, REQUEST.size))
+        os.read(candidate.requests, size)
+        tickets.append(ticket)
+        candidate.reply(frame(b"answer", ticket))
+
+    for _ in range(2):
+        thread = threading.Thread(target=answer)
+        thread.start()
+        channel.exchange([b"asked"], time.monotonic() + 10)
+        thread.join()
+    channel.close()
+    candidate.leave()
+    assert len(set(tickets)) == 2
+
+
 def soon() -> float:
     return time.monotonic() + 0.05
 
 
 def after_the_request(candidate: Candidate, act: Callable[[], None]) -> threading.Thread:
-    """Reads 11 bytes of requests, then acts, as a candidate does that answers when it is asked."""
+    """Reads a header, then acts, as a candidate does that answers when it is asked."""
 
     def wait_and_act() -> None:
-        os.read(candidate.requests, 11)
+        os.read(candidate.requests, REQUEST.size)
         act()
 
     thread = threading.Thread(target=wait_and_act)
@@ -63,25 +97,28 @@ def test_a_request_is_answered(channel: Channel, candidate: Candidate) -> None:
     """What was put in line before goes first."""
     channel.send(b"one")
     thread = after_the_request(candidate, lambda: candidate.reply(frame(b"answer")))
-    assert channel.exchange(b"two", time.monotonic() + 10) == b"answer"
+    assert channel.exchange([b"t", b"wo"], time.monotonic() + 10) == b"answer"
     thread.join()
-    assert os.read(candidate.requests, 100) == frame(b"two")
+    assert os.read(candidate.requests, 100) == b"one" + asked(b"two")
 
 
-def test_a_request_larger_than_a_pipe_arrives(channel: Channel, candidate: Candidate) -> None:
-    """It is written as it is read."""
-    request, received = os.urandom(300_000), bytearray()
+def test_a_request_larger_than_the_sockets_buffer_arrives(
+    channel: Channel, candidate: Candidate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there are no files in memory it is written as it is read."""
+    monkeypatch.delattr(os, "memfd_create", raising=False)
+    request, received = os.urandom(1_000_000), bytearray()
 
     def read_all() -> None:
-        while len(received) < len(frame(request)):
+        while len(received) < len(asked(request)):
             received.extend(os.read(candidate.requests, 1 << 16))
         candidate.reply(frame(b"got it"))
 
     thread = threading.Thread(target=read_all)
     thread.start()
-    assert channel.exchange(request, time.monotonic() + 10) == b"got it"
+    assert channel.exchange([request], time.monotonic() + 10) == b"got it"
     thread.join()
-    assert received == frame(request)
+    assert received == asked(request)
 
 
 @pytest.mark.parametrize(
@@ -90,8 +127,12 @@ def test_a_request_larger_than_a_pipe_arrives(channel: Channel, candidate: Candi
         (b"", Status.TIMEOUT),
         (frame(b"answer")[:-1], Status.TIMEOUT),
         (frame(b"x" * 1001), Status.RESULT_TOO_LARGE),
-        (frame(b"x" * 1001)[:8], Status.RESULT_TOO_LARGE),
-        (b"\x10" + bytes(7), Status.BAD_FRAME),
+        (frame(b"x" * 1001)[: ANSWER.size], Status.RESULT_TOO_LARGE),
+        (ANSWER.pack(_TICKET, 1 << 60), Status.BAD_FRAME),
+        (frame(b"answer", b"ticket 0"), Status.BAD_FRAME),
+        (frame(b"answer", bytes(TICKET)), Status.BAD_FRAME),
+        (b"ticket 2"[:7], Status.TIMEOUT),
+        (b"ticked", Status.BAD_FRAME),
         (b"hello, judge", Status.BAD_FRAME),
         (frame(b"answer") * 2, Status.BAD_FRAME),
         (frame(b"answer") + b"x", Status.BAD_FRAME),
@@ -101,7 +142,7 @@ def test_anything_but_one_frame_fails(channel: Channel, candidate: Candidate, da
     """With the status that names it."""
     thread = after_the_request(candidate, lambda: candidate.reply(data))
     with pytest.raises(SessionFailed) as caught:
-        channel.exchange(b"asked", soon() + 0.2)
+        channel.exchange([b"asked"], soon() + 0.2)
     thread.join()
     assert caught.value.status == status
 
@@ -111,7 +152,7 @@ def test_talking_before_the_question_fails(channel: Channel, candidate: Candidat
     """Even when it is a sound frame."""
     candidate.reply(data)
     with pytest.raises(SessionFailed) as caught:
-        channel.exchange(b"asked", soon())
+        channel.exchange([b"asked"], soon())
     assert (caught.value.status, caught.value.message) == (
         Status.BAD_FRAME,
         "the program sent something before it was asked",
@@ -128,7 +169,7 @@ def test_the_end_of_the_replies_is_told(channel: Channel, candidate: Candidate, 
 
     thread = after_the_request(candidate, part_and_leave)
     with pytest.raises(RepliesEnded) as caught:
-        channel.exchange(b"asked", time.monotonic() + 10)
+        channel.exchange([b"asked"], time.monotonic() + 10)
     thread.join()
     assert caught.value.inside_frame is inside
 
@@ -137,7 +178,7 @@ def test_a_candidate_that_is_gone_before_the_question_has_ended(channel: Channel
     """The broken pipe of the request is not another kind of failure."""
     candidate.leave()
     with pytest.raises(RepliesEnded):
-        channel.exchange(b"asked", time.monotonic() + 10)
+        channel.exchange([b"asked"], time.monotonic() + 10)
 
 
 def test_output_is_kept_to_its_end(channel: Channel, candidate: Candidate) -> None:
@@ -159,7 +200,7 @@ def test_endless_output_delays_no_answer(channel: Channel, candidate: Candidate)
 
     thread = threading.Thread(target=print_and_answer)
     thread.start()
-    assert channel.exchange(b"asked", time.monotonic() + 30) == b"answer"
+    assert channel.exchange([b"asked"], time.monotonic() + 30) == b"answer"
     thread.join()
     assert ended.is_set()
     assert channel.log.total > 1 << 20
@@ -171,5 +212,5 @@ def test_a_closed_output_is_no_reason_to_hurry(channel: Channel, candidate: Cand
     os.close(candidate.output)
     candidate.output = -1
     thread = after_the_request(candidate, lambda: candidate.reply(frame(b"answer")))
-    assert channel.exchange(b"asked", time.monotonic() + 10) == b"answer"
+    assert channel.exchange([b"asked"], time.monotonic() + 10) == b"answer"
     thread.join()

@@ -77,7 +77,7 @@ def test_no_descriptor_is_left_open_here_or_there() -> None:
 @pytest.mark.parametrize(
     ("mode", "text", "message"),
     [
-        (0o644, "", "the command './program' cannot be started: Permission denied"),
+        (0o644, "no program", "the command './program' cannot be started: Exec format error"),
         (0o755, "no program", "the command './program' cannot be started: Exec format error"),
         (None, "", "the command './program' cannot be started: No such file or directory"),
     ],
@@ -88,4 +88,19 @@ def test_a_command_that_cannot_be_started_is_told_so(here: Path, mode: int | Non
         (here / "program").write_text(text)
         (here / "program").chmod(mode)
     with pytest.raises(Missing, match=message):
+        run(["./program"], "", 1, 1)
+
+
+def test_a_program_that_nobody_marked_as_executable_is_run(here: Path) -> None:
+    """As a linker leaves it in a box where modes are not changed."""
+    (here / "program").write_text("#!/bin/sh\necho 42\n")
+    (here / "program").chmod(0o644)
+    assert [run(["./program"], "", 10, 10)[1] for _ in range(2)] == ["42\n", "42\n"]
+    assert [path.name for path in here.iterdir()] == ["program"]
+
+
+def test_a_folder_is_no_command(here: Path) -> None:
+    """Nothing is made of it."""
+    (here / "program").mkdir()
+    with pytest.raises(Missing, match="Permission denied"):
         run(["./program"], "", 1, 1)

@@ -13,11 +13,16 @@ from evolve.sandbox import Box, SessionFailed, Status
 from evolve.types import Limits, Program
 
 _FRAME = """
-import json, os, struct, time
+import json, os, struct, sys, time
+def ticket():
+    place = sys._getframe()
+    while place.f_code.co_name != 'perform':
+        place = place.f_back
+    return place.f_locals['request'].ticket
 def payload(text, blob=b''):
     return struct.pack('>I', len(text)) + text + blob
 def frame(body):
-    return struct.pack('>Q', len(body)) + body
+    return ticket() + struct.pack('>Q', len(body)) + body
 def answer(text):
     return frame(payload(text))
 """
@@ -33,7 +38,7 @@ CASES: dict[str, tuple[str, Status]] = {
     "prints for ever": ("def f():\n while True: print('#' * 1000)", Status.TIMEOUT),
     "stops itself": ("import os, signal\ndef f(): os.kill(os.getpid(), signal.SIGSTOP)", Status.TIMEOUT),
     "never ends its answer": (
-        _FRAME + "def f():\n os.write(4, struct.pack('>Q', 900)); time.sleep(100)",
+        _FRAME + "def f():\n os.write(4, ticket() + struct.pack('>Q', 900)); time.sleep(100)",
         Status.TIMEOUT,
     ),
     "raises": ("def f(): return 1 / 0", Status.ERROR),
@@ -73,7 +78,7 @@ CASES: dict[str, tuple[str, Status]] = {
     "holds a null": ("def f(): return 1\0", Status.NO_ENTRY),
     "answers nonsense": ("import os\ndef f(): os.write(4, b'result: 100%, trust me')", Status.BAD_FRAME),
     "answers twice": (_FRAME + "def f(): os.write(4, answer(b'[\"ok\",1]') * 2)", Status.BAD_FRAME),
-    "announces 2**60 bytes": (_FRAME + "def f(): os.write(4, struct.pack('>Q', 2 ** 60))", Status.BAD_FRAME),
+    "announces 2**60 bytes": (_FRAME + "def f(): os.write(4, ticket() + struct.pack('>Q', 2 ** 60))", Status.BAD_FRAME),
     "stops in the middle": (
         _FRAME + "def f():\n os.write(4, answer(b'[\"ok\",1]')[:-1]); os._exit(0)",
         Status.BAD_FRAME,

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from evolve.sandbox.frames import ANSWER, Request
 from evolve.sandbox.inside import LoadedProgram, Missing, answer, perform, rehearse
-from evolve.sandbox.wire import decode, encode, frame
+from evolve.sandbox.outbox import Outbox
+from evolve.sandbox.wire import decode, encode
 
 
 @pytest.fixture(autouse=True)
@@ -24,11 +26,16 @@ def own_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     sys.modules.update(before)
 
 
+def answered(program: LoadedProgram, request: list[Any]) -> list[Any]:
+    """The reply to a request."""
+    told: list[Any] = decode(b"".join(answer(program, Request(b"", encode(request, binary=True)))), binary=True)
+    return told
+
+
 def reply(source: str, *arguments: Any, name: str = "f") -> list[Any]:
     """What a program of one file answers to a call."""
     program = LoadedProgram({"seed_inside.py": source}, "seed_inside")
-    told: list[Any] = decode(answer(program, encode(["call", name, arguments, {}])))
-    return told
+    return answered(program, ["call", name, arguments, {}])
 
 
 def test_a_function_is_called_with_the_arguments() -> None:
@@ -46,6 +53,11 @@ def test_a_function_is_called_with_the_arguments() -> None:
         ("def f(): return open", "bad_json", "a value is of type builtin_function_or_method"),
         ("def f(): raise ValueError('half \\ud800')", "error", r"half \ud800"),
         ("def g(x): return x\ndef h(): pass", "no_entry", "seed_inside.py has no function 'f'; it has g, h"),
+        (
+            "for n in range(50): exec(f'def g{n:02}(): pass')",
+            "no_entry",
+            "has no function 'f'; it has " + ", ".join(f"g{n:02}" for n in range(20)) + " and 30 more",
+        ),
         ("f = 3", "no_entry", "seed_inside.py has no function 'f'; it has none"),
         ("1 +", "no_entry", "SyntaxError"),
         ("x = '\ud800'", "no_entry", "surrogates not allowed"),
@@ -65,7 +77,7 @@ def test_a_traceback_begins_in_the_program_and_shows_its_lines() -> None:
         {"seed_a.py": "import seed_b\ndef f():\n    seed_b.g()\n", "seed_b.py": "def g():\n    return 1 / 0  # here\n"},
         "seed_a",
     )
-    status, text = decode(answer(program, encode(["call", "f", [], {}])))
+    status, text = answered(program, ["call", "f", [], {}])
     assert status == "error"
     lines = [line for line in text.splitlines() if line.strip(" ~^")]  # newer interpreters underline more
     assert lines[:4] == [
@@ -119,6 +131,35 @@ def test_the_context_is_imported_and_read_beside_the_program() -> None:
     assert program.function("f")() == ["ours", "ours"]
 
 
+def test_what_was_built_is_imported_where_the_program_imports_it() -> None:
+    """It goes before a file of the same name, and a text that is none is told."""
+    files = {
+        "seed_made.py": "import seed_gen\nfrom pathlib import Path\ndef f(): return [seed_gen.X, Path('d').read_text()]",
+        "seed_gen.py": "X = 'theirs'",
+        "d": "theirs",
+    }
+    program = LoadedProgram(files, "seed_made")
+    assert answered(program, ["place", {"seed_gen.py": b"X = 'made'", "d": b"made"}]) == ["ok", None]
+    assert answered(program, ["call", "f", [], {}]) == ["ok", ["made", "made"]]
+    broken = LoadedProgram({"seed_broken.py": "import seed_bytes"}, "seed_broken")
+    answered(broken, ["place", {"seed_bytes.py": b"\xff"}])
+    assert answered(broken, ["call", "f", [], {}]) == [
+        "no_entry",
+        "the file 'seed_bytes.py' is no text: invalid start byte",
+    ]
+
+
+def test_files_are_kept_without_the_program_being_imported(tmp_path: Path) -> None:
+    """As bytes; one that is not there is told."""
+    (tmp_path / "made").write_bytes(b"\xff")
+    program = LoadedProgram({"seed_kept.py": "raise ValueError"}, "seed_kept")
+    assert answered(program, ["keep", ["made"], 10]) == ["ok", {"made": b"\xff"}]
+    assert answered(program, ["keep", ["none"], 10]) == [
+        "no_entry",
+        "the file 'none' cannot be kept: No such file or directory",
+    ]
+
+
 def test_the_import_happens_once() -> None:
     """The program keeps what it has computed between two calls."""
     program = LoadedProgram(
@@ -148,22 +189,28 @@ def test_a_rehearsal_leaves_nothing() -> None:
 
 
 def test_calls_are_answered_until_the_requests_end() -> None:
-    """The first frame is the program, then a reply for each call."""
-    requests, told = os.pipe()
-    heard, replies = os.pipe()
-    first = b'{"files": {"seed_talk.py": "def f(x): return [x]"}, "entry": "seed_talk", "context": {}}'
-    os.write(told, frame(first) + frame(encode(["call", "f", [1], {}])) + frame(encode(["call", "f", [], {"x": 2}])))
-    os.close(told)
-    perform(requests, replies)
+    """The first request is the program, then there is a reply for each, with its ticket; large ones come in a file."""
+    outbox, (heard, replies) = Outbox(), os.pipe()
+    first = b'{"files": {"seed_talk.py": "def f(x): return [len(x)]"}, "entry": "seed_talk", "context": {}}'
+    for ticket, payload in (
+        (b"unasked.", first),
+        (b"ticket 1", encode(["call", "f", ["a"], {}])),
+        (b"ticket 2", encode(["call", "f", [], {"x": "b" * 300_000}])),
+    ):
+        outbox.add(ticket, [payload])
+    assert outbox.write()
+    outbox.close()
+    perform(outbox.theirs, replies)
     os.close(replies)
-    assert os.read(heard, 1000) == frame(encode(["ok", [1]])) + frame(encode(["ok", [2]]))
+    one, two = encode(["ok", [1]]), encode(["ok", [300_000]])
+    assert os.read(heard, 1000) == ANSWER.pack(b"ticket 1", len(one)) + one + ANSWER.pack(b"ticket 2", len(two)) + two
     os.close(heard)
-    os.close(requests)
+    os.close(outbox.theirs)
 
 
 def test_without_a_program_there_is_nothing_to_do() -> None:
     """The judge was gone before it said anything."""
-    requests, told = os.pipe()
-    os.close(told)
-    perform(requests, -1)
-    os.close(requests)
+    outbox = Outbox()
+    outbox.close()
+    perform(outbox.theirs, -1)
+    os.close(outbox.theirs)

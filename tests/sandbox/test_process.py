@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox import Box, Session
+from evolve.sandbox import PLAIN, Box, Session
+from evolve.sandbox.policy import jail_for
 from evolve.sandbox.process import Ended, TemplateLost, TemplateProcess, clean_environment
 from evolve.types import Limits, Program, SandboxError
 
@@ -27,12 +28,12 @@ def test_the_environment_holds_what_is_named_and_nothing_else() -> None:
         "HOME": "/root",
         "OMP_NUM_THREADS": "8",
     }
-    told = clean_environment(judge, "/scratch")
+    told = clean_environment(judge, jail_for("/home", Limits(), sys.executable, PLAIN, -1))
     assert (told["PATH"], told["TZ"], told["HOME"], told["TMPDIR"], told["OMP_NUM_THREADS"]) == (
         "/bin",
         "UTC",
-        "/scratch",
-        "/scratch",
+        "/home/scratch",
+        "/home/scratch",
         "1",
     )
     assert not {"API_KEY", "PYTHONPATH"} & set(told)
@@ -40,7 +41,10 @@ def test_the_environment_holds_what_is_named_and_nothing_else() -> None:
 
 def test_there_is_always_a_path() -> None:
     """A candidate may start the usual programs."""
-    assert clean_environment({}, "/scratch")["PATH"] == "/usr/local/bin:/usr/bin:/bin"
+    assert (
+        clean_environment({}, jail_for("/home", Limits(), sys.executable, PLAIN, -1))["PATH"]
+        == "/usr/local/bin:/usr/bin:/bin"
+    )
 
 
 @pytest.mark.parametrize(

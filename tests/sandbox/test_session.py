@@ -12,7 +12,7 @@ import pytest
 from evolve.sandbox import Box, Session, SessionFailed, Status, WireError
 from evolve.sandbox.channel import Channel
 from evolve.sandbox.process import Ended
-from evolve.types import Limits, Program, SandboxError
+from evolve.types import Grants, Limits, Program, SandboxError
 
 _COUNTER = """
 import time
@@ -79,11 +79,14 @@ def test_one_of_many_calls_that_fails_is_the_failure_of_all(box: Box) -> None:
 
 
 _SHORT = """
-import os, struct
+import os, struct, sys
 def f():
+    frame = sys._getframe()
+    while frame.f_code.co_name != "perform":
+        frame = frame.f_back
     text = b'["ok",[1,2]]'
     payload = struct.pack(">I", len(text)) + text
-    os.write(4, struct.pack(">Q", len(payload)) + payload)
+    os.write(4, frame.f_locals["request"].ticket + struct.pack(">Q", len(payload)) + payload)
     os._exit(0)
 """
 
@@ -309,3 +312,87 @@ def test_a_build_imports_nothing_of_the_program(box: Box) -> None:
         session.build(["true"])
         session.run(["true"])
     assert session.usage.log == ""
+
+
+# --- what a build leaves
+
+
+def test_what_a_build_leaves_is_kept_and_placed_in_another_session(box: Box) -> None:
+    """As bytes, and it may be run there."""
+    with box.open(files(), "seed", 10, "build") as session:
+        session.build(["sh", "-c", r"printf '#!/bin/sh\necho made\n' > made; printf '\377' > out.bin"])
+        made = session.keep(["made", "out.bin"])
+    assert made == {"made": b"#!/bin/sh\necho made\n", "out.bin": b"\xff"}
+    with box.open(files(made="theirs"), "seed", 10) as session:
+        session.place(made)
+        assert session.run(["./made"]).stdout == "made\n"
+        assert session.call("count") == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("true", "the file 'out' cannot be kept: No such file or directory"),
+        ("ln -s /etc/hostname out", "the file 'out' cannot be kept: Too many levels of symbolic links"),
+        ("head -c 1048576 /dev/zero > out", "the answer has 1048613 bytes; 1048576 are allowed"),
+        ("mkfifo out", "the file 'out' cannot be kept: it is no ordinary file"),
+    ],
+)
+def test_what_cannot_be_kept_is_a_build_that_failed(box: Box, line: str, message: str) -> None:
+    """The program's sources decided that."""
+    with box.open(files(), "seed", 10, "build") as session:
+        session.build(["sh", "-c", line])
+        with pytest.raises(SessionFailed) as caught:
+            session.keep(["out"])
+    assert caught.value.status is Status.BUILD_FAILED
+    assert caught.value.message.startswith(message)
+
+
+def test_what_is_kept_may_nearly_fill_an_answer(box: Box) -> None:
+    """Its name crosses beside it."""
+    with box.open(files(), "seed", 10, "build") as session:
+        session.build(["sh", "-c", "head -c 1048000 /dev/zero > out"])
+        assert session.keep(["out"]) == {"out": bytes(1_048_000)}
+
+
+def test_a_session_for_a_build_does_nothing_else(box: Box) -> None:
+    """Whatever may be started there is a compiler's; the evaluator is told where to do the rest."""
+    with box.open(files(), "seed", 10, "build") as session:
+        for ask in (lambda: session.run(["true"]), lambda: session.call("count")):
+            with pytest.raises(
+                SandboxError, match=r"in a session that is for a build alone. Do: .* in another session"
+            ):
+                ask()
+
+
+def test_where_programs_may_start_no_others_a_command_is_the_evaluators_mistake() -> None:
+    """But in a session for a build; calls are as ever."""
+    box = Box(Limits(grants=Grants(execute=False)))
+    try:
+        with box.open(files(), "seed", 10) as session:
+            for ask in (session.build, session.run):
+                with pytest.raises(SandboxError, match=r"the task grants it none. Do: compile with `candidate.build`"):
+                    ask(["true"])
+            assert session.call("count") == 1
+        with box.open(files(), "seed", 10, "build") as session:
+            assert session.build(["true"]).code == 0
+    finally:
+        box.close()
+
+
+def test_files_are_kept_and_placed_before_the_programs_code_has_run(box: Box) -> None:
+    """Afterwards they would be the program's word."""
+    with box.open(files(), "seed", 10) as session:
+        session.run(["true"])
+        for ask in (lambda: session.keep(["seed.py"]), lambda: session.place({"x": b""})):
+            with pytest.raises(SandboxError, match="a build after a run"):
+                ask()
+
+
+def test_a_program_that_lies_where_a_built_file_should_is_at_fault(box: Box) -> None:
+    """A name is a file's or a folder's."""
+    with box.open(Program({"seed.py": _COUNTER, "kernel.so/x": ""}), "seed", 10) as session:
+        session.place({"kernel.so": b"x"})
+        with pytest.raises(SessionFailed, match="cannot lie beside the others") as caught:
+            session.call("count")
+    assert caught.value.status is Status.NO_ENTRY

@@ -12,7 +12,7 @@ import pytest
 import evolve
 from evolve.sandbox import visible
 from evolve.sandbox.paths import is_below, is_shared
-from evolve.sandbox.visible import SYSTEM, Visible, paths_of
+from evolve.sandbox.visible import SYSTEM, Visible, closed_to_others, paths_of, with_links
 from evolve.types import SandboxError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no isolation on Windows")
@@ -205,6 +205,76 @@ def test_a_box_that_cannot_cover_is_given_pieces(tmp_path: Path) -> None:
 def test_hiding_all_leaves_nothing() -> None:
     """Also where what is hidden is around what is visible."""
     assert Visible(("/usr/lib",), ()).hiding("/usr").pieces() == ((), ())
+
+
+def test_folders_to_read_come_with_the_links_to_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a program finds them by the path that its task names; a home is left out, and so is what is not there."""
+    (tmp_path / "sets" / "one").mkdir(parents=True)
+    (tmp_path / "data").symlink_to("sets")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    found = with_links([str(tmp_path / "data" / "one"), str(tmp_path), str(tmp_path / "gone")])
+    assert found == (str(tmp_path / "data"), str(tmp_path / "sets" / "one"))
+
+
+def test_a_folder_that_only_its_owner_may_enter_is_found(tmp_path: Path) -> None:
+    """Of an interpreter below it, the folder that has to be opened is named."""
+    (tmp_path / "home" / "env" / "bin").mkdir(parents=True)
+    (tmp_path / "home").chmod(0o711)
+    before = closed_to_others([str(tmp_path / "home" / "env" / "bin")])
+    assert before != str(tmp_path / "home")  # where tests write may be closed itself
+    (tmp_path / "home").chmod(0o700)
+    assert closed_to_others([str(tmp_path / "home" / "env" / "bin")]) == (before or str(tmp_path / "home"))
+    assert closed_to_others(["/usr/bin", "/no/such/place"]) == ""
+
+
+def answered(monkeypatch: pytest.MonkeyPatch, prefix: Path, base: Path, *folders: Path) -> Visible:
+    """What is found for an interpreter that says this of itself."""
+    answer = {
+        "programs": [str(prefix / "bin" / "python")],
+        "prefixes": [str(prefix), str(base)],
+        "folders": [str(folder) for folder in folders],
+        "editable": [],
+        "engine": [],
+        "plugins": [],
+        "libraries": [],
+    }
+    monkeypatch.setattr(visible, "_asked", lambda *_: answer)
+    return paths_of(str(prefix / "bin" / "python"), PATH)
+
+
+def made(folder: Path, *names: str) -> Path:
+    """A folder with these folders."""
+    for name in names:
+        (folder / name).mkdir(parents=True)
+    return folder
+
+
+def test_an_environment_of_conda_comes_with_its_compilers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And without what else lies in it."""
+    parts = ("bin", "lib/python3.12/site-packages", "include", "libexec", "x86_64-conda-linux-gnu/sysroot")
+    prefix = made(tmp_path / "conda" / "envs" / "one", *parts, "conda-meta", "work")
+    found = answered(monkeypatch, prefix, prefix, prefix / "lib/python3.12", prefix / "lib/python3.12/site-packages")
+    ours = {place for place in found.visible if place.startswith(str(tmp_path))}
+    assert ours == {str(prefix / part.split("/")[0]) for part in parts}
+
+
+def test_an_interpreter_behind_a_link_of_its_version_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As uv keeps them: the folder of a minor version is a link to that of a patch."""
+    store = tmp_path / "uv" / "python"
+    made(store / "cpython-3.12.5", "bin", "lib/python3.12")
+    (store / "cpython-3.12").symlink_to("cpython-3.12.5")
+    prefix = made(tmp_path / "project" / ".venv", "bin", "lib/python3.12/site-packages")
+    (prefix / "bin" / "python").symlink_to(store / "cpython-3.12" / "bin" / "python3")
+    (store / "cpython-3.12.5" / "bin" / "python3").touch()
+    found = answered(monkeypatch, prefix, store / "cpython-3.12", store / "cpython-3.12" / "lib" / "python3.12")
+    ours = {place for place in found.visible if place.startswith(str(tmp_path))}
+    assert ours == {
+        str(prefix / "bin"),
+        str(prefix / "lib"),
+        str(store / "cpython-3.12"),
+        str(store / "cpython-3.12.5" / "bin"),
+        str(store / "cpython-3.12.5" / "lib"),
+    }
 
 
 def test_links_in_a_circle_lead_nowhere(tmp_path: Path) -> None:

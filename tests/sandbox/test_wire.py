@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from hypothesis.extra import numpy as some_numpy
 
-from evolve.sandbox.wire import ARRAY_TYPES, DEPTH, WireError, decode, encode, frame
+from evolve.sandbox.wire import ARRAY_TYPES, DEPTH, WireError, decode, encode, pieces
 
 _TEXT = some.text(some.characters(exclude_categories=["Cs"]), max_size=8)
 _PLAIN = some.recursive(
@@ -81,6 +81,34 @@ def test_a_changed_byte_is_data_or_refused(value: Any, array: Any, place: int, b
         decode(bytes(data))
     except WireError:
         return
+
+
+@settings(max_examples=100, deadline=None)
+@given(some.lists(_PLAIN | _ARRAYS | some.binary(max_size=20), max_size=4), some.data())
+def test_what_was_cut_swapped_or_doubled_is_data_or_refused(values: list[Any], data: Any) -> None:
+    """Also where bytes may cross, and what is accepted can be sent on."""
+    sent = encode(values, binary=True)
+    cuts = sorted(data.draw(some.lists(some.integers(0, len(sent)), min_size=2, max_size=2)))
+    start, middle, end = sent[: cuts[0]], sent[cuts[0] : cuts[1]], sent[cuts[1] :]
+    for changed in (
+        start + middle,
+        start + end,
+        start + middle * 2 + end,
+        middle + start + end,
+        start + middle[::-1] + end,
+    ):
+        try:
+            value = decode(changed, binary=True)
+        except WireError:
+            continue
+        encode(value, binary=True)
+
+
+@settings(max_examples=100, deadline=None)
+@given(some.dictionaries(_TEXT | some.just("$bytes"), some.binary(max_size=20) | _PLAIN, max_size=4))
+def test_bytes_arrive_as_they_were(value: Any) -> None:
+    """Where both sides say so, beside anything else."""
+    assert repr(decode(encode(value, binary=True), binary=True)) == repr(value)
 
 
 class Level(enum.IntEnum):
@@ -216,6 +244,26 @@ def test_an_array_where_there_is_no_numpy_is_refused(monkeypatch: pytest.MonkeyP
         decode(payload('{"$array": ["int8", [1]]}', b"1"))
 
 
-def test_a_frame_tells_its_length() -> None:
-    """Eight bytes, big-endian."""
-    assert frame(b"abc") == b"\0\0\0\0\0\0\0\3abc"
+def test_bytes_cross_only_where_both_sides_say_so() -> None:
+    """And a mapping that looks like some is a mapping."""
+    value = {"a.so": b"\0\xff", "b": [b"", {"$bytes": 1}]}
+    assert decode(encode(value, binary=True), binary=True) == value
+    with pytest.raises(WireError, match="a value is of type bytes"):
+        encode(value)
+    with pytest.raises(WireError, match="begins with a single"):
+        decode(encode(value, binary=True))
+
+
+@pytest.mark.parametrize("length", ["-1", "true", "1.0", "3", '"x"'])
+def test_bytes_that_cannot_be_are_refused(length: str) -> None:
+    """Two came with the text."""
+    with pytest.raises(WireError):
+        decode(payload(f'{{"$bytes": {length}}}', b"xy"), binary=True)
+
+
+def test_a_large_array_is_not_copied_to_be_sent() -> None:
+    """Its piece is the array's own memory."""
+    array = numpy.zeros(3)
+    piece = pieces(array)[1]
+    array[0] = 1.0
+    assert bytes(piece) == array.tobytes()

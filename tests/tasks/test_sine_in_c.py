@@ -42,11 +42,7 @@ def report(box: Box, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Report]:
         return judge(
             job,
             bench,
-            lambda program, seconds: box.open(
-                program,
-                TASK.entry,
-                seconds,
-            ),
+            lambda program, seconds, job="run": box.open(program, TASK.entry, seconds, job),
         )
 
     return report

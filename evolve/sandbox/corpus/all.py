@@ -2,7 +2,26 @@
 
 Invariant: names are unique."""
 
-from evolve.sandbox.corpus import answers, compilers, crashes, disk, memory, processes, processor, state, texts
+from evolve.sandbox.corpus import (
+    answers,
+    compilers,
+    crashes,
+    disk,
+    files,
+    ipc,
+    kill,
+    leak,
+    memory,
+    namespaces,
+    network,
+    privilege,
+    processes,
+    processor,
+    state,
+    surface,
+    texts,
+    trace,
+)
 from evolve.sandbox.corpus.case import Case
 
 GROUPS = (
@@ -13,7 +32,16 @@ GROUPS = (
     answers.CASES,
     texts.CASES,
     crashes.CASES,
-    compilers.CASES,
+    kill.CASES,
+    trace.CASES,
+    leak.CASES,
+    files.CASES,
+    namespaces.CASES,
+    privilege.CASES,
+    network.CASES,
+    surface.CASES,
+    ipc.CASES,
     state.CASES,
+    compilers.CASES,
 )
 CASES: tuple[Case, ...] = tuple(case for group in GROUPS for case in group)

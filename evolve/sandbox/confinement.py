@@ -1,0 +1,144 @@
+"""What a forked process does to itself before it becomes a candidate.
+
+Standard library only, for it lives in the template. Everything that can be prepared is prepared once, in the template; a fork makes some twenty
+system calls. Invariant: after `enter` the process can gain nothing back: no user, no capability, no file, no system call."""
+
+import contextlib
+import os
+import resource
+import signal
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from evolve.sandbox import capabilities, landlock, seccomp
+from evolve.sandbox.jail import Jail
+from evolve.sandbox.kernel import LINUX, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
+
+Job: TypeAlias = Literal["build", "run"]
+"""`build` starts compilers, whatever the task grants; `run` is everything else."""
+
+REQUESTS, REPLIES, FIRST_FREE = 3, 4, 5
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that a template does not hear, though its candidates might send them."""
+_SIGNALS_SCOPED = 6
+_TRUNCATE_HANDLED = 3
+"""Versions of Landlock from which on it knows signals to others, and the truncation of files."""
+
+
+class Confinement:
+    """The layers of one jail, in a template that has entered its root. `folders` may be written by candidates; the first is where they start."""
+
+    def __init__(self, jail: Jail, folders: Sequence[str]) -> None:
+        self._jail = jail
+        self._start = folders[0]
+        self._ruleset = (
+            landlock.prepare(_rules(jail, folders), jail.landlock, loopback=jail.loopback) if jail.landlock else -1
+        )
+        self._filters = {job: _filter(jail, job) for job in ("build", "run")} if jail.seccomp else {}
+        self._programs = {job: seccomp.program(wanted) for job, wanted in self._filters.items() if not wanted.signals}
+        if jail.seccomp:
+            # Here, where root still may; every fork inherits it.
+            capabilities.empty_bounding()
+
+    def enter(self, template: int, seconds: int, files: Sequence[int], job: Job) -> None:
+        """Makes this process, just forked by `template`, a candidate with the descriptors log, requests and replies; the others are still open.
+        Raises `OSError` where a layer cannot be entered."""
+        os.setsid()
+        for ignored in IGNORED:
+            signal.signal(ignored, signal.default_int_handler if ignored is signal.SIGINT else signal.SIG_DFL)
+        log, requests, replies = files
+        for source, number, inherited in (
+            (log, 1, True),
+            (log, 2, True),
+            (requests, REQUESTS, False),
+            (replies, REPLIES, False),
+        ):
+            os.dup2(source, number, inherited)
+        self._limit(seconds)
+        self._drop_rights()
+        if LINUX:
+            # After the change of user, which forgets it.
+            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != template:
+                os._exit(1)
+        os.chdir(self._start)
+        if self._ruleset >= 0:
+            landlock.enter(self._ruleset, self._jail.landlock)
+        if self._filters:
+            seccomp.enter(self._programs.get(job) or seccomp.program(self._filters[job], os.getpid()))
+
+    def _limit(self, seconds: int) -> None:
+        if not self._jail.limits:
+            return
+        resource.setrlimit(resource.RLIMIT_CPU, lowered(resource.RLIMIT_CPU, seconds))
+        if self._jail.seccomp:
+            resource.setrlimit(resource.RLIMIT_NPROC, lowered(resource.RLIMIT_NPROC, self._jail.tasks))
+
+    def _drop_rights(self) -> None:
+        if self._jail.user >= 0:
+            os.setgroups([])
+            os.setresgid(self._jail.user, self._jail.user, self._jail.user)
+            os.setresuid(self._jail.user, self._jail.user, self._jail.user)
+        if not self._jail.seccomp:
+            return
+        # The template's files in /proc are root's; a candidate's are its own, or it could not even be chosen first when memory is out.
+        prctl(PR_SET_DUMPABLE, 1)
+        with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "wb", buffering=0) as score:
+            score.write(b"1000")
+        capabilities.drop(bounding=False)
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+
+
+def limit_template(jail: Jail) -> None:
+    """Limits that the template has and every candidate inherits. Where the system has no such limit, or a lower one, it stays as it is."""
+    if not jail.limits:
+        return
+    wanted = {
+        resource.RLIMIT_DATA: jail.memory,
+        resource.RLIMIT_FSIZE: jail.file_size,
+        resource.RLIMIT_NOFILE: jail.descriptors,
+        resource.RLIMIT_CORE: 0,
+    }
+    if not jail.gpu:  # whose driver reserves far more addresses than there is memory
+        wanted[resource.RLIMIT_AS] = jail.memory
+    for which, most in wanted.items():
+        with contextlib.nullcontext() if LINUX else contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(which, lowered(which, most))
+
+
+def lowered(which: int, most: int) -> tuple[int, int]:
+    """The limit `most`, or what is allowed here where that is less."""
+    _, hard = resource.getrlimit(which)
+    least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    return least, least
+
+
+def _filter(jail: Jail, job: Job) -> seccomp.Filter:
+    """What Landlock of this version does not know is held back here, but for files and processes that a namespace hides anyhow."""
+    alone = jail.namespaces
+    return seccomp.Filter(
+        execute=jail.execute or job == "build" or not jail.template,
+        memfd=jail.memfd,
+        loopback=jail.loopback,
+        gpu=jail.gpu,
+        truncate=not alone and jail.landlock < _TRUNCATE_HANDLED,
+        signals=not alone and jail.landlock < _SIGNALS_SCOPED,
+        metadata=not alone,
+    )
+
+
+def _rules(jail: Jail, folders: Sequence[str]) -> list[landlock.Rule]:
+    rights = {
+        landlock.READ: (*jail.visible, *jail.shown),
+        landlock.Right.READ_DIR: jail.listed,
+        landlock.LOOK: jail.readable,
+        landlock.WRITE: folders,
+        landlock.NODE: (*_DEVICES, *jail.nodes),
+    }
+    rules = [landlock.Rule(path, right, needed=False) for right, paths in rights.items() for path in paths]
+    if jail.namespaces:
+        # Both were made for the slot: neither shows anything of the host.
+        rules += [landlock.Rule(path, landlock.LOOK) for path in ("/proc", "/etc")]
+        rules += [landlock.Rule("/", landlock.Right.READ_DIR)]
+    return rules

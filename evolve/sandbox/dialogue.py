@@ -1,0 +1,120 @@
+"""One question after the other to a candidate process, and how that ended where it did not answer.
+
+Invariant: after a failure of the dialogue itself every further question fails in the same way, and asks nobody."""
+
+import signal
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from evolve.sandbox.channel import Channel, RepliesEnded
+from evolve.sandbox.output import shown
+from evolve.sandbox.process import Ended, TemplateLost
+from evolve.sandbox.status import SessionFailed, Status, Usage
+from evolve.sandbox.wire import Piece, WireError, decode
+
+_PATIENCE = 0.2
+"""Seconds that a process gets to end after its replies have: an exit closes files first, and its code is worth knowing."""
+_CLAIMABLE = {Status.ERROR, Status.MEMORY_LIMIT, Status.BAD_JSON, Status.NO_RESULT, Status.NO_ENTRY}
+_MESSAGE = 10_000
+"""Characters of a failure's message, which is what the program says; an honest one says less."""
+
+
+class Dialogue:
+    """The judge's side, used by one thread. `end` ends the process and tells how it did."""
+
+    def __init__(self, channel: Channel, end: Callable[[float], Ended], seconds: float) -> None:
+        self.closed = False
+        self._channel = channel
+        self._end = end
+        self._opened = time.monotonic()
+        self._deadline = self._opened + seconds
+        self._seconds = seconds
+        self._failure: SessionFailed | None = None
+        self._ended: Ended | None = None
+
+    def check(self) -> None:
+        """Raises the failure that ended the dialogue, where one has."""
+        if self._failure is not None:
+            raise SessionFailed(self._failure.status, self._failure.message, self._failure.signal)
+
+    def ask(self, payload: Sequence[Piece], what: str, seconds: float | None, *, binary: bool = False) -> Any:
+        """The answer to a request, of which `what` is the name in a failure's message; raises `SessionFailed`."""
+        deadline = self._deadline if seconds is None else min(self._deadline, time.monotonic() + seconds)
+        try:
+            status, value = _answer(self._channel.exchange(payload, deadline), binary)
+        except RepliesEnded as ended:
+            self._failure = self._unanswered(what, ended.inside_frame)
+            raise self._failure from None
+        except SessionFailed as failure:
+            self._failure = _named(failure, what, self._seconds if seconds is None else min(seconds, self._seconds))
+            raise self._failure from None
+        if status is Status.OK:
+            return value
+        raise SessionFailed(status, shown(value, _MESSAGE))
+
+    def close(self) -> tuple[Usage, SessionFailed | None]:
+        """Ends the candidate and all that it started; gives what was used, and what was wrong that no question has brought to light."""
+        self.closed = True
+        failure = self._finish(0.0) if self._ended is None else None
+        if failure is None and self._failure is None and self._channel.spoke():
+            failure = SessionFailed(Status.BAD_FRAME, "the program sent something that it was not asked for")
+        self._channel.close()
+        seconds, log = time.monotonic() - self._opened, self._channel.log.text()
+        ended = self._ended or Ended(0, killed=True, cpu_seconds=0.0, peak_bytes=0, strays=0)
+        usage = Usage(seconds, ended.cpu_seconds, ended.peak_bytes, ended.strays, log)
+        return usage, failure if self._failure is None else None
+
+    def _finish(self, patience: float) -> SessionFailed | None:
+        try:
+            self._ended = self._end(patience)
+        except TemplateLost as lost:
+            return SessionFailed(Status.BROKEN, str(lost))
+        if self._ended.problem:
+            return SessionFailed(Status.BROKEN, f"a candidate's process could not be confined: {self._ended.problem}")
+        return None
+
+    def _unanswered(self, what: str, inside_frame: bool) -> SessionFailed:
+        """Why there is no answer, by how the process ended."""
+        lost = self._finish(_PATIENCE)
+        if lost is not None or self._ended is None:
+            return lost or SessionFailed(Status.BROKEN, "the session has no end")
+        if self._ended.exceeded:
+            return SessionFailed(Status.MEMORY_LIMIT, f"{what} used more memory than the program may have")
+        if self._ended.code < 0 and not self._ended.killed:
+            return signalled(-self._ended.code, self._ended.cpu_seconds, self._seconds)
+        if inside_frame:
+            return SessionFailed(Status.BAD_FRAME, f"{what} ended in the middle of its answer")
+        how = "closed its answers' pipe" if self._ended.killed else f"exited with code {self._ended.code}"
+        return SessionFailed(Status.NO_RESULT, f"{what} {how} instead of answering")
+
+
+def signalled(number: int, cpu_seconds: float, seconds: float) -> SessionFailed:
+    """The failure of a process that this signal ended; a kill beyond its `seconds` of processor time is a time-out."""
+    if number == signal.SIGKILL and cpu_seconds > seconds:
+        return SessionFailed(Status.TIMEOUT, f"the program used {cpu_seconds:.1f} s of processor time", number)
+    try:
+        name = signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        name = "no name"
+    return SessionFailed(Status.SIGNAL, f"the program was ended by signal {number} ({name})", number)
+
+
+def _answer(payload: bytes, binary: bool) -> tuple[Status, Any]:
+    """A reply as what it claims; raises `SessionFailed` for one that no honest process sends."""
+    try:
+        reply = decode(payload, binary=binary)
+    except WireError as error:
+        raise SessionFailed(Status.BAD_JSON, f"the answer is no plain data: {shown(str(error), _MESSAGE)}") from error
+    if type(reply) is not list or len(reply) != 2 or type(reply[0]) is not str:
+        raise SessionFailed(Status.BAD_JSON, "the answer is not of the form in which answers come")
+    if reply[0] == Status.OK:
+        return Status.OK, reply[1]
+    if reply[0] not in _CLAIMABLE or type(reply[1]) is not str:
+        raise SessionFailed(Status.BAD_JSON, "the answer claims a status that a program cannot have")
+    return Status(reply[0]), reply[1]
+
+
+def _named(failure: SessionFailed, what: str, seconds: float) -> SessionFailed:
+    limit = f" ({what}, {seconds:g} s)" if failure.status is Status.TIMEOUT else f" ({what})"
+    return SessionFailed(failure.status, failure.message + limit)

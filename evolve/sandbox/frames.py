@@ -1,0 +1,84 @@
+"""How messages are marked on their way to a candidate and back, and the candidate's end of the requests.
+
+A request is a header (a ticket of 8 bytes, the payload's length, and whether the payload lies in a file that comes with the header) and,
+where it lies in no file, the payload. An answer is the ticket of its request, its length, and the payload. Numbers are big-endian.
+
+Standard library only, for it lives in the template. Invariant: a ticket is drawn at random when its request is sent, so an answer that
+bears it was written by a process that has read the request: none can be prepared before, and an old one is none."""
+
+import mmap
+import os
+import socket
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+TICKET = 8
+REQUEST = struct.Struct(">8sQ?")
+ANSWER = struct.Struct(">8sQ")
+_CHUNK = 1 << 20
+_SMALL = 1 << 16
+_FILE = struct.Struct("=i")
+_ONE_FILE = socket.CMSG_LEN(_FILE.size)
+_MAPPING = mmap.MAP_PRIVATE | getattr(
+    mmap, "MAP_POPULATE", 0
+)  # a shared mapping of a sealed file is refused before Linux 6.7
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked. A payload in a file is mapped, its descriptor closed with the mapping: `close` it once it is decoded."""
+
+    ticket: bytes
+    payload: bytes | mmap.mmap
+
+    def close(self) -> None:
+        """Gives back what holds the payload."""
+        if isinstance(self.payload, mmap.mmap):
+            self.payload.close()
+
+
+def receive(requests: socket.socket) -> Request | None:
+    """The next request; None at the end. Raises `OSError` where this process has no descriptor left for a file that was sent."""
+    header, files = b"", b""
+    while len(header) < REQUEST.size:
+        data, passed, _, _ = requests.recvmsg(REQUEST.size - len(header), _ONE_FILE)
+        if not data:
+            return None
+        header += data
+        files += b"".join(content for _, _, content in passed)
+    ticket, length, lies_in_file = REQUEST.unpack(header)
+    payload = _mapped(files, length) if lies_in_file else _read(requests, length)
+    return None if payload is None else Request(ticket, payload)
+
+
+def _mapped(files: bytes, length: int) -> mmap.mmap:
+    if not files:
+        raise OSError("a request came without its file: too many are open")
+    (file,) = _FILE.unpack(files)
+    try:
+        return mmap.mmap(file, length, flags=_MAPPING, prot=mmap.PROT_READ)
+    finally:
+        os.close(file)
+
+
+def _read(requests: socket.socket, size: int) -> bytes | None:
+    found = requests.recv(min(size, _CHUNK)) if size else b""
+    if len(found) == size:
+        return found
+    rest = bytearray(found)
+    while chunk := requests.recv(min(size - len(rest), _CHUNK)):
+        rest += chunk
+        if len(rest) == size:
+            return bytes(rest)
+    return None
+
+
+def reply(replies: int, ticket: bytes, pieces: Sequence[bytes | memoryview]) -> None:
+    """Writes an answer; a short one at once."""
+    size = sum(map(len, pieces))
+    header = ANSWER.pack(ticket, size)
+    for data in [b"".join((header, *pieces))] if size <= _SMALL else [header, *pieces]:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(replies, rest) :]

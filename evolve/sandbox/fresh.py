@@ -1,0 +1,51 @@
+"""A session in an interpreter of its own, for what must not be forked from a warm one: runtimes that start threads or devices at import.
+
+`command` is what the candidate's process becomes, by `exec`, as its last step, with descriptors 0 to 4 inheritable; `main` is its life then. Standard
+library and siblings only, for it lives in the template. Invariant: the program finds the interpreter as a fork of a template would be: the same
+modules, none of evolve's, nothing on its command line or path that a plain Python has not."""
+
+import gc
+import importlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from evolve.sandbox.inside import perform
+
+FOLDER = str(Path(__file__).parent.parent)
+"""Where the package `evolve` lies, as this process sees it."""
+_REQUESTS, _REPLIES = 3, 4
+# The packages are made by hand, without their `__init__.py`: what these import is no business of a candidate's process.
+_PROGRAM = """
+import json, sys, types
+folder, preload = json.loads(sys.argv[1])
+for name, place in (("evolve", folder), ("evolve.sandbox", folder + "/sandbox")):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = [place]
+from evolve.sandbox.fresh import main
+for name in [name for name in sys.modules if name.partition(".")[0] == "evolve"]:
+    del sys.modules[name]
+del folder, name, place, json, sys, types
+main(preload)
+"""
+
+
+def command(python: str, folder: str, preload: Sequence[str]) -> list[str]:
+    """The arguments of the interpreter `python`, which finds the package `evolve` in `folder` and imports the modules `preload`. To be given the
+    environment of a template, of which it reads Python's own variables: so `-I` would lose the fixed hashes, and the rest of it stands here."""
+    return [python, "-s", "-P", "-B", "-c", _PROGRAM, json.dumps([folder, list(preload)])]
+
+
+def main(preload: Sequence[str]) -> None:
+    """Imports, then answers until the requests end. What cannot be imported ends the process with code 1 and its last words on standard error; so a
+    session without a request tells whether all can."""
+    del sys.argv[1:]
+    for name in preload:
+        importlib.import_module(name)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    gc.collect()
+    gc.freeze()
+    perform(_REQUESTS, _REPLIES)
+    os._exit(0)  # as a fork of a template ends: nothing that a library does at its end is waited for

@@ -1,0 +1,76 @@
+"""From what a task may use and what a machine offers to one jail.
+
+Judge side. Invariant: whatever a task grants, the engine, its tasks and its logs stay hidden."""
+
+import os
+from pathlib import Path
+
+from evolve.sandbox.jail import Jail
+from evolve.sandbox.means import Means
+from evolve.sandbox.visible import Visible, paths_of
+from evolve.types import Limits, SandboxError
+
+_GPU_NODES = ("nvidia[0-9]*", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps/*")
+"""Below /dev. What others report that CUDA needs; not yet seen to be enough on a machine with such a device."""
+_GPU_READABLE = ("/sys", "/proc/driver/nvidia", "/run/nvidia-persistenced")
+_OWN = os.fspath(Path(__file__).resolve().parent)
+"""The candidate's side of the wire, which an interpreter that is started in the box has to import."""
+_NETWORKLESS = (
+    "its network is the machine's: a loopback of its own needs namespaces. Do: run where level strict is reached"
+)
+
+
+def jail_for(home: str, limits: Limits, python: str, means: Means, user: int) -> Jail:
+    """The jail of a template that runs `python` in its own folder `home`, whose candidates become `user` (-1: nobody else). Raises
+    `SandboxError` for a grant that these means cannot give."""
+    grants, boxed = limits.grants, means.seccomp
+    if grants.network == "loopback" and boxed and not means.namespaces:
+        raise SandboxError(f"the task grants its candidates the network `loopback`, and here {_NETWORKLESS}")
+    found = paths_of(python) if boxed else Visible((), ())
+    if user >= 0 and not means.namespaces:
+        _check_reachable(python, found)
+    open_places, listed = (found.visible, ()) if means.namespaces else found.pieces()
+    return Jail(
+        home=home,
+        namespaces=means.namespaces,
+        landlock=means.landlock,
+        seccomp=means.seccomp,
+        cgroup=means.cgroup,
+        limits=means.limits,
+        user=user,
+        visible=open_places,
+        listed=listed,
+        hidden=found.hidden,
+        readable=(*grants.read, *(_GPU_READABLE if grants.gpu else ())),
+        shown=() if grants.template else (_OWN,),
+        nodes=_nodes() if grants.gpu else (),
+        preload=limits.preload,
+        memory=limits.memory,
+        file_size=limits.file_size,
+        descriptors=limits.descriptors,
+        tasks=limits.tasks,
+        scratch=limits.scratch,
+        inodes=limits.inodes,
+        shm=grants.shm,
+        threads=grants.threads,
+        execute=grants.execute,
+        memfd=grants.memfd,
+        gpu=bool(grants.gpu),
+        loopback=grants.network == "loopback",
+        template=grants.template,
+    )
+
+
+def _check_reachable(python: str, found: Visible) -> None:
+    """Candidates are another user than the judge here, and have no file tree of their own: what they run must be open to everybody."""
+    for place in (os.path.realpath(python), *found.visible):
+        for folder in reversed(Path(place).parents):
+            if not folder.stat().st_mode & 0o001:
+                raise SandboxError(
+                    f"candidates cannot run {python!r}: {folder} is closed to everybody but its owner, and candidates are a user of their own. "
+                    "Do: make the environment outside of a home folder, or run where namespaces are allowed, which show it to them"
+                )
+
+
+def _nodes(devices: Path = Path("/dev")) -> tuple[str, ...]:
+    return tuple(sorted(os.fspath(path) for pattern in _GPU_NODES for path in devices.glob(pattern)))

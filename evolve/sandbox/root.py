@@ -1,0 +1,175 @@
+"""A file tree of a slot's own: what a candidate may see of the host, for reading, and nothing else.
+
+Standard library only, for it lives in the outer process of a template. The tree is a small tmpfs into which the visible folders are bound at the
+places where they are on the host, so that every path means the same inside.
+
+Invariant: nothing in the tree can be written but the folders that are mounted afresh between two sessions; the host's tree cannot be reached
+any more once `enter` has returned."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from evolve.sandbox.jail import Jail
+from evolve.sandbox.kernel import (
+    CLONE_NEWNS,
+    MNT_DETACH,
+    MS_BIND,
+    MS_NODEV,
+    MS_NOEXEC,
+    MS_NOSUID,
+    MS_PRIVATE,
+    MS_RDONLY,
+    MS_REC,
+    MS_REMOUNT,
+    mount,
+    pivot_root,
+    unmount,
+    unshare,
+)
+
+SCRATCH = "/scratch"
+SHARED_MEMORY = "/dev/shm"
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_LINKS = {
+    "/dev/fd": "/proc/self/fd",
+    "/dev/stdin": "/proc/self/fd/0",
+    "/dev/stdout": "/proc/self/fd/1",
+    "/dev/stderr": "/proc/self/fd/2",
+    "/tmp": SCRATCH,
+    "/var/tmp": SCRATCH,
+}
+_FOLDERS = (SCRATCH, SHARED_MEMORY, "/proc", "/etc")
+_KEPT_FLAGS = MS_NOSUID | MS_NODEV | MS_NOEXEC
+"""Flags of a mount that `statvfs` reports under the same numbers; whoever is not root may not take them away."""
+
+
+def enter(jail: Jail, user: int) -> None:
+    """Builds the tree at the jail's home, an empty folder of the host, and makes it this process's root; it is the first process of a
+    namespace. What may be read and not run is bound like what is visible. `user` is who candidates are. Raises `OSError`; what is visible and
+    not there is left out."""
+    tree = Tree(Path(jail.home))
+    for path in sorted(set(map(_placed, jail.visible))):
+        tree.bind(path, 0)
+    for path in sorted(set(map(_placed, jail.readable))):
+        tree.bind(path, MS_NOEXEC)
+    for path in map(Path, jail.hidden):
+        tree.hide(path, [Path(place) for place in jail.shown if Path(place).is_relative_to(path)])
+    for path in map(Path, (*_DEVICES, *jail.nodes)):
+        if path.exists():
+            tree.bind_file(path)
+    for name, target in _LINKS.items():
+        tree.link(Path(name), target)
+    tree.write_names(user)
+    # Before the host's own /proc is out of reach: whoever is not root may mount one only where it sees one.
+    _mount_processes(str(tree.at(Path("/proc"))), privileged=jail.user >= 0)
+    os.chdir(tree.place)
+    pivot_root()
+    unmount(".", MNT_DETACH)
+    os.chdir("/")
+    mount("", "/", "", MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
+
+
+def _placed(path: str) -> Path:
+    """The path with no link among its parents: one that leads out of the tree would have us make folders on the host."""
+    return Path(path).parent.resolve() / Path(path).name
+
+
+def _mount_processes(place: str, *, privileged: bool) -> None:
+    """Mounts the /proc of this namespace of processes; raises `OSError` where the kernel refuses, as where the host's own is covered in part.
+    Candidates see there what is theirs, as far as the template then still sees all: one that is not root could be shut out by a program
+    that nobody may read."""
+    flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
+    mount("proc", place, "proc", flags, "hidepid=2" if privileged else "")
+
+
+class Tree:
+    """The tree that is being built at `place`. Paths are the host's, which are the tree's own later."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self._bound: list[Path] = []
+        unshare(CLONE_NEWNS)
+        mount("", "/", "", MS_REC | MS_PRIVATE)
+        mount("tmpfs", str(place), "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755")
+        for folder in map(Path, _FOLDERS):
+            self.at(folder).mkdir(parents=True)
+
+    def at(self, path: Path) -> Path:
+        """Where a path of the host lies while the tree is built."""
+        return self.place / path.relative_to("/")
+
+    def bind(self, path: Path, flags: int) -> None:
+        """Shows a folder with all that is below it, a file or a link, for reading."""
+        if any(path.is_relative_to(folder) for folder in self._bound):
+            return
+        if path.is_symlink():
+            self.link(path, str(path.readlink()))
+        elif path.is_dir():
+            self.at(path).mkdir(parents=True, exist_ok=True)
+            mount(str(path), str(self.at(path)), "", MS_BIND | MS_REC)
+            for place in _mounts_below(str(self.at(path))):
+                _close(place, flags)
+            self._bound.append(path)
+        elif path.exists():
+            self.bind_file(path)
+            _close(str(self.at(path)), flags)
+
+    def bind_file(self, path: Path) -> None:
+        """Shows a file, or a device with the rights that it has."""
+        target = self.at(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.touch()
+        mount(str(path), str(target), "", MS_BIND)
+
+    def link(self, path: Path, target: str) -> None:
+        """Makes a link, where there is nothing."""
+        if not os.path.lexists(self.at(path)):
+            self.at(path).parent.mkdir(parents=True, exist_ok=True)
+            self.at(path).symlink_to(target)
+
+    def hide(self, path: Path, shown: Sequence[Path] = ()) -> None:
+        """Covers a folder by an empty one, but for what is `shown` of it, and a file by an empty one."""
+        target = self.at(path)
+        if shown:
+            target.mkdir(parents=True, exist_ok=True)
+        if target.is_symlink() or not target.exists():
+            return
+        if target.is_dir():
+            mount("tmpfs", str(target), "tmpfs", _KEPT_FLAGS, "size=64k,mode=755")
+            for place in shown:
+                self.at(place).mkdir(parents=True)
+                mount(str(place), str(self.at(place)), "", MS_BIND | MS_REC)
+                _close(str(self.at(place)), 0)
+            _close(str(target), MS_NOEXEC)
+        else:
+            mount("/dev/null", str(target), "", MS_BIND)
+
+    def write_names(self, user: int) -> None:
+        """What the C library looks up: who the user is, and where names come from."""
+        texts = {
+            "passwd": f"candidate:x:{user}:{user}::{SCRATCH}:/bin/sh\n",
+            "group": f"candidate:x:{user}:\n",
+            "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+            "hosts": "127.0.0.1 localhost\n",
+        }
+        for name, text in texts.items():
+            if not os.path.lexists(self.at(Path("/etc", name))):
+                self.at(Path("/etc", name)).write_text(text)
+
+
+def _close(path: str, flags: int) -> None:
+    """No writing, no devices and no other user's rights in what was bound."""
+    kept = os.statvfs(path).f_flag & _KEPT_FLAGS
+    mount("", path, "", MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | flags | kept)
+
+
+def _mounts_below(target: str) -> list[str]:
+    """The mount at `target` and those within it."""
+    found = []
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        # Spaces and the like are written as octal numbers.
+        path = line.split()[4].encode().decode("unicode_escape").encode("latin-1").decode("utf-8", "surrogateescape")
+        if path == target or path.startswith(target + "/"):
+            found.append(path)
+    return found

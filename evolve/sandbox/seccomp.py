@@ -1,0 +1,328 @@
+"""Which system calls a candidate may make, and what the others answer: a seccomp filter for x86_64.
+
+Standard library and siblings only, for it lives in the template. It closes what neither Landlock nor namespaces close (sockets of every kind, kernel
+interfaces that few programs need) and, where those are missing or old, some of what they would have closed; `Filter` says which.
+Invariant: every call that is known stands in exactly one row of `table`, and a call that is not known does not exist."""
+
+import ctypes
+import errno
+import functools
+import platform
+import struct
+import sys
+from dataclasses import dataclass
+
+from evolve.sandbox import kernel
+from evolve.sandbox.bpf import ALL_BITS, ALLOW, SUCCEED, Verdict, When, assembled, fail
+from evolve.sandbox.system_calls import NUMBERS
+
+MACHINES = ("x86_64",)
+"""For these there is a table."""
+AUDIT_ARCH_X86_64 = 0xC000003E
+X32 = 0x40000000
+"""Numbers from here on are another set of calls on the same machine, by which a filter is easily passed."""
+OWN = 0x5EC0FFEE
+"""Stands in the program for the number of the process that will enter; no process has it."""
+_MINUS_OWN = -OWN & ALL_BITS
+_SET_MODE_FILTER, _SPECULATION_ALLOWED = 1, 4
+"""The second leaves the processor's speculation as it is, as every kernel from 5.16 on does anyway: older ones would slow the candidate down, to
+protect what is in its own memory."""
+
+_EPERM, _EACCES, _ENOSYS = fail(errno.EPERM), fail(errno.EACCES), fail(errno.ENOSYS)
+_ENOTTY, _ENOTSUP = fail(errno.ENOTTY), fail(errno.EOPNOTSUPP)
+
+_NEW_NAMESPACES = 0x7E020000
+_CLONE_PARENT, _CLONE_PTRACE = 0x8000, 0x2000
+_O_TRUNC, _ACCESS, _WRITING = 0o1000, 3, (1, 2)
+_FILE_KIND, _REGULAR, _FIFO = 0o170000, 0o100000, 0o010000
+_UNIX, _INET, _INET6 = 1, 2, 10
+_SOCKET_KIND, _STREAM, _DATAGRAM, _SEQPACKET = 0xF, 1, 2, 5
+_TCP, _UDP = 6, 17
+_SOL_SOCKET, _ATTACHED_PROGRAMS = 1, (26, 50, 51, 52)
+_SET_OWNER, _SET_SIGNAL, _SET_OWNER_EX, _SET_LEASE, _NOTIFY = 8, 10, 15, 1024, 1026
+_PR_SET_MM, _PR_SCHED_CORE = 35, 62
+_MFD_EXEC = 0x10
+_NEW_LISTENER = 8
+_TERMINAL = (0x5401, 0x540F, 0x5411, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x5452, 0x5460)
+"""TCGETS, TIOCGPGRP, TIOCOUTQ, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, FIOASYNC, FIOQSIZE."""
+_COPYING = (0x40049409, 0x4020940D, 0xC020660B, 0x80086601)
+"""FICLONE, FICLONERANGE, FS_IOC_FIEMAP, FS_IOC_GETFLAGS."""
+_OF_DEVICES = tuple(kind << 8 for kind in (0x00, 0x46, 0x47, 0x4B, 0x64, 0x6D))
+"""Kinds of `ioctl` that are a GPU's: NVIDIA's memory (it numbers from 0) and devices, Windows' adapter, AMD's compute, the kernel's graphics, NVIDIA's modes.
+What is not among them with no grant: words put into another's terminal, attributes and subvolumes of file systems, owners of sockets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What the filter lets through. Granted: `execute` programs, `memfd` files in memory, `loopback` sockets of TCP and UDP, `gpu` the
+    devices' own `ioctl` (and memfd, which its driver needs).
+
+    Held back here since nothing else does it: `truncate` of files that may not be written (where Landlock is below 3), `signals` to
+    other processes than the own one and the group that it leads (neither a pid namespace nor Landlock 6), `metadata`, that is changes of modes, owners and times (where
+    files of the same user are in sight; Landlock has no such right). Such a change succeeds and is not made: `cp -p`, `tar`, `shutil.copy` go on,
+    while a refusal would end them."""
+
+    execute: bool = True
+    memfd: bool = False
+    loopback: bool = False
+    gpu: bool = False
+    truncate: bool = False
+    signals: bool = False
+    metadata: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Some calls, what they answer, and why."""
+
+    names: str
+    verdict: Verdict
+    why: str
+
+
+def supported() -> bool:
+    """Whether this machine has a table and this kernel takes a filter. Asking changes nothing: the program that is offered lies nowhere."""
+    if not kernel.LINUX or platform.machine() not in MACHINES or sys.maxsize < 1 << 32:
+        return False
+    try:
+        kernel.syscall("seccomp", NUMBERS["seccomp"], _SET_MODE_FILTER, _SPECULATION_ALLOWED, ctypes.c_void_p())
+    except OSError as error:
+        return error.errno == errno.EFAULT
+    return False
+
+
+def program(wanted: Filter, own_pid: int = 0) -> bytes:
+    """The program to `enter`. It is assembled once for each `Filter`; `own_pid` is the number of the process that will enter, and counts
+    only where `signals` are held back: without it, no signal goes anywhere but to the own group."""
+    parts = _parts(wanted)
+    if len(parts) == 1:
+        return parts[0]
+    here, there = (value.to_bytes(4, sys.byteorder) for value in (own_pid, -own_pid & ALL_BITS))
+    return b"".join((parts[0], here, parts[1], there, parts[2]))
+
+
+def enter(made: bytes) -> None:
+    """Holds this process, of one thread, and all its future children to the program, for good. Raises `OSError`: EACCES without
+    `PR_SET_NO_NEW_PRIVS`."""
+    instructions = ctypes.create_string_buffer(made, len(made))
+    offered = struct.pack("@HP", len(made) // 8, ctypes.addressof(instructions))
+    kernel.syscall("seccomp", NUMBERS["seccomp"], _SET_MODE_FILTER, _SPECULATION_ALLOWED, ctypes.c_char_p(offered))
+
+
+@functools.cache
+def _parts(wanted: Filter) -> tuple[bytes, ...]:
+    """The program, in three parts where the own number and its negative have to stand between them."""
+    verdicts = {NUMBERS[name]: row.verdict for row in table(wanted) for name in row.names.split()}
+    made = assembled(AUDIT_ARCH_X86_64, verdicts, _ENOSYS, X32)
+    values = [value for _, _, _, value in struct.iter_unpack("=HBBI", made)]
+    if OWN not in values:
+        return (made,)
+    here, there = (8 * values.index(value) + 4 for value in (OWN, _MINUS_OWN))
+    return made[:here], made[here + 4 : there], made[there + 4 :]
+
+
+def table(wanted: Filter) -> tuple[Row, ...]:
+    """All that is known, and what it answers."""
+    return _USUAL + _ABSENT + _DENIED + _asked(wanted) + _granted(wanted) + _held_back(wanted)
+
+
+_USUAL = (
+    Row(
+        "read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close close_range dup dup2 dup3 pipe pipe2 sendfile splice "
+        "tee vmsplice copy_file_range readahead fadvise64 fallocate ftruncate fsync fdatasync sync_file_range flock poll ppoll select pselect6",
+        ALLOW,
+        "work on descriptors that the process has: what they are was decided when they were opened",
+    ),
+    Row(
+        "creat stat lstat fstat newfstatat statx statfs fstatfs access faccessat faccessat2 readlink readlinkat getdents getdents64 getcwd "
+        "chdir fchdir umask rename renameat renameat2 mkdir mkdirat rmdir link linkat symlink symlinkat unlink unlinkat",
+        ALLOW,
+        "files: Landlock or the private root decides where; whether a path exists is not hidden by Landlock",
+    ),
+    Row(
+        "mmap munmap mprotect mremap madvise brk msync mincore mlock mlock2 munlock mlockall munlockall remap_file_pages pkey_mprotect pkey_alloc "
+        "pkey_free mseal map_shadow_stack get_mempolicy membarrier rseq",
+        ALLOW,
+        "the own memory; limits bound it",
+    ),
+    Row(
+        "fork vfork exit exit_group wait4 waitid getpid gettid getppid getpgrp getpgid setpgid getsid setsid set_tid_address set_robust_list futex "
+        "futex_waitv futex_wake futex_wait futex_requeue sched_yield arch_prctl pidfd_open getcpu restart_syscall rseq_slice_yield",
+        ALLOW,
+        "own processes and threads; limits bound their number",
+    ),
+    Row(
+        "getuid geteuid getgid getegid getgroups getresuid getresgid capget capset getpriority sched_getaffinity sched_getparam sched_getscheduler sched_getattr "
+        "sched_get_priority_max sched_get_priority_min sched_rr_get_interval ioprio_get getrlimit setrlimit getrusage times sysinfo uname getrandom",
+        ALLOW,
+        "questions about oneself and the machine; limits and capabilities can only be lowered",
+    ),
+    Row(
+        "rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigsuspend sigaltstack pause signalfd signalfd4",
+        ALLOW,
+        "how the process takes its own signals",
+    ),
+    Row(
+        "time gettimeofday clock_gettime clock_getres nanosleep clock_nanosleep alarm getitimer setitimer timer_create timer_settime timer_gettime "
+        "timer_getoverrun timer_delete timerfd_create timerfd_settime timerfd_gettime",
+        ALLOW,
+        "clocks are read, and timers wake the process itself",
+    ),
+    Row(
+        "epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd eventfd2",
+        ALLOW,
+        "waiting for descriptors: asyncio",
+    ),
+    Row(
+        "sendto recvfrom sendmsg recvmsg sendmmsg recvmmsg shutdown getsockname getpeername getsockopt",
+        ALLOW,
+        "talk over a socket that the process has: a pair of its own, or what `loopback` grants",
+    ),
+    Row(
+        "landlock_create_ruleset landlock_add_rule landlock_restrict_self", ALLOW, "restrict further, and nothing else"
+    ),
+    Row("sync syncfs", SUCCEED, "make the whole machine wait for its disks; nothing here has to last"),
+)
+
+_ABSENT = (
+    Row("clone3", _ENOSYS, "its flags lie in memory, where a filter cannot see them; the C library then uses clone"),
+    Row(
+        "io_setup io_destroy io_getevents io_pgetevents io_submit io_cancel",
+        _ENOSYS,
+        "old asynchronous input and output: from a stock that the whole machine shares",
+    ),
+    Row(
+        "inotify_init inotify_init1 inotify_add_watch inotify_rm_watch",
+        _ENOSYS,
+        "names what others do in folders that Landlock closes; programs poll instead",
+    ),
+    Row("cachestat", _ENOSYS, "tells what others have read"),
+    Row(
+        "setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr removexattr lremovexattr fremovexattr "
+        "setxattrat getxattrat listxattrat removexattrat file_getattr file_setattr",
+        _ENOTSUP,
+        "reads and changes attributes of files that Landlock closes; as on a file system without them",
+    ),
+    Row(
+        "_sysctl create_module get_kernel_syms query_module nfsservctl getpmsg putpmsg afs_syscall tuxcall security vserver epoll_ctl_old epoll_wait_old "
+        "set_thread_area get_thread_area lookup_dcookie uselib ustat sysfs",
+        _ENOSYS,
+        "gone from the kernel, or never there on this machine",
+    ),
+)
+
+_DENIED = (
+    Row("unshare setns", _EPERM, "new namespaces, where a process is root again"),
+    Row(
+        "mount umount2 pivot_root chroot open_tree open_tree_attr move_mount fsopen fsconfig fsmount fspick mount_setattr statmount listmount listns",
+        _EPERM,
+        "change or list what is mounted",
+    ),
+    Row(
+        "ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_getfd kcmp get_robust_list",
+        _EPERM,
+        "look into, or reach into, another process",
+    ),
+    Row(
+        "bpf perf_event_open userfaultfd io_uring_setup io_uring_enter io_uring_register fanotify_init fanotify_mark modify_ldt memfd_secret",
+        _EPERM,
+        "large parts of the kernel that hostile code likes; a ring makes system calls that no filter sees",
+    ),
+    Row("add_key request_key keyctl", _EPERM, "the keys of the user"),
+    Row(
+        "shmget shmat shmctl shmdt semget semop semtimedop semctl msgget msgsnd msgrcv msgctl mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify "
+        "mq_getsetattr",
+        _EPERM,
+        "talk to other processes, and memory that outlives its process and that nobody counts",
+    ),
+    Row("name_to_handle_at open_by_handle_at", _EPERM, "open files past their folders"),
+    Row("execveat", _EPERM, "runs what has no name (of a descriptor); programs with a path are run by execve"),
+    Row(
+        "setuid setgid setreuid setregid setresuid setresgid setfsuid setfsgid setgroups",
+        _EPERM,
+        "another user; without capabilities there is none to become",
+    ),
+    Row(
+        "setpriority ioprio_set sched_setaffinity sched_setscheduler sched_setparam sched_setattr",
+        _EPERM,
+        "takes processors that were given to others, or slows others of the same user",
+    ),
+    Row(
+        "mbind set_mempolicy set_mempolicy_home_node migrate_pages move_pages",
+        _EPERM,
+        "where memory lies is the slot's choice; moves pages that others share",
+    ),
+    Row(
+        "init_module finit_module delete_module kexec_load kexec_file_load reboot swapon swapoff quotactl quotactl_fd acct syslog iopl ioperm vhangup "
+        "settimeofday clock_settime adjtimex clock_adjtime sethostname setdomainname lsm_get_self_attr lsm_set_self_attr lsm_list_modules",
+        _EPERM,
+        "runs the machine",
+    ),
+)
+
+
+def _asked(wanted: Filter) -> tuple[Row, ...]:
+    """Calls whose arguments decide."""
+    flags = _NEW_NAMESPACES | _CLONE_PARENT | _CLONE_PTRACE
+    owners = (_SET_OWNER, _SET_SIGNAL, _SET_OWNER_EX, _SET_LEASE, _NOTIFY)
+    devices = When(1, _OF_DEVICES, ALLOW, _ENOTTY, mask=0xFF00) if wanted.gpu else _ENOTTY
+    return (
+        Row("clone", When(0, (0,), ALLOW, _EPERM, mask=flags), "no namespaces, no siblings, no inherited tracer"),
+        Row("fcntl", When(1, owners, _EPERM, ALLOW), "no signals to others by way of a descriptor, no leases on files"),
+        Row("ioctl", When(1, _TERMINAL + _COPYING, ALLOW, devices), "few are needed; most reach into a driver"),
+        Row("prctl", When(0, (_PR_SET_MM, _PR_SCHED_CORE), _EPERM, ALLOW), "a core for oneself idles the other half"),
+        Row("prlimit64", When(0, (0,), ALLOW, _EPERM), "own limits alone"),
+        Row("personality", When(0, (0, ALL_BITS), ALLOW, _EPERM), "ask, or the usual one; others weaken the memory"),
+        Row("seccomp", When(1, (0,), ALLOW, _EPERM, mask=_NEW_LISTENER), "more filters, but none that others answer"),
+        Row("mknod", When(1, (0, _REGULAR, _FIFO), ALLOW, _EPERM, mask=_FILE_KIND), "no device files"),
+        Row("mknodat", When(2, (0, _REGULAR, _FIFO), ALLOW, _EPERM, mask=_FILE_KIND), "no device files"),
+        Row(
+            "socketpair",
+            When(0, (_UNIX,), When(1, (_STREAM, _SEQPACKET), ALLOW, _EPERM, mask=_SOCKET_KIND), _EPERM),
+            "asyncio's and multiprocessing's; a pair of datagram sockets could send to any path",
+        ),
+    )
+
+
+def _granted(wanted: Filter) -> tuple[Row, ...]:
+    """Calls that a task's grants open."""
+    protocol = When(2, (0, _TCP, _UDP), ALLOW, _EPERM)
+    internet = When(0, (_INET, _INET6), When(1, (_STREAM, _DATAGRAM), protocol, _EPERM, mask=_SOCKET_KIND), _EPERM)
+    option = When(1, (_SOL_SOCKET,), When(2, _ATTACHED_PROGRAMS, _EPERM, ALLOW), ALLOW)
+    in_memory = When(1, (0,), ALLOW, _EPERM, mask=_MFD_EXEC)
+    opened = ALLOW if wanted.loopback else _EPERM
+    return (
+        Row("execve", ALLOW if wanted.execute else _EPERM, "programs: granted by `execute`"),
+        Row("memfd_create", in_memory if wanted.memfd or wanted.gpu else _EPERM, "no limit counts them; `memfd`"),
+        Row("socket", internet if wanted.loopback else _EPERM, "no domain but those of `loopback`"),
+        Row("connect bind listen accept accept4", opened, "for sockets of `loopback`"),
+        Row("setsockopt", option if wanted.loopback else _EPERM, "no programs in sockets"),
+    )
+
+
+def _held_back(wanted: Filter) -> tuple[Row, ...]:
+    """Calls that the filter confines where no other layer does."""
+    own = When(0, (0, OWN, _MINUS_OWN), ALLOW, _EPERM)
+    changed = SUCCEED if wanted.metadata else ALLOW
+    return (
+        Row("open", _opening(1) if wanted.truncate else ALLOW, "Landlock below 3 lets reading truncate"),
+        Row("openat", _opening(2) if wanted.truncate else ALLOW, "Landlock below 3 lets reading truncate"),
+        Row("openat2", _ENOSYS if wanted.truncate else ALLOW, "its flags lie in memory; programs use openat"),
+        Row("truncate", _EACCES if wanted.truncate else ALLOW, "Landlock below 3 does not know it"),
+        Row(
+            "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo",
+            own if wanted.signals else ALLOW,
+            "the own process and its group; which others there are, a filter cannot know",
+        ),
+        Row("pidfd_send_signal", _EPERM if wanted.signals else ALLOW, "a descriptor does not show whose it is"),
+        Row(
+            "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat",
+            changed,
+            "modes, owners and times of files that Landlock closes",
+        ),
+    )
+
+
+def _opening(argument: int) -> Verdict:
+    """`O_TRUNC` only together with writing, which Landlock knows."""
+    return When(argument, (0,), ALLOW, When(argument, _WRITING, ALLOW, _EACCES, mask=_ACCESS), mask=_O_TRUNC)

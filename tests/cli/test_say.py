@@ -1,0 +1,190 @@
+"""What a terminal gets to see of texts that programs have written."""
+
+import ast
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+import evolve.cli
+from evolve.cli.output import brief, emit, emit_text, facts, one_line, table
+from evolve.cli.say import say, say_exactly
+from evolve.types import EvolveError, Origin, Outcome, Program
+from tests.written import Written, number_program
+
+HOSTILE = {
+    "colour": "\x1b[31mred\x1b[0m",
+    "cleared": "\x1b[2J\x1b[Hclear",
+    "title": "\x1b]0;title\x07",
+    "link": "\x1b]8;;http://evil.example\x1b\\here\x1b]8;;\x1b\\",
+    "c1": "\x9b31mred",
+    "bidi": "\u202eexe.txt\u202c \u2066a\u2069 \u200fb",
+    "bell": "\x07\x08\x00\x7f",
+    "carriage": "seen\rover",
+    "unfinished": "seen\x1b]8;;http://evil.example",
+}
+ALL = " ".join(HOSTILE.values())
+
+
+def harmless(text: str) -> bool:
+    """Whether a terminal shows all of it, and obeys none but new lines and tabs."""
+    return all(character.isprintable() or character in "\n\t" for character in text)
+
+
+@pytest.mark.parametrize("name", HOSTILE.keys() - {"unfinished"})
+def test_nothing_that_is_said_is_obeyed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """On both outputs; words remain."""
+    for err in (False, True):
+        say(f"before {HOSTILE[name]} after", err=err)
+    said = capsys.readouterr()
+    for text in said:
+        assert (harmless(text), text.startswith("before "), text.endswith(" after\n")) == (True, True, True)
+
+
+def test_html_is_text_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """A page escapes it; a person who looks at code sees it."""
+    say("<script>alert('no')</script>")
+    assert capsys.readouterr().out == "<script>alert('no')</script>\n"
+
+
+def test_a_file_may_be_written_to() -> None:
+    """As a terminal that is not stdout."""
+    out = io.StringIO()
+    say("a\x1b[2Jb", file=out, nl=False)
+    assert out.getvalue() == "ab"
+
+
+def test_code_says_how_much_of_it_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """So that nothing hides from who reads it; the ends of lines are no secret."""
+    say_exactly("x = 1  # \u202etrick\n")
+    say_exactly("y = 2\r\n")
+    said = capsys.readouterr()
+    assert said.out == "x = 1  # trick\ny = 2\n"
+    assert said.err == "(1 characters that cannot be shown are left out; --json has all of it)\n"
+
+
+@pytest.mark.parametrize("text", [*HOSTILE.values(), "größe 🧬 \u200d", "\ud800 half", "tab\tand\nline"])
+def test_json_is_exact_and_obeyed_by_no_terminal(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """With escapes, which every reader of JSON knows."""
+    emit({"text": text, text: 1})
+    printed = capsys.readouterr().out
+    assert json.loads(printed) == {"text": text, text: 1}
+    assert (harmless(printed), printed.count("\n")) == (True, 1)
+
+
+def test_a_stored_text_of_json_is_exact_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """Letters stay letters."""
+    emit_text('["größe", "\u202e\x9b"]')
+    printed = capsys.readouterr().out
+    assert (printed, json.loads(printed)) == ('["größe", "\\u202e\\u009b"]\n', ["größe", "\u202e\x9b"])
+
+
+def test_what_one_text_begins_hides_nothing_of_the_next() -> None:
+    """Each cell and each fact is made harmless by itself."""
+    lines = [("a", HOSTILE["unfinished"]), ("b", "seen too")]
+    assert table(("name", "text"), lines).splitlines()[1:] == ["a     seen", "b     seen too"]
+    assert facts(lines) == "a  seen\nb  seen too"
+    assert (one_line("a\x1b]8;\nb"), one_line("a\r\n b")) == ("a b", "a b")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("abc", "abc"), ("abcdef", "abc... (3 more characters)"), ("", ""), ("a\x1b[31mb", "ab")]
+)
+def test_long_texts_are_told_in_brief(text: str, told: str) -> None:
+    """With how much more there is."""
+    assert brief(text, 3) == told
+
+
+@pytest.fixture
+def hostile(home: Path) -> None:
+    """A campaign in which whatever a program may write is hostile: files and their names, feedback, numbers' names, artifacts."""
+    written = Written(home)
+    written.seed(5.0)
+    with written.campaign.log.transaction():
+        feedback = written.campaign.log.put_text(ALL + "\n" + "long " * 100_000)
+        artifact = written.campaign.log.put_text(json.dumps([ALL], ensure_ascii=False))
+    program = Program({"seed.py": number_program(6).files["seed.py"] + f"# {ALL}\n", f"{ALL}\n--- seed.py": ALL})
+    names = {f"{ALL} {number}": 1.0 for number in range(200)} | {"n" * 5000: 2.0}
+    numbers = {
+        "metrics": names,
+        "descriptors": {"size": 6.0, ALL: 1.0},
+        "artifacts": {ALL: artifact, "plain": artifact},
+    }
+    origin = Origin("proposal", 2, operator=f"tune{ALL}", parents=(1,), why=ALL)
+    written._settle(origin, program, written._ok(6.0, **numbers, feedback=feedback, fingerprint=ALL, environment=ALL))
+    written.failure(Outcome.CRASHED, ALL)
+    written.failure(Outcome.SCREENED, ALL)
+    written.campaign.close()
+
+
+COMMANDS = (
+    "program list",
+    "program list --all",
+    "program show 2 --code --feedback",
+    "program show 2 --artifact plain",
+    "program show 2 --artifact no_such",
+    "program show 3",
+    "program show 4 --feedback",
+    "program diff 2",
+    "program lineage 2",
+    "campaign show",
+    "campaign replay",
+    "campaign list",
+    "program show \x1b[2J",
+    "run \x1b]0;title\x07",
+)
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_no_command_prints_what_a_terminal_obeys(call, hostile, words: str) -> None:
+    """For people and for programs, answers and errors."""
+    for options in ([], ["--json"]):
+        done = call(*words.split(" "), *options)
+        assert (harmless(done.stdout), harmless(done.stderr)) == (True, True)
+        assert len(done.stdout) < 10_000_000
+        if options and done.exit_code == 0 and "--artifact" not in words:
+            assert [json.loads(line) for line in done.stdout.splitlines()] != []
+
+
+def test_json_has_all_that_was_left_out_for_people(call, hostile) -> None:
+    """Exactly."""
+    shown = json.loads(call("program", "show", "2", "--json").stdout)
+    assert shown["files"][f"{ALL}\n--- seed.py"] == ALL
+    assert shown["feedback"].startswith(ALL)
+    assert len(shown["metrics"]) == 201
+
+
+def test_what_is_long_is_told_in_brief(call, hostile) -> None:
+    """Numbers, their names, and feedback."""
+    text = call("program", "show", "2", "--feedback").stdout
+    assert "and 151 more\n" in text
+    assert "isolation    reduced\n" in text
+    assert " more characters)\n" in text
+    assert len(text) < 100_000
+
+
+def test_an_error_is_harmless_too(monkeypatch: pytest.MonkeyPatch, call, home: Path) -> None:
+    """Whatever it quotes."""
+
+    def broken(*_: object) -> None:
+        raise EvolveError(f"no {ALL}. Do: nothing " + "x" * 50_000)
+
+    monkeypatch.setattr("evolve.cli.campaigns.campaigns", broken)
+    done = call("campaign", "list")
+    assert (done.exit_code, harmless(done.stderr), len(done.stderr) < 11_000) == (1, True, True)
+    assert done.stderr.startswith("evolve: error: no ")
+
+
+PLAIN = {"say.py", "output.py", "campaign_files.py", "tasks.py", "program_judge.py"}
+"""Besides `say` itself and JSON: a campaign's own file and the schemas of the engine, which must be exact, and a counter."""
+
+
+def test_everything_that_is_printed_for_people_is_said() -> None:
+    """No command prints past it."""
+    printing = set()
+    for path in Path(evolve.cli.__file__).parent.glob("*.py"):
+        calls = (node.func for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call))
+        if {"click.echo", "click.secho", "print"} & {ast.unparse(function) for function in calls}:
+            printing.add(path.name)
+    assert printing == PLAIN

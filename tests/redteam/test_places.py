@@ -1,0 +1,105 @@
+"""The whole corpus in every place in which evolve promises something: as root, as another user, in a container, with an old kernel.
+
+Each runs the installed command, as a user would. What a place cannot give here is skipped, with the cause; under `EVOLVE_SANDBOX=strict`
+it is a failure that a level is not reached."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from evolve.sandbox.corpus.all import CASES
+from evolve.types import Level
+
+pytestmark = pytest.mark.slow
+
+PLACES = Path(__file__).with_name("places.py")
+REPOSITORY = PLACES.parents[2]
+UNABLE = 77
+"""What `places.py` says where it cannot make a place."""
+USER = ("--user", "61234")
+SECONDS = 400
+NOT_TRIED = "it is not boxed, so it was not tried"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What `evolve sandbox redteam --json` said, and its exit code."""
+
+    code: int
+    level: Level
+    isolation: str
+    breaches: Mapping[str, str]
+    skipped: Mapping[str, str]
+    exempt: frozenset[str]
+
+    def reaching(self, wanted: Level) -> "Found":
+        """Itself; skips the test where the level was not reached."""
+        if not self.level.reaches(wanted):
+            tell = pytest.fail if os.environ.get("EVOLVE_SANDBOX") == Level.STRICT else pytest.skip
+            tell(f"the box reaches no more here than {self.isolation!r}")
+        return self
+
+
+def redteam(*place: str, options: tuple[str, ...] = ()) -> Found:
+    """Runs the corpus in a place; skips the test where that cannot be made."""
+    attack = [sys.executable, "-m", "evolve", "sandbox", "redteam", "--json", *options]
+    environment = {name: value for name, value in os.environ.items() if name != "EVOLVE_SANDBOX"}
+    done = subprocess.run(
+        [sys.executable, PLACES, *place, "--", *attack],
+        cwd=REPOSITORY,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+    if done.returncode == UNABLE:
+        pytest.skip(done.stderr.strip().splitlines()[-1])
+    assert (done.returncode in (0, 1), done.stdout != "") == (True, True), done.stderr
+    told = json.loads(done.stdout)
+    assert told["cases"] == len(CASES)
+    return Found(
+        done.returncode,
+        Level(told["level"]),
+        told["isolation"],
+        {one["name"]: one["why"] for one in told["breaches"]},
+        {one["name"]: one["why"] for one in told["skipped"]},
+        frozenset(one["name"] for one in told["breaches"] if one["exempt"]),
+    )
+
+
+@pytest.mark.parametrize(
+    "place",
+    [(), USER, ("--no-landlock",), ("--no-landlock", *USER)],
+    ids=["root", "a user", "root without Landlock", "a user without Landlock"],
+)
+def test_strict_holds_every_program(place: tuple[str, ...]) -> None:
+    """With or without Landlock, which is the second wall there; and nothing is left out."""
+    found = redteam(*place).reaching(Level.STRICT)
+    assert (dict(found.breaches), dict(found.skipped), found.code) == ({}, {}, 0)
+
+
+@pytest.mark.parametrize("user", [(), USER], ids=["root", "a user"])
+@pytest.mark.parametrize("landlock", ["", "4", "2", "1"])
+def test_in_a_container_all_is_held_but_what_is_documented(user: tuple[str, ...], landlock: str) -> None:
+    """Docker's default limits leave Landlock and the filter of system calls, and an older Landlock is enough."""
+    options = ("--pretend", f"landlock={landlock}") if landlock else ()
+    found = redteam("--docker", *user, options=options).reaching(Level.STANDARD)
+    assert found.level is Level.STANDARD
+    assert ({name: why for name, why in found.breaches.items() if name not in found.exempt}, found.code) == ({}, 0)
+    assert dict(found.skipped) == {}
+
+
+@pytest.mark.parametrize("user", [(), USER], ids=["root", "a user"])
+def test_without_namespaces_and_landlock_it_is_no_sandbox_and_says_so(user: tuple[str, ...]) -> None:
+    """The level is `reduced`, the breaches are named, and what could hurt a machine is not done."""
+    found = redteam("--docker", "--no-landlock", *user)
+    assert (found.level, found.code) == (Level.REDUCED, 1)
+    assert {"fs.write_grader", "leak.listing", "net.tcp"} <= found.breaches.keys()
+    dangerous = {case.name for case in CASES if case.dangerous} - found.skipped.keys()
+    assert {name for name, why in found.breaches.items() if why == NOT_TRIED} == dangerous

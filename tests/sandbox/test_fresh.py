@@ -1,0 +1,126 @@
+"""Sessions in an interpreter of their own, played without a template."""
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evolve.sandbox.channel import Channel
+from evolve.sandbox.fresh import FOLDER, command
+from evolve.sandbox.outbox import Outbox
+from evolve.sandbox.process import Ended, clean_environment
+from evolve.sandbox.session import Session
+from evolve.sandbox.status import SessionFailed, Status
+from evolve.types import Limits
+
+_BECOME = """
+import os, sys
+log, requests, replies, *argv = sys.argv[1:]
+for source, number in ((log, 1), (log, 2), (requests, 3), (replies, 4)):
+    os.dup2(int(source), number)
+os.closerange(5, 4096)
+os.execve(argv[0], argv, os.environ)
+"""
+"""The last steps of a candidate's process: its five descriptors, inheritable, and the exec."""
+
+Open = Callable[..., Session]
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Open:
+    """Opens a session of a program's source in an interpreter that has imported some modules."""
+
+    def open_session(source: str, *preload: str) -> Session:
+        channel = Channel(most=1 << 20, log=1 << 12)
+        numbers = [fcntl.fcntl(number, fcntl.F_DUPFD, 10) for number in channel.theirs]
+        process = subprocess.Popen(
+            [sys.executable, "-c", _BECOME, *map(str, numbers), *command(sys.executable, FOLDER, preload)],
+            stdin=subprocess.DEVNULL,
+            env=clean_environment(os.environ, str(tmp_path)),
+            cwd=tmp_path,
+            pass_fds=numbers,
+        )
+        for number in numbers:
+            os.close(number)
+        channel.hand_over()
+        channel.send(json.dumps({"files": {"seed.py": source}, "entry": "seed", "context": {}}).encode())
+        return Session(channel, lambda patience: ended(process, patience), 20.0, Limits())
+
+    return open_session
+
+
+def ended(process: "subprocess.Popen[bytes]", patience: float) -> Ended:
+    try:
+        return Ended(process.wait(patience), False, 0.0, 0, 0)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return Ended(process.wait(), True, 0.0, 0, 0)
+
+
+def test_calls_are_answered(fresh: Open) -> None:
+    """Also with what comes in a file, and what is printed is kept line by line."""
+    with fresh("def f(x):\n    print('here')\n    return [len(x), __name__, __file__]") as session:
+        assert session.call("f", "a") == [1, "seed", "seed.py"]
+        assert session.call("f", "b" * 300_000) == [300_000, "seed", "seed.py"]
+    assert session.usage.log == "here\nhere\n"
+
+
+def test_the_program_sees_nothing_of_what_runs_it(fresh: Open) -> None:
+    """No module of evolve's, no argument, no path, no descriptor but the five (and that of the folder that it reads)."""
+    source = """
+import os, sys
+def f():
+    modules = [name for name in sys.modules if name.partition('.')[0] == 'evolve']
+    return [modules, sys.argv, FOLDER in sys.path, sorted(map(int, os.listdir('/proc/self/fd'))), os.listdir('.')]
+""".replace("FOLDER", repr(FOLDER))
+    with fresh(source) as session:
+        assert session.call("f") == [[], ["-c"], False, [0, 1, 2, 3, 4, 5], []]
+
+
+def test_hashes_are_the_same_in_every_session(fresh: Open) -> None:
+    """As in a fork of a template, whose environment says so."""
+    found = []
+    for _ in range(2):
+        with fresh("def f(): return [hash('evolve'), __import__('sys').flags.utf8_mode]") as session:
+            found.append(session.call("f"))
+    assert found[0] == found[1]
+    assert found[0][1] == 1
+
+
+def test_the_modules_that_are_asked_for_are_there_before_the_program(fresh: Open) -> None:
+    """The program finds them loaded, and so does an answer that is an array."""
+    source = "import sys\nloaded = 'colorsys' in sys.modules\ndef f(): return loaded"
+    with fresh(source, "colorsys") as session:
+        assert session.call("f") is True
+
+
+def test_a_module_that_cannot_be_imported_is_told_by_its_name(fresh: Open) -> None:
+    """The process ends before it has read a request."""
+    session = fresh("def f(): return 1", "no_such_module_anywhere")
+    with session, pytest.raises(SessionFailed) as caught:
+        session.call("f")
+    assert (caught.value.status, caught.value.message) == (
+        Status.NO_RESULT,
+        "f() exited with code 1 instead of answering",
+    )
+    assert session.usage.log.strip().endswith("ModuleNotFoundError: No module named 'no_such_module_anywhere'")
+
+
+def test_an_interpreter_without_a_request_ends_well(tmp_path: Path) -> None:
+    """Which tells whether it can be had, with all that is asked for."""
+    outbox = Outbox()
+    outbox.close()
+    with Path(os.devnull).open("w") as nothing:
+        numbers = [
+            fcntl.fcntl(number, fcntl.F_DUPFD, 10) for number in (nothing.fileno(), outbox.theirs, nothing.fileno())
+        ]
+    argv = [sys.executable, "-c", _BECOME, *map(str, numbers), *command(sys.executable, FOLDER, ["colorsys"])]
+    found = subprocess.run(argv, env=clean_environment(os.environ, str(tmp_path)), pass_fds=numbers, check=False)
+    for number in [outbox.theirs, *numbers]:
+        os.close(number)
+    assert found.returncode == 0
