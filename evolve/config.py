@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from evolve.judge.machine import usable_cores
-from evolve.types import ConfigError
+from evolve.types import ConfigError, Level
 from evolve.types.suggest import did_you_mean
 
 _REMEDY = "Do: `evolve run TASK --dry-run` shows every setting with its value"
@@ -151,6 +151,11 @@ class Settings(Section):
         default=(),
         description='what the campaign may spend in total, as texts like `"60s"`: see the command line; also `--budget`. Without one, '
         "Ctrl-C ends the run",
+    )
+    sandbox: Level = Field(
+        default=Level.STANDARD,
+        description="how candidates must be isolated at least: `strict`, `standard`, `reduced`, or exactly `none`; the best that the machine "
+        "has is used. Also `--sandbox`, and `EVOLVE_SANDBOX`, which comes before a campaign file. See the sandbox",
     )
     deterministic: bool = Field(default=False, description="one step at a time and no cache; also `--deterministic`")
     cache: bool = Field(

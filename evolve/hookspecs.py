@@ -33,7 +33,8 @@ class EvaluatorEntry:
 @dataclass(frozen=True, slots=True)
 class OperatorEntry:
     """An operator. `embedded`: strategies use it without being told to; where `embedded_below_seconds` is given only if judging the seed
-    took less, where `embedded_suffixes` are given only if a file of the seed ends so. `history_free`: it learns nothing from the campaign, so that a baseline may use it."""
+    took less, where `embedded_suffixes` are given only if a file of the seed ends so. `history_free`: it learns nothing from the campaign, so that a baseline may use it.
+    `needs_model`: a model writes its children, so that they are never judged at the isolation level `reduced` unasked."""
 
     name: str
     factory: Callable[[Settings], Operator]
@@ -42,6 +43,7 @@ class OperatorEntry:
     history_free: bool = False
     embedded_below_seconds: float | None = None
     embedded_suffixes: tuple[str, ...] = ()
+    needs_model: bool = False
 
 
 @dataclass(frozen=True, slots=True)

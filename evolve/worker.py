@@ -6,7 +6,6 @@ evaluator that a plugin brings. Invariant: the socket carries frames and nothing
 import gc
 import importlib
 import importlib.util
-import json
 import socket
 import sys
 from collections.abc import Callable
@@ -18,14 +17,13 @@ from evolve.judge.attempt import Raised, attempt
 from evolve.judge.children import die_with_parent
 from evolve.judge.evaluator import CodedEvaluator
 from evolve.judge.framing import receive_frame, send_frame
-from evolve.judge.job import Description, decode_job, encode_description, encode_report
+from evolve.judge.job import Charge, Description, decode_charge, decode_job, encode_description, encode_report
 from evolve.judge.judging import Bench, judge, prepare
 from evolve.judge.machine import environment, hardware, imports
 from evolve.judge.version import check_version, deciding
 from evolve.sandbox import Box, JobKind, Session
 from evolve.sandbox.kernel import close_to_others
 from evolve.types import EvolveError, Program, Task, TaskError
-from evolve.types.codec import decode
 
 if TYPE_CHECKING:  # importing the protocols imports numpy, which a task's own Python may lack
     from evolve.protocols import Evaluator
@@ -53,17 +51,18 @@ def main(spawner: int) -> None:
             serve(sock)
 
 
-def _box(task: Task) -> Box:
-    return Box(task.limits, context=task.context)
+def _box(charge: Charge) -> Box:
+    return Box(charge.task.limits, context=charge.task.context, means=charge.means)
 
 
-def serve(sock: socket.socket, make_box: Callable[[Task], Sandbox] = _box) -> None:
-    """Takes the task as the first frame and answers with a `Description`, then a report for each job, until the end of file."""
+def serve(sock: socket.socket, make_box: Callable[[Charge], Sandbox] = _box) -> None:
+    """Takes the `Charge` as the first frame and answers with a `Description`, then a report for each job, until the end of file."""
     first = receive_frame(sock)
     if first is None:
         return
-    task: Task = decode(Task, json.loads(first.decode("utf-8", "surrogatepass")))
-    box = attempt(lambda: make_box(task))
+    charge = decode_charge(first)
+    task = charge.task
+    box = attempt(lambda: make_box(charge))
     if isinstance(box, Raised):
         send_frame(sock, encode_description(_failed(task, box)))
         return

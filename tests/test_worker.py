@@ -14,10 +14,10 @@ from judge_fakes import ANSWERING, FakeBox, small_task, written_task
 
 from evolve.judge import Job, decode_description, decode_report, encode_job
 from evolve.judge.framing import receive_frame, send_frame
+from evolve.judge.job import Charge, encode_charge
 from evolve.judge.version import task_version
 from evolve.plugins import load
-from evolve.types import ConfigError, EvaluatorSource, Outcome, SandboxError, Stage, TaskError, canonical
-from evolve.types.codec import encode
+from evolve.types import ConfigError, EvaluatorSource, Outcome, SandboxError, Stage, TaskError
 from evolve.worker import load_evaluator, serve
 
 
@@ -35,7 +35,7 @@ def served(task, *jobs, box=None):
     thread = threading.Thread(target=lambda: _serve_and_close(worker, lambda task: box))
     thread.start()
     with engine:
-        send_frame(engine, canonical(encode(task)).encode())
+        send_frame(engine, encode_charge(Charge(task)))
         with contextlib.suppress(BrokenPipeError):  # a worker without an evaluator ends before it reads a job
             for job in jobs:
                 send_frame(engine, encode_job(job))
@@ -136,7 +136,7 @@ def test_a_sandbox_that_does_not_start_is_described(tmp_path):
         raise SandboxError("no module named torch")
 
     with engine, worker:
-        send_frame(engine, canonical(encode(written_task(tmp_path, ANSWERING))).encode())
+        send_frame(engine, encode_charge(Charge(written_task(tmp_path, ANSWERING))))
         serve(worker, broken)
         description = decode_description(receive_frame(engine) or b"")
     assert description.error == "no module named torch"

@@ -115,6 +115,11 @@ class Written:
         program = self.campaign.log.program(self.campaign.log.settled(about).record.program)
         return self._settle(Origin("measurement", self.next, about=about, why="report"), program, self._ok(fitness))
 
+    def run_at(self, isolation: str) -> None:
+        """A run begins on a machine with this isolation."""
+        with self.campaign.log.transaction():
+            self.campaign.write(MachineMeasured("one core", 0.0, isolation))
+
     @property
     def next(self) -> int:
         """The number of the next record."""

@@ -271,6 +271,11 @@ def task_of(log: Log) -> Task:
     return Reader(log).task(definition)
 
 
+def settings_of(log: Log) -> Settings:
+    """The settings that a campaign has now, without a replay."""
+    return _settings(opened_of(log), [found.event for found in log.events(only=SettingsChanged)])
+
+
 def _merged(values: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     return {**values, **changes}
 

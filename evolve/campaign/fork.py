@@ -31,6 +31,7 @@ from evolve.types import (
     ConfigError,
     Event,
     Import,
+    MachineMeasured,
     Measure,
     Opened,
     Propose,
@@ -52,7 +53,8 @@ def fork(old: Campaign, settings: Settings, home: Path, name: str | None = None)
     _check_axes(old, settings)
     path = new_path(home, old.name, name)
     events = list(islice(old.log.events(), old.events))
-    refold = Refold(old, settings, path.stem, _finished(stamped.event for stamped in events))
+    machines = sum(isinstance(stamped.event, MachineMeasured) for stamped in events)
+    refold = Refold(old, settings, path.stem, _finished(stamped.event for stamped in events), machines)
     copy(old.log.path, path, refold.events(events)).close()
     return path
 
@@ -113,14 +115,18 @@ def _check_axes(old: Campaign, settings: Settings) -> None:
 
 
 class Refold:
-    """The events of a fork called `name`, made one by one from those of the old campaign; `finished` are the steps that are kept. The
+    """The events of a fork called `name`, made one by one from those of the old campaign; `finished` are the steps that are kept, `machines` counts
+    the `MachineMeasured` events. The
     strategy of the fork is told each, as it will be at every replay."""
 
-    def __init__(self, old: Campaign, settings: Settings, name: str, finished: Collection[int]) -> None:
+    def __init__(
+        self, old: Campaign, settings: Settings, name: str, finished: Collection[int], machines: int = 0
+    ) -> None:
         self._old = old
         self._settings = settings
         self._name = name
         self._finished = finished
+        self._machines = machines
         names = old.plugins.operators_of(settings.strategy.name, settings.operators.names)
         strategy = old.plugins.strategy(settings.strategy.name, settings.strategy.settings, names)
         self._state = State(
@@ -152,7 +158,9 @@ class Refold:
                 return self._rearranged(event)
             case Opened():
                 settings = self._settings.model_dump(mode="json")
-                event = replace(event, name=self._name, settings=settings, forked_from=self._old.name)
+                event = replace(
+                    event, name=self._name, settings=settings, forked_from=self._old.name, machines=self._machines
+                )
             case Asked():
                 event = replace(event, action=self._on_its_island(event.action))
         self._state.absorb(event)

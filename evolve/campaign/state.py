@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from evolve.archive import Archive
 from evolve.campaign.cases import Cases
 from evolve.campaign.history import Columns, Past, Reader, without_result
+from evolve.campaign.reached import Reached
 from evolve.types import (
     NOBODYS_FAULT,
     REJUDGED,
@@ -20,6 +21,7 @@ from evolve.types import (
     LessonWritten,
     MachineMeasured,
     Measure,
+    Opened,
     Outcome,
     Placement,
     ProgramId,
@@ -91,6 +93,8 @@ class State:
         self.last_step = 0
         self.difference: Difference | None = None
         self.machine: MachineMeasured | None = None
+        self.reached = Reached()
+        """The levels of isolation of its runs."""
         self.seed_values: list[float] = []
         self.noise_values: list[float] = []
         """Those of `seed_values` that were measured on the present hardware class."""
@@ -179,12 +183,15 @@ class State:
                 self._record(record)
             case Asked():
                 self._asked(event)
+            case Opened(machines=inherited):
+                self.reached = Reached(inherited)
             case TaskChanged():
                 self._change_task(self.reader.task(event.definition))
             case MachineMeasured():
                 if self.machine is not None and self.machine.hardware != event.hardware:
                     self.noise_values.clear()
                 self.machine = event
+                self.reached.add(event.isolation)
                 self.archive.measured_machine(event)
             case Ruled():
                 self._rule(event)

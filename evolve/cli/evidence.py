@@ -138,7 +138,7 @@ def _estimate(campaign: Campaign, line: report.RecordLine) -> str:
 
 
 def _basis(line: report.RecordLine) -> str:
-    return f"[{line.trust}, isolation {wording.level(line.isolation)}]"
+    return f"[{line.trust}, isolation {wording.level(line.isolation, weaker=line.weaker)}]"
 
 
 def _origin(campaign: Campaign, shown: Shown) -> str:

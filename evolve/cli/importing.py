@@ -12,11 +12,12 @@ from pathlib import Path
 import click
 
 from evolve.campaign import Campaign, existing_path, workspace
-from evolve.campaign.campaign import task_of
+from evolve.campaign.campaign import settings_of, task_of
 from evolve.campaign.requests import Add
 from evolve.cli import wording
 from evolve.cli.asking import ask
 from evolve.cli.errors import INTERRUPTED
+from evolve.cli.isolation import Wish, confined, for_campaign, sandbox_option, wished
 from evolve.cli.output import debug_option, emit, facts, json_option
 from evolve.cli.say import say
 from evolve.judge.executor import LocalExecutor
@@ -65,9 +66,12 @@ class Silent:
 @click.option("--campaign", "name", help="The campaign.  [default: the one written last]")
 @click.option("--thought", default="", help="What the program is about, in a line.")
 @click.option("--parent", type=click.IntRange(min=1), help="The record that it was made from.")
+@sandbox_option
 @json_option
 @debug_option
-def add_program(files: Sequence[str], name: str | None, thought: str, parent: int | None, as_json: bool) -> None:
+def add_program(
+    files: Sequence[str], name: str | None, thought: str, parent: int | None, sandbox: str | None, as_json: bool
+) -> None:
     """Add a program of your own to a campaign: it is judged, and may become a parent.
 
     FILE is the program's file (- reads it from stdin), each of its files, or a folder with all of them.
@@ -75,11 +79,14 @@ def add_program(files: Sequence[str], name: str | None, thought: str, parent: in
     log = existing_path(workspace(), name)
     with Log.open(log, readonly=True) as opened:
         task, before = task_of(opened), opened.count()
+        wish = wished(sandbox, settings_of(opened).sandbox)
     program = read_files(files, task)
     if writer(log) is None:
         check_version(task)
+    # Nobody knows who wrote it: it is asked for only where candidates are isolated as is wished.
+    confined(task, wish)
     answer = ask(log, Add(program, thought, parent or 0))
-    found = _settled(log, task, answer.step, before)
+    found = _settled(log, task, wish, answer.step, before)
     added = Added(log.stem, answer.step) if found is None else _added(log, task, answer.step, found)
     if as_json:
         emit(added)
@@ -139,14 +146,14 @@ def _text(path: Path) -> str:
         raise ConfigError(f"{path} cannot be read: {error.strerror}. Do: check the path") from error
 
 
-def _settled(log: Path, task: Task, step: int, after: int) -> Settled | None:
+def _settled(log: Path, task: Task, wish: Wish, step: int, after: int) -> Settled | None:
     """The record of a step that was asked after event `after`, as soon as somebody has judged it: an engine, or else this process. None
     where an engine takes longer than it should."""
     deadline = time.monotonic() + 2 * sum(stage.limit for stage in task.stages) + SPARE
     with Log.open(log, readonly=True) as opened:
         while (found := _record_of(opened, step, after)) is None and time.monotonic() < deadline:
             if writer(log) is None:
-                _judge(log, step)
+                _judge(log, wish, step)
             time.sleep(_PAUSE)
     return found
 
@@ -156,14 +163,15 @@ def _record_of(log: Log, step: int, after: int) -> Settled | None:
     return next((one for one in events if isinstance(one, Settled) and one.record.origin.step == step), None)
 
 
-def _judge(log: Path, step: int) -> None:
+def _judge(log: Path, wish: Wish, step: int) -> None:
     """Judges all that was added and has not settled, unless somebody else has begun to write the log."""
     try:
         with Campaign.open(str(log), load(), log.parent, readonly=False) as campaign:
             added = [one.asked for one in campaign.state.unfinished() if isinstance(one.asked.action, Import)]
             if not added:
                 return
-            with closing(LocalExecutor(campaign.task, 1)) as executor:
+            means = for_campaign(campaign, wish, brought=True).means
+            with closing(LocalExecutor(campaign.task, 1, means=means)) as executor:
                 ending = finish(campaign, executor, executor.describe(), Silent(), added)
     except Locked:
         return

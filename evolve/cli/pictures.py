@@ -9,17 +9,18 @@ from evolve.campaign import Campaign
 from evolve.judge import Job, decode_report, encode_job
 from evolve.judge.executor import LocalExecutor
 from evolve.report import record_name, settled
+from evolve.sandbox.means import Means
 from evolve.types import ConfigError, Parameters, RecordId, Task, TaskError, TextId, Trial
 
 
-def check_draws(task: Task) -> None:
+def check_draws(task: Task, means: Means) -> None:
     """Raises `ConfigError` for a task without pictures."""
-    with closing(LocalExecutor(task, 1)) as executor:
+    with closing(LocalExecutor(task, 1, means=means)) as executor:
         if "draw" not in executor.describe().functions:
             raise ConfigError(f"task {task.name!r} draws no pictures. Do: add an @evaluate.draw to its evaluator")
 
 
-def draw(campaign: Campaign, record: RecordId, target: Path) -> None:
+def draw(campaign: Campaign, record: RecordId, target: Path, means: Means) -> None:
     """Writes the picture of a record to `target`, of a task that draws; for a certificate that of the program which it proves; raises `ConfigError` or
     `TaskError`."""
     found = settled(campaign, record).record
@@ -31,7 +32,7 @@ def draw(campaign: Campaign, record: RecordId, target: Path) -> None:
         raise ConfigError(f"{name} has no artifacts to draw ({evaluation.outcome}). Do: draw one whose outcome is ok")
     artifacts = {key: campaign.log.text(TextId(text)) for key, text in evaluation.artifacts.items()}
     trial = Trial(parameters=Parameters(campaign.task.parameters))
-    picture = _drawn(campaign, Job("draw", "draw", trial, artifacts=artifacts), name)
+    picture = _drawn(campaign, Job("draw", "draw", trial, artifacts=artifacts), name, means)
     try:
         target.write_text(picture, encoding="utf-8")
     except OSError as error:
@@ -40,9 +41,9 @@ def draw(campaign: Campaign, record: RecordId, target: Path) -> None:
         ) from error
 
 
-def _drawn(campaign: Campaign, job: Job, name: str) -> str:
+def _drawn(campaign: Campaign, job: Job, name: str, means: Means) -> str:
     task = campaign.task
-    with closing(LocalExecutor(task, 1)) as executor:
+    with closing(LocalExecutor(task, 1, means=means)) as executor:
         executor.describe()
         report = decode_report(executor.submit(job.id, encode_job(job)).result())
     if not report.drawing:

@@ -18,6 +18,7 @@ from evolve.campaign import workspace
 from evolve.changes import matches, refusal
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.importing import read_files
+from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.judged import Judged, Summary, line, page, summary
 from evolve.cli.output import debug_option, emit, json_option
 from evolve.cli.parameters import parameters
@@ -82,9 +83,12 @@ class _Progress:
 @click.option("--case", "case_name", metavar="NAME", help="Judge on this held-out case instead.")
 @click.option("--held-out", is_flag=True, help="Judge on every held-out case, too.")
 @click.option("--fresh", is_flag=True, help="Judge again what was judged before.")
+@sandbox_option
 @json_option
 @debug_option
-def judge_program(files: tuple[str, ...], reference: str, fresh: bool, as_json: bool, **words: Any) -> None:
+def judge_program(
+    files: tuple[str, ...], reference: str, fresh: bool, sandbox: str | None, as_json: bool, **words: Any
+) -> None:
     """Judge a program of your own outside any campaign, next to the task's seed.
 
     FILE is the program's file, its files, its folder, or - for the standard input. Results are kept: the same command again judges only
@@ -92,8 +96,12 @@ def judge_program(files: tuple[str, ...], reference: str, fresh: bool, as_json: 
     """
     request = _request(files, reference, **words)
     release = load().evaluator_release(request.task.evaluator)
-    with closing(LocalExecutor(request.task, usable_cores())) as executor, _cache(fresh or release is None) as cache:
-        measuring = Measuring(request.task, executor, executor.describe(), usable_cores(), cache, release or "")
+    means, slots = confined(request.task, wished(sandbox)).means, usable_cores()
+    with (
+        closing(LocalExecutor(request.task, slots, means=means)) as executor,
+        _cache(fresh or release is None) as cache,
+    ):
+        measuring = Measuring(request.task, executor, executor.describe(), slots, cache, release or "")
         results = _judged(request, measuring, executor, _Progress(request.seeds, as_json))
     found = summary(request.task, request.program.id, results.rows, results.cases, results.certificates)
     _tell(request, results, found, as_json=as_json)

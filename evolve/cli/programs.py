@@ -12,12 +12,14 @@ import click
 from evolve import report
 from evolve.campaign import Campaign, workspace
 from evolve.cli import evidence, importing, pictures, rulings, wording
+from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.nouns import noun
 from evolve.cli.output import brief, debug_option, emit, emit_all, emit_text, facts, json_option, one_line, table
 from evolve.cli.program_judge import judge_program
 from evolve.cli.references import opened
 from evolve.cli.say import say, say_exactly
 from evolve.plugins import load
+from evolve.sandbox.means import PLAIN
 from evolve.types import ConfigError, Program, RecordId, TextId
 from evolve.types.suggest import did_you_mean
 
@@ -84,7 +86,7 @@ def _elite_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
             str(line.cell),
             line.operator or line.kind,
             line.trust,
-            wording.level(line.isolation),
+            wording.level(line.isolation, weaker=line.weaker),
             " ".join(f"{key}={value:.4g}" for key, value in line.descriptors.items()),
         )
         for line in lines
@@ -106,7 +108,7 @@ def _record_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
             " ".join(map(str, line.parents)),
             wording.seconds(line.seconds),
             line.trust,
-            wording.level(line.isolation),
+            wording.level(line.isolation, weaker=line.weaker),
         )
         for line in lines
     ]
@@ -122,18 +124,27 @@ def _record_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
 @click.option(
     "--draw", type=click.Path(path_type=Path, dir_okay=False), help="Write the task's picture (SVG) to a file."
 )
+@sandbox_option
 @json_option
 @debug_option
 def show_program(
-    reference: str, code: bool, feedback: bool, artifact: str | None, draw: Path | None, as_json: bool
+    reference: str,
+    code: bool,
+    feedback: bool,
+    artifact: str | None,
+    draw: Path | None,
+    sandbox: str | None,
+    as_json: bool,
 ) -> None:
     """Show one record: where it comes from, its score and what the score rests on."""
     with opened(reference) as (campaign, number):
         if artifact is not None:
             emit_text(_artifact(campaign, number, artifact))
             return
+        means = PLAIN
         if draw is not None:
-            pictures.check_draws(campaign.task)
+            means = confined(campaign.task, wished(sandbox), harmless=True).noted()
+            pictures.check_draws(campaign.task, means)
         shown = evidence.shown(campaign, number)
         if as_json:
             emit(shown)
@@ -141,7 +152,7 @@ def show_program(
             say(facts(evidence.told(campaign, shown)))
             _details(shown, code=code, feedback=feedback)
         if draw is not None:
-            pictures.draw(campaign, number, draw)
+            pictures.draw(campaign, number, draw, means)
             say(f"picture  {draw}", err=as_json)
 
 
@@ -240,7 +251,7 @@ def show_lineage(reference: str, as_json: bool) -> None:
             step.operator or step.kind,
             " ".join(map(str, step.parents)),
             step.trust,
-            wording.level(step.isolation),
+            wording.level(step.isolation, weaker=step.weaker),
         )
         for step in steps
     ]

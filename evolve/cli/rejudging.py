@@ -15,12 +15,14 @@ from evolve.campaign.rejudging import Rejudging, begin, planned
 from evolve.cli import summary, wording
 from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED
+from evolve.cli.isolation import for_campaign, sandbox_option, wished
 from evolve.cli.output import debug_option, emit, facts, json_option
 from evolve.cli.request import place_of_task
 from evolve.cli.say import say
 from evolve.judge.executor import LocalExecutor
 from evolve.loop import finish
 from evolve.plugins import load
+from evolve.sandbox.means import Means
 from evolve.stop import duration
 from evolve.types import REJUDGED, EvolveError, Outcome, SandboxError
 
@@ -61,16 +63,20 @@ class Rejudged:
 )
 @click.option("--task", "moved", help="Where the task is, if it has moved.")
 @click.option("--dry-run", is_flag=True, help="Say what it would cost, and do nothing.")
+@sandbox_option
 @json_option
 @debug_option
-def rejudge_campaign(name: str | None, elites: bool, moved: str | None, dry_run: bool, as_json: bool) -> None:
+def rejudge_campaign(
+    name: str | None, elites: bool, moved: str | None, dry_run: bool, sandbox: str | None, as_json: bool
+) -> None:
     """Judge a campaign's programs again by the newer version of its task; the history is kept."""
     with Campaign.open(name, load(), workspace(), readonly=dry_run) as campaign:
         task = evolve.task.load(place_of_task(campaign, moved), campaign.settings.parameters)
         plan = planned(campaign, task, everything=not elites)
         _say_cost(campaign, plan, as_json=as_json)
         if (plan.programs or plan.others) and not dry_run:
-            _judge(campaign, plan, as_json=as_json)
+            found = for_campaign(campaign, wished(sandbox, campaign.settings.sandbox), task)
+            _judge(campaign, plan, found.noted(), as_json=as_json)
 
 
 def _say_cost(campaign: Campaign, plan: Rejudging, *, as_json: bool) -> None:
@@ -110,9 +116,9 @@ def _time(seconds: float) -> str:
     return duration(seconds) if seconds >= 60 else wording.seconds(seconds)
 
 
-def _judge(campaign: Campaign, plan: Rejudging, *, as_json: bool) -> None:
+def _judge(campaign: Campaign, plan: Rejudging, means: Means, *, as_json: bool) -> None:
     former = report.best(campaign)
-    with closing(LocalExecutor(plan.task, campaign.settings.judges)) as executor:
+    with closing(LocalExecutor(plan.task, campaign.settings.judges, means=means)) as executor:
         judges = executor.describe()
         with campaign.log.transaction():
             steps = begin(campaign, plan)

@@ -14,6 +14,7 @@ from evolve.campaign import Campaign
 from evolve.campaign import file as campaign_file
 from evolve.campaign.campaign import budget_of, check_spendable, confirmed_best, try_settings, with_resource
 from evolve.campaign.workspace import new_path
+from evolve.cli.isolation import Wish, wished
 from evolve.cli.layers import Layers
 from evolve.config import Settings, validated
 from evolve.plugins import Plugins
@@ -40,11 +41,12 @@ class Request:
     assignments: tuple[str, ...]
     deterministic: bool
     file: str | None = None
+    sandbox: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What will run. `changes` are the settings in which it differs from the campaign's earlier runs; `layers` tell where those of a new
+    """What will run, and how well isolated a person wants it. `changes` are the settings in which it differs from the campaign's earlier runs; `layers` tell where those of a new
     campaign come from."""
 
     settings: Settings
@@ -53,6 +55,7 @@ class Plan:
     name: str | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
     layers: Layers = field(default_factory=lambda: Layers({}))
+    wish: Wish = field(default_factory=Wish)
 
 
 def new_plan(request: Request, plugins: Plugins, home: Path) -> Plan:
@@ -66,7 +69,9 @@ def new_plan(request: Request, plugins: Plugins, home: Path) -> Plan:
         with _said_in(request.file):
             _planned(layers.of_file(), plugins)
     settings, task = _planned(layers, plugins)
-    return Plan(settings, task, plugins, request.name, layers=layers)
+    written = layers.source("sandbox")
+    said = None if written in ("", layers.name) else settings.sandbox.value
+    return Plan(settings, task, plugins, request.name, layers=layers, wish=wished(said, settings.sandbox))
 
 
 def _planned(layers: Layers, plugins: Plugins) -> tuple[Settings, Task]:
@@ -100,6 +105,7 @@ def _words(request: Request) -> dict[str, Any]:
         "seed": request.seed,
         "judges": request.judges,
         "deterministic": request.deterministic or None,
+        "sandbox": request.sandbox,
         "strategy": None if request.strategy is None else {"name": request.strategy},
     }
     return {key: value for key, value in given.items() if value is not None}
@@ -120,14 +126,19 @@ def continued_plan(request: Request, campaign: Campaign) -> Plan:
     """More of a campaign, with what was given anew; raises `ConfigError` or `TaskError`."""
     _refuse_what_is_fixed(request, campaign)
     task = _same_task(request, campaign)
-    given: dict[str, Any] = {"budget": list(request.budget) or None, "judges": request.judges}
+    given: dict[str, Any] = {
+        "budget": list(request.budget) or None,
+        "judges": request.judges,
+        "sandbox": request.sandbox,
+    }
     changes = {key: value for key, value in given.items() if value is not None}
     settings = validated({**campaign.settings.model_dump(mode="json"), **changes})
     budget = budget_of(settings, task) if "budget" in changes else campaign.budget
     check_spendable(budget)
     _check_deterministic(settings, budget)
     _check_something_is_left(budget, campaign)
-    return Plan(settings, task, campaign.plugins, campaign.name, changes)
+    wish = wished(request.sandbox, campaign.settings.sandbox)
+    return Plan(settings, task, campaign.plugins, campaign.name, changes, wish=wish)
 
 
 def _check_something_is_left(budget: Budget, campaign: Campaign) -> None:
@@ -154,7 +165,7 @@ def _refuse_what_is_fixed(request: Request, campaign: Campaign) -> None:
     if fixed:
         raise ConfigError(
             f"campaign {campaign.name!r} keeps the settings that it began with, got {', '.join(fixed)}. "
-            "Do: change --budget or --judges only, or run a new campaign"
+            "Do: change --budget, --judges or --sandbox only, or run a new campaign"
         )
 
 

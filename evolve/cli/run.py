@@ -13,6 +13,7 @@ from evolve.campaign import Campaign, workspace
 from evolve.cli import dry_run, summary
 from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED
+from evolve.cli.isolation import Confined, confined, for_campaign, is_harmless, sandbox_option
 from evolve.cli.output import debug_option, emit, json_option
 from evolve.cli.request import Plan, Request, continued_plan, new_plan
 from evolve.cli.say import say
@@ -40,6 +41,7 @@ from evolve.types import ConfigError, EvolveError
 )
 @click.option("--dry-run", "rehearse", is_flag=True, help="Load the evaluator, show what would run, and make nothing.")
 @click.option("--deterministic", is_flag=True, help="One step at a time: equal seeds give equal logs.")
+@sandbox_option
 @json_option
 @debug_option
 def run(rehearse: bool, as_json: bool, **words: Any) -> None:
@@ -58,29 +60,38 @@ def run(rehearse: bool, as_json: bool, **words: Any) -> None:
 
 def _begin(plan: Plan, *, rehearse: bool, as_json: bool) -> None:
     if rehearse:
-        _show(plan, as_json=as_json)
+        _show(plan, _confined(plan), as_json=as_json)
         return
-    with closing(LocalExecutor(plan.task, plan.settings.judges)) as executor:
+    found = _confined(plan)
+    with closing(LocalExecutor(plan.task, plan.settings.judges, means=found.means)) as executor:
         judges = executor.describe()
         with Campaign.create(plan.settings, plan.task, plan.plugins, workspace(), plan.name) as campaign:
-            _search(campaign, executor, judges, as_json=as_json)
+            _search(campaign, executor, judges, found.line, as_json=as_json)
 
 
 def _go_on(plan: Plan, campaign: Campaign, *, rehearse: bool, as_json: bool) -> None:
     if campaign.state.difference is not None:
         say(f"evolve: warning: the replayed archive differs at {campaign.state.difference}", err=True)
+    found = for_campaign(campaign, plan.wish, plan.task)
     if rehearse:
-        _show(plan, as_json=as_json)
+        _show(plan, found, as_json=as_json)
         return
-    with closing(LocalExecutor(plan.task, plan.settings.judges)) as executor:
+    with closing(LocalExecutor(plan.task, plan.settings.judges, means=found.means)) as executor:
         judges = executor.describe()
         if plan.changes:
             campaign.change(dict(plan.changes))
-        _search(campaign, executor, judges, as_json=as_json)
+        _search(campaign, executor, judges, found.line, as_json=as_json)
 
 
-def _show(plan: Plan, *, as_json: bool) -> None:
-    with closing(LocalExecutor(plan.task, 1)) as executor:
+def _confined(plan: Plan) -> Confined:
+    """The means for the candidates of a new campaign."""
+    settings, plugins = plan.settings, plan.plugins
+    operators = plugins.operators_of(settings.strategy.name, settings.operators.names)
+    return confined(plan.task, plan.wish, harmless=is_harmless(plan.task, operators, plugins))
+
+
+def _show(plan: Plan, found: Confined, *, as_json: bool) -> None:
+    with closing(LocalExecutor(plan.task, 1, means=found.means)) as executor:
         judge = executor.describe()
     if as_json:
         emit(dry_run.rehearsed(plan, judge))
@@ -88,8 +99,8 @@ def _show(plan: Plan, *, as_json: bool) -> None:
         say(dry_run.told(plan, judge))
 
 
-def _search(campaign: Campaign, executor: LocalExecutor, judges: Description, *, as_json: bool) -> None:
-    say(summary.beginning(campaign, judges.isolation), err=as_json)
+def _search(campaign: Campaign, executor: LocalExecutor, judges: Description, isolation: str, *, as_json: bool) -> None:
+    say(summary.beginning(campaign, isolation), err=as_json)
     try:
         with watching(campaign, as_json=as_json) as watch:
             ending = evolve.loop.run(campaign, executor, judges, watch)

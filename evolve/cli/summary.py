@@ -65,14 +65,14 @@ def ended(campaign: Campaign, ending: Ending) -> Ended:
 
 
 def beginning(campaign: Campaign, isolation: str) -> str:
-    """The line before the first record."""
+    """What is said before the first record; `isolation` is one line with what is missing for a better level."""
     settings, again = campaign.settings, campaign.state.progress.records
     verb = f"goes on after {again:,} records" if again else "begins"
     judges = f"{settings.judges} judge slot{'s' if settings.judges > 1 else ''}"
     limit = f"budget {campaign.budget}" if settings.budget else "no budget: Ctrl-C ends it"
     return (
-        f"campaign {campaign.name} {verb}: {settings.strategy.name}, {judges}, seed {settings.seed}, {limit}, "
-        f"isolation {wording.level(isolation)}\nlog {campaign.log.path}"
+        f"campaign {campaign.name} {verb}: {settings.strategy.name}, {judges}, seed {settings.seed}, {limit}\n"
+        f"isolation {isolation}\nlog {campaign.log.path}"
     )
 
 

@@ -2,10 +2,13 @@
 
 Invariant: exit code 0 says that nothing failed; every problem is told with its remedy."""
 
+from pathlib import Path
+
 import click
 
 import evolve.task
 from evolve.cli import wording
+from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.output import debug_option, emit, facts, json_option, table
 from evolve.cli.parameters import parameters
 from evolve.cli.say import say
@@ -20,12 +23,14 @@ _JUDGES = 2
 @click.command("check")
 @click.argument("task")
 @click.option("--set", "assignments", multiple=True, metavar="task.KEY=VALUE", help="A parameter of the task.")
+@sandbox_option
 @json_option
 @debug_option
-def check_task(task: str, assignments: tuple[str, ...], as_json: bool) -> None:
+def check_task(task: str, assignments: tuple[str, ...], sandbox: str | None, as_json: bool) -> None:
     """Try a task: its seed twice, what it declares, and programs that fail in every common way."""
     loaded = evolve.task.load(task, parameters(assignments))
-    found = check(loaded, min(_JUDGES, usable_cores()))
+    means = confined(loaded, wished(sandbox), harmless=evolve.task.is_bundled(Path(loaded.folder))).noted()
+    found = check(loaded, min(_JUDGES, usable_cores()), means)
     if as_json:
         emit(found)
     else:

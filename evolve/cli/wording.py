@@ -33,16 +33,19 @@ def seconds(value: float) -> str:
     return f"{value * 1000:.3g} ms" if value < 1 else f"{value:.3g} s"
 
 
-def level(isolation: str) -> str:
-    """The isolation level alone, of what an executor says about it: `reduced: a process of its own, ...`."""
-    return isolation.partition(":")[0] or "unknown"
+def level(isolation: str, *, weaker: bool = False) -> str:
+    """The isolation level alone, of what an executor says about it: `reduced: a process of its own, ...`; marked where it is weaker than
+    the campaign's best."""
+    return (isolation.partition(":")[0] or "unknown") + (" (weaker)" if weaker else "")
 
 
 def score(best: Best, fitness: Fitness) -> str:
-    """`sum of radii 2.5523 +- 0.001 of 4 measurements (+0.0109 to the seed)`."""
+    """`sum of radii 2.5523 +- 0.001 of 4 measurements (+0.0109 to the seed)`; with a mark where it was judged under less isolation than
+    the campaign's best."""
     count = f"{best.measurements} measurement{'s' if best.measurements != 1 else ''}"
     error = f" +- {best.standard_error:.2g} of {count}" if best.standard_error else ""
-    return f"{fitness.name} {number(best.fitness, fitness)}{error}{_gain(best, fitness)}"
+    mark = f" [judged at {level(best.isolation, weaker=True)}]" if best.weaker else ""
+    return f"{fitness.name} {number(best.fitness, fitness)}{error}{_gain(best, fitness)}{mark}"
 
 
 def _gain(best: Best, fitness: Fitness) -> str:

@@ -14,6 +14,7 @@ from evolve.conformance.judges import feedback, in_short, judged
 from evolve.conformance.proposals import changeable
 from evolve.judge import Description, Job, LocalExecutor, Report
 from evolve.plugins import load
+from evolve.sandbox import PLAIN, Means
 from evolve.statistics import noise_floor
 from evolve.types import Carried, Evaluation, Outcome, Parameters, Stage, Task, TextId, Trial
 
@@ -38,9 +39,10 @@ class _Seed:
         return self.first.evaluation
 
 
-def check(task: Task, slots: int) -> Conformance:
-    """Checks a task with `slots` judges side by side; raises `TaskError` where its evaluator does not load."""
-    with closing(LocalExecutor(task, slots)) as executor:
+def check(task: Task, slots: int, means: Means = PLAIN) -> Conformance:
+    """Checks a task with `slots` judges side by side, its programs confined by `means`; raises `TaskError` where its evaluator does not
+    load."""
+    with closing(LocalExecutor(task, slots, means=means)) as executor:
         description = executor.describe()
         seed = _seed(task, executor)
         findings = list(seed.findings)
@@ -54,7 +56,7 @@ def check(task: Task, slots: int) -> Conformance:
             findings += found
     limit = max(LEAST_SECONDS, PATIENCE * seed.evaluation.seconds)
     if seed.evaluation.outcome is Outcome.OK:
-        findings += _impostors(opened(hurried(task, description, limit)), slots, seed)
+        findings += _impostors(opened(hurried(task, description, limit)), slots, means, seed)
     else:
         findings.append(Finding("made-up programs", "not tried", "the seed must pass first"))
     return Conformance(
@@ -211,14 +213,14 @@ def hurried(task: Task, description: Description, seconds: float) -> Task:
     return replace(task, stages=tuple(replace(stage, limit=min(stage.limit, seconds)) for stage in stages))
 
 
-def _impostors(task: Task, slots: int, seed: _Seed) -> list[Finding]:
+def _impostors(task: Task, slots: int, means: Means, seed: _Seed) -> list[Finding]:
     """Each made-up program, then the seed again, in the same judge processes."""
     tried = cast(task)
     jobs = [
         Job(f"{number}", "evaluate", _trial(task), files=impostor.program.files)
         for number, impostor in enumerate(tried.impostors)
     ]
-    with closing(LocalExecutor(task, slots)) as executor:
+    with closing(LocalExecutor(task, slots, means=means)) as executor:
         executor.describe()
         reports = judged(executor, jobs)
         again = [Job(f"after.{slot}", "evaluate", _trial(task), files=task.seed.files) for slot in range(slots)]

@@ -8,11 +8,12 @@ from concurrent.futures import Future
 
 from evolve.judge.grants import check_grants
 from evolve.judge.interpreter import check
-from evolve.judge.job import Description
+from evolve.judge.job import Charge, Description
 from evolve.judge.lifeline import Lifeline, clean_environment
 from evolve.judge.machine import usable_cores
 from evolve.judge.reader import RENEWED_AFTER, Desk, Reader
 from evolve.judge.slot import Submitted
+from evolve.sandbox import PLAIN, Means
 from evolve.types import Needs, SandboxError, Task, TaskError
 
 _GRACE = 30.0
@@ -23,14 +24,23 @@ class LocalExecutor:
     """Implements `protocols.Executor` with one worker process per slot. Any thread may call it; make it before any other
     thread is started.
 
-    Making one raises `TaskError` where the task names a Python that cannot be used, or grants its programs what this machine cannot give,
-    and `SandboxError`.
+    `means` confine every candidate, all of them in every worker; the default ones, which every system has, are for accidents and not for
+    hostile programs: `sandbox.probe` finds better ones. Making one raises `TaskError` where the task names a Python that cannot be used, or
+    grants its programs what this machine cannot give, and `SandboxError`.
 
     Futures end, and their callbacks run, on the thread named "evolve-executor" (a cancelled one's on the thread that cancels). A worker that has not answered `grace` seconds
     after the limits of the whole cascade is killed. A worker that dies or is killed costs its job a second try, and then an
     INTERNAL report. One that has answered `renewed_after` jobs is replaced by a fresh one."""
 
-    def __init__(self, task: Task, slots: int, grace: float = _GRACE, renewed_after: int = RENEWED_AFTER) -> None:
+    def __init__(
+        self,
+        task: Task,
+        slots: int,
+        grace: float = _GRACE,
+        renewed_after: int = RENEWED_AFTER,
+        *,
+        means: Means = PLAIN,
+    ) -> None:
         check_grants(task)
         if task.python:
             check(task.python, clean_environment(os.environ))
@@ -40,7 +50,7 @@ class LocalExecutor:
         self._desk = Desk()
         self._open: dict[str, Submitted] = {}
         self._lifeline = Lifeline.start(task.python)
-        reader = Reader(task, grace, self._lifeline, self._desk, renewed_after)
+        reader = Reader(Charge(task, means), grace, self._lifeline, self._desk, renewed_after)
         self._thread = threading.Thread(target=reader.run, args=(slots,), name="evolve-executor", daemon=True)
         self._thread.start()
 

@@ -1,4 +1,4 @@
-"""What crosses between the engine and a judge process: jobs, reports and a worker's description, as canonical JSON in UTF-8.
+"""What crosses between the engine and a judge process: what a worker is charged with, jobs, reports and a worker's description, as canonical JSON in UTF-8.
 
 Invariant: a report's evaluation holds no text: feedback and artifacts are ids, and every id is a key of `texts`."""
 
@@ -7,12 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from evolve.types import Evaluation, TextId, Trial, canonical
+from evolve.sandbox import PLAIN, Means
+from evolve.types import Evaluation, Task, TextId, Trial, canonical
 from evolve.types.codec import decode, encode
 
 Kind = Literal["evaluate", "certify", "fingerprint", "draw"]
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What a worker is told first: the task that it judges, and by which means its candidates are confined, all of them."""
+
+    task: Task
+    means: Means = PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +69,16 @@ class Description:
     tops: Mapping[str, float] = field(default_factory=dict)
 
 
+def encode_charge(charge: Charge) -> bytes:
+    """A charge as it is sent."""
+    return _encoded(charge)
+
+
+def decode_charge(data: bytes) -> Charge:
+    """The charge that was sent; raises `ValueError`."""
+    return _decoded(Charge, data)
+
+
 def encode_job(job: Job) -> bytes:
     """A job as it is sent."""
     return _encoded(job)
@@ -90,7 +109,7 @@ def decode_description(data: bytes) -> Description:
     return _decoded(Description, data)
 
 
-def _encoded(value: Job | Report | Description) -> bytes:
+def _encoded(value: Charge | Job | Report | Description) -> bytes:
     return canonical(encode(value)).encode("utf-8", "surrogatepass")
 
 

@@ -14,11 +14,10 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from evolve.judge.job import Description, Report, decode_description, encode_report
+from evolve.judge.job import Charge, Description, Report, decode_description, encode_charge, encode_report
 from evolve.judge.lifeline import Lifeline
 from evolve.judge.slot import Slot, Submitted
-from evolve.types import Evaluation, Outcome, SandboxError, Task, canonical, text_id
-from evolve.types.codec import encode
+from evolve.types import Evaluation, Outcome, SandboxError, text_id
 
 RENEWED_AFTER = 10_000
 """Jobs that one worker answers: what an evaluator and its libraries leak is bounded by that."""
@@ -56,9 +55,10 @@ class Reader:
     """The state of the executor's thread: no other thread touches it."""
 
     def __init__(
-        self, task: Task, grace: float, lifeline: Lifeline, desk: Desk, renewed_after: int = RENEWED_AFTER
+        self, charge: Charge, grace: float, lifeline: Lifeline, desk: Desk, renewed_after: int = RENEWED_AFTER
     ) -> None:
-        self._task = canonical(encode(task)).encode("utf-8", "surrogatepass")
+        self._charge = encode_charge(charge)
+        self._isolation = charge.means.line
         self._grace = grace
         self._lifeline = lifeline
         self._desk = desk
@@ -109,7 +109,7 @@ class Reader:
         self._watch(slot.sock, partial(self._hear, slot))
         self._watch(slot.output, partial(self._overhear, slot))
         try:
-            slot.send(self._task)
+            slot.send(self._charge)
         except OSError:
             self._kill(slot)
 
@@ -137,6 +137,9 @@ class Reader:
             self._kill(slot)
 
     def _described(self, slot: Slot, description: Description) -> None:
+        if not description.error and description.isolation != self._isolation:
+            self._refuse(slot, description.isolation)
+            return
         slot.description = description
         slot.since = time.monotonic()
         self._failed_starts = 0
@@ -144,6 +147,14 @@ class Reader:
         if not self._desk.described.done():
             self._desk.described.set_result(description)
         self._broken = self._broken or description.error or _otherwise(self._described_as, description)
+
+    def _refuse(self, slot: Slot, reached: str) -> None:
+        """A worker that confines its candidates otherwise than this run does judges nothing."""
+        self._give_up(
+            f"a judge process isolates its candidates otherwise than this run: {reached!r}, wanted {self._isolation!r}. "
+            "Do: let all judges run the same version of evolve"
+        )
+        self._kill(slot)
 
     def _overhear(self, slot: Slot) -> None:
         if not slot.overhear():

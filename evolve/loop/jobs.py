@@ -50,7 +50,8 @@ class Work:
 
 
 class Jobs:
-    """Makes the jobs of one campaign. `judges` says which stages have a relative threshold, and in what environment they are."""
+    """Makes the jobs of one campaign. `judges` says which stages have a relative threshold, in what environment they are, and how well
+    they isolate: a campaign takes no result over from another level."""
 
     def __init__(self, campaign: Campaign, judges: Description) -> None:
         self._state = campaign.state
@@ -58,6 +59,7 @@ class Jobs:
         self._seed = campaign.settings.seed
         self._tops = judges.tops
         self._environment = judges.environment
+        self._level = judges.isolation.partition(":")[0]
         self._cases = {case.name: case for case in campaign.task.held_out}
         self._release = campaign.plugins.evaluator_release(campaign.task.evaluator)
 
@@ -141,7 +143,9 @@ class Jobs:
         """The cache's key: all that an evaluation depends on; empty where a part of that has no version."""
         if self._release is None or self._tops:
             return ""
-        return digest(canonical([self._task.version, self._release, self._environment, program.id, encode(trial)]))
+        return digest(
+            canonical([self._task.version, self._release, self._environment, self._level, program.id, encode(trial)])
+        )
 
 
 def proposal_origin(asked: Asked, draft: Draft) -> Origin:

@@ -41,7 +41,8 @@ class CaseLine:
 class Best:
     """A campaign's best program. `promoted`: the task's held-out cases agree; `cases` is what is known of them. `seed` is the mean of the seed's measurements, `gain` what the best has more than that (less,
     where the task minimises), 0 for the seed itself. `certified` says that the task
-    proved the value, see `certificate`; `isolation` and `trust` are those of the record."""
+    proved the value, see `certificate`; `isolation` and `trust` are those of the record, `weaker`: it was judged under less
+    isolation than the campaign's best."""
 
     name: str
     record: RecordId
@@ -59,6 +60,7 @@ class Best:
     promoted: bool = False
     cases: tuple[CaseLine, ...] = ()
     objectives: tuple[ObjectiveLine, ...] = ()
+    weaker: bool = False
 
 
 def best(campaign: Campaign) -> Best | None:
@@ -88,6 +90,7 @@ def best(campaign: Campaign) -> Best | None:
         promoted=elite.program in campaign.state.archive.promoted,
         cases=cases(campaign, elite.program),
         objectives=objectives(task, elite.objectives),
+        weaker=campaign.state.reached.weaker(evaluation.isolation),
     )
 
 

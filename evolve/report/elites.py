@@ -14,7 +14,8 @@ from evolve.types import ProgramId, RecordId, Trust
 
 @dataclass(frozen=True, slots=True)
 class EliteLine:
-    """A program that holds places in the archive, on these islands. `isolation` and `trust` are those of the record; `kind` and
+    """A program that holds places in the archive, on these islands. `isolation` and `trust` are those of the record, `weaker` says that it
+    was judged under less isolation than the campaign's best; `kind` and
     `operator` say how the program was made, also where the record is a later judging of it."""
 
     name: str
@@ -33,6 +34,7 @@ class EliteLine:
     operator: str
     violation: float = 0.0
     objectives: tuple[ObjectiveLine, ...] = ()
+    weaker: bool = False
 
 
 def elites(campaign: Campaign, limit: int | None = None) -> tuple[EliteLine, ...]:
@@ -77,4 +79,5 @@ def _elite_line(campaign: Campaign, first: Elite, held: Sequence[Elite]) -> Elit
         operator=origin.operator,
         violation=first.violation,
         objectives=objectives(campaign.task, first.objectives),
+        weaker=campaign.state.reached.weaker(evaluation.isolation),
     )

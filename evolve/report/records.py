@@ -14,7 +14,7 @@ from evolve.types import Origin, Record, RecordId, Settled, StoreError, Trust
 @dataclass(frozen=True, slots=True)
 class RecordLine:
     """One settled record. `about` is the record that a measurement measures, 0 for others; `case` is empty but for those on a case. `violation` is how
-    far the constraints are missed, 0 where they are met."""
+    far the constraints are missed, 0 where they are met; `weaker`: it was judged under less isolation than the campaign's best."""
 
     name: str
     id: RecordId
@@ -39,6 +39,7 @@ class RecordLine:
     case: str = ""
     violation: float = 0.0
     objectives: Mapping[str, float] = field(default_factory=dict)
+    weaker: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class LineageStep:
     change: float | None
     isolation: str
     trust: Trust
+    weaker: bool = False
 
 
 def record_name(campaign: Campaign, record: RecordId) -> str:
@@ -108,6 +110,7 @@ def record_line(campaign: Campaign, event: Settled) -> RecordLine:
             for each in campaign.task.objectives
             if each.name in evaluation.objectives
         },
+        weaker=campaign.state.reached.weaker(evaluation.isolation),
     )
 
 
@@ -156,6 +159,7 @@ def _step(campaign: Campaign, record: RecordId) -> LineageStep:
         change=None if fitness is None or before is None else shown(fitness) - shown(before),
         isolation=evaluation.isolation,
         trust=evaluation.trust,
+        weaker=campaign.state.reached.weaker(evaluation.isolation),
     )
 
 

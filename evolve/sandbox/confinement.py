@@ -27,13 +27,14 @@ _TRUNCATE_HANDLED = 3
 
 
 class Confinement:
-    """The layers of one jail, in a template that has entered its root. `folders` may be written by candidates; the first is where they start."""
+    """The layers of one jail, in a template that has entered its root. Candidates start in the folder `start`; what is below `writable`, which
+    outlives that, they may write."""
 
-    def __init__(self, jail: Jail, folders: Sequence[str]) -> None:
+    def __init__(self, jail: Jail, start: str, writable: str) -> None:
         self._jail = jail
-        self._start = folders[0]
+        self._start = start
         self._ruleset = (
-            landlock.prepare(_rules(jail, folders), jail.landlock, loopback=jail.loopback) if jail.landlock else -1
+            landlock.prepare(_rules(jail, writable), jail.landlock, loopback=jail.loopback) if jail.landlock else -1
         )
         self._filters = {job: _filter(jail, job) for job in ("build", "run")} if jail.seccomp else {}
         self._programs = {job: seccomp.program(wanted) for job, wanted in self._filters.items() if not wanted.signals}
@@ -128,12 +129,12 @@ def _filter(jail: Jail, job: Job) -> seccomp.Filter:
     )
 
 
-def _rules(jail: Jail, folders: Sequence[str]) -> list[landlock.Rule]:
+def _rules(jail: Jail, writable: str) -> list[landlock.Rule]:
     rights = {
         landlock.READ: (*jail.visible, *jail.shown),
         landlock.Right.READ_DIR: jail.listed,
         landlock.LOOK: jail.readable,
-        landlock.WRITE: folders,
+        landlock.WRITE: (writable,),
         landlock.NODE: (*_DEVICES, *jail.nodes),
     }
     rules = [landlock.Rule(path, right, needed=False) for right, paths in rights.items() for path in paths]

@@ -28,14 +28,17 @@ from evolve.sandbox.kernel import (
     unshare,
 )
 
-SCRATCH = "/scratch"
-SHARED_MEMORY = "/dev/shm"
+WRITABLE = "/candidate"
+"""Holds all that candidates may write, each folder a mount of its own that is made anew; it stays itself, so that rules on it last."""
+SCRATCH = "/candidate/scratch"
+SHARED_MEMORY = "/candidate/shm"
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _LINKS = {
     "/dev/fd": "/proc/self/fd",
     "/dev/stdin": "/proc/self/fd/0",
     "/dev/stdout": "/proc/self/fd/1",
     "/dev/stderr": "/proc/self/fd/2",
+    "/dev/shm": SHARED_MEMORY,
     "/tmp": SCRATCH,
     "/var/tmp": SCRATCH,
 }

@@ -60,7 +60,7 @@ def serve(control: socket.socket, jail: Jail, group: Group | None) -> None:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
     _check_single_threaded()
     folders = _folders(jail)
-    confinement = Confinement(jail, [folder.path for folder in folders])
+    confinement = Confinement(jail, folders[0].path, root.WRITABLE if jail.namespaces else jail.home)
     limit_template(jail)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     sys.dont_write_bytecode = True

@@ -18,6 +18,7 @@ SELECT
     json_extract(body, '$.record.evaluation.standard_error') AS standard_error,
     coalesce(json_extract(body, '$.record.evaluation.measurements'), 1) AS measurements,
     coalesce(json_extract(body, '$.record.evaluation.certified'), 0) AS certified,
+    coalesce(json_extract(body, '$.record.evaluation.isolation'), '') AS isolation,
     coalesce(json_extract(body, '$.record.evaluation.stage'), '') AS stage,
     coalesce(json_extract(body, '$.record.evaluation.seconds'), 0.0) AS seconds,
     coalesce(json_extract(body, '$.record.evaluation.feedback'), '') AS feedback,
@@ -48,13 +49,13 @@ WITH rulings AS (
     GROUP BY 1
 ),
 ranked AS (
-    SELECT id, island, cell, program, fitness, operator, insertion,
+    SELECT id, island, cell, program, fitness, isolation, operator, insertion,
         row_number() OVER (PARTITION BY island, cell ORDER BY fitness DESC, id) AS place
     FROM records
     WHERE insertion IN ('IMPROVED', 'NEW') AND cell >= 0
         AND program NOT IN (SELECT program FROM rulings WHERE what = 'quarantine')
 )
-SELECT island, cell, id AS record, program, fitness, operator, insertion FROM ranked WHERE place = 1
+SELECT island, cell, id AS record, program, fitness, isolation, operator, insertion FROM ranked WHERE place = 1
 """
 
 _CALLS = """

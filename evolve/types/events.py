@@ -74,7 +74,7 @@ Action = Propose | Measure | Rearrange | Wait
 @dataclass(frozen=True, slots=True)
 class Opened:
     """The first event of every campaign. `definition` is the id of the text that holds the whole task, so that a log can be
-    replayed where the task's folder is gone. `forked_from` names the campaign whose records this one began with."""
+    replayed where the task's folder is gone. `forked_from` names the campaign whose records this one began with; its first `machines` `MachineMeasured` events tell of that campaign's runs."""
 
     name: str
     task: str
@@ -84,6 +84,7 @@ class Opened:
     versions: Mapping[str, str] = field(default_factory=dict)
     prices: Mapping[str, float] = field(default_factory=dict)
     forked_from: str = ""
+    machines: int = 0
 
 
 @tagged

@@ -18,3 +18,9 @@ class Level(StrEnum):
         """Whether this level is `wanted` or better."""
         order = list(Level)
         return order.index(self) >= order.index(wanted)
+
+    @classmethod
+    def of(cls, isolation: str) -> "Level | None":
+        """The level that a recorded line begins with (`standard: landlock 7, seccomp, memory watched`); None where it begins with none."""
+        word = isolation.partition(":")[0]
+        return cls(word) if word in set(cls) else None

@@ -15,12 +15,15 @@ from evolve.types import (
     Insertion,
     Lesson,
     LessonWritten,
+    Level,
+    MachineMeasured,
     Measure,
     Opened,
     Origin,
     Propose,
     Rearranged,
     Ruled,
+    SandboxError,
     Selection,
     SettingsChanged,
     Settled,
@@ -211,3 +214,21 @@ def test_default_axes_are_kept_where_the_task_has_none(tmp_path):
         with forked(old) as new:
             assert [axis.name for axis in new.state.archive.axes] == ["size_log2", "seed_distance"]
             assert len(new.state.archive.elites()) == 4
+
+
+def test_a_fork_may_go_on_at_less_isolation_than_its_campaign(tmp_path):
+    """Its own runs bind it; what the old campaign has reached decides which scores are weaker."""
+    written = Written(tmp_path)
+    written.run_at("strict: namespaces, seccomp")
+    written.seed(5.0)
+    old = written.campaign
+    with pytest.raises(SandboxError, match="evolve campaign fork number"):
+        old.state.reached.check("number", Level.STANDARD)
+    path = fork(old, forked_settings(old, {}, ()), tmp_path)
+    with Campaign.open(str(path), plugins.load(), tmp_path, readonly=False) as new:
+        new.state.reached.check(new.name, Level.STANDARD)
+        with new.log.transaction():
+            new.write(MachineMeasured("one core", 0.0, "standard: landlock 7, seccomp"))
+    with Campaign.open(str(path), plugins.load(), tmp_path) as again:
+        assert (again.state.reached.best, again.state.reached.least) == (Level.STRICT, Level.STANDARD)
+    old.close()

@@ -123,9 +123,9 @@ def test_the_next_budget_is_twice_the_amounts(texts, expected):
 
 def test_the_beginning_says_what_is_set(campaign, tmp_path):
     """A campaign that goes on says after how many records."""
-    assert (
-        "campaign number goes on after 6 records: islands, 2 judge slots, seed 0, budget 30programs, isolation reduced\n"
-        in (summary.beginning(campaign, "reduced: a process of its own"))
+    assert summary.beginning(campaign, "reduced: a process of its own").startswith(
+        "campaign number goes on after 6 records: islands, 2 judge slots, seed 0, budget 30programs\n"
+        "isolation reduced: a process of its own\n"
     )
     with Written(tmp_path / "other", name="fresh", budget=[], judges=1).campaign as fresh:
         text = summary.beginning(fresh, "reduced")

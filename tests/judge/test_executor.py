@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,9 @@ import pytest
 from judge_fakes import written_task
 
 from evolve.judge import Job, LocalExecutor, decode_report, encode_job
+from evolve.judge import executor as executor_module
 from evolve.judge.children import children_of
+from evolve.sandbox import NOTHING
 from evolve.types import Needs, Outcome, SandboxError, Stage, TaskError, Trial
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
@@ -405,3 +408,28 @@ def waited(condition, seconds):
 def gone(pids, seconds):
     """Whether all these processes end in time; a zombie of somebody else's counts as ended."""
     return waited(lambda: not [pid for pid in pids if command_line(pid)], seconds)
+
+
+def test_the_means_of_a_run_reach_every_worker(tmp_path):
+    """What it records is their line."""
+    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1, means=NOTHING)) as made:
+        assert made.describe().isolation == NOTHING.line
+        assert judged(made, asking(1)).evaluation.isolation == NOTHING.line
+
+
+def test_a_worker_that_isolates_otherwise_judges_nothing(tmp_path, monkeypatch):
+    """The run's own means are wanted, neither weaker nor others; the program is not to blame."""
+    honest = executor_module.Reader
+
+    def expecting_more(charge, *rest):
+        reader = honest(charge, *rest)
+        reader._isolation = "strict: namespaces"
+        return reader
+
+    monkeypatch.setattr(executor_module, "Reader", expecting_more)
+    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1)) as made:
+        wanted = "otherwise than this run: 'reduced: .*', wanted 'strict: namespaces'"
+        with pytest.raises(SandboxError, match=wanted):
+            made.describe()
+        report = judged(made, asking(1))
+    assert (report.evaluation.outcome, bool(re.search(wanted, told(report)))) == (Outcome.INTERNAL, True)

@@ -5,18 +5,23 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from judge_fakes import small_task
 
 from evolve.judge.job import (
+    Charge,
     Description,
     Job,
     Report,
+    decode_charge,
     decode_description,
     decode_job,
     decode_report,
+    encode_charge,
     encode_description,
     encode_job,
     encode_report,
 )
+from evolve.sandbox import Means
 from evolve.types import Evaluation, Outcome, Parameters, Trial, text_id
 
 NAMES = st.text(max_size=8)
@@ -86,3 +91,9 @@ def test_a_report_that_was_tampered_with_is_refused():
     data["evaluation"]["fitness"] = 1.0
     with pytest.raises(ValueError, match="exactly when the outcome is OK"):
         decode_report(json.dumps(data).encode())
+
+
+def test_a_charge_arrives_as_it_was_sent():
+    """The task, and every mean."""
+    charge = Charge(small_task(), Means(namespaces=True, landlock=7, seccomp=True, cgroup="v2"))
+    assert decode_charge(encode_charge(charge)) == charge

@@ -17,7 +17,10 @@ STRICT = Means(namespaces=True, landlock=7, seccomp=True)
 STANDARD = replace(STRICT, namespaces=False)
 
 
-def made(grants: Grants = Grants(), means: Means = STRICT, user: int = -1, python: str = sys.executable) -> Jail:
+NONE = Grants()
+
+
+def made(grants: Grants = NONE, means: Means = STRICT, user: int = -1, python: str = sys.executable) -> Jail:
     return jail_for("/home/of/a/slot", Limits(grants=grants), python, means, user)
 
 
@@ -59,7 +62,9 @@ def test_grants_arrive() -> None:
 
 def test_loopback_needs_a_network_of_its_own() -> None:
     """That of the machine has the engine on it."""
-    with pytest.raises(SandboxError, match="`loopback`, and here its network is the machine's.*Do: run where level strict"):
+    with pytest.raises(
+        SandboxError, match=r"`loopback`, and here its network is the machine's.*Do: run where level strict"
+    ):
         made(Grants(network="loopback"), STANDARD)
 
 
@@ -69,5 +74,5 @@ def test_an_interpreter_in_a_closed_folder_is_refused_where_candidates_are_anoth
     python = tmp_path / "bin" / "python"
     python.symlink_to(sys.executable)
     tmp_path.chmod(0o700)
-    with pytest.raises(SandboxError, match="is closed to everybody but its owner.*Do: make the environment outside"):
+    with pytest.raises(SandboxError, match=r"is closed to everybody but its owner.*Do: make the environment outside"):
         made(means=STANDARD, user=60_000, python=os.fspath(python))

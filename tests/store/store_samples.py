@@ -1,6 +1,6 @@
 """Events and programs to store, and what it takes to store and read all of a log."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evolve.store import Log
@@ -47,7 +47,9 @@ def settled(
     of: Program | None = None,
 ) -> Settled:
     """Record `number`, whose program is its own unless `of` is given."""
-    evaluation = Evaluation(Outcome.CRASHED) if fitness is None else Evaluation.ok(fitness)
+    evaluation = (
+        Evaluation(Outcome.CRASHED) if fitness is None else replace(Evaluation.ok(fitness), isolation="strict: x")
+    )
     origin = Origin("proposal", number, operator="tune_literals", parents=parents)
     return Settled(Record(number, origin, (of or program(number)).id, evaluation), placement)
 

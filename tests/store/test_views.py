@@ -63,6 +63,12 @@ def test_elites(campaign: Path) -> None:
     assert query(campaign, "SELECT island, cell, record FROM elites") == [(0, 3, 2), (1, 7, 4)]
 
 
+def test_a_fitness_stands_beside_its_isolation(campaign: Path) -> None:
+    """In both views that have one."""
+    rows = query(campaign, "SELECT isolation FROM elites") + query(campaign, "SELECT isolation FROM records LIMIT 1")
+    assert rows == [("strict: x",)] * 3
+
+
 def test_a_quarantined_program_is_no_elite(campaign: Path) -> None:
     """The last ruling about a program counts."""
     with Log.open(campaign) as log:

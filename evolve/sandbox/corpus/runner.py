@@ -20,6 +20,7 @@ from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.corpus.descendants import descendants, end_all_but
 from evolve.sandbox.corpus.host import Host
 from evolve.sandbox.output import readable
+from evolve.sandbox.probe import probe
 from evolve.sandbox.status import SessionFailed, Status, Usage
 from evolve.types import Level, Limits, Program, SandboxError
 
@@ -62,7 +63,7 @@ class Ended:
 
 def best_box(limits: Limits) -> Box:
     """As strong as this machine has it."""
-    return Box(limits)
+    return Box(limits, means=probe().means)
 
 
 class RedTeam:

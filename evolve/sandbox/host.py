@@ -1,0 +1,124 @@
+"""What this machine says of itself, as far as it decides how candidates can be confined.
+
+Invariant: facts alone, each read or really tried; what follows from them is `evolve.sandbox.offer`'s to say."""
+
+import contextlib
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from evolve.sandbox import cgroup, identity, kernel, landlock, seccomp
+
+SWITCHES = (
+    "kernel/apparmor_restrict_unprivileged_userns",
+    "kernel/unprivileged_userns_clone",
+    "user/max_user_namespaces",
+)
+"""Names below /proc/sys that decide who may make a user namespace; not every kernel has each."""
+_CONTAINER_MARKS = ("/.dockerenv", "/run/.containerenv")
+_LANDLOCK_CREATE_RULESET = 444
+_LANDLOCK_VERSION = 1
+_TRIAL_SECONDS = 20.0
+# The package is made by hand, without its `__init__.py`: the trial needs two of its modules.
+_TRIAL = """
+import sys, types
+for name, folder in (("evolve", sys.argv[1]), ("evolve.sandbox", sys.argv[1] + "/sandbox")):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = [folder]
+from evolve.sandbox.trial import refused
+print(refused(), end="")
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """`namespaces`, `landlock_error` and `cgroup_error` say what was refused, empty where nothing was; `landlock` is the version of its interface. `seccomp`:
+    there is a filter for this architecture. `chooses_user`: candidates can be another user than the engine. `cgroup` is "v1", "v2" or empty. `switches` are the values of `SWITCHES` that there are. `container`: there
+    are signs of one; `filtered`: this process is under a system call filter already. `closed` is the folder on the way to the interpreter that
+    other users may not enter, empty where there is none."""
+
+    system: str
+    architecture: str
+    chooses_user: bool = False
+    namespaces: str = ""
+    landlock: int = 0
+    landlock_error: str = ""
+    seccomp: bool = False
+    cgroup: str = ""
+    cgroup_error: str = ""
+    switches: Mapping[str, str] = field(default_factory=dict)
+    container: bool = False
+    filtered: bool = False
+    closed: str = ""
+
+
+def read(python: str) -> Host:
+    """The facts of this machine, for candidates that run in the interpreter `python`."""
+    version, error = _landlock()
+    group = cgroup.kind()
+    return Host(
+        system=sys.platform,
+        architecture=platform.machine(),
+        chooses_user=identity.can_choose(),
+        namespaces=_namespaces(),
+        landlock=version,
+        landlock_error=error,
+        seccomp=seccomp.supported(),
+        cgroup=group,
+        cgroup_error="" if group else cgroup.reason(),
+        switches={name: text for name in SWITCHES if (text := _text(f"/proc/sys/{name}"))},
+        container=any(Path(mark).exists() for mark in _CONTAINER_MARKS),
+        filtered="\nSeccomp:\t2" in _text("/proc/self/status"),
+        closed=closed_folder(python),
+    )
+
+
+def closed_folder(python: str) -> str:
+    """The first folder on the way to an interpreter, or to what it is a link to, that users who own nothing there may not enter."""
+    for path in (Path(python), Path(os.path.realpath(python))):
+        for folder in reversed(path.absolute().parents):
+            with contextlib.suppress(OSError):
+                if not folder.stat().st_mode & 0o001:
+                    return str(folder)
+    return ""
+
+
+def _namespaces() -> str:
+    if not kernel.LINUX:
+        return "this system has none"
+    engine = str(Path(__file__).parents[1])
+    try:
+        tried = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _TRIAL, engine],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_TRIAL_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"the trial failed: {error}"
+    return tried.stdout if tried.returncode == 0 else f"the trial failed: {tried.stderr.strip().rpartition(chr(10))[2]}"
+
+
+def _landlock() -> tuple[int, str]:
+    """The version of the interface that is used, and why there is none."""
+    version = landlock.version()
+    if version or not kernel.LINUX:
+        return version, "" if version else "this system has none"
+    try:
+        kernel.syscall("landlock_create_ruleset", _LANDLOCK_CREATE_RULESET, 0, 0, _LANDLOCK_VERSION)
+    except OSError as error:
+        return 0, str(error.strerror)
+    return 0, "what the kernel has cannot be used"
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text("utf-8", "replace").strip()
+    except OSError:
+        return ""

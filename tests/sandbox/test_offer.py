@@ -1,0 +1,113 @@
+"""From the facts of a machine to its means, with causes and remedies."""
+
+from dataclasses import replace
+
+import pytest
+
+from evolve.sandbox.host import Host
+from evolve.sandbox.means import Means
+from evolve.sandbox.offer import Finding, offer
+from evolve.types import Level
+
+ALL = Host("linux", "x86_64", landlock=7, seccomp=True, cgroup="v2")
+REFUSED = "unshare: Operation not permitted"
+
+
+def finding(host: Host, mean: str) -> Finding:
+    """What is said of a mean there."""
+    (found,) = [finding for finding in offer(host).findings if finding.mean == mean]
+    return found
+
+
+def test_a_machine_that_has_everything_offers_all_of_it() -> None:
+    """And nothing is missing."""
+    found = offer(ALL)
+    assert found.means == Means(namespaces=True, landlock=7, seccomp=True, cgroup="v2")
+    assert [(finding.had, finding.cause, finding.remedy) for finding in found.findings] == [(True, "", "")] * 5
+
+
+@pytest.mark.parametrize(
+    ("changes", "level"),
+    [
+        ({"landlock": 0}, Level.STRICT),
+        ({"cgroup": ""}, Level.STRICT),
+        ({"namespaces": REFUSED}, Level.STANDARD),
+        ({"namespaces": REFUSED, "landlock": 0}, Level.REDUCED),
+        ({"seccomp": False}, Level.REDUCED),
+    ],
+)
+def test_the_level_that_a_missing_mean_leaves(changes: dict[str, object], level: Level) -> None:
+    """By the rule of the means alone."""
+    assert offer(replace(ALL, **changes)).means.level is level  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        Host("darwin", "arm64", namespaces="no", landlock_error="no"),
+        Host("linux", "aarch64", chooses_user=True, namespaces=REFUSED, landlock_error="Function not implemented"),
+        Host(
+            "linux", "x86_64", chooses_user=True, namespaces=REFUSED, container=True, closed="/root", landlock_error="x"
+        ),
+        Host("linux", "x86_64", namespaces=REFUSED, filtered=True),
+    ],
+)
+def test_whatever_is_missing_has_a_cause_and_a_remedy(host: Host) -> None:
+    """And what is had, neither."""
+    for found in offer(host).findings:
+        assert (found.had, bool(found.cause), bool(found.remedy)) in [(True, False, False), (False, True, True)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause", "remedy"),
+    [
+        ({"container": True}, "in a container", "--security-opt seccomp=unconfined"),
+        ({"filtered": True}, "a service's system call filter", "--security-opt seccomp=unconfined"),
+        ({"switches": {"user/max_user_namespaces": "0"}}, "max_user_namespaces is 0", "sysctl -w user.max_user"),
+        ({"switches": {"kernel/unprivileged_userns_clone": "0"}}, "userns_clone is 0", "sysctl -w kernel.unpriv"),
+        ({"switches": {"kernel/apparmor_restrict_unprivileged_userns": "1"}}, "AppArmor", "profile with `userns,`"),
+        ({}, "the kernel refuses them: unshare: Operation not permitted", "run as root"),
+    ],
+)
+def test_why_namespaces_are_refused(changes: dict[str, object], cause: str, remedy: str) -> None:
+    """The most likely reason is told, with what to do about it."""
+    found = finding(replace(ALL, namespaces=REFUSED, **changes), "namespaces")  # type: ignore[arg-type]
+    assert (cause in found.cause, remedy in found.remedy) == (True, True), found
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause", "remedy"),
+    [
+        ({"landlock_error": "landlock_create_ruleset: Operation not supported"}, "not switched on", "`lsm=` list"),
+        ({"landlock_error": "Operation not permitted", "container": True}, "container's", "newer container engine"),
+        ({"landlock_error": "Function not implemented"}, "this kernel has none", "Linux 5.13"),
+    ],
+)
+def test_why_there_is_no_landlock(changes: dict[str, object], cause: str, remedy: str) -> None:
+    """A kernel that has it switched off is not an old one."""
+    found = finding(replace(ALL, landlock=0, **changes), "landlock")  # type: ignore[arg-type]
+    assert (cause in found.cause, remedy in found.remedy) == (True, True), found
+
+
+def test_another_architecture_has_no_filter() -> None:
+    """It is told which."""
+    found = finding(replace(ALL, architecture="aarch64", seccomp=False), "seccomp")
+    assert found.cause == "the filter is written for x86_64, and this machine is aarch64"
+
+
+@pytest.mark.parametrize(
+    ("host", "had", "told"),
+    [
+        (replace(ALL, closed="/root"), True, "candidates reach it"),
+        (
+            replace(ALL, chooses_user=True, closed="/root"),
+            True,
+            "below /root, which is closed to others; reached by a private mount",
+        ),
+        (replace(ALL, chooses_user=True, closed="/root", namespaces=REFUSED), False, ""),
+    ],
+)
+def test_an_interpreter_below_a_closed_folder(host: Host, had: bool, told: str) -> None:
+    """Root's candidates run as another user, and see it in their private root alone."""
+    found = finding(host, "interpreter")
+    assert (found.had, found.told) == (had, told)

@@ -1,0 +1,122 @@
+"""The best means that hold."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evolve.sandbox import probe as module
+from evolve.sandbox import tryout
+from evolve.sandbox.host import Host
+from evolve.sandbox.means import PLAIN, Means
+from evolve.sandbox.offer import offer
+from evolve.sandbox.probe import probe, tried, weaker_and_weaker
+from evolve.types import Level, SandboxError
+
+BEST = Means(namespaces=True, landlock=7, seccomp=True, cgroup="v1")
+OFFERED = offer(Host("linux", "x86_64", landlock=7, seccomp=True, cgroup="v1"))
+
+
+def missing(found: module.Found) -> dict[str, str]:
+    return {finding.mean: finding.cause for finding in found.findings if not finding.had}
+
+
+def test_the_parts_of_the_best_means_begin_with_the_best_and_end_with_the_plain_ones() -> None:
+    """The level never rises on the way, and no part that comes to a level is left out."""
+    parts = list(weaker_and_weaker(BEST))
+    assert (parts[0], parts[1:4], parts[-1]) == (
+        BEST,
+        [
+            Means(namespaces=True, landlock=7, seccomp=True),
+            Means(namespaces=True, seccomp=True, cgroup="v1"),
+            Means(namespaces=True, seccomp=True),
+        ],
+        PLAIN,
+    )
+    assert [means.level for means in parts] == [Level.STRICT] * 4 + [Level.STANDARD] * 2 + [Level.REDUCED]
+
+
+def test_what_holds_at_once_is_tried_once() -> None:
+    """Nothing is missing."""
+    asked: list[Means] = []
+    found = tried("python", OFFERED, lambda means: asked.append(means) or "")  # type: ignore[func-returns-value]
+    assert (found.means, found.missing, asked) == (BEST, (), [BEST])
+
+
+@pytest.mark.parametrize(
+    ("bad", "left"),
+    [
+        ("namespaces", Means(landlock=7, seccomp=True, cgroup="v1")),
+        ("landlock", Means(namespaces=True, seccomp=True, cgroup="v1")),
+        ("cgroup", Means(namespaces=True, landlock=7, seccomp=True)),
+        ("seccomp", PLAIN),
+    ],
+)
+def test_a_mean_that_fails_is_left_out_with_the_reason(bad: str, left: Means) -> None:
+    """And no other mean is."""
+    found = tried("python", OFFERED, lambda means: "the box does not start" if vars_of(means)[bad] else "")
+    assert found.means == left
+    assert missing(found)[bad] == "with it, the box does not start"
+    assert found.level is left.level
+
+
+def vars_of(means: Means) -> dict[str, object]:
+    return {name: getattr(means, name) for name in ("namespaces", "landlock", "seccomp", "cgroup")}
+
+
+def test_what_was_not_tried_for_want_of_another_is_still_had() -> None:
+    """Landlock alone promises nothing, and that is not its fault."""
+    offered = offer(Host("linux", "aarch64", landlock=7))
+    found = tried("python", offered, lambda means: "")
+    assert (found.means, set(missing(found))) == (PLAIN, {"seccomp", "cgroup"})
+    assert [finding.mean for finding in found.missing] == ["seccomp"]
+
+
+def test_an_interpreter_in_which_nothing_runs_is_an_error() -> None:
+    """With its name and the reason."""
+    with pytest.raises(SandboxError, match=r"no candidate runs in python, not even a harmless one: it broke\. Do: "):
+        tried("python", OFFERED, lambda means: "it broke")
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], list[Means]]:
+    """Has a machine of these facts, and tells which means were tried by candidates that end like this."""
+
+    def count(ending: str) -> list[Means]:
+        asked: list[Means] = []
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        monkeypatch.setattr(module, "offer", lambda facts: OFFERED)
+        failing = lambda means, python: asked.append(means) or (ending if means.namespaces else "")  # noqa: E731
+        monkeypatch.setattr(tryout, "failure", failing)
+        return asked
+
+    return count
+
+
+def test_what_held_is_not_tried_again(counted: Callable[[str], list[Means]]) -> None:
+    """Unless that is asked for, or it is another interpreter."""
+    asked = counted("")
+    assert [probe().means, probe().means] == [BEST, BEST]
+    assert len(asked) == 1
+    probe(fresh=True)
+    probe("/usr/bin/python3")
+    assert len(asked) == 3
+
+
+def test_what_failed_is_tried_again(counted: Callable[[str], list[Means]]) -> None:
+    """Somebody may have mended the machine."""
+    asked = counted("it broke")
+    assert probe().level is Level.STANDARD
+    before = len(asked)
+    probe()
+    assert len(asked) == 2 * before
+
+
+def test_this_machine_is_probed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What is found holds in this interpreter, and the level is that of the means."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    found = probe()
+    assert (found.python, found.level) == (sys.executable, found.means.level)
+    assert tryout.failure(found.means) == ""
+    assert (found.missing == ()) == (found.level is Level.STRICT)
