@@ -84,7 +84,20 @@ def test_every_case_is_shown_and_what_was_not_held_is_named(call: Callable[..., 
         [],
         ["skipped", "two.lacking", "there", "is", "no", "cc", "here"],
         [],
-        ["standard:", "landlock", "7,", "seccomp:", "cases", "4,", "breaches", "2,", "skipped", "1"],
+        [
+            "standard:",
+            "landlock",
+            "7,",
+            "seccomp,",
+            "memory",
+            "watched:",
+            "cases",
+            "4,",
+            "breaches",
+            "2,",
+            "skipped",
+            "1",
+        ],
     ]
 
 
