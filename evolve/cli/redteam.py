@@ -10,11 +10,14 @@ import click
 
 from evolve.cli.output import debug_option, emit, json_option, table
 from evolve.cli.say import say
+from evolve.sandbox.box import Box
+from evolve.sandbox.choice import chosen
 from evolve.sandbox.corpus.all import CASES
 from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.corpus.outside import ENOUGH, bite
 from evolve.sandbox.corpus.runner import RedTeam, Result
-from evolve.types import Level, SandboxError
+from evolve.sandbox.probe import probe
+from evolve.types import Level
 from evolve.types.suggest import did_you_mean
 
 _GROUPS = sorted({case.group for case in CASES})
@@ -76,7 +79,7 @@ def redteam(names: tuple[str, ...], groups: tuple[str, ...], outside: bool, want
         found = _report("none: outside any box", _shown(bite(cases), sum(case.harmless for case in cases), as_json))
         failed = cases == CASES and len(found.breaches) < ENOUGH
     else:
-        found = _attacked(cases, Level(wanted or Level.NONE), as_json)
+        found = _attacked(cases, wanted, as_json)
         failed = not all(breach.exempt for breach in found.breaches)
     if as_json:
         emit(found)
@@ -95,12 +98,10 @@ def _chosen(names: Sequence[str], groups: Sequence[str]) -> tuple[Case, ...]:
     return tuple(case for case in CASES if case.name in names or case.group in groups or not (names or groups))
 
 
-def _attacked(cases: Sequence[Case], wanted: Level, quiet: bool) -> RedTeamed:
-    with RedTeam() as team:
-        if not team.level.reaches(wanted):
-            raise SandboxError(
-                f"the box of this machine is {team.isolation!r}, and {str(wanted)!r} was asked for. Do: leave --sandbox out, or try another machine"
-            )
+def _attacked(cases: Sequence[Case], wanted: str | None, quiet: bool) -> RedTeamed:
+    found = probe()
+    means = chosen(Level(wanted), found) if wanted else found.means
+    with RedTeam(lambda limits: Box(limits, means=means)) as team:
         return _report(team.isolation, _shown(map(team.attack, cases), len(cases), quiet))
 
 

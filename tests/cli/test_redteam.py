@@ -10,7 +10,9 @@ from evolve.cli import redteam
 from evolve.sandbox import Status
 from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.corpus.runner import Result
-from evolve.types import Level
+from evolve.sandbox.means import Means
+from evolve.sandbox.offer import Finding
+from evolve.sandbox.probe import Found
 
 CASES = (
     Case("one.held", "try one thing", "", must="refused"),
@@ -32,11 +34,17 @@ def result(case: Case) -> Result:
     return Result(case, verdict, why, None if verdict == "skipped" else Status.OK, 0.5)
 
 
+STANDARD = Means(landlock=7, seccomp=True)
+NO_NAMESPACES = Finding("namespaces", False, cause="the kernel refuses them", remedy="run as root")
+
+
 class Team:
     """A box that reaches `standard`."""
 
-    isolation = "standard: landlock 7, seccomp"
-    level = Level.STANDARD
+    isolation = STANDARD.line
+
+    def __init__(self, make: object) -> None:
+        pass
 
     def __enter__(self) -> "Team":
         return self
@@ -57,6 +65,7 @@ def corpus(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redteam, "CASES", CASES)
     monkeypatch.setattr(redteam, "RedTeam", Team)
     monkeypatch.setattr(redteam, "bite", bite)
+    monkeypatch.setattr(redteam, "probe", lambda: Found("python", STANDARD, (NO_NAMESPACES,)))
 
 
 def test_every_case_is_shown_and_what_was_not_held_is_named(call: Callable[..., Ran]) -> None:
@@ -75,7 +84,20 @@ def test_every_case_is_shown_and_what_was_not_held_is_named(call: Callable[..., 
         [],
         ["skipped", "two.lacking", "there", "is", "no", "cc", "here"],
         [],
-        ["standard:", "landlock", "7,", "seccomp:", "cases", "4,", "breaches", "2,", "skipped", "1"],
+        [
+            "standard:",
+            "landlock",
+            "7,",
+            "seccomp,",
+            "memory",
+            "watched:",
+            "cases",
+            "4,",
+            "breaches",
+            "2,",
+            "skipped",
+            "1",
+        ],
     ]
 
 
@@ -138,7 +160,7 @@ def test_outside_a_box_it_counts_what_succeeds(call: Callable[..., Ran]) -> None
         (
             ["--sandbox", "strict"],
             1,
-            "the box of this machine is 'standard: landlock 7, seccomp', and 'strict' was asked for. Do:",
+            "candidates are to be isolated at least at 'strict', and this machine reaches 'standard': no namespaces (the kernel refuses them)",
         ),
         (["--group", "three"], 2, "'three' is not one of"),
     ],
