@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from typing import ClassVar
 
 import pytest
 
@@ -9,7 +10,7 @@ from evolve.sandbox import Box, Session, Status
 from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.corpus.descendants import descendants
 from evolve.sandbox.corpus.runner import LIMITS, RedTeam, missing
-from evolve.types import Limits, Program
+from evolve.types import Limits, Program, SandboxError
 
 _HELD = "def attack(told):\n    return []\n"
 
@@ -119,3 +120,35 @@ def test_a_next_candidate_that_gets_another_answer_is_a_breach() -> None:
     with RedTeam(lambda limits: ForgetfulBox(limits)) as team:
         result = team.attack(case())
     assert (result.verdict, result.why) == ("breach", "the next candidate got 43")
+
+
+class OpeningBox(Box):
+    """It opens a file for every attack, and never closes it."""
+
+    held: ClassVar[list[int]] = []
+
+    def open(self, program: Program, entry: str, seconds: float) -> Session:
+        """A session as always."""
+        if entry == "attack":
+            self.held.append(os.dup(0))
+        return super().open(program, entry, seconds)
+
+
+def test_a_file_that_the_judge_keeps_open_is_a_breach() -> None:
+    """A candidate could exhaust them."""
+    with RedTeam(lambda limits: OpeningBox(limits)) as team:
+        result = team.attack(case())
+    os.close(OpeningBox.held.pop())
+    assert (result.verdict, result.why) == ("breach", "files left open: 1")
+
+
+def test_a_box_that_cannot_be_made_leaves_nothing() -> None:
+    """Neither processes nor variables."""
+
+    def refuse(limits: Limits) -> Box:
+        raise SandboxError("no box today")
+
+    before = descendants(), dict(os.environ)
+    with pytest.raises(SandboxError, match="no box today"), RedTeam(refuse):
+        pass
+    assert (descendants(), dict(os.environ)) == before

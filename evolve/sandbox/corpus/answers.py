@@ -175,24 +175,46 @@ def attack(told):
         ends=_BAD_JSON,
     ),
     Case(
-        "out.answer_again",
+        "out.old_answer",
+        "answer the second question with what was prepared for it while the first was answered",
+        f"{_BY_HAND}"
+        """
+def attack(told):
+    global prepared
+    prepared = frame(payload(b'["ok",["an old answer"]]'))
+    return []
+
+def again(text):
+    send(prepared)
+""",
+        must="bad_frame",
+        ends=_BAD_FRAME,
+        again=1,
+    ),
+    Case(
+        "out.answer_unasked",
         "answer, and go on answering from a thread",
         f"{_BY_HAND}"
         """
 import threading
 
-def again(answer):
-    while True:
-        time.sleep(0.0001)
-        os.write(4, answer)
-
 def attack(told):
-    later = frame(payload(b'["ok",["a later answer"]]'))
-    threading.Timer(0.01, again, [later]).start()
+    answer = frame(payload(b'["ok",[]]'))
+    threading.Thread(target=go_on, args=[answer], daemon=True).start()
+    return []
+
+def go_on(answer):
+    while True:
+        os.write(4, answer)
+        time.sleep(0.001)
+
+def again(text):
+    time.sleep(0.1)
     return []
 """,
-        must="the first answer, or bad_frame",
-        ends=_ONE_ANSWER,
+        must="bad_frame",
+        ends=_BAD_FRAME,
+        again=1,
     ),
     Case(
         "out.answer_at_exit",

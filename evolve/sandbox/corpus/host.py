@@ -160,7 +160,7 @@ def _system() -> dict[str, str]:
 
 def _planted(mark: str, folder: Path) -> list[Path]:
     """What a program has left outside of its own folder."""
-    places = {folder, Path(tempfile.gettempdir()), Path.home(), Path.cwd()}
+    places = {folder, Path(tempfile.gettempdir()), Path(os.environ.get("HOME", "/")), Path.cwd()}
     places |= {Path("/", *parts) for parts in _WRITABLE}
     places |= {Path(sysconfig.get_path("purelib")), Path(sysconfig.get_path("stdlib"))}
     return [found for place in places for found in place.glob(f"*{mark}*")]

@@ -108,14 +108,14 @@ class RedTeam:
 
     def _of_the_rest(self, case: Case) -> list[str]:
         """What the host, the box and the next candidate say, in words; where it is anything, both are replaced."""
-        found = self._host.changes()
+        found = []
         try:
             if case.after:
                 found += self._found_by(follower(case), case.seconds)
             found += self._next()
         except SandboxError as error:
             found.append(f"the box broke: {error}")
-        found += self._strays()
+        found = self._host.changes() + found + self._left()
         if found:
             self._make()
         return found
@@ -125,7 +125,7 @@ class RedTeam:
         ended = self._ended(after, seconds)
         if ended.status is not Status.OK:
             return [f"the program after it ended as {ended.status}: {line(ended.message)}"]
-        return [f"the program after it: {line(str(claim))}" for claim in ended.answer]
+        return [f"the program after it: {claim}" for claim in _claims(ended.answer, "[]")]
 
     def _next(self) -> list[str]:
         with contextlib.suppress(SessionFailed):
@@ -134,12 +134,16 @@ class RedTeam:
             return [] if answer == 42 else [f"the next candidate got {line(str(answer))}"]
         return ["the next candidate got no answer"]
 
-    def _strays(self) -> list[str]:
-        """More processes than a box at rest has; they are ended."""
+    def _left(self) -> list[str]:
+        """More processes, or more files open here, than while the box was at rest."""
         deadline = time.monotonic() + _GRACE
-        while len(found := descendants()) > self._at_rest and time.monotonic() < deadline:
+        while len(descendants()) > self._processes and time.monotonic() < deadline:
             time.sleep(_GRACE / 20)
-        return [f"processes left: {len(found) - self._at_rest}"] if len(found) > self._at_rest else []
+        more = {
+            "processes left": len(descendants()) - self._processes,
+            "files left open": _open_files() - self._files,
+        }
+        return [f"{what}: {count}" for what, count in more.items() if count > 0]
 
     def _ended(self, attacking: Program, seconds: float, again: int = 0) -> Ended:
         begun = time.monotonic()
@@ -157,13 +161,19 @@ class RedTeam:
     def _make(self) -> None:
         """A new host and a new box; of the old ones nothing is left, nor of what was started in them."""
         self._stack.close()
-        self._host = self._stack.enter_context(Host())
-        before = descendants()
-        self._stack.callback(end_all_but, before)
-        self._box = self._new_box(LIMITS)
-        self._stack.callback(self._box.close)
-        self._next()
-        self._at_rest = len(descendants())
+        with contextlib.ExitStack() as stack:
+            self._host = stack.enter_context(Host())
+            stack.callback(end_all_but, descendants())
+            self._box = self._new_box(LIMITS)
+            stack.callback(self._box.close)
+            self._next()
+            self._processes, self._files = len(descendants()), _open_files()
+            self._stack = stack.pop_all()
+
+
+def _open_files() -> int:
+    """How many this process has open."""
+    return len(list(Path("/dev/fd").iterdir()))
 
 
 def program(case: Case) -> Program:
