@@ -125,9 +125,9 @@ PLACES = (
 )
 
 def homes(told):
-    found = {"/root"}
+    found, several = {os.path.join("/", "root")}, os.path.join("/", "home")
     try:
-        found |= {os.path.join("/home", name) for name in os.listdir("/home")}
+        found |= {os.path.join(several, name) for name in os.listdir(several)}
     except OSError:
         pass
     try:
