@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import click
 
 from evolve.cli.output import debug_option, emit, json_option, table
+from evolve.cli.pretending import lessened
 from evolve.cli.say import say
 from evolve.sandbox.box import Box
 from evolve.sandbox.choice import chosen
@@ -17,7 +18,7 @@ from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.corpus.outside import ENOUGH, bite
 from evolve.sandbox.corpus.runner import RedTeam, Result
 from evolve.sandbox.probe import probe
-from evolve.types import Level
+from evolve.types import Level, SandboxError
 from evolve.types.suggest import did_you_mean
 
 _GROUPS = sorted({case.group for case in CASES})
@@ -68,18 +69,33 @@ class RedTeamed:
     "--bite", "outside", is_flag=True, help="Run the harmless cases outside any box, where they must succeed."
 )
 @click.option("--sandbox", "wanted", type=click.Choice(_LEVELS), help="Stop where the box does not reach this level.")
+@click.option(
+    "--pretend",
+    multiple=True,
+    metavar="MEAN=VALUE",
+    help="For tests: as if this machine had less, such as landlock=1, landlock=0, namespaces=no or cgroup=no; may be repeated.",
+)
 @json_option
 @debug_option
-def redteam(names: tuple[str, ...], groups: tuple[str, ...], outside: bool, wanted: str | None, as_json: bool) -> None:
+def redteam(
+    names: tuple[str, ...],
+    groups: tuple[str, ...],
+    outside: bool,
+    wanted: str | None,
+    pretend: tuple[str, ...],
+    as_json: bool,
+) -> None:
     """Attack the box of this machine with hostile programs (all, or those that are named), and say which of them were held."""
-    if outside and wanted:
-        raise click.UsageError("--bite runs outside any box, so there is no level to ask for")
+    if outside and (wanted or pretend):
+        raise click.UsageError(
+            "--bite runs outside any box, so there is no level to ask for, and no mean to go without"
+        )
     cases = _chosen(names, groups)
     if outside:
         found = _report("none: outside any box", _shown(bite(cases), sum(case.harmless for case in cases), as_json))
         failed = cases == CASES and len(found.breaches) < ENOUGH
     else:
-        found = _attacked(cases, wanted, as_json)
+        found = _attacked(cases, wanted, pretend, as_json)
         failed = not all(breach.exempt for breach in found.breaches)
     if as_json:
         emit(found)
@@ -98,10 +114,14 @@ def _chosen(names: Sequence[str], groups: Sequence[str]) -> tuple[Case, ...]:
     return tuple(case for case in CASES if case.name in names or case.group in groups or not (names or groups))
 
 
-def _attacked(cases: Sequence[Case], wanted: str | None, quiet: bool) -> RedTeamed:
+def _attacked(cases: Sequence[Case], wanted: str | None, pretended: Sequence[str], quiet: bool) -> RedTeamed:
     found = probe()
-    means = chosen(Level(wanted), found) if wanted else found.means
+    means = lessened(chosen(Level(wanted), found) if wanted else found.means, pretended)
     with RedTeam(lambda limits: Box(limits, means=means)) as team:
+        if wanted and not team.level.reaches(Level(wanted)):
+            raise SandboxError(
+                f"as it is to be pretended, the box is {team.isolation!r}, and {wanted!r} was asked for. Do: leave --sandbox or --pretend out"
+            )
         return _report(team.isolation, _shown(map(team.attack, cases), len(cases), quiet))
 
 

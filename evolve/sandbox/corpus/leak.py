@@ -18,19 +18,36 @@ def attack(told):
 """
 
 _HEAP = """
+import gc
 from guard import learnt
 from raw import attempt
 
-def attack(told):
+def pieces():
     with open("/proc/self/maps") as listed, open("/proc/self/mem", "rb", buffering=0) as memory:
         for line in listed:
             first, last = (int(place, 16) for place in line.split()[0].split("-"))
-            if line.split()[1][:2] != "rw" or last - first > 1 << 28:
-                continue
-            for begin in range(first, last, 1 << 20):
-                memory.seek(begin)
-                if attempt("found", lambda: learnt(told, memory.read(min((1 << 20) + 128, last - begin)))):
-                    return ["finds the key in the memory that it inherited"]
+            if line.split()[1][:2] == "rw" and last - first < 1 << 28:
+                for begin in range(first, last, 1 << 20):
+                    memory.seek(begin)
+                    yield from attempt_read(memory, min((1 << 20) + 128, last - begin))
+
+def attempt_read(memory, size):
+    try:
+        yield memory.read(size)
+    except OSError:
+        pass
+
+def objects():
+    # Where there is no /proc: what Python itself still knows.
+    for holder in gc.get_objects():
+        for value in [holder, *gc.get_referents(holder)]:
+            if isinstance(value, (str, bytes, bytearray)):
+                yield value
+
+def attack(told):
+    for places in (pieces, objects):
+        if attempt("found", lambda: any(learnt(told, piece) for piece in places())):
+            return ["finds the key in the memory that it inherited"]
     return []
 """
 
@@ -108,9 +125,9 @@ PLACES = (
 )
 
 def homes(told):
-    found = {"/root"}
+    found, several = {os.path.join("/", "root")}, os.path.join("/", "home")
     try:
-        found |= {os.path.join("/home", name) for name in os.listdir("/home")}
+        found |= {os.path.join(several, name) for name in os.listdir(several)}
     except OSError:
         pass
     try:
@@ -220,7 +237,6 @@ CASES: tuple[Case, ...] = (
         "learn where the host listens",
         _SOCKETS,
         harmless=True,
-        exempt=frozenset({"standard"}),
         needs=LINUX,
         files=RAW,
     ),

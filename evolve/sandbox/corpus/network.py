@@ -135,7 +135,7 @@ from raw import attempt, opened
 
 def attack(told):
     # A descriptor that travels to the judge would have it hold, or read, what we choose.
-    secret = os.open(".", os.O_RDONLY)
+    secret = os.dup(0)
     def travelled(number):
         with socket.socket(fileno=os.dup(number)) as line:
             return socket.send_fds(line, [b"!"], [secret])
