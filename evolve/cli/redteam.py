@@ -13,6 +13,7 @@ from evolve.sandbox.corpus.all import CASES
 from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.corpus.outside import ENOUGH, bite
 from evolve.sandbox.corpus.runner import RedTeam, Result
+from evolve.sandbox.probe import best_box
 from evolve.types import Level, SandboxError
 from evolve.types.suggest import did_you_mean
 
@@ -95,7 +96,7 @@ def _chosen(names: Sequence[str], groups: Sequence[str]) -> tuple[Case, ...]:
 
 
 def _attacked(cases: Sequence[Case], wanted: Level, quiet: bool) -> RedTeamed:
-    with RedTeam() as team:
+    with RedTeam(best_box) as team:
         if not team.level.reaches(wanted):
             raise SandboxError(
                 f"the box of this machine is {team.isolation!r}, and {str(wanted)!r} was asked for. Do: leave --sandbox out, or try another machine"

@@ -7,10 +7,10 @@ import pytest
 from click.testing import Result as Ran
 
 from evolve.cli import redteam
-from evolve.sandbox import Status
+from evolve.sandbox import Box, Status
 from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.corpus.runner import Result
-from evolve.types import Level
+from evolve.types import Level, Limits
 
 CASES = (
     Case("one.held", "try one thing", "", must="refused"),
@@ -37,6 +37,9 @@ class Team:
 
     isolation = "standard: landlock 7, seccomp"
     level = Level.STANDARD
+
+    def __init__(self, make: Callable[[Limits], Box]) -> None:
+        pass
 
     def __enter__(self) -> "Team":
         return self
