@@ -3,7 +3,6 @@
 Each of them is quick, and harmless where it succeeds. Invariant: nothing that was made for them is left."""
 
 import sys
-from contextlib import ExitStack
 from dataclasses import replace
 
 from evolve.sandbox.box import Box
@@ -41,10 +40,8 @@ def failure(means: Means, python: str = sys.executable) -> str:
         return Box(replace(limits, preload=()), python, means=means)
 
     try:
-        with ExitStack() as stack:
-            team = RedTeam(box)
-            stack.push(team)  # its host is there before its box, and goes with it also where no box starts
-            return _first_failure(team.__enter__(), means.level)
+        with RedTeam(box) as team:
+            return _first_failure(team, means.level)
     except SandboxError as error:
         return f"the box does not start: {error}"
 
