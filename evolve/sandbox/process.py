@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -21,6 +20,7 @@ from evolve.sandbox.jail import Jail
 from evolve.sandbox.means import Means
 from evolve.sandbox.output import readable
 from evolve.sandbox.policy import jail_for
+from evolve.sandbox.removal import remove
 from evolve.sandbox.root import SCRATCH
 from evolve.sandbox.scratch import NAME
 from evolve.types import Limits, SandboxError
@@ -117,7 +117,7 @@ class TemplateProcess:
             ours.close()
             if identity is not None:
                 identity.close()
-            shutil.rmtree(home, ignore_errors=True)
+            _remove(home)
             if isinstance(error, SandboxError):
                 raise
             raise SandboxError(
@@ -165,7 +165,7 @@ class TemplateProcess:
             _end_marked(self._home)
         assert self._process.stderr is not None
         self._process.stderr.close()
-        shutil.rmtree(self._home, ignore_errors=True)
+        _remove(self._home)
         if self._identity is not None:
             self._identity.close()
             self._identity = None
@@ -224,6 +224,16 @@ def _unstarted(limits: Limits, python: str, words: str) -> str:
         else "try that Python by hand"
     )
     return f"no candidate process can be started by {python}{preload}: {words}. Do: {remedy}"
+
+
+def _remove(home: str) -> None:
+    """Removes a template's folder, in which a candidate may have left a tree of any depth; what is gone already is no error."""
+    with contextlib.suppress(OSError):
+        above = os.open(Path(home).parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            remove(Path(home).name, above)
+        finally:
+            os.close(above)
 
 
 def _readable(source: socket.socket | int, seconds: float) -> bool:
