@@ -46,9 +46,6 @@ class Team:
     def __init__(self, make: object) -> None:
         pass
 
-    def __init__(self, make: object) -> None:
-        pass
-
     def __enter__(self) -> "Team":
         return self
 
