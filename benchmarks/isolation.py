@@ -1,6 +1,6 @@
 """What it costs to judge a trivial candidate in a process of its own, at the best level of isolation that this machine has.
 
-Beside it, in turns of a tenth of a second, in the same run: a fresh interpreter, a bare fork of a process that has imported the same, and
+Beside it, in turns of a tenth of a second, in the same run: level `reduced`, a fresh interpreter, a bare fork of a process that has imported the same, and
 bubblewrap where it is installed. What follows itself, as in a campaign, finds the processor's caches warm. `--soak N`
 runs N evaluations instead and counts what is left of them. Ends with exit code 1 where what is wanted of level `strict` was
 measured at that level and missed, or where something was left."""
@@ -23,7 +23,8 @@ from soak import soak
 
 from evolve import task as tasks
 from evolve.judge import Job, LocalExecutor, decode_report, encode_job
-from evolve.sandbox import Box
+from evolve.sandbox import PLAIN, Box, Means
+from evolve.sandbox.probe import probe
 from evolve.types import Level, Limits, Program
 
 WANTED = {"numpy_ms": "<= 5", "torch_ms": "<= 13", "two_slots_per_second": ">= 300"}
@@ -61,13 +62,15 @@ Contender = Callable[[], object]
 
 
 @contextlib.contextmanager
-def contenders(module: str) -> Iterator[dict[str, Contender]]:
+def contenders(module: str, means: Means) -> Iterator[dict[str, Contender]]:
     """The ways to get at a process that has imported a module, by the names of their figures; the first is ours."""
     fresh = [sys.executable, "-I", "-c", f"import {module}"]
     with contextlib.ExitStack() as opened:
-        box = opened.enter_context(contextlib.closing(Box(Limits(preload=(module,)))))
+        box = opened.enter_context(contextlib.closing(Box(Limits(preload=(module,)), means=means)))
+        plain = opened.enter_context(contextlib.closing(Box(Limits(preload=(module,)), means=PLAIN)))
         found: dict[str, Contender] = {
             f"{module}_ms": lambda: _judge(box),
+            f"{module}_reduced_ms": lambda: _judge(plain),
             f"{module}_fork_ms": opened.enter_context(_forks(module)),
             f"{module}_fresh_ms": lambda: subprocess.run(fresh, check=True),
         }
@@ -97,9 +100,9 @@ def _judge(box: Box) -> None:
         raise RuntimeError(f"the candidate answered {answer!r}, not 42")
 
 
-def milliseconds(module: str) -> dict[str, float]:
+def milliseconds(module: str, means: Means) -> dict[str, float]:
     """The median of every contender."""
-    with contenders(module) as ways:
+    with contenders(module, means) as ways:
         for _ in range(WARM):
             next(iter(ways.values()))()
         times: dict[str, list[float]] = {name: [] for name in ways}
@@ -119,11 +122,11 @@ def _turn(way: Contender) -> list[float]:
     return seconds
 
 
-def per_second(folder: Path, evaluations: int) -> float:
+def per_second(folder: Path, evaluations: int, means: Means) -> float:
     """How many evaluations a second two slots make, from job to report, with numpy preloaded."""
     for name, text in _TASK.items():
         (folder / name).write_text(text)
-    with contextlib.closing(LocalExecutor(tasks.load(folder), SLOTS)) as executor:
+    with contextlib.closing(LocalExecutor(tasks.load(folder), SLOTS, means=means)) as executor:
         executor.describe()
         _evaluated(executor, SLOTS * WARM)
         began = time.perf_counter()
@@ -140,36 +143,27 @@ def _evaluated(executor: LocalExecutor, evaluations: int) -> None:
             raise RuntimeError(f"the evaluation gave {fitness!r}, not 42")
 
 
-def speed(evaluations: int) -> tuple[dict[str, float], dict[str, str]]:
+def speed(evaluations: int, means: Means) -> tuple[dict[str, float], dict[str, str]]:
     """The figures, and what is to be known beside."""
-    with contextlib.closing(Box(Limits())) as box:
-        notes = {"isolation": box.isolation}
-    figures = milliseconds("numpy")
+    notes = {"isolation": means.line}
+    figures = milliseconds("numpy", means)
     if importlib.util.find_spec("torch"):
-        figures |= milliseconds("torch")
+        figures |= milliseconds("torch", means)
     else:
         notes["torch"] = "is not installed, and was not measured"
     if not shutil.which("bwrap"):
         notes["bubblewrap"] = "is not installed, and was not measured"
     with tempfile.TemporaryDirectory(prefix="evolve-isolation-") as folder:
-        figures["two_slots_per_second"] = per_second(Path(folder), evaluations)
+        figures["two_slots_per_second"] = per_second(Path(folder), evaluations, means)
     return figures, notes
 
 
-def is_strict(isolation: str) -> bool:
-    """Whether what is wanted of level `strict` may be asked of what was measured."""
-    return isolation.partition(":")[0] == Level.STRICT
-
-
-def left_behind(evaluations: int) -> tuple[dict[str, float], dict[str, str]]:
-    """What a soak leaves, and how it was isolated."""
-    with contextlib.closing(Box(Limits())) as box:
-        notes = {"isolation": box.isolation}
+def left_behind(evaluations: int, means: Means) -> dict[str, float]:
+    """What a soak leaves."""
     began = time.perf_counter()
-    left = soak(evaluations)
+    left = soak(evaluations, means)
     seconds = time.perf_counter() - began
-    counts = {name: getattr(left, name) for name in CLEAN}
-    return {"evaluations": evaluations, "seconds": seconds, **counts}, notes
+    return {"evaluations": evaluations, "seconds": seconds, **{name: getattr(left, name) for name in CLEAN}}
 
 
 def main() -> None:
@@ -179,12 +173,13 @@ def main() -> None:
     parser.add_argument("--soak", type=int, metavar="N", help="count what N evaluations leave behind, and nothing else")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args()
+    means = probe().means
     wanted: Mapping[str, str] = CLEAN
     if given.soak:
-        figures, notes = left_behind(given.soak)
+        figures, notes = left_behind(given.soak, means), {"isolation": means.line}
     else:
-        figures, notes = speed(given.evaluations)
-        wanted = WANTED if is_strict(notes["isolation"]) else {}
+        figures, notes = speed(given.evaluations, means)
+        wanted = WANTED if means.level is Level.STRICT else {}
     report("isolation", figures, wanted, given.json, notes)
     if missed(figures, wanted):
         sys.exit(1)

@@ -7,11 +7,11 @@ import contextlib
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
-from evolve.sandbox import Box, SessionFailed
+from evolve.sandbox import Box, Means, SessionFailed
 from evolve.sandbox.hierarchy import places
 from evolve.sandbox.watchdog import apparent, descendants
 from evolve.types import Limits, Program
@@ -91,12 +91,12 @@ def traces(folder: Path) -> Traces:
     )
 
 
-def soak(evaluations: int, box: Callable[[Limits], Box] = Box) -> Traces:
-    """What is there more after so many evaluations than before them, and after that, closed, of anything at all; raises `RuntimeError`
+def soak(evaluations: int, means: Means) -> Traces:
+    """What is there more after so many evaluations than before them, in a box of these means, and after that, closed, of anything at all; raises `RuntimeError`
     where a candidate's answer is wrong."""
     with _temporary_folder() as folder:
         unopened = _settled(folder, None)
-        opened = box(Limits(file_size=1 << 20))
+        opened = Box(Limits(file_size=1 << 20), means=means)
         try:
             _evaluate(opened, WARM)
             before = _settled(folder, None)

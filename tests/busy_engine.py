@@ -11,6 +11,8 @@ from pathlib import Path
 
 import evolve.task
 from evolve.judge import Job, LocalExecutor, encode_job
+from evolve.sandbox import PLAIN
+from evolve.sandbox.probe import probe
 
 JOBS = 100
 SLOTS = 2
@@ -59,9 +61,10 @@ def written_task(folder: Path) -> Path:
     return folder
 
 
-def main(folder: str, mark: str) -> None:
-    """Says which job has ended, a line each; ends by being killed."""
-    executor = LocalExecutor(evolve.task.load(folder), SLOTS)
+def main(folder: str, mark: str, level: str) -> None:
+    """Says which job has ended, a line each; ends by being killed. Isolation is plain, or the best that the machine has."""
+    means = PLAIN if level == "plain" else probe().means
+    executor = LocalExecutor(evolve.task.load(folder), SLOTS, means=means)
     executor.describe()
     for number in range(JOBS):
         job = Job(str(number), "evaluate", files=program(number, mark))

@@ -20,12 +20,12 @@ SECONDS_TO_BE_GONE = 10
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("instant", range(2))
-def test_nothing_is_left_of_an_engine_that_was_killed_while_it_judged(tmp_path: Path, instant: int) -> None:
+@pytest.mark.parametrize(("level", "instant"), [("plain", 0), ("best", 1), ("best", 2)])
+def test_nothing_is_left_of_an_engine_that_was_killed_while_it_judged(tmp_path: Path, level: str, instant: int) -> None:
     """At some instant between the tenth and the last of a hundred evaluations in two slots."""
     mark, scratch = f"ev{os.getpid()}i{instant}", tmp_path / "scratch"
     scratch.mkdir()
-    command = [sys.executable, busy_engine.__file__, str(busy_engine.written_task(tmp_path / "task")), mark]
+    command = [sys.executable, busy_engine.__file__, str(busy_engine.written_task(tmp_path / "task")), mark, level]
     environment = {**os.environ, "TMPDIR": str(scratch), "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as engine:
         assert engine.stdout is not None

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from evolve.campaign import Campaign
+from evolve.cli.say import say
 from evolve.judge.interpreter import check
 from evolve.judge.lifeline import clean_environment
 from evolve.plugins import Plugins
@@ -48,7 +49,7 @@ class Confined:
     def noted(self) -> Means:
         """The means; a person is told of a level that nobody asked for."""
         if self.unasked:
-            click.echo(f"evolve: note: isolation {self.line}", err=True)
+            say(f"evolve: note: isolation {self.line}", err=True)
         return self.means
 
 

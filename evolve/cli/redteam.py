@@ -117,11 +117,11 @@ def _chosen(names: Sequence[str], groups: Sequence[str]) -> tuple[Case, ...]:
 def _attacked(cases: Sequence[Case], wanted: str | None, pretended: Sequence[str], quiet: bool) -> RedTeamed:
     found = probe()
     means = lessened(chosen(Level(wanted), found) if wanted else found.means, pretended)
+    if wanted and not means.level.reaches(Level(wanted)):
+        raise SandboxError(
+            f"as it is to be pretended, the box is {means.line!r}, and {wanted!r} was asked for. Do: leave --sandbox or --pretend out"
+        )
     with RedTeam(lambda limits: Box(limits, means=means)) as team:
-        if wanted and not team.level.reaches(Level(wanted)):
-            raise SandboxError(
-                f"as it is to be pretended, the box is {team.isolation!r}, and {wanted!r} was asked for. Do: leave --sandbox or --pretend out"
-            )
         return _report(team.isolation, _shown(map(team.attack, cases), len(cases), quiet))
 
 

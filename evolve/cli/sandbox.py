@@ -8,6 +8,7 @@ import click
 
 from evolve.cli.output import debug_option, emit, facts, json_option, table
 from evolve.cli.redteam import redteam
+from evolve.cli.say import say
 from evolve.sandbox.choice import line
 from evolve.sandbox.offer import Finding
 from evolve.sandbox.probe import Found, probe
@@ -44,7 +45,7 @@ def probe_machine(python: str, as_json: bool) -> None:
     if as_json:
         emit(Probed(found.level, found.means.line, found.python, found.findings))
     else:
-        click.echo(_page(found))
+        say(_page(found))
 
 
 def _page(found: Found) -> str:

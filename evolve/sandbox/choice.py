@@ -49,8 +49,9 @@ def causes(found: Found) -> str:
 
 
 def remedies(found: Found) -> str:
-    """What to do about each of them, once."""
-    return ", and ".join(dict.fromkeys(finding.remedy for finding in _worth_telling(found)))
+    """What to do about each of them, once; without Landlock a machine can be strict."""
+    wanted = [finding.remedy for finding in found.missing if finding.mean != "landlock"]
+    return ", and ".join(dict.fromkeys(wanted))
 
 
 def _worth_telling(found: Found) -> list[Finding]:

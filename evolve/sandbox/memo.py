@@ -11,7 +11,7 @@ import stat
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from evolve.sandbox.host import Host
@@ -29,12 +29,13 @@ def key(python: str, host: Host, means: Means) -> str:
     files = hashlib.sha256()
     for path in sorted(_PACKAGE.glob("**/*.py")):
         files.update(path.name.encode() + path.read_bytes())
+    facts = asdict(replace(host, cgroup_error=""))  # that names a group, each time another
     parts = [
         _boot(),
         platform.release(),
         python,
         os.path.realpath(python),
-        asdict(host),
+        facts,
         asdict(means),
         files.hexdigest(),
     ]

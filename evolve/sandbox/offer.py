@@ -60,8 +60,6 @@ def _namespaces(host: Host) -> Finding:
 def _refusal(host: Host) -> tuple[str, str]:
     """Why a Linux refuses namespaces, and what to do."""
     said = f"the kernel refuses them: {host.namespaces}"
-    if host.container or host.filtered:
-        return f"{said}, in a container or under a service's system call filter", f"{_CONTAINER}; {PAGE} has more ways"
     if host.switches.get("user/max_user_namespaces") == "0":
         return f"{said}; user.max_user_namespaces is 0", "as root: `sysctl -w user.max_user_namespaces=15000`"
     if host.switches.get("kernel/unprivileged_userns_clone") == "0":
@@ -69,6 +67,8 @@ def _refusal(host: Host) -> tuple[str, str]:
             f"{said}; kernel.unprivileged_userns_clone is 0",
             "as root: `sysctl -w kernel.unprivileged_userns_clone=1`",
         )
+    if host.container or host.filtered:
+        return f"{said}, in a container or under a service's system call filter", f"{_CONTAINER}; {PAGE} has more ways"
     if host.switches.get("kernel/apparmor_restrict_unprivileged_userns") == "1":
         return (
             f"{said}; AppArmor keeps programs without a profile from them (kernel.apparmor_restrict_unprivileged_userns is 1)",
@@ -102,13 +102,11 @@ def _landlock(host: Host) -> Finding:
     if host.landlock_error.endswith("Operation not supported"):
         cause, remedy = "it is not switched on", "boot with `landlock` in the kernel's `lsm=` list"
     elif host.container or host.filtered:
-        cause, remedy = (
-            "the container's system call filter refuses it",
-            f"use a newer container engine, or {_CONTAINER}",
-        )
+        cause = "the kernel has none, or the container's system call filter keeps it back"
+        remedy = f"use Linux 5.13 or newer and a newer container engine, or {_CONTAINER}"
     else:
         cause, remedy = "this kernel has none", "use Linux 5.13 or newer that is built with it"
-    return Finding(name, False, cause=f"{cause} ({host.landlock_error})", remedy=remedy)
+    return Finding(name, False, cause=f"{cause}: {host.landlock_error}", remedy=remedy)
 
 
 def _cgroup(host: Host) -> Finding:

@@ -11,10 +11,11 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 
 from evolve.sandbox import host, memo, tryout
+from evolve.sandbox.box import Box
 from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.memo import Memo
 from evolve.sandbox.offer import PAGE, Finding, Offer, offer
-from evolve.types import Level, SandboxError
+from evolve.types import Level, Limits, SandboxError
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,11 @@ def probe(task_python: str = "", *, fresh: bool = False) -> Found:
     if found.means == offered.means:
         kept.keep(key)
     return found
+
+
+def best_box(limits: Limits) -> Box:
+    """A box as strong as this machine has it."""
+    return Box(limits, means=probe().means)
 
 
 def tried(python: str, offered: Offer, failure: Callable[[Means], str]) -> Found:

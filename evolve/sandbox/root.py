@@ -141,6 +141,9 @@ class Tree:
         if target.is_dir():
             mount("tmpfs", str(target), "tmpfs", _KEPT_FLAGS, "size=64k,mode=755")
             for place in shown:
+                if place.is_symlink():
+                    self.link(place, str(place.readlink()))
+                    continue
                 self.at(place).mkdir(parents=True)
                 mount(str(place), str(self.at(place)), "", MS_BIND | MS_REC)
                 _close(str(self.at(place)), 0)

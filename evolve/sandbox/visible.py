@@ -112,7 +112,7 @@ def with_links(places: Iterable[str]) -> tuple[str, ...]:
     """Folders that a task lets its programs read, by their real paths, with the links that lead to them; what is not there, and homes, are
     left out."""
     links, real = _resolved(map(Path, places))
-    return _texts(real | links)
+    return _texts(outermost(real) | {link for link in links if not is_below(link, real)})
 
 
 @cache

@@ -100,6 +100,12 @@ def test_the_key_is_another_for_whatever_decides(monkeypatch: pytest.MonkeyPatch
     assert len(keys) == 6
 
 
+def test_the_key_is_the_same_for_a_machine_that_is_the_same() -> None:
+    """Whatever name a control group had that could not be made."""
+    first, second = replace(HOST, cgroup_error="no evolve-1-1"), replace(HOST, cgroup_error="no evolve-2-8")
+    assert key("python", first, PLAIN) == key("python", second, PLAIN)
+
+
 @pytest.mark.parametrize(
     ("environment", "folder"),
     [

@@ -62,6 +62,12 @@ def test_whatever_is_missing_has_a_cause_and_a_remedy(host: Host) -> None:
     ("changes", "cause", "remedy"),
     [
         ({"container": True}, "in a container", "--security-opt seccomp=unconfined"),
+        ({"container": True, "switches": {"user/max_user_namespaces": "0"}}, "max_user_namespaces is 0", "sysctl -w"),
+        (
+            {"container": True, "switches": {"kernel/apparmor_restrict_unprivileged_userns": "1"}},
+            "in a container",
+            "--security",
+        ),
         ({"filtered": True}, "a service's system call filter", "--security-opt seccomp=unconfined"),
         ({"switches": {"user/max_user_namespaces": "0"}}, "max_user_namespaces is 0", "sysctl -w user.max_user"),
         ({"switches": {"kernel/unprivileged_userns_clone": "0"}}, "userns_clone is 0", "sysctl -w kernel.unpriv"),

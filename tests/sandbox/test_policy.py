@@ -143,8 +143,10 @@ def open_folder() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("level", [Level.STRICT, Level.STANDARD])
-def test_what_is_granted_is_read_and_what_lies_beside_it_is_not(open_folder: Path, level: Level) -> None:
-    """By the path that the task names, also where that goes through a link."""
+@pytest.mark.parametrize("inside", [True, False])
+def test_what_is_granted_is_read_and_what_lies_beside_it_is_not(open_folder: Path, level: Level, inside: bool) -> None:
+    """By the path that the task names, also where that goes through a link, in the task's hidden folder and elsewhere."""
+    hidden = (str(open_folder),) if inside else ()
     had = probe().means
     means = had if level is Level.STRICT else replace(had, namespaces=False)
     if means.level is not level:
@@ -156,7 +158,7 @@ def test_what_is_granted_is_read_and_what_lies_beside_it_is_not(open_folder: Pat
     paths = [str(open_folder / name) for name in ("data/one/numbers", "data/answers", "evaluator.py")]
     try:
         limits = Limits(grants=Grants(read=(str(open_folder / "data" / "one"),)))
-        box = Box(limits, reachable(means), means=means)
+        box = Box(limits, reachable(means), means=means, hidden=hidden)
     except SandboxError as error:
         pytest.skip(str(error))
     with closing(box), box.open(Program({"seed.py": LOOK}), "seed", 10.0) as session:

@@ -1,76 +1,71 @@
 """Real candidates in a real box."""
 
-import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from evolve.sandbox import tryout
+from evolve.sandbox.corpus.case import Case
+from evolve.sandbox.corpus.runner import Result
 from evolve.sandbox.means import PLAIN, Means
-from evolve.sandbox.session import Session
-from evolve.sandbox.status import SessionFailed, Status
-from evolve.sandbox.tryout import Bait
-
-READ = "a candidate could read a file of the host's"
-WRITE = "a candidate could write a file of the host's"
-CONNECT = "a candidate could connect to a server on this machine"
-SIGNAL = "a candidate could signal a process of the host's"
+from evolve.types import Level
 
 
-class Lenient:
-    """A box that lets some things through."""
+class Team:
+    """Holds every case but one."""
 
-    def __init__(self, lets: str = "", answer: object = 42) -> None:
-        self.lets, self.answer = lets, answer
+    def __init__(self, breach: str) -> None:
+        self.breach = breach
+        self.attacked: list[str] = []
 
-    @contextmanager
-    def open(self, program: object, entry: str, seconds: float) -> Iterator["Lenient"]:
-        """A session."""
-        yield self
-
-    def call(self, function: str, *arguments: object) -> object:
-        """What a candidate achieves."""
-        if function == "answer":
-            return self.answer
-        if function != self.lets:
-            raise SessionFailed(Status.ERROR, "denied")
-        place = str(arguments[0])
-        if function == "write":
-            Path(place).write_text("written")
-        return Path(place).read_text() if function == "read" else "done"
+    def attack(self, case: Case) -> Result:
+        """As told."""
+        self.attacked.append(case.name)
+        broken = case.name == self.breach
+        return Result(case, "breach" if broken else "held", "it got out" if broken else "nothing achieved")
 
 
-@pytest.fixture
-def bait(tmp_path: Path) -> Bait:
-    """What the candidates are told of."""
-    (tmp_path / "secret").write_text("word")
-    (tmp_path / "other").touch()
-    return Bait(tmp_path / "secret", "word", tmp_path / "other", 1, os.getpid(), "")
+def tried(level: Level, breach: str = "") -> tuple[str, list[str]]:
+    """What came of it, and which cases were tried."""
+    team = Team(breach)
+    return tryout._first_failure(team, level), team.attacked  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("lets", "breach"), [("read", READ), ("write", WRITE), ("connect", CONNECT), ("signal", SIGNAL), ("", "")]
-)
-def test_whatever_gets_through_is_named(bait: Bait, lets: str, breach: str) -> None:
-    """The first of them."""
-    assert tryout._first_failure(Lenient(lets), bait, hostile=True) == breach  # type: ignore[arg-type]
+def test_the_cases_are_there_and_harmless_where_they_succeed() -> None:
+    """They run where nobody knows yet whether there is a box."""
+    assert {case.name for case in tryout.QUICK} == set(tryout.NAMES)
+    assert [case.name for case in tryout.QUICK if case.dangerous or not case.harmless] == []
 
 
-def test_where_nothing_is_promised_only_the_answer_counts(bait: Bait) -> None:
-    """It must be right."""
-    assert tryout._first_failure(Lenient("read"), bait, hostile=False) == ""  # type: ignore[arg-type]
-    failed = tryout._first_failure(Lenient("", 41), bait, hostile=False)  # type: ignore[arg-type]
-    assert failed == "a harmless candidate was to answer 42, and answered 41"
+@pytest.mark.parametrize(("level", "count"), [(Level.STRICT, 13), (Level.STANDARD, 13), (Level.REDUCED, 1)])
+def test_what_a_level_promises_is_tried(level: Level, count: int) -> None:
+    """Below `standard` the right answer is all."""
+    failed, attacked = tried(level)
+    assert (failed, len(attacked), attacked[0]) == ("", count, "probe.answer")
+
+
+def test_the_first_that_gets_out_is_named() -> None:
+    """With what it achieved; no other is tried."""
+    failed, attacked = tried(Level.STRICT, "net.tcp")
+    assert failed == "the case net.tcp (speak to a server on this machine) is not held: it got out"
+    assert attacked[-1] == "net.tcp"
+
+
+def test_what_a_level_exempts_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its success there is documented."""
+    exempt = tuple(replace(case, exempt=frozenset({"standard"})) for case in tryout.QUICK)
+    monkeypatch.setattr(tryout, "QUICK", exempt)
+    assert (len(tried(Level.STANDARD)[1]), len(tried(Level.STRICT)[1])) == (1, 13)
 
 
 def test_the_plain_box_answers_and_leaves_nothing() -> None:
     """On this machine."""
-    before = set(Path(tempfile.gettempdir()).glob("evolve-probe-*"))
+    places = Path(tempfile.gettempdir())
+    before = set(places.glob("evolve-redteam-*"))
     assert tryout.failure(PLAIN) == ""
-    assert set(Path(tempfile.gettempdir()).glob("evolve-probe-*")) == before
+    assert set(places.glob("evolve-redteam-*")) <= before
 
 
 def test_an_interpreter_that_there_is_not_is_a_failure() -> None:
@@ -82,20 +77,5 @@ def test_a_plain_box_that_claims_to_be_strict_is_found_out(monkeypatch: pytest.M
     """It is not the claim that counts."""
     plain = tryout.Box
     monkeypatch.setattr(tryout, "Box", lambda limits, python, means: plain(limits, python))
-    assert tryout.failure(Means(namespaces=True, landlock=7, seccomp=True)) == READ
-
-
-def test_the_candidates_do_what_they_are_for() -> None:
-    """Without a box that holds them, each gets through: so that the check can fail."""
-    with tryout.closing(tryout.Box(tryout.Limits())) as box, tryout._laid_out() as bait:
-
-        def tried(function: str, *arguments: object) -> object:
-            with tryout._session(box) as session:
-                assert isinstance(session, Session)
-                return tryout._tried(session, function, *arguments)
-
-        found = [tried("read", str(bait.secret)), tried("connect", bait.port)]
-        if bait.namespace:
-            found.append(tried("signal", bait.pid, bait.namespace))
-        tried("write", str(bait.other))
-        assert (found, bait.other.read_text()) == ([bait.word, "connected", "may signal"][: len(found)], "written")
+    failed = tryout.failure(Means(namespaces=True, landlock=7, seccomp=True))
+    assert (failed.startswith("the case "), " is not held: " in failed) == (True, True)

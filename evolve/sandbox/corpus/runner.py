@@ -20,7 +20,6 @@ from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.corpus.descendants import descendants, end_all_but
 from evolve.sandbox.corpus.host import Host
 from evolve.sandbox.output import readable
-from evolve.sandbox.probe import probe
 from evolve.sandbox.status import SessionFailed, Status, Usage
 from evolve.types import Level, Limits, Program, SandboxError
 
@@ -61,15 +60,10 @@ class Ended:
     seconds: float
 
 
-def best_box(limits: Limits) -> Box:
-    """As strong as this machine has it."""
-    return Box(limits, means=probe().means)
-
-
 class RedTeam:
     """A box and a host that candidates attack; a context manager, used by one thread. `make` gives a box with these limits."""
 
-    def __init__(self, make: Callable[[Limits], Box] = best_box) -> None:
+    def __init__(self, make: Callable[[Limits], Box]) -> None:
         self._new_box = make
         self._stack = contextlib.ExitStack()
 
