@@ -145,19 +145,15 @@ def attack(told):
     ),
     Case(
         "disk.deep_tree",
-        "leave folders inside one another, 10,000 deep or as deep as 0.3 seconds allow",
+        "leave folders inside one another, 2,000 deep: deeper than a path may be long and than Python recurses",
         """
 import os
-import time
 
 def attack(told):
-    until = time.monotonic() + 0.3
     try:
-        for _ in range(10_000):
+        for _ in range(2000):
             os.mkdir("deeper")
             os.chdir("deeper")
-            if time.monotonic() > until:
-                break
     except OSError:
         pass
     return []
