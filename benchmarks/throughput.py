@@ -14,6 +14,7 @@ from evolve import task as tasks
 from evolve.campaign import Campaign
 from evolve.config import settings_from
 from evolve.judge import LocalExecutor
+from evolve.sandbox.probe import probe
 from evolve.types import Settled
 
 WINDOW = 1000
@@ -60,7 +61,7 @@ def measure(folder: Path, programs: int, judges: int) -> dict[str, float]:
         (folder / name).write_text(text)
     task, clock = tasks.load(folder), Clock()
     settings = settings_from({"task": str(folder), "budget": [f"{programs}programs"], "judges": judges})
-    executor = LocalExecutor(task, judges)
+    executor = LocalExecutor(task, judges, means=probe(task.python).means)
     try:
         described = executor.describe()
         with Campaign.create(settings, task, plugins.load(), folder, "throughput") as campaign:
