@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evolve.sandbox import PLAIN, Box, SessionFailed, Status
-from evolve.types import Limits, Program, SandboxError
+from evolve.types import Grants, Limits, Program, SandboxError
 
 _ANSWER = Program({"seed.py": "def f(): return 42"})
 
@@ -103,7 +103,7 @@ def test_a_python_that_fails_later_is_our_own_failure(tmp_path: Path) -> None:
 _JUDGE = """
 import sys
 from evolve.sandbox import Box
-from evolve.types import Limits, Program
+from evolve.types import Grants, Limits, Program
 source = '''
 import os, signal, time
 def daemonize():
@@ -137,3 +137,13 @@ def test_a_judge_that_is_killed_leaves_nothing(processes: Callable[[str], list[i
     while (processes(folder) or Path(folder).parent.exists()) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert (living, processes(folder), Path(folder).parent.exists()) == (3, [], False)
+
+
+def test_a_box_in_which_nothing_can_run_is_none() -> None:
+    """A module that each fresh interpreter should import, and cannot, is no program's fault."""
+    limits = Limits(preload=("no_such_module_x",), grants=Grants(template=False))
+    with pytest.raises(
+        SandboxError,
+        match=r"no program can run in the candidates' box: .*No module named 'no_such_module_x'.*Do: correct",
+    ):
+        Box(limits)
