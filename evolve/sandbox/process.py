@@ -19,6 +19,7 @@ from pathlib import Path
 from evolve.sandbox.identity import Identity, can_choose, take
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.means import Means
+from evolve.sandbox.numeric import VARIABLES
 from evolve.sandbox.output import readable
 from evolve.sandbox.policy import jail_for
 from evolve.sandbox.root import SCRATCH
@@ -28,13 +29,6 @@ from evolve.types import Limits, SandboxError
 PATH = "/usr/local/bin:/usr/bin:/bin"
 """Where programs are, for candidates of a judge that was not told."""
 _PASSED = ("PATH", "LD_LIBRARY_PATH", "TZ", "CUDA_VISIBLE_DEVICES")
-_THREADS = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
 # The packages are made by hand, without their `__init__.py`: what these import is no business of a candidate's process. What a template
 # is told does not stand among its arguments, which a candidate might read.
 _PROGRAM = """
@@ -80,7 +74,7 @@ def clean_environment(judge: Mapping[str, str], scratch: str, visible: Sequence[
     if visible is not None:
         kept["PATH"] = os.pathsep.join(_within(kept.get("PATH", PATH).split(os.pathsep), visible))
     fixed = {"HOME": scratch, "TMPDIR": scratch, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
-    return {"PATH": PATH, **kept, **dict.fromkeys(_THREADS, "1"), **fixed}
+    return {"PATH": PATH, **kept, **dict.fromkeys(VARIABLES, "1"), **fixed}
 
 
 def _within(folders: Sequence[str], visible: Sequence[str]) -> list[str]:
