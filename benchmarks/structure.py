@@ -22,6 +22,7 @@ from evolve.config import settings_from
 from evolve.judge import LocalExecutor
 from evolve.operators.mutate_ast import MutateAst, MutateSettings
 from evolve.protocols import Context
+from evolve.sandbox.probe import probe
 from evolve.syntax import read
 from evolve.testing import RehearsedHistory
 from evolve.types import EditError, Evaluation, EvaluatorSource, Origin, Program, Record, Selection, Settled, Task
@@ -92,7 +93,7 @@ def measure(reference: str, operators: Sequence[str], seed: int, programs: int, 
         "cache": False,
         "operators": {"names": list(operators)},
     }
-    executor = LocalExecutor(task, judges)
+    executor = LocalExecutor(task, judges, means=probe(task.python).means)
     try:
         described = executor.describe()
         with (

@@ -1,6 +1,7 @@
 """How many candidates a second pass from proposal to settled record, and whether the last ones are as fast as the first.
 
-A trivial evaluator through the real judge and candidate processes, `tune_literals`, two judge slots, a real log."""
+A trivial evaluator through the real judge and candidate processes, `tune_literals`, two judge slots, a real log, the best isolation of
+the machine."""
 
 import argparse
 import tempfile
@@ -14,6 +15,8 @@ from evolve import task as tasks
 from evolve.campaign import Campaign
 from evolve.config import settings_from
 from evolve.judge import LocalExecutor
+from evolve.sandbox import PLAIN, Means
+from evolve.sandbox.probe import probe
 from evolve.types import Settled
 
 WINDOW = 1000
@@ -54,13 +57,13 @@ class Clock:
         """Nothing is shown."""
 
 
-def measure(folder: Path, programs: int, judges: int) -> dict[str, float]:
-    """The figures of one campaign of so many programs."""
+def measure(folder: Path, programs: int, judges: int, means: Means) -> dict[str, float]:
+    """The figures of one campaign of so many programs, which are confined by `means`."""
     for name, text in _FILES.items():
         (folder / name).write_text(text)
     task, clock = tasks.load(folder), Clock()
     settings = settings_from({"task": str(folder), "budget": [f"{programs}programs"], "judges": judges})
-    executor = LocalExecutor(task, judges)
+    executor = LocalExecutor(task, judges, means=means)
     try:
         described = executor.describe()
         with Campaign.create(settings, task, plugins.load(), folder, "throughput") as campaign:
@@ -82,10 +85,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", type=int, default=20_000)
     parser.add_argument("--judges", type=int, default=2)
+    parser.add_argument("--plain", action="store_true", help="without a sandbox, to see what it costs")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
+    means = PLAIN if given.plain else probe().means
     with tempfile.TemporaryDirectory(prefix="evolve-throughput-") as folder:
-        report("throughput", measure(Path(folder), given.programs, given.judges), WANTED, given.json)
+        figures = measure(Path(folder), given.programs, given.judges, means)
+        report("throughput", figures, WANTED, given.json, {"isolation": means.line})
 
 
 if __name__ == "__main__":

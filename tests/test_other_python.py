@@ -15,6 +15,7 @@ import pytest
 import evolve.task
 from evolve.judge import Job, LocalExecutor, decode_report, encode_job
 from evolve.judge.machine import environment
+from evolve.sandbox.probe import probe
 from evolve.types import Outcome, TaskError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
@@ -61,7 +62,7 @@ def written(folder: Path, python: Path | str, **changes: str) -> Path:
 def judged(folder: Path) -> tuple[Outcome, dict, str]:
     """The seed's outcome, its artifacts, and the environment that is stored with it."""
     task = evolve.task.load(folder)
-    with contextlib.closing(LocalExecutor(task, 1)) as executor:
+    with contextlib.closing(LocalExecutor(task, 1, means=probe(task.python).means)) as executor:
         described = executor.describe()
         job = Job("0.0", "evaluate", files=task.seed.files)
         report = decode_report(executor.submit("0.0", encode_job(job)).result(60))

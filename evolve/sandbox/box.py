@@ -11,10 +11,13 @@ from evolve.sandbox.channel import Channel
 from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.process import Ended, TemplateLost, TemplateProcess
 from evolve.sandbox.session import JobKind, Session
+from evolve.sandbox.status import SessionFailed
 from evolve.types import Limits, Program, SandboxError
 
 _SESSIONS = 2000
 """After so many sessions a template is replaced by a new one, so that nothing can add up in it."""
+_REHEARSED = Program({"rehearsed.py": "def ready():\n    return True\n"})
+_REHEARSAL_SECONDS = 120.0
 
 
 class Box:
@@ -39,6 +42,7 @@ class Box:
         self._context = dict(context)
         self._busy = False
         self._template: TemplateProcess | None = self._started()
+        self._rehearse()
 
     def open(self, program: Program, entry: str, seconds: float, job: JobKind = "run") -> Session:
         """A session with `program`, whose functions are called in the module `entry`; `seconds` limits its wall time in all. A `job`
@@ -81,6 +85,23 @@ class Box:
                 f"the candidates' template ends as soon as it starts: {lost}. Do: look at the machine's memory and log"
             ) from lost
         return self._template
+
+    def _rehearse(self) -> None:
+        """One session with a program that cannot fail: what fails here is the box's, or a module that is to be preloaded in each session, and
+        would be held against every program. Raises `SandboxError`."""
+        session = self.open(_REHEARSED, "rehearsed", _REHEARSAL_SECONDS)
+        try:
+            session.call("ready")
+        except SessionFailed as failure:
+            session.close()
+            self._discard()
+            words = session.usage.log.strip().rpartition("\n")[2]
+            raise SandboxError(
+                f"no program can run in the candidates' box: {failure}{words and ': '}{words}. Do: correct `sandbox` in task.toml where it is "
+                "about a module or a limit there; `evolve sandbox probe` tells about this machine"
+            ) from failure
+        session.close()
+        self._sessions = 0
 
     def _started(self) -> TemplateProcess:
         return TemplateProcess.start(self._limits, self._python, self._means, self._hidden)

@@ -18,9 +18,10 @@ from pathlib import Path
 from evolve.sandbox.identity import Identity, can_choose, take
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.means import Means
+from evolve.sandbox.numeric import VARIABLES
 from evolve.sandbox.output import readable
 from evolve.sandbox.policy import jail_for
-from evolve.sandbox.removal import remove
+from evolve.sandbox.removal import remove_tree
 from evolve.sandbox.root import SCRATCH
 from evolve.sandbox.scratch import NAME
 from evolve.types import Limits, SandboxError
@@ -28,13 +29,6 @@ from evolve.types import Limits, SandboxError
 PATH = "/usr/local/bin:/usr/bin:/bin"
 """Where programs are, for candidates of a judge that was not told."""
 _PASSED = ("PATH", "LD_LIBRARY_PATH", "TZ", "CUDA_VISIBLE_DEVICES")
-_THREADS = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
 # The packages are made by hand, without their `__init__.py`: what these import is no business of a candidate's process. What a template
 # is told does not stand among its arguments, which a candidate might read.
 _PROGRAM = """
@@ -50,6 +44,8 @@ main(told["control"], told["jail"])
 """
 _START_SECONDS = 120.0
 _PATIENCE = 2.0
+_CLEANING = 20.0
+"""Seconds that a template gets to end what a candidate left and to empty its folder, which on a disk may hold very many files."""
 _MESSAGE = 1 << 12
 _SHOWN = 1500
 
@@ -80,7 +76,7 @@ def clean_environment(judge: Mapping[str, str], scratch: str, visible: Sequence[
     if visible is not None:
         kept["PATH"] = os.pathsep.join(_within(kept.get("PATH", PATH).split(os.pathsep), visible))
     fixed = {"HOME": scratch, "TMPDIR": scratch, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
-    return {"PATH": PATH, **kept, **dict.fromkeys(_THREADS, "1"), **fixed}
+    return {"PATH": PATH, **kept, **dict.fromkeys(VARIABLES, "1"), **fixed}
 
 
 def _within(folders: Sequence[str], visible: Sequence[str]) -> list[str]:
@@ -117,7 +113,7 @@ class TemplateProcess:
             ours.close()
             if identity is not None:
                 identity.close()
-            _remove(home)
+            remove_tree(home)
             if isinstance(error, SandboxError):
                 raise
             raise SandboxError(
@@ -149,7 +145,7 @@ class TemplateProcess:
         except OSError as error:
             raise TemplateLost(self._last_words() or f"the template has ended: {error}") from error
         try:
-            return Ended(**json.loads(self._hear(patience + _PATIENCE)))
+            return Ended(**json.loads(self._hear(patience + _CLEANING)))
         except (ValueError, TypeError) as error:
             raise TemplateLost(f"the template's report cannot be read: {error}") from error
 
@@ -165,7 +161,7 @@ class TemplateProcess:
             _end_marked(self._home)
         assert self._process.stderr is not None
         self._process.stderr.close()
-        _remove(self._home)
+        remove_tree(self._home)
         if self._identity is not None:
             self._identity.close()
             self._identity = None
@@ -224,16 +220,6 @@ def _unstarted(limits: Limits, python: str, words: str) -> str:
         else "try that Python by hand"
     )
     return f"no candidate process can be started by {python}{preload}: {words}. Do: {remedy}"
-
-
-def _remove(home: str) -> None:
-    """Removes a template's folder, in which a candidate may have left a tree of any depth; what is gone already is no error."""
-    with contextlib.suppress(OSError):
-        above = os.open(Path(home).parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            remove(Path(home).name, above)
-        finally:
-            os.close(above)
 
 
 def _readable(source: socket.socket | int, seconds: float) -> bool:

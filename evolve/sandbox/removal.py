@@ -3,8 +3,10 @@
 Standard library only, for it lives in the template. Invariant: a link is removed and never followed; neither depth nor width costs more than
 one descriptor and the names. To be used only while no process of a candidate lives."""
 
+import contextlib
 import os
 import stat
+from pathlib import Path
 
 
 def remove(name: str, folder: int) -> None:
@@ -29,6 +31,17 @@ def remove(name: str, folder: int) -> None:
     finally:
         os.close(current)
     os.rmdir(name, dir_fd=folder)
+
+
+def remove_tree(path: str) -> None:
+    """Removes the folder at `path` with all that is in it; what cannot be removed stays, and nothing is said of it."""
+    place = Path(path)
+    with contextlib.suppress(OSError):
+        folder = os.open(place.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            remove(place.name, folder)
+        finally:
+            os.close(folder)
 
 
 def _moved(current: int, to: int) -> int:

@@ -12,14 +12,13 @@ import json
 import math
 import os
 import select
-import shutil
 import socket
 import sys
 import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from evolve.sandbox import fresh, root
+from evolve.sandbox import fresh, numeric, root
 from evolve.sandbox.cgroup import Group
 from evolve.sandbox.confinement import FIRST_FREE, REPLIES, REQUESTS, Confinement, Job, limit_template
 from evolve.sandbox.inside import perform, rehearse
@@ -27,6 +26,7 @@ from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX, PR_SET_CHILD_SUBREAPER, prctl, single_threaded
 from evolve.sandbox.namespaces import INSIDE
 from evolve.sandbox.offspring import Offspring, handle
+from evolve.sandbox.removal import remove_tree
 from evolve.sandbox.scratch import Scratch
 from evolve.sandbox.tmpfs import Tmpfs
 from evolve.sandbox.watchdog import Watch, descendants
@@ -74,7 +74,7 @@ def serve(control: socket.socket, jail: Jail, group: Group | None) -> None:
         Template(control, jail, folders, confinement, group).serve()
     finally:
         if not jail.namespaces:
-            shutil.rmtree(jail.home, ignore_errors=True)
+            remove_tree(jail.home)
 
 
 def _folders(jail: Jail) -> list[Folder]:
@@ -117,6 +117,7 @@ class Template:
         self._jail = jail
         self._folders = folders
         self._confinement = confinement
+        self._pools = numeric.pools() if jail.threads > 1 else []
         watched = LINUX and jail.limits and group is None
         memory = [folder.path for folder in folders if isinstance(folder, Tmpfs)]
         self._heard, self._tell = os.pipe2(os.O_NONBLOCK)
@@ -174,6 +175,8 @@ class Template:
         os.closerange(FIRST_FREE, _MOST_DESCRIPTORS)
 
     def _perform(self, job: Job) -> None:
+        if self._jail.threads > 1:
+            numeric.use(self._jail.threads, self._pools)
         if self._jail.template:
             perform(REQUESTS, REPLIES)
             return

@@ -33,7 +33,8 @@ ANSWER = Case("probe.answer", "answer", "def attack(told):\n    return 42\n", mu
 
 
 def failure(means: Means, python: str = sys.executable) -> str:
-    """Why these means are not had for candidates in the interpreter `python`; empty where they hold what their level promises."""
+    """Why these means are not had for candidates in the interpreter `python`; empty where they hold what their level promises.
+    A cause and no remedy."""
 
     def box(limits: Limits) -> Box:
         # The interpreter may have nothing but the standard library.
@@ -43,7 +44,8 @@ def failure(means: Means, python: str = sys.executable) -> str:
         with RedTeam(box) as team:
             return _first_failure(team, means.level)
     except SandboxError as error:
-        return f"the box does not start: {error}"
+        cause, _, _ = str(error).partition(". Do: ")
+        return f"the box does not start: {cause}"
 
 
 def _first_failure(team: RedTeam, level: Level) -> str:

@@ -88,16 +88,12 @@ class SandboxTable(Table):
     )
     template: bool = Field(
         default=True,
-        description="whether a program's process is forked from a warm one; `false` starts a fresh interpreter each time, for libraries that "
-        "must not be forked",
+        description="whether a program's process is forked from a warm one; `false` starts a fresh interpreter each time, which imports `preload` itself, "
+        "for libraries that must not be forked",
     )
 
     @model_validator(mode="after")
     def _can_work(self) -> "SandboxTable":
-        if self.preload and not self.template:
-            raise ValueError(
-                "preload with template = false does nothing: a fresh interpreter has nothing imported. Do: take one of the two out"
-            )
         if self.threads >= self.tasks:
             raise ValueError(
                 f"threads = {self.threads} needs more than tasks = {self.tasks}, which counts processes and threads together. "

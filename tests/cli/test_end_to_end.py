@@ -11,7 +11,7 @@ import pytest
 
 from evolve.campaign import Campaign
 from evolve.campaign.state import Difference
-from evolve.types import Insertion, Placement
+from evolve.types import Insertion, Level, Placement
 
 TASK = {
     "task.toml": """schema = 1
@@ -133,9 +133,9 @@ def test_json_on_stdout_is_records_and_the_end(call, home, folder):
     result = call("run", "number", "--budget", "5programs", "--judges", "1", "--json", "--name", "mine")
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     assert [line["id"] for line in lines[:-1]] == list(range(1, len(lines)))
-    assert lines[-1]["best"]["isolation"].startswith("reduced")
+    assert Level.of(lines[-1]["best"]["isolation"]) is not None
     assert (lines[0]["kind"], lines[0]["fitness"], lines[0]["outcome"]) == ("seed", -2.0, "ok")
-    assert lines[0]["isolation"].startswith("reduced")
+    assert lines[0]["isolation"] == lines[-1]["isolation"]
     assert (lines[-1]["event"], lines[-1]["reason"], lines[-1]["programs"]) == ("ended", "budget", 5)
     assert "campaign mine ended" in result.stderr
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evolve.sandbox import PLAIN, Box, SessionFailed, Status
-from evolve.types import Limits, Program, SandboxError
+from evolve.types import Grants, Limits, Program, SandboxError
 
 _ANSWER = Program({"seed.py": "def f(): return 42"})
 
@@ -103,7 +103,7 @@ def test_a_python_that_fails_later_is_our_own_failure(tmp_path: Path) -> None:
 _JUDGE = """
 import sys
 from evolve.sandbox import Box
-from evolve.types import Limits, Program
+from evolve.types import Grants, Limits, Program
 source = '''
 import os, signal, time
 def daemonize():
@@ -148,3 +148,13 @@ def test_a_tree_of_any_depth_is_removed_where_the_template_is_lost() -> None:
         value(box, Program({"seed.py": source}))
     box.close()
     assert not folder.parent.exists()
+
+
+def test_a_box_in_which_nothing_can_run_is_none() -> None:
+    """A module that each fresh interpreter should import, and cannot, is no program's fault."""
+    limits = Limits(preload=("no_such_module_x",), grants=Grants(template=False))
+    with pytest.raises(
+        SandboxError,
+        match=r"no program can run in the candidates' box: .*No module named 'no_such_module_x'.*Do: correct",
+    ):
+        Box(limits)

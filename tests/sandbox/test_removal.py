@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.removal import remove
+from evolve.sandbox.removal import remove, remove_tree
 
 _DEEPER_THAN_PYTHON_RECURSES = 2000
 _DESCRIPTORS = 200
@@ -71,3 +71,12 @@ def test_a_link_inside_a_folder_is_not_followed(tmp_path: Path, folder: int) -> 
     remove("left", folder)
     assert (tmp_path / "kept" / "file").read_text() == "kept"
     assert not (tmp_path / "left").exists()
+
+
+def test_a_folder_is_removed_by_its_path(tmp_path: Path) -> None:
+    """With what is in it; where there is none, nothing happens."""
+    (tmp_path / "left" / "inner").mkdir(parents=True)
+    remove_tree(str(tmp_path / "left"))
+    remove_tree(str(tmp_path / "left"))
+    remove_tree(str(tmp_path / "no" / "such"))
+    assert list(tmp_path.iterdir()) == []

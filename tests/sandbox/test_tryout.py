@@ -69,8 +69,10 @@ def test_the_plain_box_answers_and_leaves_nothing() -> None:
 
 
 def test_an_interpreter_that_there_is_not_is_a_failure() -> None:
-    """With the box's own words."""
-    assert tryout.failure(PLAIN, "/nowhere/python").startswith("the box does not start: no candidate process")
+    """With the box's own words, but for its remedy."""
+    failed = tryout.failure(PLAIN, "/nowhere/python")
+    assert failed.startswith("the box does not start: no candidate process")
+    assert "Do:" not in failed
 
 
 def test_a_plain_box_that_claims_to_be_strict_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:

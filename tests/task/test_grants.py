@@ -101,7 +101,6 @@ def test_sizes_are_written_with_the_largest_unit_that_fits(size: int, text: str)
             "sandbox.network: a program never reaches the internet, there is no such setting. Do: ",
         ),
         ({"network": "on"}, 'sandbox.network: network is "off", or "loopback", got \'on\''),
-        ({"preload": ["numpy"], "template": False}, "sandbox: preload with template = false does nothing"),
         ({"threads": 32}, "sandbox: threads = 32 needs more than tasks = 32, which counts processes and threads"),
         ({"memory": "1MiB", "scratch": "2MiB"}, "sandbox: scratch counts as memory, and is more than memory = 1MiB"),
         ({"memory": "1MiB", "shm": "2MiB"}, "sandbox: shm counts as memory, and is more than memory = 1MiB"),

@@ -145,7 +145,7 @@ def attack(told):
     ),
     Case(
         "disk.deep_tree",
-        "leave folders inside one another, 1,200 deep",
+        "leave folders inside one another, 1,200 deep: deeper than a path may be long and than Python recurses",
         """
 import os
 
