@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -22,6 +21,7 @@ from evolve.sandbox.means import Means
 from evolve.sandbox.numeric import VARIABLES
 from evolve.sandbox.output import readable
 from evolve.sandbox.policy import jail_for
+from evolve.sandbox.removal import remove_tree
 from evolve.sandbox.root import SCRATCH
 from evolve.sandbox.scratch import NAME
 from evolve.types import Limits, SandboxError
@@ -44,6 +44,8 @@ main(told["control"], told["jail"])
 """
 _START_SECONDS = 120.0
 _PATIENCE = 2.0
+_CLEANING = 20.0
+"""Seconds that a template gets to end what a candidate left and to empty its folder, which on a disk may hold very many files."""
 _MESSAGE = 1 << 12
 _SHOWN = 1500
 
@@ -111,7 +113,7 @@ class TemplateProcess:
             ours.close()
             if identity is not None:
                 identity.close()
-            shutil.rmtree(home, ignore_errors=True)
+            remove_tree(home)
             if isinstance(error, SandboxError):
                 raise
             raise SandboxError(
@@ -143,7 +145,7 @@ class TemplateProcess:
         except OSError as error:
             raise TemplateLost(self._last_words() or f"the template has ended: {error}") from error
         try:
-            return Ended(**json.loads(self._hear(patience + _PATIENCE)))
+            return Ended(**json.loads(self._hear(patience + _CLEANING)))
         except (ValueError, TypeError) as error:
             raise TemplateLost(f"the template's report cannot be read: {error}") from error
 
@@ -159,7 +161,7 @@ class TemplateProcess:
             _end_marked(self._home)
         assert self._process.stderr is not None
         self._process.stderr.close()
-        shutil.rmtree(self._home, ignore_errors=True)
+        remove_tree(self._home)
         if self._identity is not None:
             self._identity.close()
             self._identity = None

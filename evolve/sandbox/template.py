@@ -12,7 +12,6 @@ import json
 import math
 import os
 import select
-import shutil
 import socket
 import sys
 import time
@@ -27,6 +26,7 @@ from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX, PR_SET_CHILD_SUBREAPER, prctl, single_threaded
 from evolve.sandbox.namespaces import INSIDE
 from evolve.sandbox.offspring import Offspring, handle
+from evolve.sandbox.removal import remove_tree
 from evolve.sandbox.scratch import Scratch
 from evolve.sandbox.tmpfs import Tmpfs
 from evolve.sandbox.watchdog import Watch, descendants
@@ -74,7 +74,7 @@ def serve(control: socket.socket, jail: Jail, group: Group | None) -> None:
         Template(control, jail, folders, confinement, group).serve()
     finally:
         if not jail.namespaces:
-            shutil.rmtree(jail.home, ignore_errors=True)
+            remove_tree(jail.home)
 
 
 def _folders(jail: Jail) -> list[Folder]:
