@@ -202,10 +202,16 @@ class Template:
                 run.sweep()
             elif time.monotonic() > deadline:
                 run.end()
-            elif self._watch is not None and self._watch.exceeded(descendants(os.getpid())):
+            elif self._memory_exceeded():
                 run.exceeded = True
                 run.end()
         return self._receive()[0]
+
+    def _memory_exceeded(self) -> bool:
+        """By the kernel's word, which has then ended a process of the candidate already, or by a look."""
+        if self._group is not None:
+            return self._group.exceeded()
+        return self._watch is not None and self._watch.exceeded(descendants(os.getpid()))
 
     def _await(self, run: Offspring, patience: float) -> None:
         """Gives a candidate that has closed its pipes the time to end by itself, so that its exit code is known."""
@@ -220,7 +226,7 @@ class Template:
         alive = run.code is None
         if alive and run.handle >= 0:
             poll.register(run.handle, select.POLLIN)
-        if alive and (run.handle < 0 or self._watch is not None):
+        if alive and (run.handle < 0 or self._watch is not None or self._group is not None):
             seconds = _LOOK if seconds is None else min(seconds, _LOOK)
         ready = poll.poll(None if seconds is None else math.ceil(seconds * 1000))
         return self._control.fileno() in {number for number, _ in ready}

@@ -164,9 +164,10 @@ def test_a_granted_folder_can_be_read_and_nothing_beside_it(tmp_path_factory: py
 
 
 @needs_strict
-def test_memory_is_bounded_where_there_is_no_control_group() -> None:
-    """By looking at it."""
-    made = Box(Limits(memory=256 << 20), means=replace(MEANS, cgroup=""))
+@pytest.mark.parametrize("cgroup", sorted({"", MEANS.cgroup}))
+def test_memory_is_bounded_for_all_processes_together(cgroup: str) -> None:
+    """By a control group, or by looking at it; the program ends though it is not the one that is ended for it."""
+    made = Box(Limits(memory=256 << 20), means=replace(MEANS, cgroup=cgroup))
     source = (
         "import os, time\n"
         "def fill():\n"
