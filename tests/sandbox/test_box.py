@@ -139,6 +139,17 @@ def test_a_judge_that_is_killed_leaves_nothing(processes: Callable[[str], list[i
     assert (living, processes(folder), Path(folder).parent.exists()) == (3, [], False)
 
 
+def test_a_tree_of_any_depth_is_removed_where_the_template_is_lost() -> None:
+    """Deeper than Python's own removal goes: nobody else is left to remove it."""
+    box = Box(Limits())
+    folder = Path(str(value(box, Program({"seed.py": "import os\ndef f(): return os.environ['TMPDIR']"}))))
+    source = "import os\ndef f():\n for _ in range(1200):\n  os.mkdir('d')\n  os.chdir('d')\n os.kill(os.getppid(), 9)\n os._exit(0)"
+    with pytest.raises(SessionFailed):
+        value(box, Program({"seed.py": source}))
+    box.close()
+    assert not folder.parent.exists()
+
+
 def test_a_box_in_which_nothing_can_run_is_none() -> None:
     """A module that each fresh interpreter should import, and cannot, is no program's fault."""
     limits = Limits(preload=("no_such_module_x",), grants=Grants(template=False))

@@ -103,12 +103,16 @@ def attack(told):
         """
 import os
 import signal
+import time
 
 def attack(told):
     for _ in range(5):
         if os.fork() == 0:
             os.setsid()
-            os.kill(os.getpid(), signal.SIGSTOP)
+            try:
+                os.kill(os.getpid(), signal.SIGSTOP)
+            except PermissionError:
+                time.sleep(100)
             os._exit(0)
     return []
 """,
