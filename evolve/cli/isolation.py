@@ -39,8 +39,8 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Confined:
-    """The means of a command, and the line that tells of them: with what is missing for `strict`, why, and what to do; `lacking` is the first part of that. `unasked`: nobody
-    asked for so little, and what runs is harmless."""
+    """The means of a command, and the line that tells of them: with what is missing for `strict`, why, and what to do; `lacking` is the
+    first part of that. `unasked`: nobody asked for so little, and what runs is harmless."""
 
     means: Means
     line: str
