@@ -1,6 +1,7 @@
 """What a candidate finds in a box, at the best level that this machine has; what it may not do is the corpus's matter."""
 
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -89,7 +90,9 @@ def test_each_session_starts_in_folders_that_nobody_has_touched(box: Box) -> Non
     """Whatever the last one did to them, were it to their times alone."""
     fresh = ["/candidate/scratch", "0o700", True, [], []]
     assert answer(box, "state") == fresh
-    for path in ("file", "/tmp/other", "/dev/shm/shared"):
+    # A tree that shows an interpreter below /tmp has no such folder to write in.
+    usual = [] if sys.prefix.startswith("/tmp/") else ["/tmp/other"]
+    for path in ("file", "/dev/shm/shared", *usual):
         assert answer(box, "written", path) == 5
         assert answer(box, "state") == fresh
     assert answer(box, "touched")
