@@ -16,9 +16,9 @@ from evolve.cli.say import say
 from evolve.judge.interpreter import check
 from evolve.judge.lifeline import clean_environment
 from evolve.plugins import Plugins
-from evolve.sandbox.choice import NOT_MORE, causes, chosen, line
+from evolve.sandbox.machine.choice import NOT_MORE, causes, chosen, line
+from evolve.sandbox.machine.probe import probe
 from evolve.sandbox.means import NOTHING, Means
-from evolve.sandbox.probe import probe
 from evolve.task import is_bundled
 from evolve.types import ConfigError, Level, Task
 from evolve.types.suggest import did_you_mean

@@ -15,10 +15,10 @@ from evolve.cli import COMMANDS, isolation
 from evolve.cli import evolve as commands
 from evolve.cli.isolation import VARIABLE, Wish, confined, for_campaign, wished
 from evolve.hookspecs import OperatorEntry
-from evolve.sandbox.host import Host
+from evolve.sandbox.machine.host import Host
+from evolve.sandbox.machine.offer import offer
+from evolve.sandbox.machine.probe import Found
 from evolve.sandbox.means import NOTHING, PLAIN, Means
-from evolve.sandbox.offer import offer
-from evolve.sandbox.probe import Found
 from evolve.types import ConfigError, Level, SandboxError, Task
 from tests.written import Written
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from evolve.sandbox import Box, SessionFailed, Status
+from evolve.sandbox.machine.probe import probe
 from evolve.sandbox.means import Means
-from evolve.sandbox.probe import probe
 from evolve.types import Grants, Level, Limits, Program
 
 MEANS = probe().means

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox import tryout
 from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.corpus.runner import Result
+from evolve.sandbox.machine import tryout
 from evolve.sandbox.means import PLAIN, Means
 from evolve.types import Level
 

@@ -18,18 +18,19 @@ import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from evolve.sandbox import fresh, numeric, root
-from evolve.sandbox.cgroup import Group
-from evolve.sandbox.confinement import FIRST_FREE, REPLIES, REQUESTS, Confinement, Job, limit_template
-from evolve.sandbox.inside import perform, rehearse
+from evolve.sandbox.inner import fresh, numeric
+from evolve.sandbox.inner.inside import perform, rehearse
+from evolve.sandbox.inner.offspring import Offspring, handle
+from evolve.sandbox.inner.removal import remove_tree
+from evolve.sandbox.inner.scratch import Scratch
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX, PR_SET_CHILD_SUBREAPER, prctl, single_threaded
-from evolve.sandbox.namespaces import INSIDE
-from evolve.sandbox.offspring import Offspring, handle
-from evolve.sandbox.removal import remove_tree
-from evolve.sandbox.scratch import Scratch
-from evolve.sandbox.tmpfs import Tmpfs
-from evolve.sandbox.watchdog import Watch, descendants
+from evolve.sandbox.walls import root
+from evolve.sandbox.walls.cgroup import Group
+from evolve.sandbox.walls.confinement import FIRST_FREE, REPLIES, REQUESTS, Confinement, Job, limit_template
+from evolve.sandbox.walls.namespaces import INSIDE
+from evolve.sandbox.walls.tmpfs import Tmpfs
+from evolve.sandbox.walls.watchdog import Watch, descendants
 
 _MESSAGE = 1 << 12
 _MOST_DESCRIPTORS = 4096
