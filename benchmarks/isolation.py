@@ -24,7 +24,7 @@ from soak import soak
 from evolve import task as tasks
 from evolve.judge import Job, LocalExecutor, decode_report, encode_job
 from evolve.sandbox import PLAIN, Box, Means
-from evolve.sandbox.probe import probe
+from evolve.sandbox.machine.probe import probe
 from evolve.types import Level, Limits, Program
 
 WANTED = {"numpy_ms": "<= 5", "torch_ms": "<= 13", "two_slots_per_second": ">= 300"}

@@ -12,8 +12,8 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from evolve.sandbox import Box, Means, SessionFailed
-from evolve.sandbox.hierarchy import places
-from evolve.sandbox.watchdog import apparent, descendants
+from evolve.sandbox.walls.hierarchy import places
+from evolve.sandbox.walls.watchdog import apparent, descendants
 from evolve.types import Limits, Program
 
 WARM = 500

@@ -22,7 +22,7 @@ from evolve.config import settings_from
 from evolve.judge import LocalExecutor
 from evolve.operators.mutate_ast import MutateAst, MutateSettings
 from evolve.protocols import Context
-from evolve.sandbox.probe import probe
+from evolve.sandbox.machine.probe import probe
 from evolve.syntax import read
 from evolve.testing import RehearsedHistory
 from evolve.types import EditError, Evaluation, EvaluatorSource, Origin, Program, Record, Selection, Settled, Task

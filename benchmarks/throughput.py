@@ -16,7 +16,7 @@ from evolve.campaign import Campaign
 from evolve.config import settings_from
 from evolve.judge import LocalExecutor
 from evolve.sandbox import PLAIN, Means
-from evolve.sandbox.probe import probe
+from evolve.sandbox.machine.probe import probe
 from evolve.types import Settled
 
 WINDOW = 1000

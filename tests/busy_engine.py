@@ -12,7 +12,7 @@ from pathlib import Path
 import evolve.task
 from evolve.judge import Job, LocalExecutor, encode_job
 from evolve.sandbox import PLAIN
-from evolve.sandbox.probe import probe
+from evolve.sandbox.machine.probe import probe
 
 JOBS = 100
 SLOTS = 2
@@ -21,7 +21,7 @@ _FILES = {
     "README.md": "Do as you like.\n",
     "seed.py": "def value():\n    return 1.0\n",
     "evaluator.py": """from evolve import Candidate, Evaluation, Trial, evaluator
-from evolve.sandbox.cgroup import Group, kind
+from evolve.sandbox.walls.cgroup import Group, kind
 
 KIND = kind()
 HELD = Group.make(KIND, 1 << 30, 100) if KIND else None

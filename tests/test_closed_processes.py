@@ -85,6 +85,11 @@ def words(pid: int) -> str:
         return ""
 
 
+def judging(pid: int) -> bool:
+    """Whether this is a judge worker, and a candidate's process runs below it."""
+    return "evolve.worker" in words(pid) and len(descendants(pid)) >= 2
+
+
 def told(pid: int) -> str:
     """Command line and environment of a process, as far as they may be read."""
     try:
@@ -124,6 +129,7 @@ def seen(place: Path) -> Iterator[Seen]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "HOME": str(place),
         "EVOLVE_HOME": str(place),
+        "EVOLVE_SANDBOX": os.environ["EVOLVE_SANDBOX"],
     }
     python, user = ordinary_user(environment)
     command = [python, "-P", "-m", "evolve", "run", "./number", "--budget", "60s", "--set", "judges=1"]
@@ -137,8 +143,9 @@ def seen(place: Path) -> Iterator[Seen]:
         stderr=subprocess.PIPE,
     )
     try:
-        waited(lambda: engine.poll() is not None or len(descendants(engine.pid)) >= 4)
+        waited(lambda: engine.poll() is not None or any(map(judging, descendants(engine.pid))))
         assert engine.poll() is None, engine.stderr.read().decode()
+        time.sleep(0.5)  # until a template has forked its candidate, where it has one of its own
         everyone = descendants(engine.pid)
         (spawner,) = (pid for pid in everyone if "evolve.judge.spawner" in words(pid))
         (worker,) = (pid for pid in everyone if "evolve.worker" in words(pid))

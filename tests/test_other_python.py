@@ -15,7 +15,7 @@ import pytest
 import evolve.task
 from evolve.judge import Job, LocalExecutor, decode_report, encode_job
 from evolve.judge.machine import environment
-from evolve.sandbox.probe import probe
+from evolve.sandbox.machine.probe import probe
 from evolve.types import Outcome, TaskError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")

@@ -16,9 +16,9 @@ from evolve.cli.say import say
 from evolve.judge.interpreter import check
 from evolve.judge.lifeline import clean_environment
 from evolve.plugins import Plugins
-from evolve.sandbox.choice import NOT_MORE, chosen, line
+from evolve.sandbox.machine.choice import NOT_MORE, causes, chosen, line
+from evolve.sandbox.machine.probe import probe
 from evolve.sandbox.means import NOTHING, Means
-from evolve.sandbox.probe import probe
 from evolve.task import is_bundled
 from evolve.types import ConfigError, Level, Task
 from evolve.types.suggest import did_you_mean
@@ -39,12 +39,13 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Confined:
-    """The means of a command, and the line that tells of them: with what is missing for `strict`, why, and what to do. `unasked`: nobody
-    asked for so little, and what runs is harmless."""
+    """The means of a command, and the line that tells of them: with what is missing for `strict`, why, and what to do; `lacking` is the
+    first part of that. `unasked`: nobody asked for so little, and what runs is harmless."""
 
     means: Means
     line: str
     unasked: bool = False
+    lacking: str = ""
 
     def noted(self) -> Means:
         """The means; a person is told of a level that nobody asked for."""
@@ -84,7 +85,8 @@ def confined(task: Task, wish: Wish, *, harmless: bool = False) -> Confined:
     accepted = harmless and not wish.said and found.level is Level.REDUCED
     means = chosen(Level.REDUCED if accepted else wish.level, found)
     told = line(found, means)
-    return Confined(means, f"{told}. {NOT_MORE}", unasked=True) if accepted else Confined(means, told)
+    told = f"{told}. {NOT_MORE}" if accepted else told
+    return Confined(means, told, accepted, causes(found))
 
 
 def for_campaign(campaign: Campaign, wish: Wish, task: Task | None = None, *, brought: bool = False) -> Confined:
@@ -93,7 +95,7 @@ def for_campaign(campaign: Campaign, wish: Wish, task: Task | None = None, *, br
     task = campaign.task if task is None else task
     harmless = not brought and is_harmless(task, campaign.operator_names, campaign.plugins)
     found = confined(task, wish, harmless=harmless)
-    why = f"--sandbox {wish.level}" if found.means.level is Level.NONE else found.line
+    why = f"--sandbox {wish.level}" if found.means.level is Level.NONE else found.lacking
     campaign.state.reached.check(campaign.name, found.means.level, why)
     return found
 

@@ -12,12 +12,12 @@ from evolve.cli.output import debug_option, emit, json_option, table
 from evolve.cli.pretending import lessened
 from evolve.cli.say import say
 from evolve.sandbox.box import Box
-from evolve.sandbox.choice import chosen
 from evolve.sandbox.corpus.all import CASES
 from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.corpus.outside import ENOUGH, bite
 from evolve.sandbox.corpus.runner import RedTeam, Result
-from evolve.sandbox.probe import probe
+from evolve.sandbox.machine.choice import chosen
+from evolve.sandbox.machine.probe import probe
 from evolve.types import Level, SandboxError
 from evolve.types.suggest import did_you_mean
 

@@ -9,9 +9,9 @@ import click
 from evolve.cli.output import debug_option, emit, facts, json_option, table
 from evolve.cli.redteam import redteam
 from evolve.cli.say import say
-from evolve.sandbox.choice import line
-from evolve.sandbox.offer import Finding
-from evolve.sandbox.probe import Found, probe
+from evolve.sandbox.machine.choice import line
+from evolve.sandbox.machine.offer import Finding
+from evolve.sandbox.machine.probe import Found, probe
 from evolve.types import Level
 
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from evolve.judge.machine import has_gpu
-from evolve.sandbox.paths import is_below, is_shared
+from evolve.sandbox.machine.paths import is_below, is_shared
 from evolve.types import Task, TaskError
 
 _ENGINE = Path(__file__).resolve().parents[1]

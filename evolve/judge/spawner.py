@@ -19,8 +19,8 @@ from pathlib import Path
 
 from evolve.judge.children import Children, OwnChildren, adopt_orphans
 from evolve.judge.interpreter import worker_command, worker_environment
-from evolve.sandbox import cgroup
 from evolve.sandbox.kernel import close_to_others
+from evolve.sandbox.walls import cgroup
 
 GRACE = 1.0
 """Seconds that what a dead worker left gets to clean up after itself, before it is killed."""

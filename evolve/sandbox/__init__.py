@@ -1,5 +1,8 @@
 """Candidate processes: a program's functions are called in a process of their own, and only plain data comes back.
 
+Here is the judge's side: a `Box` opens a `Session`, which is a dialogue over a channel. `inner` runs in the processes of a slot, `walls` are what
+confines a candidate there, `machine` finds out what this machine offers for that, and `corpus` are the hostile programs that try it.
+
 Invariant: no byte of a candidate is ever executed, imported or unpickled in the process that judges it."""
 
 from evolve.sandbox.box import Box

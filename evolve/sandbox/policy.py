@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from evolve.sandbox.jail import Jail
+from evolve.sandbox.machine.paths import is_below
+from evolve.sandbox.machine.visible import Visible, paths_of, with_links
 from evolve.sandbox.means import Means
-from evolve.sandbox.paths import is_below
-from evolve.sandbox.visible import Visible, paths_of, with_links
 from evolve.types import Grants, Limits, SandboxError
 
 _GPU_NODES = ("nvidia[0-9]*", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps/*")

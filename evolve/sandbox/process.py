@@ -15,15 +15,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evolve.sandbox.identity import Identity, can_choose, take
+from evolve.sandbox.inner.numeric import VARIABLES
+from evolve.sandbox.inner.removal import remove_tree
+from evolve.sandbox.inner.scratch import NAME
 from evolve.sandbox.jail import Jail
+from evolve.sandbox.machine.identity import Identity, can_choose, take
 from evolve.sandbox.means import Means
-from evolve.sandbox.numeric import VARIABLES
 from evolve.sandbox.output import readable
 from evolve.sandbox.policy import jail_for
-from evolve.sandbox.removal import remove_tree
-from evolve.sandbox.root import SCRATCH
-from evolve.sandbox.scratch import NAME
+from evolve.sandbox.walls.root import SCRATCH
 from evolve.types import Limits, SandboxError
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -37,7 +37,7 @@ told = json.load(sys.stdin)
 for name, folder in (("evolve", told["engine"]), ("evolve.sandbox", told["engine"] + "/sandbox")):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [folder]
-from evolve.sandbox.outer import main
+from evolve.sandbox.inner.outer import main
 for name in [name for name in sys.modules if name.partition(".")[0] == "evolve"]:
     del sys.modules[name]
 main(told["control"], told["jail"])

@@ -10,9 +10,9 @@ from evolve.cli import redteam
 from evolve.sandbox import Status
 from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.corpus.runner import Result
+from evolve.sandbox.machine.offer import Finding
+from evolve.sandbox.machine.probe import Found
 from evolve.sandbox.means import Means
-from evolve.sandbox.offer import Finding
-from evolve.sandbox.probe import Found
 
 CASES = (
     Case("one.held", "try one thing", "", must="refused"),

@@ -7,9 +7,9 @@ import pytest
 from click.testing import Result
 
 from evolve.cli import sandbox
-from evolve.sandbox.host import Host
-from evolve.sandbox.offer import offer
-from evolve.sandbox.probe import Found
+from evolve.sandbox.machine.host import Host
+from evolve.sandbox.machine.offer import offer
+from evolve.sandbox.machine.probe import Found
 
 REFUSED = Host(
     "linux", "x86_64", namespaces="unshare: Operation not permitted", landlock=7, seccomp=True, container=True

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from evolve.sandbox.corpus.runner import RedTeam
-from evolve.sandbox.probe import best_box
+from evolve.sandbox.machine.probe import best_box
 
 
 @pytest.fixture(scope="module")

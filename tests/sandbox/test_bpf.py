@@ -5,7 +5,7 @@ import errno
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolve.sandbox.bpf import ALL_BITS, ALLOW, KILL, SUCCEED, Verdict, When, assembled, fail
+from evolve.sandbox.walls.bpf import ALL_BITS, ALLOW, KILL, SUCCEED, Verdict, When, assembled, fail
 from tests.interpreted import answer
 
 MACHINE, OTHER, END = 0xC000003E, 0x40000003, 0x40000000

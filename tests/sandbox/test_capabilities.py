@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox import capabilities, kernel
+from evolve.sandbox import kernel
+from evolve.sandbox.walls import capabilities
 from tests.confined import become_ordinary, child, outcome
 
 pytestmark = pytest.mark.skipif(not kernel.LINUX, reason="capabilities are Linux's")

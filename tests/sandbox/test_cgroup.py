@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox import cgroup
-from evolve.sandbox.cgroup import Group
-from evolve.sandbox.hierarchy import places
+from evolve.sandbox.walls import cgroup
+from evolve.sandbox.walls.cgroup import Group
+from evolve.sandbox.walls.hierarchy import places
 
 MB = 1 << 20
 TASKS = 20
@@ -23,7 +23,7 @@ KIND = cgroup.kind()
 needs_groups = pytest.mark.skipif(not KIND, reason=f"this machine lets us make none: {cgroup.reason()}")
 _MAKER = """
 import sys
-from evolve.sandbox.cgroup import Group
+from evolve.sandbox.walls.cgroup import Group
 group = Group.make(sys.argv[1], 100 << 20, 20)
 print(len(group._nodes), flush=True)
 sys.stdin.read()

@@ -2,11 +2,11 @@
 
 import pytest
 
-from evolve.sandbox.choice import chosen, line
-from evolve.sandbox.host import Host
+from evolve.sandbox.machine.choice import chosen, line
+from evolve.sandbox.machine.host import Host
+from evolve.sandbox.machine.offer import offer
+from evolve.sandbox.machine.probe import Found
 from evolve.sandbox.means import NOTHING, PLAIN, Means
-from evolve.sandbox.offer import offer
-from evolve.sandbox.probe import Found
 from evolve.types import Level, SandboxError
 
 

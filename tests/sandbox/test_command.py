@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from evolve.sandbox.command import run
-from evolve.sandbox.folder import Missing
+from evolve.sandbox.inner.command import run
+from evolve.sandbox.inner.folder import Missing
 
 
 @pytest.fixture(autouse=True)

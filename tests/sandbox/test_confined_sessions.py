@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from evolve.sandbox import Box, host
-from evolve.sandbox.offer import offer
+from evolve.sandbox import Box
+from evolve.sandbox.machine import host
+from evolve.sandbox.machine.offer import offer
 from evolve.types import Grants, Limits, Program
 
 _MEANS = offer(host.read(sys.executable)).means

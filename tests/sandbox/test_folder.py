@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.folder import Folder, Missing, kept
+from evolve.sandbox.inner.folder import Folder, Missing, kept
 
 
 @pytest.fixture(autouse=True)

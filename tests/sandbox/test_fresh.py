@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox import seccomp
 from evolve.sandbox.channel import Channel
-from evolve.sandbox.fresh import FOLDER, command
+from evolve.sandbox.inner.fresh import FOLDER, command
 from evolve.sandbox.outbox import Outbox
 from evolve.sandbox.process import Ended
 from evolve.sandbox.session import Session
 from evolve.sandbox.status import SessionFailed, Status
+from evolve.sandbox.walls import seccomp
 from evolve.types import Limits
 
 _BECOME = """

@@ -5,7 +5,7 @@ import platform
 import sys
 from pathlib import Path
 
-from evolve.sandbox import host
+from evolve.sandbox.machine import host
 
 
 def test_the_facts_of_this_machine() -> None:

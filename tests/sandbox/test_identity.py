@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox import identity
-from evolve.sandbox.identity import FIRST, take
+from evolve.sandbox.machine import identity
+from evolve.sandbox.machine.identity import FIRST, take
 
 
 def test_two_at_a_time_are_two_users(tmp_path: Path) -> None:

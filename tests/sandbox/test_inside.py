@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evolve.sandbox.frames import ANSWER, Request
-from evolve.sandbox.inside import LoadedProgram, Missing, answer, perform, rehearse
+from evolve.sandbox.inner.inside import LoadedProgram, Missing, answer, perform, rehearse
 from evolve.sandbox.outbox import Outbox
 from evolve.sandbox.wire import decode, encode
 

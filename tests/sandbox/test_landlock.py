@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from evolve.sandbox import capabilities, kernel, landlock
-from evolve.sandbox.landlock import CHANGE, LOOK, NODE, READ, WRITE, Right, Rule
+from evolve.sandbox import kernel
+from evolve.sandbox.walls import capabilities, landlock
+from evolve.sandbox.walls.landlock import CHANGE, LOOK, NODE, READ, WRITE, Right, Rule
 from tests.confined import child, outcome
 
 HERE = landlock.version()

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox import memo
-from evolve.sandbox.host import Host
+from evolve.sandbox.machine import memo
+from evolve.sandbox.machine.host import Host
+from evolve.sandbox.machine.memo import Memo, cache_folder, key
 from evolve.sandbox.means import PLAIN, Means
-from evolve.sandbox.memo import Memo, cache_folder, key
 
 HOST = Host("linux", "x86_64")
 

@@ -8,8 +8,8 @@ import pytest
 
 from evolve.judge.machine import usable_cores
 from evolve.sandbox import Box
-from evolve.sandbox.numeric import pools
-from evolve.sandbox.probe import probe
+from evolve.sandbox.inner.numeric import pools
+from evolve.sandbox.machine.probe import probe
 from evolve.types import Grants, Limits, Program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc what is loaded, and who runs")

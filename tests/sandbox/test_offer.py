@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from evolve.sandbox.host import Host
+from evolve.sandbox.machine.host import Host
+from evolve.sandbox.machine.offer import Finding, offer
 from evolve.sandbox.means import Means
-from evolve.sandbox.offer import Finding, offer
 from evolve.types import Level
 
 ALL = Host("linux", "x86_64", landlock=7, seccomp=True, cgroup="v2")

@@ -14,8 +14,8 @@ import pytest
 import evolve
 from evolve.sandbox import Box, Means
 from evolve.sandbox.jail import Jail
+from evolve.sandbox.machine.probe import probe
 from evolve.sandbox.policy import jail_for
-from evolve.sandbox.probe import probe
 from evolve.types import Grants, Level, Limits, Program, SandboxError
 
 STRICT = Means(namespaces=True, landlock=7, seccomp=True)

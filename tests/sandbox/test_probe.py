@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox import probe as module
-from evolve.sandbox import tryout
-from evolve.sandbox.host import Host
+from evolve.sandbox.machine import probe as module
+from evolve.sandbox.machine import tryout
+from evolve.sandbox.machine.host import Host
+from evolve.sandbox.machine.offer import offer
+from evolve.sandbox.machine.probe import probe, tried, weaker_and_weaker
 from evolve.sandbox.means import PLAIN, Means
-from evolve.sandbox.offer import offer
-from evolve.sandbox.probe import probe, tried, weaker_and_weaker
 from evolve.types import Level, SandboxError
 
 BEST = Means(namespaces=True, landlock=7, seccomp=True, cgroup="v1")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.removal import remove, remove_tree
+from evolve.sandbox.inner.removal import remove, remove_tree
 
 _DEEPER_THAN_PYTHON_RECURSES = 2000
 _DESCRIPTORS = 200

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.scratch import Scratch
+from evolve.sandbox.inner.scratch import Scratch
 
 _NOBODY = 65534
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy
 import pytest
 
-from evolve.sandbox import kernel, seccomp
-from evolve.sandbox.seccomp import Filter
+from evolve.sandbox import kernel
+from evolve.sandbox.walls import seccomp
+from evolve.sandbox.walls.seccomp import Filter
 
 pytestmark = pytest.mark.skipif(not seccomp.supported(), reason="no seccomp filter for this machine")
 

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from evolve.sandbox.probe import probe
+from evolve.sandbox.machine.probe import probe
 
 EVALUATIONS = 5000
 MOST_GROWTH = 1 << 20

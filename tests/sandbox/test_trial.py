@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox import namespaces, trial
+from evolve.sandbox.machine import trial
+from evolve.sandbox.walls import namespaces
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has namespaces")
 

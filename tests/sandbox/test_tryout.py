@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox import tryout
 from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.corpus.runner import Result
+from evolve.sandbox.machine import tryout
 from evolve.sandbox.means import PLAIN, Means
 from evolve.types import Level
 
@@ -60,12 +60,11 @@ def test_what_a_level_exempts_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> N
     assert (len(tried(Level.STANDARD)[1]), len(tried(Level.STRICT)[1])) == (1, 13)
 
 
-def test_the_plain_box_answers_and_leaves_nothing() -> None:
+def test_the_plain_box_answers_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """On this machine."""
-    places = Path(tempfile.gettempdir())
-    before = set(places.glob("evolve-redteam-*"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert tryout.failure(PLAIN) == ""
-    assert set(places.glob("evolve-redteam-*")) <= before
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_interpreter_that_there_is_not_is_a_failure() -> None:

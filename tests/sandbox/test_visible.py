@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import evolve
-from evolve.sandbox import visible
-from evolve.sandbox.paths import is_below, is_shared
-from evolve.sandbox.visible import SYSTEM, Visible, paths_of, with_links
+from evolve.sandbox.machine import visible
+from evolve.sandbox.machine.paths import is_below, is_shared
+from evolve.sandbox.machine.visible import SYSTEM, Visible, paths_of, with_links
 from evolve.types import SandboxError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no isolation on Windows")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolve.sandbox.watchdog import Watch, apparent, descendants, filled, used
+from evolve.sandbox.walls.watchdog import Watch, apparent, descendants, filled, used
 
 MB = 1 << 20
 NEAR = 8 * MB

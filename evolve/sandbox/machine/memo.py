@@ -14,14 +14,14 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from evolve.sandbox.host import Host
+from evolve.sandbox.machine.host import Host
 from evolve.sandbox.means import Means
 
 _NAME = "sandbox-probe.json"
 _MOST = 1 << 16
 _KEPT = 16
 """Keys in a file: as many interpreters and machines as share a home folder, within reason."""
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 
 
 def key(python: str, host: Host, means: Means) -> str:

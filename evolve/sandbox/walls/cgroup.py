@@ -20,7 +20,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from evolve.sandbox.hierarchy import ENTRANCE, OWN, TREE, Place, places
+from evolve.sandbox.walls.hierarchy import ENTRANCE, OWN, TREE, Place, places
 
 _NAME = re.compile(r"evolve-\d+-\d+")
 _NUMBERS = itertools.count(1)

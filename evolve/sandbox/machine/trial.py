@@ -5,7 +5,9 @@ sees it."""
 
 import os
 
-from evolve.sandbox import identity, kernel, namespaces
+from evolve.sandbox import kernel
+from evolve.sandbox.machine import identity
+from evolve.sandbox.walls import namespaces
 
 
 def refused() -> str:

@@ -12,10 +12,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from evolve.sandbox import seccomp
-from evolve.sandbox.inside import perform
+from evolve.sandbox.inner.inside import perform
+from evolve.sandbox.walls import seccomp
 
-FOLDER = str(Path(__file__).parent.parent)
+FOLDER = str(Path(__file__).parents[2])
 """Where the package `evolve` lies, as this process sees it."""
 _REQUESTS, _REPLIES = 3, 4
 _LAST_PROGRAM = seccomp.Filter(execute=False, memfd=True, loopback=True, gpu=True)
@@ -27,7 +27,7 @@ folder, preload, execute = json.loads(sys.argv[1])
 for name, place in (("evolve", folder), ("evolve.sandbox", folder + "/sandbox")):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [place]
-from evolve.sandbox.fresh import main
+from evolve.sandbox.inner.fresh import main
 for name in [name for name in sys.modules if name.partition(".")[0] == "evolve"]:
     del sys.modules[name]
 del folder, name, place, json, sys, types

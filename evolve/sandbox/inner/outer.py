@@ -13,12 +13,12 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-from evolve.sandbox import namespaces, root
-from evolve.sandbox.cgroup import Group, sweep
-from evolve.sandbox.confinement import IGNORED
+from evolve.sandbox.inner.template import serve
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX, PR_SET_DUMPABLE, PR_SET_PDEATHSIG, prctl
-from evolve.sandbox.template import serve
+from evolve.sandbox.walls import namespaces, root
+from evolve.sandbox.walls.cgroup import Group, sweep
+from evolve.sandbox.walls.confinement import IGNORED
 
 _OWN_TASKS = 1
 """The template is a member of its candidates' group."""

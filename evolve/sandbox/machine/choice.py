@@ -2,9 +2,9 @@
 
 Pure. Invariant: nothing weaker than what is wanted is ever chosen; what cannot be had is one line with its cause and its remedy."""
 
+from evolve.sandbox.machine.offer import PAGE, Finding
+from evolve.sandbox.machine.probe import Found
 from evolve.sandbox.means import NOTHING, Means
-from evolve.sandbox.offer import PAGE, Finding
-from evolve.sandbox.probe import Found
 from evolve.types import Level, SandboxError
 
 _DANGER = "At 'reduced' a candidate could read the files and keys of this user, and use the network"

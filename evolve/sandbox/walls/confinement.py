@@ -10,9 +10,9 @@ import signal
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from evolve.sandbox import capabilities, landlock, seccomp
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
+from evolve.sandbox.walls import capabilities, landlock, seccomp
 
 Job: TypeAlias = Literal["build", "run"]
 """`build` starts compilers, whatever the task grants; `run` is everything else."""

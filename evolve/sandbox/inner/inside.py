@@ -19,9 +19,9 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
-from evolve.sandbox import command
-from evolve.sandbox.folder import Folder, Missing, kept
 from evolve.sandbox.frames import TICKET, Request, receive, reply
+from evolve.sandbox.inner import command
+from evolve.sandbox.inner.folder import Folder, Missing, kept
 from evolve.sandbox.outbox import Outbox
 from evolve.sandbox.status import Status
 from evolve.sandbox.wire import Piece, WireError, decode, encode, pieces

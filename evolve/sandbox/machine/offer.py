@@ -4,7 +4,7 @@ Pure. Invariant: whatever is missing has a cause, and a remedy that a person can
 
 from dataclasses import dataclass
 
-from evolve.sandbox.host import Host
+from evolve.sandbox.machine.host import Host
 from evolve.sandbox.means import Means
 
 PAGE = "docs/sandbox.md"

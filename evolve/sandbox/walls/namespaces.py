@@ -19,7 +19,7 @@ from evolve.sandbox.kernel import (
     prctl,
     unshare,
 )
-from evolve.sandbox.loopback import raise_loopback
+from evolve.sandbox.walls.loopback import raise_loopback
 
 INSIDE = 60_000
 """The number of the judge's user in a user namespace: not 0, for which much software expects more than it gets."""

@@ -18,18 +18,19 @@ import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from evolve.sandbox import fresh, numeric, root
-from evolve.sandbox.cgroup import Group
-from evolve.sandbox.confinement import FIRST_FREE, REPLIES, REQUESTS, Confinement, Job, limit_template
-from evolve.sandbox.inside import perform, rehearse
+from evolve.sandbox.inner import fresh, numeric
+from evolve.sandbox.inner.inside import perform, rehearse
+from evolve.sandbox.inner.offspring import Offspring, handle
+from evolve.sandbox.inner.removal import remove_tree
+from evolve.sandbox.inner.scratch import Scratch
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX, PR_SET_CHILD_SUBREAPER, prctl, single_threaded
-from evolve.sandbox.namespaces import INSIDE
-from evolve.sandbox.offspring import Offspring, handle
-from evolve.sandbox.removal import remove_tree
-from evolve.sandbox.scratch import Scratch
-from evolve.sandbox.tmpfs import Tmpfs
-from evolve.sandbox.watchdog import Watch, descendants
+from evolve.sandbox.walls import root
+from evolve.sandbox.walls.cgroup import Group
+from evolve.sandbox.walls.confinement import FIRST_FREE, REPLIES, REQUESTS, Confinement, Job, limit_template
+from evolve.sandbox.walls.namespaces import INSIDE
+from evolve.sandbox.walls.tmpfs import Tmpfs
+from evolve.sandbox.walls.watchdog import Watch, descendants
 
 _MESSAGE = 1 << 12
 _MOST_DESCRIPTORS = 4096
@@ -202,10 +203,16 @@ class Template:
                 run.sweep()
             elif time.monotonic() > deadline:
                 run.end()
-            elif self._watch is not None and self._watch.exceeded(descendants(os.getpid())):
+            elif self._memory_exceeded():
                 run.exceeded = True
                 run.end()
         return self._receive()[0]
+
+    def _memory_exceeded(self) -> bool:
+        """By the kernel's word, which has then ended a process of the candidate already, or by a look."""
+        if self._group is not None:
+            return self._group.exceeded()
+        return self._watch is not None and self._watch.exceeded(descendants(os.getpid()))
 
     def _await(self, run: Offspring, patience: float) -> None:
         """Gives a candidate that has closed its pipes the time to end by itself, so that its exit code is known."""
@@ -220,7 +227,7 @@ class Template:
         alive = run.code is None
         if alive and run.handle >= 0:
             poll.register(run.handle, select.POLLIN)
-        if alive and (run.handle < 0 or self._watch is not None):
+        if alive and (run.handle < 0 or self._watch is not None or self._group is not None):
             seconds = _LOOK if seconds is None else min(seconds, _LOOK)
         ready = poll.poll(None if seconds is None else math.ceil(seconds * 1000))
         return self._control.fileno() in {number for number, _ in ready}

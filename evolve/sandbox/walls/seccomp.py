@@ -13,8 +13,8 @@ import sys
 from dataclasses import dataclass
 
 from evolve.sandbox import kernel
-from evolve.sandbox.bpf import ALL_BITS, ALLOW, SUCCEED, Verdict, When, assembled, fail
-from evolve.sandbox.system_calls import NUMBERS
+from evolve.sandbox.walls.bpf import ALL_BITS, ALLOW, SUCCEED, Verdict, When, assembled, fail
+from evolve.sandbox.walls.system_calls import NUMBERS
 
 MACHINES = ("x86_64",)
 """For these there is a table."""

@@ -6,7 +6,7 @@ never followed. To be used only while no process of a candidate lives."""
 import os
 import stat
 
-from evolve.sandbox.removal import remove
+from evolve.sandbox.inner.removal import remove
 
 NAME = "scratch"
 

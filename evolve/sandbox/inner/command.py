@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evolve.sandbox.folder import Missing
+from evolve.sandbox.inner.folder import Missing
 
 _STREAM = ".evolve-stream"
 _MARKED = ".evolve-marked"

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from evolve.sandbox.paths import home_folders, is_below, is_shared, outermost
+from evolve.sandbox.machine.paths import home_folders, is_below, is_shared, outermost
 from evolve.types import SandboxError
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Where a system keeps its programs and libraries: folders on some, links into /usr on others."""
 _STORES = tuple(os.sep + place for place in ("nix/store", "gnu/store", "home/linuxbrew/.linuxbrew"))
 """Where some package managers keep what everybody may read, in folders that link to each other."""
-_ENGINE = Path(__file__).resolve().parents[1]
+_ENGINE = Path(__file__).resolve().parents[2]
 _LOADING = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
 _PARTS = ("bin", "include", "lib", "lib32", "lib64", "libexec", "nvvm", "targets", "pyvenv.cfg", "*-linux-gnu*")
 """What an interpreter, its libraries and compilers need of the folder that they are installed in, and no more of it."""

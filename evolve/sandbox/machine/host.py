@@ -1,6 +1,6 @@
 """What this machine says of itself, as far as it decides how candidates can be confined.
 
-Invariant: facts alone, each read or really tried; what follows from them is `evolve.sandbox.offer`'s to say."""
+Invariant: facts alone, each read or really tried; what follows from them is `evolve.sandbox.machine.offer`'s to say."""
 
 import contextlib
 import os
@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evolve.sandbox import cgroup, identity, kernel, landlock, seccomp
+from evolve.sandbox import kernel
+from evolve.sandbox.machine import identity
+from evolve.sandbox.walls import cgroup, landlock, seccomp
 
 SWITCHES = (
     "kernel/apparmor_restrict_unprivileged_userns",
@@ -29,7 +31,7 @@ import sys, types
 for name, folder in (("evolve", sys.argv[1]), ("evolve.sandbox", sys.argv[1] + "/sandbox")):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [folder]
-from evolve.sandbox.trial import refused
+from evolve.sandbox.machine.trial import refused
 print(refused(), end="")
 """
 
@@ -90,7 +92,7 @@ def closed_folder(python: str) -> str:
 def _namespaces() -> str:
     if not kernel.LINUX:
         return "this system has none"
-    engine = str(Path(__file__).parents[1])
+    engine = str(Path(__file__).parents[2])
     try:
         tried = subprocess.run(
             [sys.executable, "-I", "-S", "-c", _TRIAL, engine],

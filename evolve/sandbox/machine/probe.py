@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
 
-from evolve.sandbox import host, memo, tryout
 from evolve.sandbox.box import Box
+from evolve.sandbox.machine import host, memo, tryout
+from evolve.sandbox.machine.memo import Memo
+from evolve.sandbox.machine.offer import PAGE, Finding, Offer, offer
 from evolve.sandbox.means import PLAIN, Means
-from evolve.sandbox.memo import Memo
-from evolve.sandbox.offer import PAGE, Finding, Offer, offer
 from evolve.types import Level, Limits, SandboxError
 
 
