@@ -1,6 +1,7 @@
 """What a candidate finds in a box, at the best level that this machine has; what it may not do is the corpus's matter."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -136,6 +137,22 @@ def test_what_is_granted_works(function: str, arguments: tuple[object, ...], gra
     made = boxed(grants)
     assert answer(made, function, *arguments) == wanted
     made.close()
+
+
+@needs_strict
+def test_a_crash_calls_no_program_of_the_host(box: Box) -> None:
+    """The kernel spares a process whose limit on core dumps is 1, and it cannot be changed."""
+    core = Program(
+        {
+            "limit.py": "import ctypes, os\n"
+            "def lowered():\n"
+            "    return [ctypes.CDLL(None).setrlimit(4, (ctypes.c_long * 2)(0, 0)), open('/proc/self/limits').read()]\n"
+        }
+    )
+    with box.open(core, "limit", 20) as session:
+        result, limits = session.call("lowered")
+    assert result == -1
+    assert re.search(r"^Max core file size +1 +1 ", limits, re.MULTILINE)
 
 
 @needs_strict

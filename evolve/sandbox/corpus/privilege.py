@@ -105,6 +105,15 @@ def attack(told):
     return [f"could come to {len(held)} capabilities"] if held else []
 """
 
+_CORE = """
+import ctypes
+
+def attack(told):
+    zero = (ctypes.c_ulong * 2)(0, 0)
+    libc = ctypes.CDLL(None)
+    done = [libc.setrlimit(4, zero), libc.prlimit(0, 4, zero, None), libc.syscall(160, 4, zero)]
+    return ["set the limit on core dumps to 0"] if 0 in done else []
+"""
 _RAISE = """
 import resource
 from raw import attempt, in_child
@@ -183,6 +192,13 @@ CASES: tuple[Case, ...] = (
         ends=_HELD,
         needs=LINUX,
         files=RAW,
+    ),
+    Case(
+        "rlimit.core",
+        "lower the limit at which a crash calls no program of the host",
+        _CORE,
+        harmless=True,
+        needs=LINUX,
     ),
     Case("rlimit.raise", "raise its own limits", _RAISE, needs=LINUX, files=RAW),
 )

@@ -101,7 +101,8 @@ def limit_template(jail: Jail) -> None:
         resource.RLIMIT_DATA: jail.memory,
         resource.RLIMIT_FSIZE: jail.file_size,
         resource.RLIMIT_NOFILE: jail.descriptors,
-        resource.RLIMIT_CORE: 0,
+        # Of 1 byte there can be no file, and it is the one limit at which the kernel does not call a program of the host's for a crash either.
+        resource.RLIMIT_CORE: 1,
     }
     if not jail.gpu:  # whose driver reserves far more addresses than there is memory
         wanted[resource.RLIMIT_AS] = jail.memory

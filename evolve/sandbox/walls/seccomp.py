@@ -42,6 +42,7 @@ _SOL_SOCKET, _ATTACHED_PROGRAMS = 1, (26, 50, 51, 52)
 _SET_OWNER, _SET_SIGNAL, _SET_OWNER_EX, _SET_LEASE, _NOTIFY = 8, 10, 15, 1024, 1026
 _PR_SET_MM, _PR_SCHED_CORE = 35, 62
 _MFD_EXEC = 0x10
+_LIMIT_CORE = 4
 _NEW_LISTENER = 8
 _TERMINAL = (0x5401, 0x540F, 0x5411, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x5452, 0x5460)
 """TCGETS, TIOCGPGRP, TIOCOUTQ, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, FIOASYNC, FIOQSIZE."""
@@ -153,7 +154,7 @@ _USUAL = (
     ),
     Row(
         "getuid geteuid getgid getegid getgroups getresuid getresgid capget capset getpriority sched_getaffinity sched_getparam sched_getscheduler sched_getattr "
-        "sched_get_priority_max sched_get_priority_min sched_rr_get_interval ioprio_get getrlimit setrlimit getrusage times sysinfo uname getrandom",
+        "sched_get_priority_max sched_get_priority_min sched_rr_get_interval ioprio_get getrlimit getrusage times sysinfo uname getrandom",
         ALLOW,
         "questions about oneself and the machine; limits and capabilities can only be lowered",
     ),
@@ -271,7 +272,12 @@ def _asked(wanted: Filter) -> tuple[Row, ...]:
         Row("fcntl", When(1, owners, _EPERM, ALLOW), "no signals to others by way of a descriptor, no leases on files"),
         Row("ioctl", When(1, _TERMINAL + _COPYING, ALLOW, devices), "few are needed; most reach into a driver"),
         Row("prctl", When(0, (_PR_SET_MM, _PR_SCHED_CORE), _EPERM, ALLOW), "a core for oneself idles the other half"),
-        Row("prlimit64", When(0, (0,), ALLOW, _EPERM), "own limits alone"),
+        Row("setrlimit", When(0, (_LIMIT_CORE,), _EPERM, ALLOW), "not that on core dumps, see `limit_template`"),
+        Row(
+            "prlimit64",
+            When(0, (0,), When(1, (_LIMIT_CORE,), _EPERM, ALLOW), _EPERM),
+            "own limits alone, and not that on core dumps; whether it asks or sets lies in memory",
+        ),
         Row("personality", When(0, (0, ALL_BITS), ALLOW, _EPERM), "ask, or the usual one; others weaken the memory"),
         Row("seccomp", When(1, (0,), ALLOW, _EPERM, mask=_NEW_LISTENER), "more filters, but none that others answer"),
         Row("mknod", When(1, (0, _REGULAR, _FIFO), ALLOW, _EPERM, mask=_FILE_KIND), "no device files"),
