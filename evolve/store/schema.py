@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
+from evolve.store.checks import damaged
 from evolve.store.views import VIEWS
 from evolve.types import StoreError
 
@@ -88,7 +89,10 @@ def check(connection: sqlite3.Connection, path: Path, *, complete: bool) -> None
     """Raises `StoreError` when this is no log, is newer than this version, or, where `complete` is asked for, is older."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
         raise StoreError(f"{path} is no log of evolve: it is a file of something else, or empty. Do: check the path")
-    applied = {migration.name for migration in MIGRATIONS.applied(_database(connection))}
+    try:
+        applied = {migration.name for migration in MIGRATIONS.applied(_database(connection))}
+    except KeyError as error:
+        raise damaged(path, f"its list of migrations has no column {error}") from error
     newer, missing = sorted(applied - _STEPS.keys()), sorted(_STEPS.keys() - applied)
     if newer:
         raise StoreError(

@@ -125,7 +125,8 @@ def zeros(steps: Sequence[float]) -> float:
 def asymmetry(steps: Sequence[float]) -> float:
     """From 0, its own mirror image, to 1: the difference from the mirror image, over what it could be. Zeros at the ends do not count."""
     values = np.array(trimmed(steps))
-    return float(np.abs(values - values[::-1]).sum() / (2.0 * np.abs(values).sum()))
+    # Rounding can carry a function without a mirror image past the end of the axis.
+    return min(1.0, float(np.abs(values - values[::-1]).sum() / (2.0 * np.abs(values).sum())))
 
 
 def trimmed(steps: Sequence[float]) -> list[float]:

@@ -98,6 +98,7 @@ def undamaged(path: Path) -> Content:
 
 
 @given(place=st.floats(0, 1, exclude_max=True), noise=st.binary(min_size=1, max_size=8))
+@example(place=0.947061020776628, noise=b" ")
 @example(place=0.935546875, noise=b"\x80")
 @settings(max_examples=100, deadline=None)
 def test_damage_is_an_error_and_never_another_content(finished: Path, place: float, noise: bytes) -> None:

@@ -164,6 +164,11 @@ def test_zeros_and_asymmetry() -> None:
     assert steps.trimmed([0.0, 1.0, 0.0, 2.0, 0.0]) == [1.0, 0.0, 2.0]
 
 
+def test_rounding_leads_no_asymmetry_past_its_end() -> None:
+    """These have nothing of a mirror image."""
+    assert steps.asymmetry((0.3768173346184338, 0.4230291658317953, 0.21792241367975895, 0.0, 0.0, -0.5)) == 1.0
+
+
 @pytest.mark.parametrize("kind", step_samples.KINDS)
 @settings(max_examples=30, deadline=None)
 @given(data=st.data())
