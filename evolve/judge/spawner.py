@@ -123,6 +123,7 @@ def main(control: int, python: str) -> None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     cgroup.sweep()  # what one that was killed itself has left
     folder = Path(tempfile.mkdtemp(prefix="evolve-judge-"))
+    folder.chmod(0o711)  # candidates who are another user come through it to the folder that is theirs
     spawner = Spawner(socket.socket(fileno=control), OwnChildren(), {**os.environ, "TMPDIR": str(folder)}, python)
     try:
         spawner.serve(ended)

@@ -58,13 +58,15 @@ def prctl(option: int, *arguments: int) -> int:
 
 def close_to_others() -> None:
     """From now on no other process of this user may read or change this one's memory, environment or descriptors, by /proc or as a
-    debugger, and it leaves no core file. Root still may.
+    debugger, and it leaves no core file. Root still may. (A limit of 1 byte instead of none: at that one alone the kernel does not call a
+    program of the host's for a crash either, and candidates inherit it.)
 
     A program that it starts begins open again, so each closes itself. Its own files in /proc are root's meanwhile: a process that is
     not root's and writes one of them, such as uid_map, sets `PR_SET_DUMPABLE` to 1 first. `EVOLVE_DEBUG=attach` leaves it open."""
     if os.environ.get("EVOLVE_DEBUG") == ATTACH:
         return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _, most = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0) if most == 0 else (1, 1))
     if LINUX:
         prctl(PR_SET_DUMPABLE, 0)
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from evolve.sandbox.jail import Jail
-from evolve.sandbox.machine.paths import is_below
 from evolve.sandbox.machine.visible import Visible, paths_of, with_links
 from evolve.sandbox.means import Means
 from evolve.types import Grants, Limits, SandboxError
@@ -32,7 +31,6 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hi
     if user >= 0 and not means.namespaces:
         _check_reachable(python, found)
     open_places, listed = (found.visible, ()) if means.namespaces else found.pieces()
-    readable, shown = _readable(grants, means, found)
     return Jail(
         home=home,
         namespaces=means.namespaces,
@@ -44,8 +42,8 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hi
         visible=open_places,
         listed=listed,
         hidden=found.hidden,
-        readable=readable,
-        shown=(*shown, *(() if grants.template else (_OWN,))),
+        readable=_readable(grants, means),
+        shown=() if grants.template else (_OWN,),
         nodes=_nodes() if grants.gpu else (),
         preload=limits.preload,
         memory=limits.memory,
@@ -74,15 +72,12 @@ def _closed(found: Visible, hidden: Iterable[str]) -> Visible:
     return found
 
 
-def _readable(grants: Grants, means: Means, found: Visible) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What may be read, and what of it lies in what is hidden: a task that comes with the engine has its data there."""
+def _readable(grants: Grants, means: Means) -> tuple[str, ...]:
+    """What may be read, also where it lies in what is hidden: a task that comes with the engine has its data there."""
     places = with_links(grants.read) if means.seccomp else grants.read
     if not means.namespaces:  # there, a rule about a link is one about all that it leads to
         places = tuple(place for place in places if not Path(place).is_symlink())
-    hidden = frozenset(map(Path, found.hidden))
-    shown = tuple(place for place in places if is_below(Path(place), hidden))
-    rest = tuple(place for place in places if place not in shown)
-    return (*rest, *(_GPU_READABLE if grants.gpu else ())), shown
+    return (*places, *(_GPU_READABLE if grants.gpu else ()))
 
 
 def _check_reachable(python: str, found: Visible) -> None:

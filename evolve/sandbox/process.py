@@ -19,7 +19,7 @@ from evolve.sandbox.inner.numeric import VARIABLES
 from evolve.sandbox.inner.removal import remove_tree
 from evolve.sandbox.inner.scratch import NAME
 from evolve.sandbox.jail import Jail
-from evolve.sandbox.machine.identity import Identity, can_choose, take
+from evolve.sandbox.machine.identity import Identity, can_choose, is_root_for_good, take
 from evolve.sandbox.means import Means
 from evolve.sandbox.output import readable
 from evolve.sandbox.policy import jail_for
@@ -104,11 +104,11 @@ class TemplateProcess:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                identity = take() if means.seccomp and can_choose() else None
-                if identity is not None:
-                    Path(home).chmod(0o711)  # candidates must come to the folder in it that is theirs
+                identity = _candidates_identity(home, means)
                 jail = jail_for(home, limits, python, means, identity.number if identity else -1, hidden)
-                template = cls(_spawn(jail, python, theirs.fileno()), ours, home, identity)
+                # The lock goes along: the user is taken until the last of these processes is gone, whatever becomes of the judge.
+                kept = (theirs.fileno(), *([identity.lock] if identity else ()))
+                template = cls(_spawn(jail, python, kept), ours, home, identity)
         except (OSError, SandboxError) as error:
             ours.close()
             if identity is not None:
@@ -189,10 +189,32 @@ class TemplateProcess:
         return readable(words).strip().rpartition("\n")[2][-_SHOWN:]
 
 
-def _spawn(jail: Jail, python: str, control: int) -> "subprocess.Popen[bytes]":
+def _candidates_identity(home: str, means: Means) -> Identity | None:
+    """Who candidates become, and opens `home` to them; None for who the judge is. Raises `SandboxError` where that is root."""
+    if not means.seccomp:
+        return None
+    if is_root_for_good():
+        raise SandboxError(
+            "candidates would be root: root is the only user here (/proc/self/uid_map), so there is none to become. Do: run as an ordinary user, "
+            "or map a range of users, as `podman` and `PrivateUsers=` with a range do"
+        )
+    if not can_choose():
+        return None
+    closed = next((str(folder) for folder in Path(home).parents if not folder.stat().st_mode & 0o001), "")
+    if closed and not means.namespaces:
+        raise SandboxError(
+            f"candidates are a user of their own here, and cannot come to the temporary folder: {closed} is closed to others. Do: set TMPDIR to a "
+            "folder that is open, such as /tmp"
+        )
+    Path(home).chmod(0o711)  # candidates must come to the folder in it that is theirs
+    return take()
+
+
+def _spawn(jail: Jail, python: str, kept: Sequence[int]) -> "subprocess.Popen[bytes]":
+    """Starts the outer process; it gets the descriptors `kept`, of which the first is its control socket."""
     told = {
-        "engine": str(Path(__file__).parent.parent),
-        "control": control,
+        "engine": str(Path(__file__).resolve().parents[1]),
+        "control": kept[0],
         "jail": jail.told(),
     }
     scratch = SCRATCH if jail.namespaces else os.path.join(jail.home, NAME)
@@ -207,7 +229,7 @@ def _spawn(jail: Jail, python: str, control: int) -> "subprocess.Popen[bytes]":
             bufsize=0,
             env=clean_environment(os.environ, scratch, (*jail.visible, *jail.listed) if jail.seccomp else None),
             cwd=jail.home,
-            pass_fds=(control,),
+            pass_fds=tuple(kept),
             start_new_session=True,
         )
 

@@ -70,3 +70,17 @@ def test_a_user_namespace_may_lack_users(tmp_path: Path, table: str, known: bool
     (tmp_path / "uid_map").write_text(table)
     assert identity._mapped(FIRST, tmp_path / "uid_map") == known
     assert not identity._mapped(FIRST, tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("table", "root"),
+    [("0 0 1\n", True), ("0 1000 1\n", False), ("nonsense", False), ("0 0 1\n1 100000 65536\n", True)],
+)
+def test_root_with_nobody_else_to_become_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str, root: bool
+) -> None:
+    """A candidate would be root for the kernel there; where root is an ordinary user outside, it would not."""
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(identity, "can_choose", lambda: False)
+    (tmp_path / "uid_map").write_text(table)
+    assert identity.is_root_for_good(tmp_path / "uid_map") == root

@@ -105,11 +105,11 @@ def test_a_folder_to_read_comes_with_the_links_to_it(tmp_path: Path) -> None:
     assert made(grants, STANDARD).readable == (str(tmp_path / "sets" / "one"),)
 
 
-def test_data_of_a_task_that_comes_with_the_engine_is_shown_of_what_is_hidden() -> None:
+def test_data_of_a_task_that_comes_with_the_engine_can_be_granted() -> None:
     """The rest of the engine stays hidden."""
     data = Path(evolve.__file__).resolve().parent / "task" / "starters"
     jail = made(Grants(read=(str(data),)))
-    assert (jail.readable, jail.shown) == ((), (str(data),))
+    assert (jail.readable, jail.shown) == ((str(data),), ())
 
 
 LOOK = """

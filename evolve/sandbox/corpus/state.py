@@ -1,6 +1,7 @@
 """Candidates that want to change their own input, the clock, or what the next candidate meets."""
 
 from evolve.sandbox.corpus.case import Case
+from evolve.sandbox.corpus.companion import LINUX
 from evolve.sandbox.status import Status
 
 _ITS_OWN_LOSS = frozenset({Status.OK, Status.ERROR, Status.BAD_JSON, Status.BAD_FRAME, Status.NO_RESULT})
@@ -157,6 +158,51 @@ def attack(told):
     found += ["a signal"] if signal.getsignal(signal.SIGTERM) is signal.SIG_IGN or signal.pthread_sigmask(0, ()) else []
     return [f"met {what}" for what in found]
 """,
+    ),
+    Case(
+        "state.device_times",
+        "leave word in the times of a device that everybody has",
+        """
+import os
+
+def attack(told):
+    done = []
+    for path in ("/dev/full", "/dev/zero"):
+        before = os.stat(path).st_ctime_ns
+        try:
+            os.utime(path)
+        except OSError:
+            continue
+        if os.stat(path).st_ctime_ns != before:
+            done.append(f"changed the times of {path}")
+    return done
+""",
+        must="refused",
+        needs=LINUX,
+    ),
+    Case(
+        "state.pids",
+        "leave word in how many processes there were",
+        """
+import os
+
+def attack(told):
+    for _ in range(60):
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+    return []
+""",
+        after="""
+import os
+
+def attack(told):
+    return [f"sees that there were {os.getpid()} processes"] if 50 < os.getpid() < 1000 else []
+""",
+        must="the next one has the number that every one has",
+        exempt=frozenset({"standard"}),
+        needs=LINUX,
     ),
     Case(
         "state.leave_files",

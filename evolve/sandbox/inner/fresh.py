@@ -15,7 +15,7 @@ from pathlib import Path
 from evolve.sandbox.inner.inside import perform
 from evolve.sandbox.walls import seccomp
 
-FOLDER = str(Path(__file__).parents[2])
+FOLDER = str(Path(__file__).resolve().parents[2])
 """Where the package `evolve` lies, as this process sees it."""
 _REQUESTS, _REPLIES = 3, 4
 _LAST_PROGRAM = seccomp.Filter(execute=False, memfd=True, loopback=True, gpu=True)

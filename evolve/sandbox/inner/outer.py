@@ -20,6 +20,8 @@ from evolve.sandbox.walls import namespaces, root
 from evolve.sandbox.walls.cgroup import Group, sweep
 from evolve.sandbox.walls.confinement import IGNORED
 
+_UMASK = 0o022
+"""Not the user's: candidates, who may be another user, must come to the folders that are made for them, and behave alike everywhere."""
 _OWN_TASKS = 1
 """The template is a member of its candidates' group."""
 
@@ -27,6 +29,7 @@ _OWN_TASKS = 1
 def main(control: int, told: str) -> None:
     """The whole life of a slot's processes; `control` is the number of its socket. They end with the judge, whose end of it is closed then."""
     jail = Jail.heard(told)
+    os.umask(_UMASK)
     _forget_what_was_told()
     for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)

@@ -6,14 +6,15 @@ its user back, since the kernel releases the lock with the last descriptor."""
 import contextlib
 import fcntl
 import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 FIRST = 60_000
 """Above the users of people (to 59,999 on Debian) and below `nobody` (65,534); only the first ones are ever taken."""
 _MOST = 1000
-_PLACES = (Path("/run"), Path(tempfile.gettempdir()))
+_USERS, _GROUPS = Path("/proc/self/uid_map"), Path("/proc/self/gid_map")
+_PLACES = (Path("/run"), Path("/tmp"))
+"""The same for all engines of a machine, whatever their variables say."""
 
 
 @dataclass
@@ -30,7 +31,15 @@ class Identity:
 
 def can_choose() -> bool:
     """Whether this process may become another user: it is root, and the users that it would take exist in its user namespace."""
-    return os.name == "posix" and os.geteuid() == 0 and _mapped(FIRST + _MOST)
+    return os.name == "posix" and os.geteuid() == 0 and _mapped(FIRST + _MOST) and _mapped(FIRST + _MOST, _GROUPS)
+
+
+def is_root_for_good(users: Path = _USERS) -> bool:
+    """Whether this process is root and has nobody else to become, as far as it can tell root for the kernel too: a candidate would be root then, in
+    whatever namespace. Where root here is an ordinary user outside, as in a container of that user's, it is not."""
+    if os.geteuid() != 0 or can_choose():
+        return False
+    return any(first == 0 and outside == 0 for first, outside, _ in _rows(users))
 
 
 def take(places: tuple[Path, ...] = _PLACES) -> Identity:
@@ -64,10 +73,15 @@ def _folder(places: tuple[Path, ...]) -> Path:
     raise OSError(f"no folder for locks can be made in {' or '.join(map(str, places))}")
 
 
-def _mapped(number: int, table: Path = Path("/proc/self/uid_map")) -> bool:
-    """Whether a user id has a meaning in this user namespace."""
+def _mapped(number: int, table: Path = _USERS) -> bool:
+    """Whether a user or group id has a meaning in this user namespace."""
+    return any(first <= number < first + count for first, _, count in _rows(table))
+
+
+def _rows(table: Path) -> list[tuple[int, int, int]]:
+    """The first number here, what it is outside, and how many there are; nothing where the table cannot be read."""
     try:
-        rows = [list(map(int, line.split())) for line in table.read_text().splitlines()]
+        rows = [tuple(map(int, line.split())) for line in table.read_text().splitlines()]
     except (OSError, ValueError):
-        return False
-    return any(first <= number < first + count for first, _, count in rows)
+        return []
+    return [(row[0], row[1], row[2]) for row in rows]

@@ -6,6 +6,7 @@ Standard library only, for it lives in the outer process of a template. They are
 Invariant: after `enter` the next process that is forked is the first one of a namespace of processes, which the kernel empties when it ends."""
 
 import os
+import socket
 from pathlib import Path
 
 from evolve.sandbox.kernel import (
@@ -24,6 +25,9 @@ from evolve.sandbox.walls.loopback import raise_loopback
 INSIDE = 60_000
 """The number of the judge's user in a user namespace: not 0, for which much software expects more than it gets."""
 
+_NAME = "candidate"
+"""The machine's name as candidates see it."""
+
 
 def enter(*, users: bool, loopback: bool) -> None:
     """Makes and enters the namespaces; with `users` as an ordinary user, who is mapped to `INSIDE`. Raises `OSError`."""
@@ -37,5 +41,6 @@ def enter(*, users: bool, loopback: bool) -> None:
         Path("/proc/self/uid_map").write_text(f"{INSIDE} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{INSIDE} {group} 1")
     prctl(PR_SET_DUMPABLE, 0)
+    socket.sethostname(_NAME)
     if loopback:
         raise_loopback()

@@ -7,7 +7,7 @@ Invariant: nothing in the tree can be written but the folders that are mounted a
 any more once `enter` has returned."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from evolve.sandbox.jail import Jail
@@ -53,14 +53,17 @@ def enter(jail: Jail, user: int) -> None:
     not there is left out."""
     tree = Tree(Path(jail.home))
     for path in sorted(set(map(_placed, jail.visible))):
-        tree.bind(path, 0)
+        if not any(path.is_relative_to(folder) for folder in tree.bound):
+            tree.bind(path, 0)
     for path in sorted(set(map(_placed, jail.readable))):
-        tree.bind(path, MS_NOEXEC)
+        if not any(path.is_relative_to(place) for place in (*map(Path, jail.hidden), *tree.bound)):
+            tree.bind(path, MS_NOEXEC)
+    shown = {Path(place): 0 for place in jail.shown} | {Path(place): MS_NOEXEC for place in jail.readable}
     for path in map(Path, jail.hidden):
-        tree.hide(path, [Path(place) for place in jail.shown if Path(place).is_relative_to(path)])
+        tree.hide(path, {place: flags for place, flags in shown.items() if place.is_relative_to(path)})
     for path in map(Path, (*_DEVICES, *jail.nodes)):
         if path.exists():
-            tree.bind_file(path)
+            tree.bind_device(path)
     for name, target in _LINKS.items():
         tree.link(Path(name), target)
     tree.write_names(user)
@@ -86,12 +89,24 @@ def _mount_processes(place: str, *, privileged: bool) -> None:
     mount("proc", place, "proc", flags, "hidepid=2" if privileged else "")
 
 
+def opened_last_pid() -> int:
+    """A descriptor of the number that the next process of this namespace counts on from, -1 where the kernel has none. Opened before the
+    settings of the kernel, which are the whole machine's, are closed for writing, which this does."""
+    try:
+        return os.open("/proc/sys/kernel/ns_last_pid", os.O_WRONLY | os.O_CLOEXEC)
+    except OSError:
+        return -1
+    finally:
+        mount("/proc/sys", "/proc/sys", "", MS_BIND)
+        _close("/proc/sys", MS_NOEXEC)
+
+
 class Tree:
     """The tree that is being built at `place`. Paths are the host's, which are the tree's own later."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
-        self._bound: list[Path] = []
+        self.bound: list[Path] = []
         unshare(CLONE_NEWNS)
         mount("", "/", "", MS_REC | MS_PRIVATE)
         mount("tmpfs", str(place), "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755")
@@ -104,8 +119,6 @@ class Tree:
 
     def bind(self, path: Path, flags: int) -> None:
         """Shows a folder with all that is below it, a file or a link, for reading."""
-        if any(path.is_relative_to(folder) for folder in self._bound):
-            return
         if path.is_symlink():
             self.link(path, str(path.readlink()))
         elif path.is_dir():
@@ -113,7 +126,7 @@ class Tree:
             mount(str(path), str(self.at(path)), "", MS_BIND | MS_REC)
             for place in _mounts_below(str(self.at(path))):
                 _close(place, flags)
-            self._bound.append(path)
+            self.bound.append(path)
         elif path.exists():
             self.bind_file(path)
             _close(str(self.at(path)), flags)
@@ -125,14 +138,21 @@ class Tree:
         target.touch()
         mount(str(path), str(target), "", MS_BIND)
 
+    def bind_device(self, path: Path) -> None:
+        """Shows a device: it can be read and written, and its file, which is the host's own, cannot be changed."""
+        self.bind_file(path)
+        kept = os.statvfs(path).f_flag & _KEPT_FLAGS
+        flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NOEXEC
+        mount("", str(self.at(path)), "", flags | kept)
+
     def link(self, path: Path, target: str) -> None:
         """Makes a link, where there is nothing."""
         if not os.path.lexists(self.at(path)):
             self.at(path).parent.mkdir(parents=True, exist_ok=True)
             self.at(path).symlink_to(target)
 
-    def hide(self, path: Path, shown: Sequence[Path] = ()) -> None:
-        """Covers a folder by an empty one, but for what is `shown` of it, and a file by an empty one."""
+    def hide(self, path: Path, shown: Mapping[Path, int]) -> None:
+        """Covers a folder by an empty one, but for what is `shown` of it, each with the flags of its mount, and a file by an empty one."""
         target = self.at(path)
         if shown:
             target.mkdir(parents=True, exist_ok=True)
@@ -140,16 +160,12 @@ class Tree:
             return
         if target.is_dir():
             mount("tmpfs", str(target), "tmpfs", _KEPT_FLAGS, "size=64k,mode=755")
-            for place in shown:
-                if place.is_symlink():
-                    self.link(place, str(place.readlink()))
-                    continue
-                self.at(place).mkdir(parents=True)
-                mount(str(place), str(self.at(place)), "", MS_BIND | MS_REC)
-                _close(str(self.at(place)), 0)
+            for place, flags in sorted(shown.items()):
+                self.bind(place, flags)
             _close(str(target), MS_NOEXEC)
         else:
             mount("/dev/null", str(target), "", MS_BIND)
+            _close(str(target), 0)
 
     def write_names(self, user: int) -> None:
         """What the C library looks up: who the user is, and where names come from."""
