@@ -9,7 +9,7 @@ from typing import Any
 
 from evolve.sandbox.channel import Channel, RepliesEnded
 from evolve.sandbox.output import shown
-from evolve.sandbox.process import Ended, TemplateLost
+from evolve.sandbox.process import Ended, TemplateLate, TemplateLost
 from evolve.sandbox.status import SessionFailed, Status, Usage
 from evolve.sandbox.wire import Piece, WireError, decode
 
@@ -68,6 +68,9 @@ class Dialogue:
     def _finish(self, patience: float) -> SessionFailed | None:
         try:
             self._ended = self._end(patience)
+        except TemplateLate:
+            # All that a template does at the end of a session is to end what the candidate has left.
+            return SessionFailed(Status.TIMEOUT, "what the program left behind could not be ended and removed in time")
         except TemplateLost as lost:
             return SessionFailed(Status.BROKEN, str(lost))
         if self._ended.problem:

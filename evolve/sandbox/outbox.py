@@ -13,6 +13,9 @@ from evolve.sandbox.frames import REQUEST
 
 _SMALL = 1 << 17
 """Bytes up to which a request goes through the socket: about there a file in memory becomes the faster way (`docs/LOG.md`)."""
+_MOST = 1 << 28
+"""Bytes of one session's requests that go as files: a candidate may keep them, and they are the judge's memory and not its own. What comes
+after that is copied to it."""
 _NO_FILE = -1
 _NEVER_EXECUTED = 8
 """MFD_NOEXEC_SEAL: never to be executed, whatever is done to its mode. Linux has it from 6.3 on, Python's library no name for it."""
@@ -28,6 +31,7 @@ class Outbox:
         self._sock.setblocking(False)
         self.theirs = theirs.detach()
         self._waiting = deque[tuple[memoryview, int]]()
+        self._left = _MOST
 
     def fileno(self) -> int:
         """The judge's end, to wait for."""
@@ -36,7 +40,8 @@ class Outbox:
     def add(self, ticket: bytes, pieces: Sequence[bytes | memoryview]) -> None:
         """Puts a request in line; its pieces may be changed afterwards."""
         size = sum(map(len, pieces))
-        file = sealed(pieces) if size > _SMALL else _NO_FILE
+        file = sealed(pieces) if _SMALL < size <= self._left else _NO_FILE
+        self._left -= size if file != _NO_FILE else 0
         header = REQUEST.pack(ticket, size, file != _NO_FILE)
         self._waiting.append((memoryview(header if file != _NO_FILE else b"".join((header, *pieces))), file))
 

@@ -54,6 +54,10 @@ class TemplateLost(Exception):
     """The template does not answer, or not as it should."""
 
 
+class TemplateLate(TemplateLost):
+    """The template is there and does not answer in time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """The template's report of a session: the exit code (negative: the signal), whether the process had to be ended, and what it
@@ -171,7 +175,7 @@ class TemplateProcess:
         heard, deadline = b"", time.monotonic() + seconds
         while not heard.endswith(b"\n"):
             if not _readable(self._control, deadline - time.monotonic()):
-                raise TemplateLost(f"the template has not answered within {seconds:g} seconds")
+                raise TemplateLate(f"the template has not answered within {seconds:g} seconds")
             chunk = b""
             with contextlib.suppress(ConnectionResetError):  # it ended with a message of ours unread
                 chunk = self._control.recv(_MESSAGE)

@@ -38,6 +38,8 @@ _BYTES = "$bytes"
 _SCALARS = frozenset({type(None), bool, int, float, str})
 _MOST_DIMENSIONS = 32
 _LONGEST = 1 << 40
+_EMPTY_ROWS = 1 << 20
+"""An array without elements may still have so many rows, for each of which a reader may make a list."""
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":"))
 
 
@@ -180,7 +182,7 @@ class _Blobs:
         name, shape = description
         if type(name) is not str or name not in ARRAY_TYPES:
             raise WireError("an array is of no type that is allowed")
-        if not _is_shape(shape):
+        if not _is_shape(shape) or (0 in shape and math.prod(filter(None, shape)) > _EMPTY_ROWS):
             raise WireError("an array has an impossible shape")
         content = self._next(ARRAY_TYPES[name] * math.prod(shape))
         if name == "bool" and content.strip(b"\0\1"):

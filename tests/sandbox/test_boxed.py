@@ -221,3 +221,27 @@ def test_a_template_is_replaced_after_many_sessions(monkeypatch: pytest.MonkeyPa
     seen = [parent() for _ in range(4)]
     made.close()
     assert seen[0] == seen[1] != seen[2] == seen[3]
+
+
+@needs_strict
+@pytest.mark.skipif(not MEANS.cgroup, reason="no control group counts here what nobody waits for")
+def test_processor_time_is_counted_though_nobody_waits_for_its_processes(box: Box) -> None:
+    """Where a program ignores the end of its children, the kernel forgets their time, but their group does not."""
+    source = Program(
+        {
+            "burn.py": "import os, signal, time\n"
+            "def burn():\n"
+            "    signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+            "    if os.fork() == 0:\n"
+            "        while time.process_time() < 0.3:\n"
+            "            pass\n"
+            "        os._exit(0)\n"
+            "    try:\n"
+            "        os.wait()\n"
+            "    except ChildProcessError:\n"
+            "        return True\n"
+        }
+    )
+    with box.open(source, "burn", 20) as session:
+        assert session.call("burn")
+    assert session.usage.cpu_seconds > 0.25

@@ -287,6 +287,18 @@ def attack(told):
         ends=frozenset({Status.NO_RESULT, Status.ERROR}),
     ),
     Case(
+        "out.empty_rows",
+        "answer with an array without elements and with as many rows as there are numbers for",
+        """
+import numpy
+
+def attack(told):
+    return numpy.zeros((1 << 39, 0), numpy.int8)
+""",
+        must="bad_json",
+        ends=frozenset({Status.BAD_JSON}),
+    ),
+    Case(
         "out.float_subclass",
         "answer with a number that is greater than every other",
         """

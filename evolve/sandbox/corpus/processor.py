@@ -152,4 +152,18 @@ def attack(told):
         must="the answer is kept, or it is its own failure",
         ends=frozenset({Status.OK, Status.ERROR, Status.BAD_JSON}),
     ),
+    Case(
+        "rlimit.signals",
+        "have signals waiting, of which a user has so many for all processes together",
+        """
+import resource
+
+def attack(told):
+    most = resource.getrlimit(resource.RLIMIT_SIGPENDING)[0]
+    return [f"may have {most} signals waiting"] if most > 1024 or most < 0 else []
+""",
+        must="a small limit",
+        harmless=True,
+        needs=_LINUX,
+    ),
 )

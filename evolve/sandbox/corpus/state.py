@@ -160,6 +160,84 @@ def attack(told):
 """,
     ),
     Case(
+        "state.open_file",
+        "leave word in its standard input, by its flags and by a lock on a part of it",
+        """
+import fcntl
+import os
+import struct
+
+def attack(told):
+    for descriptor in range(5):
+        try:
+            flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
+            fcntl.fcntl(descriptor, fcntl.F_SETFL, flags | os.O_NONBLOCK | os.O_APPEND)
+            fcntl.fcntl(descriptor, 37, struct.pack("hhqqi4x", fcntl.F_RDLCK, 0, 77, 1, 0))
+        except OSError:
+            pass
+    return []
+""",
+        after="""
+import fcntl
+import os
+import struct
+
+def attack(told):
+    done = []
+    if fcntl.fcntl(0, fcntl.F_GETFL) & (os.O_NONBLOCK | os.O_APPEND):
+        done.append("finds the flags of the one before it")
+    try:
+        found = fcntl.fcntl(os.open(os.devnull, os.O_RDWR), 36, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
+    except OSError:
+        return done
+    if struct.unpack("hhqqi4x", found)[2] == 77:
+        done.append("finds the lock of the one before it")
+    return done
+""",
+        must="the next one finds nothing",
+        needs=LINUX,
+    ),
+    Case(
+        "fs.lock",
+        "lock a file of the machine, for whoever else uses it",
+        """
+import fcntl
+import os
+
+def attack(told):
+    held = open(os.__file__)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    done = []
+    with open(os.__file__) as other:
+        try:
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            done.append("locked a file that others use")
+    return done
+""",
+        must="no lock is held",
+        needs=LINUX,
+    ),
+    Case(
+        "leak.machine",
+        "read what the kernel tells of the whole machine",
+        """
+def attack(told):
+    done = []
+    for name in ("cmdline", "meminfo", "loadavg", "diskstats", "config.gz", "sys/kernel/hostname", "1/stat"):
+        try:
+            with open("/proc/" + name, "rb") as file:
+                if file.read(1):
+                    done.append("has read /proc/" + name)
+        except OSError:
+            pass
+    return done
+""",
+        must="nothing of it is there",
+        harmless=True,
+        needs=LINUX,
+    ),
+    Case(
         "state.device_times",
         "leave word in the times of a device that everybody has",
         """

@@ -54,8 +54,8 @@ def _outside(sock: socket.socket, jail: Jail, group: Group | None) -> int:
         # A parent that is outside of its namespace has no number there.
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() == 0:
-            root.enter(jail, jail.user if jail.user >= 0 else namespaces.INSIDE)
-            serve(sock, jail, group)
+            kept = root.enter(jail, jail.user if jail.user >= 0 else namespaces.INSIDE)
+            serve(sock, jail, group, kept)
         os._exit(0)
     sock.close()
     _, status = os.waitpid(first, 0)

@@ -28,9 +28,9 @@ from evolve.sandbox.kernel import LINUX, PR_SET_CHILD_SUBREAPER, prctl, single_t
 from evolve.sandbox.walls import root
 from evolve.sandbox.walls.cgroup import Group
 from evolve.sandbox.walls.confinement import FIRST_FREE, REPLIES, REQUESTS, Confinement, Job, limit_template
-from evolve.sandbox.walls.namespaces import INSIDE
+from evolve.sandbox.walls.namespaces import INSIDE, renew_network
 from evolve.sandbox.walls.tmpfs import Tmpfs
-from evolve.sandbox.walls.watchdog import Watch, descendants
+from evolve.sandbox.walls.watchdog import PROCESSES, Watch, descendants
 
 _MESSAGE = 1 << 12
 _MOST_DESCRIPTORS = 4096
@@ -51,7 +51,7 @@ class Folder(Protocol):
     def renew(self) -> None: ...
 
 
-def serve(control: socket.socket, jail: Jail, group: Group | None) -> None:
+def serve(control: socket.socket, jail: Jail, group: Group | None, kept: root.Kept | None = None) -> None:
     """The whole life of a template, in the root and the namespaces of its slot. It enters `group` when it has loaded what it shares."""
     # Numbers 3 and 4 are the candidate's: taken here, no descriptor that the judge sends can have them.
     _keep_low_numbers_taken()
@@ -72,7 +72,7 @@ def serve(control: socket.socket, jail: Jail, group: Group | None) -> None:
         group.add()
     try:
         control.sendall(b"{}\n")
-        Template(control, jail, folders, confinement, group).serve()
+        Template(control, jail, folders, confinement, group, kept).serve()
     finally:
         if not jail.namespaces:
             remove_tree(jail.home)
@@ -112,6 +112,7 @@ class Template:
         folders: Sequence[Folder],
         confinement: Confinement,
         group: Group | None,
+        kept: root.Kept | None,
     ) -> None:
         self._group = group
         self._control = control
@@ -121,9 +122,10 @@ class Template:
         self._pools = numeric.pools() if jail.threads > 1 else []
         watched = LINUX and jail.limits and group is None
         memory = [folder.path for folder in folders if isinstance(folder, Tmpfs)]
-        self._last_pid = root.opened_last_pid() if jail.namespaces else -1
+        self._last_pid = kept.last_pid if kept else -1
+        self._processes = kept.path if kept else PROCESSES
         self._heard, self._tell = os.pipe2(os.O_NONBLOCK)
-        self._watch = Watch(jail.memory, os.getpid(), memory) if watched else None
+        self._watch = Watch(jail.memory, os.getpid(), memory, self._processes) if watched else None
 
     def serve(self) -> None:
         """Until the judge is gone."""
@@ -131,6 +133,7 @@ class Template:
             message, files = self._receive()
             if message is None:
                 return
+            before = self._processor_time()
             run = self._start(message["open"], files, message["job"])
             ending = self._follow(run, time.monotonic() + message["open"] + _LATE)
             if ending is None:
@@ -139,11 +142,19 @@ class Template:
             self._await(run, ending["end"])
             run.end()
             run.problem = self._problem(run)
+            run.cpu_seconds = max(run.cpu_seconds, self._processor_time() - before)
             run.exceeded |= self._group is not None and self._group.exceeded()
             for folder in self._folders:
                 folder.renew()
             self._renew_pids()
+            if self._jail.namespaces and self._jail.loopback:
+                renew_network()
             self._control.sendall(json.dumps(run.report()).encode() + b"\n")
+
+    def _processor_time(self) -> float:
+        """Of all candidates so far, by their control group: who ignores the end of its children hides their time from everybody else. Falls
+        short where there is none."""
+        return 0.0 if self._group is None else self._group.cpu_seconds() - time.process_time()
 
     def _renew_pids(self) -> None:
         """The next candidate has the number that every candidate has: how many processes there were before says something about them."""
@@ -219,7 +230,7 @@ class Template:
         """By the kernel's word, which has then ended a process of the candidate already, or by a look."""
         if self._group is not None:
             return self._group.exceeded()
-        return self._watch is not None and self._watch.exceeded(descendants(os.getpid()))
+        return self._watch is not None and self._watch.exceeded(descendants(os.getpid(), self._processes))
 
     def _await(self, run: Offspring, patience: float) -> None:
         """Gives a candidate that has closed its pipes the time to end by itself, so that its exit code is known."""

@@ -21,6 +21,8 @@ REQUESTS, REPLIES, FIRST_FREE = 3, 4, 5
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that a template does not hear, though its candidates might send them."""
+_SIGNALS = 256
+"""That wait to be taken, all of a candidate's together."""
 _SIGNALS_SCOPED = 6
 _TRUNCATE_HANDLED = 3
 """Versions of Landlock from which on it knows signals to others, and the truncation of files."""
@@ -50,6 +52,9 @@ class Confinement:
         os.setsid()
         for ignored in IGNORED:
             signal.signal(ignored, signal.default_int_handler if ignored is signal.SIGINT else signal.SIG_DFL)
+        # Opened anew: locks and flags of one that the template shares would outlive this process.
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
         log, requests, replies = files
         for source, number, inherited in (
             (log, 1, True),
@@ -77,6 +82,9 @@ class Confinement:
         resource.setrlimit(resource.RLIMIT_CPU, lowered(resource.RLIMIT_CPU, seconds))
         if self._jail.seccomp:
             resource.setrlimit(resource.RLIMIT_NPROC, lowered(resource.RLIMIT_NPROC, self._jail.tasks))
+            # All processes of a user draw on these two, the host's own among them.
+            resource.setrlimit(resource.RLIMIT_SIGPENDING, lowered(resource.RLIMIT_SIGPENDING, _SIGNALS))
+            resource.setrlimit(resource.RLIMIT_MSGQUEUE, (0, 0))
 
     def _drop_rights(self) -> None:
         if self._jail.user >= 0:

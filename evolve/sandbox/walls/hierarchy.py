@@ -22,14 +22,18 @@ class Place:
     homes: tuple[Path, ...]
 
 
+_KINDS = ("memory", "pids", "cpuacct")
+"""Of version 1, by what is lost first where one cannot be had: the last ones."""
+
+
 def places(tree: Path = TREE, own: Path = OWN) -> Iterator[Place]:
     """The places to try, the best first; none where the system has no control groups."""
     groups = _own_groups(own)
     if "memory" in groups and (tree / "memory").is_dir():
-        homes = tuple(_inside(tree / name, groups[name]) for name in ("memory", "pids") if (tree / name).is_dir())
-        yield Place("v1", homes, homes)
-        if homes[1:]:
-            yield Place("v1", homes[:1], homes[:1])
+        homes = tuple(_inside(tree / name, groups[name]) for name in _KINDS if (tree / name).is_dir())
+        whole = len(homes) == len(_KINDS)
+        for count in range(len(homes), 0, -1) if whole else (1,):
+            yield Place("v1", homes[:count], homes[:count])
     elif "" in groups and (tree / "cgroup.controllers").exists():
         home = _inside(tree, groups[""])
         for parent in _unlimited(home, tree):

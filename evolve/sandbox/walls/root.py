@@ -6,8 +6,10 @@ places where they are on the host, so that every path means the same inside.
 Invariant: nothing in the tree can be written but the folders that are mounted afresh between two sessions; the host's tree cannot be reached
 any more once `enter` has returned."""
 
+import contextlib
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from evolve.sandbox.jail import Jail
@@ -47,7 +49,21 @@ _KEPT_FLAGS = MS_NOSUID | MS_NODEV | MS_NOEXEC
 """Flags of a mount that `statvfs` reports under the same numbers; whoever is not root may not take them away."""
 
 
-def enter(jail: Jail, user: int) -> None:
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Descriptors that a template keeps of what its candidates do not see: `processes`, all of the namespace (a /proc of its own), and
+    `last_pid`, the number that the next process counts on from (-1 where the kernel has none)."""
+
+    processes: int
+    last_pid: int
+
+    @property
+    def path(self) -> Path:
+        """The template's own /proc, by its descriptor."""
+        return Path(f"/proc/self/fd/{self.processes}")
+
+
+def enter(jail: Jail, user: int) -> Kept:
     """Builds the tree at the jail's home, an empty folder of the host, and makes it this process's root; it is the first process of a
     namespace. What may be read and not run is bound like what is visible. `user` is who candidates are. Raises `OSError`; what is visible and
     not there is left out."""
@@ -68,12 +84,13 @@ def enter(jail: Jail, user: int) -> None:
         tree.link(Path(name), target)
     tree.write_names(user)
     # Before the host's own /proc is out of reach: whoever is not root may mount one only where it sees one.
-    _mount_processes(str(tree.at(Path("/proc"))), privileged=jail.user >= 0)
+    kept = _mount_processes(str(tree.at(Path("/proc"))))
     os.chdir(tree.place)
     pivot_root()
     unmount(".", MNT_DETACH)
     os.chdir("/")
     mount("", "/", "", MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
+    return kept
 
 
 def _placed(path: str) -> Path:
@@ -81,24 +98,20 @@ def _placed(path: str) -> Path:
     return Path(path).parent.resolve() / Path(path).name
 
 
-def _mount_processes(place: str, *, privileged: bool) -> None:
-    """Mounts the /proc of this namespace of processes; raises `OSError` where the kernel refuses, as where the host's own is covered in part.
-    Candidates see there what is theirs, as far as the template then still sees all: one that is not root could be shut out by a program
-    that nobody may read."""
-    flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
-    mount("proc", place, "proc", flags, "hidepid=2" if privileged else "")
-
-
-def opened_last_pid() -> int:
-    """A descriptor of the number that the next process of this namespace counts on from, -1 where the kernel has none. Opened before the
-    settings of the kernel, which are the whole machine's, are closed for writing, which this does."""
+def _mount_processes(place: str) -> Kept:
+    """Mounts /proc twice: the template's own, kept by descriptors, and above it the candidates', which shows their processes alone and
+    nothing of the machine. Raises `OSError` where the kernel refuses, as where the host's own is covered in part."""
+    mount("proc", place, "proc", _KEPT_FLAGS)
+    processes, last_pid = os.open(place, os.O_PATH | os.O_DIRECTORY), -1
+    with contextlib.suppress(OSError):
+        last_pid = os.open(f"{place}/sys/kernel/ns_last_pid", os.O_WRONLY)
     try:
-        return os.open("/proc/sys/kernel/ns_last_pid", os.O_WRONLY | os.O_CLOEXEC)
-    except OSError:
-        return -1
-    finally:
-        mount("/proc/sys", "/proc/sys", "", MS_BIND)
-        _close("/proc/sys", MS_NOEXEC)
+        mount("proc", place, "proc", _KEPT_FLAGS, "hidepid=2,subset=pid")
+    except OSError:  # before Linux 5.8
+        mount("proc", place, "proc", _KEPT_FLAGS, "hidepid=2")
+        mount(f"{place}/sys", f"{place}/sys", "", MS_BIND)
+        _close(f"{place}/sys", MS_NOEXEC)
+    return Kept(processes, last_pid)
 
 
 class Tree:

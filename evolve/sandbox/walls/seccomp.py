@@ -43,6 +43,8 @@ _SET_OWNER, _SET_SIGNAL, _SET_OWNER_EX, _SET_LEASE, _NOTIFY = 8, 10, 15, 1024, 1
 _PR_SET_MM, _PR_SCHED_CORE = 35, 62
 _MFD_EXEC = 0x10
 _LIMIT_CORE = 4
+_LOCKS = (6, 7, 37, 38)
+"""F_SETLK, F_SETLKW and the same for open files."""
 _NEW_LISTENER = 8
 _TERMINAL = (0x5401, 0x540F, 0x5411, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x5452, 0x5460)
 """TCGETS, TIOCGPGRP, TIOCOUTQ, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, FIOASYNC, FIOQSIZE."""
@@ -130,7 +132,7 @@ def table(wanted: Filter) -> tuple[Row, ...]:
 _USUAL = (
     Row(
         "read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close close_range dup dup2 dup3 pipe pipe2 sendfile splice "
-        "tee vmsplice copy_file_range readahead fadvise64 fallocate ftruncate fsync fdatasync sync_file_range flock poll ppoll select pselect6",
+        "tee vmsplice copy_file_range readahead fadvise64 fallocate ftruncate fsync fdatasync sync_file_range poll ppoll select pselect6",
         ALLOW,
         "work on descriptors that the process has: what they are was decided when they were opened",
     ),
@@ -181,6 +183,16 @@ _USUAL = (
     ),
     Row(
         "landlock_create_ruleset landlock_add_rule landlock_restrict_self", ALLOW, "restrict further, and nothing else"
+    ),
+    Row(
+        "flock",
+        SUCCEED,
+        "locks a file that may be the host's, for whoever else uses it, and tells another candidate; in scratch nobody else is there",
+    ),
+    Row(
+        "setuid setgid setreuid setregid setresuid setresgid",
+        ALLOW,
+        "without capabilities there is no user to become but oneself, which `make` and others ask for",
     ),
     Row("sync syncfs", SUCCEED, "make the whole machine wait for its disks; nothing here has to last"),
 )
@@ -238,11 +250,7 @@ _DENIED = (
     ),
     Row("name_to_handle_at open_by_handle_at", _EPERM, "open files past their folders"),
     Row("execveat", _EPERM, "runs what has no name (of a descriptor); programs with a path are run by execve"),
-    Row(
-        "setuid setgid setreuid setregid setresuid setresgid setfsuid setfsgid setgroups",
-        _EPERM,
-        "another user; without capabilities there is none to become",
-    ),
+    Row("setfsuid setfsgid setgroups", _EPERM, "another user for files alone; further groups"),
     Row(
         "setpriority ioprio_set sched_setaffinity sched_setscheduler sched_setparam sched_setattr",
         _EPERM,
@@ -269,7 +277,11 @@ def _asked(wanted: Filter) -> tuple[Row, ...]:
     devices = When(1, _OF_DEVICES, ALLOW, _ENOTTY, mask=0xFF00) if wanted.gpu else _ENOTTY
     return (
         Row("clone", When(0, (0,), ALLOW, _EPERM, mask=flags), "no namespaces, no siblings, no inherited tracer"),
-        Row("fcntl", When(1, owners, _EPERM, ALLOW), "no signals to others by way of a descriptor, no leases on files"),
+        Row(
+            "fcntl",
+            When(1, owners, _EPERM, When(1, _LOCKS, SUCCEED, ALLOW)),
+            "no signals to others by way of a descriptor, no leases on files; locks as in `flock`",
+        ),
         Row("ioctl", When(1, _TERMINAL + _COPYING, ALLOW, devices), "few are needed; most reach into a driver"),
         Row("prctl", When(0, (_PR_SET_MM, _PR_SCHED_CORE), _EPERM, ALLOW), "a core for oneself idles the other half"),
         Row("setrlimit", When(0, (_LIMIT_CORE,), _EPERM, ALLOW), "not that on core dumps, see `limit_template`"),
