@@ -1,12 +1,16 @@
 """From what a task may use and what a machine offers to one jail.
 
-Judge side. Invariant: whatever a task grants, the engine, its tasks and its logs stay hidden."""
+Judge side. Invariant: whatever a task grants and an environment names, the engine, its tasks and what is named as hidden, such as logs, stay
+hidden, but for an interpreter that lies there and folders in it that the task grants; where these means cannot do that, there is no jail."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
+from functools import reduce
 from pathlib import Path
 
 from evolve.sandbox.jail import Jail
+from evolve.sandbox.machine.paths import is_below
+from evolve.sandbox.machine.reach import closed_to_others, remedy
 from evolve.sandbox.machine.visible import Visible, paths_of, with_links
 from evolve.sandbox.means import Means
 from evolve.types import Grants, Limits, SandboxError
@@ -21,16 +25,21 @@ _NETWORKLESS = (
 )
 
 
-def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hidden: Iterable[str] = ()) -> Jail:
+def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hidden: Sequence[str] = ()) -> Jail:
     """The jail of a template that runs `python` in its own folder `home`, whose candidates become `user` (-1: nobody else) and never see what is
-    `hidden`, such as their task's folder. Raises `SandboxError` for a grant that these means cannot give."""
+    `hidden`, such as their task's folder. Raises `SandboxError` for what these means cannot give, or cannot hide."""
     grants, boxed = limits.grants, means.seccomp
     if grants.network == "loopback" and boxed and not means.namespaces:
         raise SandboxError(f"the task grants its candidates the network `loopback`, and here {_NETWORKLESS}")
-    found = _closed(paths_of(python), hidden) if boxed else Visible((), ())
-    if user >= 0 and not means.namespaces:
-        _check_reachable(python, found)
+    found = Visible((), ())
+    if boxed:
+        found = reduce(Visible.closing, hidden, paths_of(python))
+    if user >= 0:
+        _check_reachable(python, found, private=means.namespaces)
     open_places, listed = (found.visible, ()) if means.namespaces else found.pieces()
+    readable = _readable(grants, means)
+    if boxed:
+        _check_hidden(hidden, found, readable, means)
     return Jail(
         home=home,
         namespaces=means.namespaces,
@@ -42,7 +51,7 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hi
         visible=open_places,
         listed=listed,
         hidden=found.hidden,
-        readable=_readable(grants, means),
+        readable=readable,
         shown=() if grants.template else (_OWN,),
         nodes=_nodes() if grants.gpu else (),
         preload=limits.preload,
@@ -62,16 +71,6 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hi
     )
 
 
-def _closed(found: Visible, hidden: Iterable[str]) -> Visible:
-    """What is visible without what is hidden, folder by folder where an interpreter lies in one of them, as an environment in a task's
-    folder does."""
-    for place in map(Path, hidden):
-        needed = [path for path in map(Path, found.visible) if path.is_relative_to(place.resolve())]
-        inner = [entry for entry in place.iterdir() if not any(path.is_relative_to(entry.resolve()) for path in needed)]
-        found = found.hiding(*map(os.fspath, inner if needed else [place]))
-    return found
-
-
 def _readable(grants: Grants, means: Means) -> tuple[str, ...]:
     """What may be read, also where it lies in what is hidden: a task that comes with the engine has its data there."""
     places = with_links(grants.read) if means.seccomp else grants.read
@@ -80,9 +79,29 @@ def _readable(grants: Grants, means: Means) -> tuple[str, ...]:
     return (*places, *(_GPU_READABLE if grants.gpu else ()))
 
 
-def _check_reachable(python: str, found: Visible) -> None:
-    """Candidates are another user than the judge here, and have no file tree of their own: what they run must be open to everybody."""
-    for place in (os.path.realpath(python), *found.visible):
+def _check_hidden(hidden: Sequence[str], found: Visible, readable: Sequence[str], means: Means) -> None:
+    """A box without namespaces cannot cover a part of what may be read, and one with them covers only what is there."""
+    later = [place for place in map(os.path.realpath, hidden) if not Path(place).exists()]
+    uncovered = later if means.namespaces else found.hidden
+    opened = frozenset(map(Path, (*found.visible, *readable) if means.namespaces else readable))
+    for place in uncovered:
+        if is_below(Path(place), opened):
+            mend = "make it first, with `mkdir -p`" if means.namespaces else "grant a folder that does not hold it"
+            raise SandboxError(
+                f"candidates would see {place}, for it lies in a folder that is open to them. Do: {mend}"
+            )
+
+
+def _check_reachable(python: str, found: Visible, *, private: bool) -> None:
+    """Candidates are another user than the judge here: what they run must be open to everybody, and where they have no file tree that is
+    `private`, the way to it as well."""
+    closed = closed_to_others(found, private=private)
+    if closed:
+        raise SandboxError(
+            f"candidates cannot use {python!r} as it is installed: users other than root may not read all of {closed[0]}, and candidates are a "
+            f"user of their own. Do: {remedy(closed)}"
+        )
+    for place in () if private else (os.path.realpath(python), *found.visible):
         for folder in reversed(Path(place).parents):
             if not folder.stat().st_mode & 0o001:
                 raise SandboxError(

@@ -165,3 +165,139 @@ def test_what_is_granted_is_read_and_what_lies_beside_it_is_not(open_folder: Pat
         numbers, *others = session.call("look", paths)
     assert numbers == "1 2 3"
     assert set(others) <= {"FileNotFoundError", "PermissionError"}
+
+
+def environment(folder: Path, base: str) -> Path:
+    """A virtual environment by hand, which every Python can be the base of; its interpreter."""
+    version = subprocess.run(
+        [base, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").symlink_to(os.path.realpath(base))
+    (folder / f"lib/python{version}/site-packages").mkdir(parents=True)
+    home = Path(os.path.realpath(base)).parent
+    (folder / "pyvenv.cfg").write_text(f"home = {home}\ninclude-system-site-packages = false\nversion = {version}\n")
+    return folder / "bin" / "python"
+
+
+def site(python: Path) -> Path:
+    """Where an environment's packages lie."""
+    (found,) = python.parent.parent.glob("lib/python*/site-packages")
+    return found
+
+
+def means_of(level: Level) -> Means:
+    """This machine's best means of a level."""
+    had = probe().means
+    means = had if level is Level.STRICT else replace(had, namespaces=False)
+    if means.level is not level:
+        pytest.skip(f"this machine reaches {had.level}")
+    return means
+
+
+ANYWHERE = """
+import importlib
+def look(paths):
+    found = []
+    for path in paths:
+        try:
+            with open(path) as file:
+                found.append(file.read())
+        except OSError as error:
+            found.append(type(error).__name__)
+    for name in ("evaluator", "helper", "inner"):
+        try:
+            found.append(importlib.import_module(name).__file__)
+        except (ImportError, OSError) as error:
+            found.append(type(error).__name__)
+    return found
+"""
+REFUSED = {"FileNotFoundError", "PermissionError", "ModuleNotFoundError"}
+
+
+@pytest.mark.parametrize("level", [Level.STRICT, Level.STANDARD])
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_task_on_the_interpreters_path_stays_hidden(open_folder: Path, level: Level, inside: bool) -> None:
+    """By a line of a .pth file, by setuptools' hook, and whether or not the environment lies in the task's folder."""
+    means = means_of(level)
+    task = open_folder / "task"
+    for name in ("helper/__init__.py", "inner/__init__.py", "evaluator.py", "cases/first.py"):
+        (task / name).parent.mkdir(parents=True, exist_ok=True)
+        (task / name).write_text("secret = 1\n")
+    python = environment((task if inside else open_folder) / ".venv", reachable(means))
+    (site(python) / "project.pth").write_text(f"{task}\nimport __editable___inner_finder\n")
+    (site(python) / "__editable___inner_finder.py").write_text(f"MAPPING = {{'inner': {str(task / 'inner')!r}}}\n")
+    (site(python) / "installed.py").write_text("")
+    paths = [str(task / name) for name in ("evaluator.py", "helper/__init__.py", "inner/__init__.py", "cases/first.py")]
+    limits = Limits(preload=("installed",))
+    box = Box(limits, str(python), means=means, hidden=(str(task),))
+    with closing(box), box.open(Program({"seed.py": ANYWHERE}), "seed", 10.0) as session:
+        assert set(session.call("look", paths)) <= REFUSED
+
+
+@pytest.mark.parametrize("level", [Level.STRICT, Level.STANDARD])
+def test_a_tasks_programs_on_path_open_nothing_of_it(
+    open_folder: Path, level: Level, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does a folder of libraries there."""
+    means = means_of(level)
+    for name in ("bin", "lib", "more"):
+        (open_folder / name).mkdir()
+        (open_folder / name / "evaluator.py").write_text("secret")
+    monkeypatch.setenv("PATH", f"{open_folder / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(open_folder / "more"))
+    box = Box(Limits(), reachable(means), means=means, hidden=(str(open_folder),))
+    with closing(box), box.open(Program({"seed.py": ANYWHERE}), "seed", 10.0) as session:
+        found = session.call("look", [str(open_folder / name / "evaluator.py") for name in ("bin", "lib", "more")])
+    assert set(found) <= REFUSED
+
+
+@pytest.mark.parametrize("means", [STRICT, STANDARD])
+def test_an_environment_that_others_may_not_read_is_refused_with_the_remedy(open_folder: Path, means: Means) -> None:
+    """Programs would be told that its modules are not there. Who is the judge itself can read them."""
+    python = environment(open_folder / ".venv", reachable(STANDARD))
+    (site(python) / "installed").mkdir(mode=0o700)
+    wanted = rf"may not read all of {site(python)}, .*\. Do: `chmod -R o\+rX {site(python)}`"
+    with pytest.raises(SandboxError, match=wanted):
+        made(means=means, user=60_000, python=str(python))
+    made(means=means, python=str(python))
+    (site(python) / "installed").chmod(0o755)
+    made(means=means, user=60_000, python=str(python))
+
+
+def test_what_is_hidden_and_not_there_yet_must_not_come_to_light(
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With namespaces a folder can be covered where it is, and its surroundings are shown with all that will be made in them."""
+    monkeypatch.setenv("PATH", f"{open_folder}:{os.environ['PATH']}")
+    later = open_folder / "archive"
+    jail_for("", Limits(), sys.executable, STANDARD, -1, [str(later)])
+    with pytest.raises(SandboxError, match=rf"would see {later}, .* Do: make it first, with `mkdir -p`"):
+        jail_for("", Limits(), sys.executable, STRICT, -1, [str(later)])
+    later.mkdir()
+    assert str(later) in jail_for("", Limits(), sys.executable, STRICT, -1, [str(later)]).hidden
+
+
+def test_without_namespaces_nothing_hidden_lies_in_what_may_be_read(open_folder: Path) -> None:
+    """A list of folders opens all that they hold. With them, it is covered."""
+    (open_folder / "data" / "archive").mkdir(parents=True)
+    limits, hidden = Limits(grants=Grants(read=(str(open_folder / "data"),))), [str(open_folder / "data" / "archive")]
+    with pytest.raises(SandboxError, match=rf"would see {hidden[0]}, .* Do: grant a folder that does not hold it"):
+        jail_for("", limits, sys.executable, STANDARD, -1, hidden)
+    assert hidden[0] in jail_for("", limits, sys.executable, STRICT, -1, hidden).hidden
+
+
+def test_what_is_hidden_in_a_folder_of_path_is_not_seen(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as logs that somebody keeps there, and files of one; with namespaces and without."""
+    (open_folder / "archive").mkdir()
+    for name in ("tool", "archive/log.db", "other.db"):
+        (open_folder / name).write_text(name)
+    monkeypatch.setenv("PATH", f"{open_folder}:{os.environ['PATH']}")
+    paths = [str(open_folder / name) for name in ("tool", "archive/log.db", "other.db")]
+    for level in (Level.STANDARD, Level.STRICT):
+        means = means_of(level)
+        box = Box(Limits(), reachable(means), means=means, hidden=(str(open_folder / "archive"), paths[2]))
+        with closing(box), box.open(Program({"seed.py": LOOK}), "seed", 10.0) as session:
+            tool, *logs = session.call("look", paths)
+        assert tool == "tool"
+        assert set(logs) <= {*REFUSED, ""}
