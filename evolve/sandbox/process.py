@@ -57,7 +57,7 @@ class TemplateLost(Exception):
 @dataclass(frozen=True, slots=True)
 class Ended:
     """The template's report of a session: the exit code (negative: the signal), whether the process had to be ended, and what it
-    and all that it started have used. `exceeded`: it took more memory than it may have. `problem`: why it could not be confined,
+    and all that it started have used. `exceeded`: what it had too much of, in words. `problem`: why it could not be confined,
     and so never ran a line of the program."""
 
     code: int
@@ -65,7 +65,7 @@ class Ended:
     cpu_seconds: float
     peak_bytes: int
     strays: int
-    exceeded: bool = False
+    exceeded: str = ""
     problem: str = ""
 
 

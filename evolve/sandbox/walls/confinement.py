@@ -7,7 +7,7 @@ import contextlib
 import os
 import resource
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from evolve.sandbox.jail import Jail
@@ -33,6 +33,7 @@ class Confinement:
     def __init__(self, jail: Jail, start: str, writable: str) -> None:
         self._jail = jail
         self._start = start
+        self._limits = _limits(jail)
         self._ruleset = (
             landlock.prepare(_rules(jail, writable), jail.landlock, loopback=jail.loopback) if jail.landlock else -1
         )
@@ -72,8 +73,12 @@ class Confinement:
             seccomp.enter(self._programs.get(job) or seccomp.program(self._filters[job], os.getpid()))
 
     def _limit(self, seconds: int) -> None:
+        """Where the system has no such limit, or a lower one, it stays as it is."""
         if not self._jail.limits:
             return
+        for which, most in self._limits.items():
+            with contextlib.nullcontext() if LINUX else contextlib.suppress(ValueError, OSError):
+                resource.setrlimit(which, lowered(which, most))
         resource.setrlimit(resource.RLIMIT_CPU, lowered(resource.RLIMIT_CPU, seconds))
         if self._jail.seccomp:
             resource.setrlimit(resource.RLIMIT_NPROC, lowered(resource.RLIMIT_NPROC, self._jail.tasks))
@@ -93,10 +98,10 @@ class Confinement:
         prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
-def limit_template(jail: Jail) -> None:
-    """Limits that the template has and every candidate inherits. Where the system has no such limit, or a lower one, it stays as it is."""
+def _limits(jail: Jail) -> Mapping[int, int]:
+    """Each fork's limits, but for those that depend on the moment. The template keeps its own: it cleans up after every candidate."""
     if not jail.limits:
-        return
+        return {}
     wanted = {
         resource.RLIMIT_DATA: jail.memory,
         resource.RLIMIT_FSIZE: jail.file_size,
@@ -106,9 +111,7 @@ def limit_template(jail: Jail) -> None:
     }
     if not jail.gpu:  # whose driver reserves far more addresses than there is memory
         wanted[resource.RLIMIT_AS] = jail.memory
-    for which, most in wanted.items():
-        with contextlib.nullcontext() if LINUX else contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(which, lowered(which, most))
+    return wanted
 
 
 def lowered(which: int, most: int) -> tuple[int, int]:
