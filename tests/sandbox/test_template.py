@@ -1,35 +1,28 @@
 """The template's own part: what it keeps for itself, and what it does with a candidate that leaves too much."""
 
+import json
 import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from standard_box import MEANS as STANDARD
+from standard_box import PYTHON, needs_standard
 
 from evolve.sandbox import Box, SessionFailed, Status
-from evolve.sandbox.machine.probe import probe
 from evolve.sandbox.means import PLAIN, Means
 from evolve.types import Limits, Program
 
-STANDARD = replace(probe().means, namespaces=False)
-PYTHON = "/usr/bin/python3" if os.geteuid() == 0 else sys.executable
-"""At `standard` candidates of root are another user, to whom the environment of these tests may be closed."""
 BOXES = [
     pytest.param(sys.executable, PLAIN, id="reduced"),
-    pytest.param(
-        PYTHON,
-        STANDARD,
-        id="standard",
-        marks=pytest.mark.skipif(
-            not (STANDARD.seccomp and STANDARD.landlock and Path(PYTHON).exists()), reason="not to be had here"
-        ),
-    ),
+    pytest.param(PYTHON, STANDARD, id="standard", marks=needs_standard),
 ]
 EIGHT = Program({"seed.py": "def f():\n    return 8\n"})
 MB = 1 << 20
+_SOMEBODY = 65_531
 
 
 def value(box: Box, program: Program, seconds: float = 20.0) -> object:
@@ -86,6 +79,8 @@ class Folder:
         return False
 
 class Confinement:
+    def prepare(self):
+        pass
     def enter(self, template, seconds, files, job):
         os._exit(0)
 
@@ -109,3 +104,79 @@ def test_a_template_whose_folder_cannot_be_cleaned_in_time_serves_no_more() -> N
     """It reports the session, and takes no other: the judge then starts a new one."""
     ran = subprocess.run([sys.executable, "-c", _UNCLEAN], capture_output=True, text=True, timeout=60)
     assert (ran.stdout, ran.stderr) == ("0 refused\n", "")
+
+
+_TASKS = """
+import os, signal, threading, time
+
+def start(count):
+    done = threading.Event()
+    started = [threading.Thread(target=done.wait, daemon=True) for _ in range(count)]
+    for thread in started:
+        thread.start()
+    done.set()
+    for thread in started:
+        thread.join()
+    return count
+
+def fork():
+    pids = []
+    try:
+        while len(pids) < 100:
+            pids.append(os.fork())
+            if pids[-1] == 0:
+                time.sleep(20)
+    except BlockingIOError:
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+    return len(pids)
+
+def hold(count):
+    for _ in range(count):
+        threading.Thread(target=time.sleep, args=(20,), daemon=True).start()
+    time.sleep(20)
+"""
+_BESIDE = """
+import json, sys, threading
+from evolve.sandbox import Box, SessionFailed
+from evolve.sandbox.means import Means
+from evolve.types import Limits, Program
+
+done = threading.Event()
+beside = [threading.Thread(target=done.wait, daemon=True) for _ in range(40)]
+for thread in beside:
+    thread.start()
+box = Box(Limits(tasks=16), means=Means(**json.loads(sys.argv[1])))
+with box.open(Program({"seed.py": sys.argv[2]}), "seed", 15) as session:
+    print(session.call("start", 15), session.call("fork"))
+    done.set()
+    for thread in beside:
+        thread.join()
+    try:
+        session.call("hold", 30)
+    except SessionFailed as failure:
+        print(failure)
+box.close()
+"""
+
+
+@needs_standard
+def test_what_their_user_runs_beside_is_not_held_against_candidates() -> None:
+    """The kernel's limit is one on all processes of a user, who is the judge's own here. They get their number, and no more where others leave room."""
+    root = Path(__file__).parents[2]
+    if os.geteuid() == 0 and any(not folder.stat().st_mode & 0o001 for folder in (root, *root.parents)):
+        pytest.skip("other users cannot read the engine here")
+    somebody = _SOMEBODY if os.geteuid() == 0 else None
+    ran = subprocess.run(
+        [PYTHON, "-c", _BESIDE, json.dumps(asdict(replace(STANDARD, cgroup=""))), _TASKS],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd="/",
+        env={"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"},
+        user=somebody,
+        group=somebody,
+        extra_groups=None if somebody is None else [],
+    )
+    words = "memory_limit: hold() had more than 16 processes and threads, which is all that the program may have"
+    assert (ran.stdout, ran.stderr) == (f"15 15\n{words}\n", "")

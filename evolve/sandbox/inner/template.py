@@ -31,6 +31,7 @@ from evolve.sandbox.walls import root
 from evolve.sandbox.walls.cgroup import Group
 from evolve.sandbox.walls.confinement import FIRST_FREE, REPLIES, REQUESTS, Confinement, Job
 from evolve.sandbox.walls.namespaces import INSIDE
+from evolve.sandbox.walls.tasks import threads
 from evolve.sandbox.walls.tmpfs import Tmpfs
 from evolve.sandbox.walls.watchdog import Watch, descendants
 
@@ -42,7 +43,7 @@ _ENTERED = b"+"
 _LATE = 1.0
 """Seconds after which a candidate is ended here that the judge should have ended."""
 _LOOK = 0.05
-"""Seconds between two looks at a candidate: at its memory and its files, and on some systems whether it has ended."""
+"""Seconds between two looks at a candidate: at its memory, its processes and its files, and on some systems whether it has ended."""
 _CLEANING = 1.0
 """Seconds for what a candidate left in a folder; on a busy disk that is some ten thousand files."""
 
@@ -170,6 +171,7 @@ class Template:
 
     def _start(self, seconds: float, files: Sequence[int], job: Job) -> Offspring:
         _check_single_threaded()
+        self._confinement.prepare()
         template, processor = os.getpid(), math.ceil(seconds * max(1, self._jail.threads)) + 1
         pid = os.fork()
         if pid == 0:
@@ -227,17 +229,17 @@ class Template:
 
     def _excess(self) -> str:
         """What the candidate has too much of, in words; empty where there is nothing."""
-        if self._memory_exceeded():
+        if self._group is not None and self._group.exceeded():
+            # The kernel has ended a process of the candidate already.
             return MEMORY
+        below = descendants(os.getpid()) if self._watch is not None or self._confinement.shares_user else []
+        if self._watch is not None and self._watch.exceeded(below):
+            return MEMORY
+        if self._confinement.shares_user and threads(below) > self._jail.tasks:
+            return f"had more than {self._jail.tasks} processes and threads, which is all that the program may have"
         if self._census is not None and self._census.exceeded():
             return f"made more than {self._census.most} files, which is all that its folder may hold"
         return ""
-
-    def _memory_exceeded(self) -> bool:
-        """By the kernel's word, which has then ended a process of the candidate already, or by a look."""
-        if self._group is not None:
-            return self._group.exceeded()
-        return self._watch is not None and self._watch.exceeded(descendants(os.getpid()))
 
     def _await(self, run: Offspring, patience: float) -> None:
         """Gives a candidate that has closed its pipes the time to end by itself, so that its exit code is known."""

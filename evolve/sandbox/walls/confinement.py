@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
 from evolve.sandbox.walls import capabilities, landlock, seccomp
+from evolve.sandbox.walls.tasks import Room
 
 Job: TypeAlias = Literal["build", "run"]
 """`build` starts compilers, whatever the task grants; `run` is everything else."""
@@ -28,12 +29,15 @@ _TRUNCATE_HANDLED = 3
 
 class Confinement:
     """The layers of one jail, in a template that has entered its root. Candidates start in the folder `start`; what is below `writable`, which
-    outlives that, they may write."""
+    outlives that, they may write. `shares_user`: the kernel's limit on processes holds for all that their user has, not for them alone."""
 
     def __init__(self, jail: Jail, start: str, writable: str) -> None:
         self._jail = jail
         self._start = start
         self._limits = _limits(jail)
+        self.shares_user = jail.limits and jail.seccomp and jail.user < 0 and not jail.namespaces
+        self._room = Room(os.getuid(), jail.tasks) if self.shares_user else None
+        self._tasks = jail.tasks
         self._ruleset = (
             landlock.prepare(_rules(jail, writable), jail.landlock, loopback=jail.loopback) if jail.landlock else -1
         )
@@ -44,6 +48,11 @@ class Confinement:
         if jail.seccomp:
             # Here, where root still may; every fork inherits it.
             capabilities.empty_bounding()
+
+    def prepare(self) -> None:
+        """Before a fork: what holds for the moment."""
+        if self._room is not None:
+            self._tasks = self._room.limit()
 
     def enter(self, template: int, seconds: int, files: Sequence[int], job: Job) -> None:
         """Makes this process, just forked by `template`, a candidate with the descriptors log, requests and replies; the others are still open.
@@ -81,7 +90,7 @@ class Confinement:
                 resource.setrlimit(which, lowered(which, most))
         resource.setrlimit(resource.RLIMIT_CPU, lowered(resource.RLIMIT_CPU, seconds))
         if self._jail.seccomp:
-            resource.setrlimit(resource.RLIMIT_NPROC, lowered(resource.RLIMIT_NPROC, self._jail.tasks))
+            resource.setrlimit(resource.RLIMIT_NPROC, lowered(resource.RLIMIT_NPROC, self._tasks))
 
     def _drop_rights(self) -> None:
         if self._jail.user >= 0:
