@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from evolve.sandbox.inner import offspring
 from evolve.sandbox.kernel import LINUX, PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
 
 
@@ -19,6 +20,9 @@ class Children(Protocol):
 
     def all(self) -> set[int]:
         """The pids of all children, adopted ones and zombies too."""
+
+    def seen(self) -> set[int]:
+        """As `all`, at a glance: while one ends, others may be overlooked."""
 
     def kill(self, pid: int) -> None:
         """Ends a child that was not reaped."""
@@ -40,6 +44,10 @@ class OwnChildren:
     def all(self) -> set[int]:
         """The children by /proc; none where the system has no such folder."""
         return children_of(os.getpid())
+
+    def seen(self) -> set[int]:
+        """The children by the kernel's own list, where it has one."""
+        return set(offspring.children())
 
     def kill(self, pid: int) -> None:
         """Ends a child; one that has ended already is a zombie and takes no harm."""

@@ -8,7 +8,6 @@ Invariant: when this process exits it has no descendant, and the temporary folde
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import tempfile
@@ -19,11 +18,14 @@ from pathlib import Path
 
 from evolve.judge.children import Children, OwnChildren, adopt_orphans
 from evolve.judge.interpreter import worker_command, worker_environment
+from evolve.sandbox.inner.removal import remove_tree
 from evolve.sandbox.kernel import close_to_others
 from evolve.sandbox.walls import cgroup
 
 GRACE = 1.0
 """Seconds that what a dead worker left gets to clean up after itself, before it is killed."""
+_LOOK = 1.0
+"""Seconds between two looks for processes whose parents have ended while their worker lives: a template that something has killed leaves such."""
 _STEP = 0.01
 _MESSAGE = 1 << 12
 
@@ -45,7 +47,7 @@ class Spawner:
     def serve(self, ended: socket.socket) -> None:
         """Until the engine's end of file; `ended` becomes readable whenever a child has ended."""
         while True:
-            wait = None if self.sweep_at is None else max(0.0, self.sweep_at - self.clock())
+            wait = _LOOK if self.sweep_at is None else max(0.0, self.sweep_at - self.clock())
             ready, _, _ = select.select([self.control, ended], [], [], wait)
             if ended in ready:
                 ended.recv(_MESSAGE)
@@ -53,6 +55,7 @@ class Spawner:
             if self.sweep_at is not None and self.clock() >= self.sweep_at:
                 self.sweep_at = None
                 self.sweep()
+            self.look()
             if self.control in ready and not self.obey():
                 return
 
@@ -92,6 +95,11 @@ class Spawner:
         except OSError:  # the engine is gone, which the next read of the control socket finds
             return
 
+    def look(self) -> None:
+        """Plans to sweep up orphans, where there are any: a worker's descendants are never this process's children while all is well."""
+        if self.sweep_at is None and self.children.seen() - set(self.workers.values()):
+            self.sweep_at = self.clock() + GRACE
+
     def sweep(self) -> None:
         """Ends every process that was left to this one. A killed one leaves its own children here: again until there is none."""
         while strays := self.children.all() - set(self.workers.values()):
@@ -130,4 +138,4 @@ def main(control: int, python: str) -> None:
     finally:
         spawner.end()
         cgroup.sweep()
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(str(folder))

@@ -83,7 +83,7 @@ class Dialogue:
         if lost is not None or self._ended is None:
             return lost or SessionFailed(Status.BROKEN, "the session has no end")
         if self._ended.exceeded:
-            return SessionFailed(Status.MEMORY_LIMIT, f"{what} used more memory than the program may have")
+            return SessionFailed(Status.MEMORY_LIMIT, f"{what} {self._ended.exceeded}")
         if self._ended.code < 0 and not self._ended.killed:
             return signalled(-self._ended.code, self._ended.cpu_seconds, self._seconds)
         if inside_frame:

@@ -1,12 +1,11 @@
 """The judge's end of a template: starts it, tells it to open and to end sessions, and ends it when anything is strange.
 
-Invariant: after `close` neither the template nor a process that was started in it is left, nor its folder."""
+Invariant: after `close` neither the template nor a process that was started in it is left, nor its folder, unless that is too large to be removed soon."""
 
 import contextlib
 import json
 import os
 import select
-import signal
 import socket
 import subprocess
 import tempfile
@@ -15,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from evolve.sandbox import survivors
 from evolve.sandbox.inner.numeric import VARIABLES
 from evolve.sandbox.inner.removal import remove_tree
 from evolve.sandbox.inner.scratch import NAME
@@ -46,6 +46,7 @@ _START_SECONDS = 120.0
 _PATIENCE = 2.0
 _CLEANING = 20.0
 """Seconds that a template gets to end what a candidate left and to empty its folder, which on a disk may hold very many files."""
+_REMOVING = 5.0
 _MESSAGE = 1 << 12
 _SHOWN = 1500
 
@@ -61,7 +62,7 @@ class TemplateLate(TemplateLost):
 @dataclass(frozen=True, slots=True)
 class Ended:
     """The template's report of a session: the exit code (negative: the signal), whether the process had to be ended, and what it
-    and all that it started have used. `exceeded`: it took more memory than it may have. `problem`: why it could not be confined,
+    and all that it started have used. `exceeded`: what it had too much of, in words. `problem`: why it could not be confined,
     and so never ran a line of the program."""
 
     code: int
@@ -69,7 +70,7 @@ class Ended:
     cpu_seconds: float
     peak_bytes: int
     strays: int
-    exceeded: bool = False
+    exceeded: str = ""
     problem: str = ""
 
 
@@ -154,7 +155,8 @@ class TemplateProcess:
             raise TemplateLost(f"the template's report cannot be read: {error}") from error
 
     def close(self) -> None:
-        """Ends the template; it has a moment to end what it has started, then that is done here."""
+        """Ends the template; it has a moment to end what it has started and to remove its folder, then that is done here. A folder that takes
+        longer than some seconds stays, in the judge's own, which goes with the judges."""
         self._control.close()
         try:
             self._process.wait(_PATIENCE)
@@ -162,10 +164,10 @@ class TemplateProcess:
             self._process.kill()
             self._process.wait()
         if self._process.returncode:
-            _end_marked(self._home)
+            survivors.end(os.path.join(self._home, NAME), self._identity.number if self._identity else None)
         assert self._process.stderr is not None
         self._process.stderr.close()
-        remove_tree(self._home)
+        remove_tree(self._home, _REMOVING)
         if self._identity is not None:
             self._identity.close()
             self._identity = None
@@ -252,12 +254,3 @@ def _readable(source: socket.socket | int, seconds: float) -> bool:
     poll = select.poll()
     poll.register(source, select.POLLIN)
     return bool(poll.poll(max(0.0, seconds) * 1000))
-
-
-def _end_marked(home: str) -> None:
-    """A template that was killed leaves its candidates to strangers: they are found by the folder in their environment."""
-    mark = f"\0TMPDIR={os.path.join(home, NAME)}\0".encode()
-    for environment in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):  # it ended meanwhile, or is not ours to see
-            if mark in b"\0" + environment.read_bytes():
-                os.kill(int(environment.parent.name), signal.SIGKILL)

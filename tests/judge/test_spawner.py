@@ -32,6 +32,9 @@ class FakeChildren:
     def all(self):
         return {pid for pid, parent in self.alive.items() if parent == 0} | {pid for pid, _ in self.dead}
 
+    def seen(self):
+        return self.all()
+
     def kill(self, pid):
         self.killed.append(pid)
         if pid in self.alive:
@@ -121,6 +124,26 @@ def test_what_a_dead_worker_leaves_is_swept_up_with_all_its_descendants(engine):
     assert spawner.sweep_at == spawner.clock() + GRACE
     spawner.sweep()
     assert spawner.children.alive == {102: 0, 10: 102}
+
+
+def test_an_orphan_is_swept_up_while_its_worker_lives(engine):
+    """As of a template that something has killed: nobody tells of its end. It has its time as well."""
+    ours, spawner = engine
+    ask_start(ours, 0)
+    spawner.obey()
+    spawner.look()
+    assert spawner.sweep_at is None
+    spawner.children.alive |= {7: 101, 8: 7, 9: 8}
+    spawner.children.ends(7, -9)
+    spawner.children.dead = []
+    spawner.look()
+    assert spawner.sweep_at == spawner.clock() + GRACE
+    ours.shutdown(socket.SHUT_WR)
+    ended, wake = socket.socketpair()
+    with ended, wake:
+        spawner.clock = FakeClock(step=GRACE)
+        spawner.serve(ended)
+    assert spawner.children.alive == {101: 0}
 
 
 def test_at_the_end_every_descendant_ends(engine):

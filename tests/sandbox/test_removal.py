@@ -1,12 +1,13 @@
 """What a candidate left is removed, whatever it is; what it links to is not."""
 
 import os
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.inner.removal import remove, remove_tree
+from evolve.sandbox.inner.removal import clear, remove, remove_tree
 
 _DEEPER_THAN_PYTHON_RECURSES = 2000
 _DESCRIPTORS = 200
@@ -80,3 +81,31 @@ def test_a_folder_is_removed_by_its_path(tmp_path: Path) -> None:
     remove_tree(str(tmp_path / "left"))
     remove_tree(str(tmp_path / "no" / "such"))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_takes_too_long_is_left_for_another_time(tmp_path: Path, folder: int) -> None:
+    """It goes on where it was; no descriptor is left open."""
+    for number in range(_DESCRIPTORS):
+        (tmp_path / "wide" / str(number)).mkdir(parents=True)
+    ticks = iter(range(1000))
+    before = os.listdir("/dev/fd")  # noqa: PTH208 names are wanted
+    assert clear(folder, _DESCRIPTORS + 100, lambda: float(next(ticks))) is False
+    assert 0 < len(list(tmp_path.rglob("*"))) < _DESCRIPTORS
+    assert remove("wide", folder, 0.0) is False
+    assert clear(folder) is True
+    assert (list(tmp_path.iterdir()), os.listdir("/dev/fd")) == ([], before)  # noqa: PTH208
+
+
+def test_many_long_names_take_no_memory(tmp_path: Path, folder: int) -> None:
+    """Fewer than they come to together, be they of files or of folders."""
+    (tmp_path / "left").mkdir()
+    for number in range(4000):
+        (tmp_path / "left" / f"{number:0250}").touch()
+        if number % 8 == 0:
+            (tmp_path / "left" / f"{number:0250}f" / "inner").mkdir(parents=True)
+    tracemalloc.start()
+    remove("left", folder)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert list(tmp_path.iterdir()) == []
+    assert most < 400_000

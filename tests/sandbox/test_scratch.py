@@ -134,3 +134,19 @@ def test_the_folder_is_held_where_it_goes(tmp_path: Path) -> None:
     scratch.renew()
     assert (home / "scratch" / "file").read_text() == "kept"
     assert list((tmp_path / "moved" / "scratch").iterdir()) == []
+
+
+def test_what_is_not_renewed_in_time_is_told(tmp_path: Path) -> None:
+    """The folder is not to be used any more then."""
+    scratch = Scratch(str(tmp_path))
+    leave_files(Path(scratch.path))
+    assert scratch.renew(0.0) is False
+
+
+def test_a_folder_that_cannot_be_renewed_is_told(users_home: Path) -> None:
+    """As where its owner has closed the one that it lies in."""
+    scratch = Scratch(str(users_home))
+    leave_files(Path(scratch.path))
+    users_home.chmod(0o500)
+    assert scratch.renew() is False
+    users_home.chmod(0o700)

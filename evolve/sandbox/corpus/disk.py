@@ -1,6 +1,7 @@
 """Candidates that fill the disk, or leave what is hard to remove."""
 
 from evolve.sandbox.corpus.case import Case
+from evolve.sandbox.status import Status
 
 _LINUX = frozenset({"linux"})
 _NO_QUOTA = frozenset({"standard"})
@@ -105,9 +106,10 @@ def attack(told):
         pass
     return [f"made {made} files"] if made > 8192 else []
 """,
-        must="refused beyond the quota",
+        must="refused beyond the quota, or ended",
         dangerous=True,
         exempt=_NO_QUOTA,
+        ends=frozenset({Status.OK, Status.MEMORY_LIMIT}),
         after=_CLEAN,
     ),
     Case(

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 _PEAK_UNIT = 1024 if sys.platform == "linux" else 1
+MEMORY = "used more memory than the program may have"
 
 
 @dataclass
 class Offspring:
     """`handle` is a descriptor that becomes readable when the candidate ends, or -1. `alone`: the template is the first process of its own
-    namespace, in which every other process is the candidate's. `exceeded`: it had to be ended for its memory. `problem`: why it never became a
+    namespace, in which every other process is the candidate's. `exceeded`: what it had too much of, in words, so that it was ended. `problem`: why it never became a
     candidate."""
 
     pid: int
@@ -24,7 +25,7 @@ class Offspring:
     alone: bool
     code: int | None = None
     killed: bool = False
-    exceeded: bool = False
+    exceeded: str = ""
     problem: str = ""
     cpu_seconds: float = 0.0
     peak: int = 0

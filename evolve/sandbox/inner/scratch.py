@@ -3,10 +3,12 @@
 Invariant: a session starts in an empty folder, and what is removed lies inside ours: a link that a candidate planted is removed,
 never followed. To be used only while no process of a candidate lives."""
 
+import itertools
+import math
 import os
 import stat
 
-from evolve.sandbox.inner.removal import remove
+from evolve.sandbox.inner.removal import clear
 
 NAME = "scratch"
 
@@ -21,14 +23,19 @@ class Scratch:
         self._open = -1
         self._make()
 
-    def renew(self) -> None:
-        """Makes the folder fresh; nothing to do, and soon done, when the last candidate left nothing."""
+    def renew(self, seconds: float = math.inf) -> bool:
+        """Makes the folder fresh, for `seconds` at most; whether it is. Nothing to do, and soon done, when the last candidate left nothing."""
         if self._is_fresh():
-            return
+            return True
         os.close(self._open)
-        for name in os.listdir(self._home):  # noqa: PTH208 a descriptor has no path
-            remove(name, self._home)
-        self._make()
+        self._open = -1
+        try:
+            if not clear(self._home, seconds):
+                return False
+            self._make()
+        except OSError:  # what cannot be removed, or no room for a new one
+            return False
+        return True
 
     def _make(self) -> None:
         os.mkdir(NAME, 0o700, dir_fd=self._home)
@@ -37,7 +44,13 @@ class Scratch:
             os.fchown(self._open, self._user, self._user)
 
     def _is_fresh(self) -> bool:
-        if os.listdir(self._home) != [NAME] or os.listdir(self._open):  # noqa: PTH208 a descriptor has no path
+        if _some(self._home) != [NAME] or _some(self._open):
             return False
         named, held = os.stat(NAME, dir_fd=self._home, follow_symlinks=False), os.fstat(self._open)
         return os.path.samestat(named, held) and stat.S_IMODE(held.st_mode) == 0o700
+
+
+def _some(folder: int) -> list[str]:
+    """The first two names in an open folder."""
+    with os.scandir(folder) as entries:
+        return [entry.name for entry in itertools.islice(entries, 2)]

@@ -11,6 +11,7 @@ import importlib
 import json
 import math
 import os
+import resource
 import select
 import socket
 import sys
@@ -19,16 +20,18 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from evolve.sandbox.inner import fresh, numeric
+from evolve.sandbox.inner.census import Census
 from evolve.sandbox.inner.inside import perform, rehearse
-from evolve.sandbox.inner.offspring import Offspring, handle
+from evolve.sandbox.inner.offspring import MEMORY, Offspring, handle
 from evolve.sandbox.inner.removal import remove_tree
 from evolve.sandbox.inner.scratch import Scratch
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX, PR_SET_CHILD_SUBREAPER, prctl, single_threaded
 from evolve.sandbox.walls import root
 from evolve.sandbox.walls.cgroup import Group
-from evolve.sandbox.walls.confinement import FIRST_FREE, REPLIES, REQUESTS, Confinement, Job, limit_template
+from evolve.sandbox.walls.confinement import FIRST_FREE, REPLIES, REQUESTS, Confinement, Job
 from evolve.sandbox.walls.namespaces import INSIDE, renew_network
+from evolve.sandbox.walls.tasks import threads
 from evolve.sandbox.walls.tmpfs import Tmpfs
 from evolve.sandbox.walls.watchdog import PROCESSES, Watch, descendants
 
@@ -40,7 +43,9 @@ _ENTERED = b"+"
 _LATE = 1.0
 """Seconds after which a candidate is ended here that the judge should have ended."""
 _LOOK = 0.05
-"""Seconds between two looks at a candidate: at its memory, and on some systems whether it has ended."""
+"""Seconds between two looks at a candidate: at its memory, its processes and its files, and on some systems whether it has ended."""
+_CLEANING = 1.0
+"""Seconds for what a candidate left in a folder; on a busy disk that is some ten thousand files."""
 
 
 class Folder(Protocol):
@@ -48,11 +53,12 @@ class Folder(Protocol):
 
     path: str
 
-    def renew(self) -> None: ...
+    def renew(self, seconds: float) -> bool: ...
 
 
 def serve(control: socket.socket, jail: Jail, group: Group | None, kept: root.Kept | None = None) -> None:
     """The whole life of a template, in the root and the namespaces of its slot. It enters `group` when it has loaded what it shares."""
+    _open_many()
     # Numbers 3 and 4 are the candidate's: taken here, no descriptor that the judge sends can have them.
     _keep_low_numbers_taken()
     for name in jail.preload if jail.template else ():
@@ -62,7 +68,6 @@ def serve(control: socket.socket, jail: Jail, group: Group | None, kept: root.Ke
     _check_single_threaded()
     folders = _folders(jail)
     confinement = Confinement(jail, folders[0].path, root.WRITABLE if jail.namespaces else jail.home)
-    limit_template(jail)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     sys.dont_write_bytecode = True
     rehearse()
@@ -87,6 +92,13 @@ def _folders(jail: Jail) -> list[Folder]:
         Tmpfs(root.SCRATCH, jail.scratch, jail.inodes, user, execute=True),
         Tmpfs(root.SHARED_MEMORY, jail.shm, jail.inodes, user, execute=False),
     ]
+
+
+def _open_many() -> None:
+    """As many descriptors as there may be: folders that a candidate made are open one inside the other while they are counted."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MOST_DESCRIPTORS)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _keep_low_numbers_taken() -> None:
@@ -126,6 +138,7 @@ class Template:
         self._processes = kept.path if kept else PROCESSES
         self._heard, self._tell = os.pipe2(os.O_NONBLOCK)
         self._watch = Watch(jail.memory, os.getpid(), memory, self._processes) if watched else None
+        self._census = Census(jail.home, jail.inodes) if jail.limits and not jail.namespaces else None
 
     def serve(self) -> None:
         """Until the judge is gone."""
@@ -143,13 +156,18 @@ class Template:
             run.end()
             run.problem = self._problem(run)
             run.cpu_seconds = max(run.cpu_seconds, self._processor_time() - before)
-            run.exceeded |= self._group is not None and self._group.exceeded()
-            for folder in self._folders:
-                folder.renew()
+            if self._group is not None and self._group.exceeded():
+                run.exceeded = MEMORY
+            clean = all(folder.renew(_CLEANING) for folder in self._folders)
             self._renew_pids()
             if self._jail.namespaces and self._jail.loopback:
                 renew_network()
+            if not clean:
+                # No session can be opened here any more; what is left goes with the template, which does not keep this one's report waiting.
+                self._control.shutdown(socket.SHUT_RD)
             self._control.sendall(json.dumps(run.report()).encode() + b"\n")
+            if not clean:
+                return
 
     def _processor_time(self) -> float:
         """Of all candidates so far, by their control group: who ignores the end of its children hides their time from everybody else. Falls
@@ -171,6 +189,7 @@ class Template:
 
     def _start(self, seconds: float, files: Sequence[int], job: Job) -> Offspring:
         _check_single_threaded()
+        self._confinement.prepare()
         template, processor = os.getpid(), math.ceil(seconds * max(1, self._jail.threads)) + 1
         pid = os.fork()
         if pid == 0:
@@ -221,16 +240,28 @@ class Template:
                 run.sweep()
             elif time.monotonic() > deadline:
                 run.end()
-            elif self._memory_exceeded():
-                run.exceeded = True
+            elif excess := self._excess():
+                run.exceeded = excess
                 run.end()
         return self._receive()[0]
 
-    def _memory_exceeded(self) -> bool:
-        """By the kernel's word, which has then ended a process of the candidate already, or by a look."""
-        if self._group is not None:
-            return self._group.exceeded()
-        return self._watch is not None and self._watch.exceeded(descendants(os.getpid(), self._processes))
+    def _excess(self) -> str:
+        """What the candidate has too much of, in words; empty where there is nothing."""
+        if self._group is not None and self._group.exceeded():
+            # The kernel has ended a process of the candidate already.
+            return MEMORY
+        below = (
+            descendants(os.getpid(), self._processes)
+            if self._watch is not None or self._confinement.shares_user
+            else []
+        )
+        if self._watch is not None and self._watch.exceeded(below):
+            return MEMORY
+        if self._confinement.shares_user and threads(below) > self._jail.tasks:
+            return f"had more than {self._jail.tasks} processes and threads, which is all that the program may have"
+        if self._census is not None and self._census.exceeded():
+            return f"made more than {self._census.most} files, which is all that its folder may hold"
+        return ""
 
     def _await(self, run: Offspring, patience: float) -> None:
         """Gives a candidate that has closed its pipes the time to end by itself, so that its exit code is known."""
@@ -245,7 +276,7 @@ class Template:
         alive = run.code is None
         if alive and run.handle >= 0:
             poll.register(run.handle, select.POLLIN)
-        if alive and (run.handle < 0 or self._watch is not None or self._group is not None):
+        if alive and (run.handle < 0 or self._jail.limits):
             seconds = _LOOK if seconds is None else min(seconds, _LOOK)
         ready = poll.poll(None if seconds is None else math.ceil(seconds * 1000))
         return self._control.fileno() in {number for number, _ in ready}

@@ -7,12 +7,13 @@ import contextlib
 import os
 import resource
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
 from evolve.sandbox.walls import capabilities, landlock, seccomp
+from evolve.sandbox.walls.tasks import Room
 
 Job: TypeAlias = Literal["build", "run"]
 """`build` starts compilers, whatever the task grants; `run` is everything else."""
@@ -30,11 +31,15 @@ _TRUNCATE_HANDLED = 3
 
 class Confinement:
     """The layers of one jail, in a template that has entered its root. Candidates start in the folder `start`; what is below `writable`, which
-    outlives that, they may write."""
+    outlives that, they may write. `shares_user`: the kernel's limit on processes holds for all that their user has, not for them alone."""
 
     def __init__(self, jail: Jail, start: str, writable: str) -> None:
         self._jail = jail
         self._start = start
+        self._limits = _limits(jail)
+        self.shares_user = jail.limits and jail.seccomp and jail.user < 0 and not jail.namespaces
+        self._room = Room(os.getuid(), jail.tasks) if self.shares_user else None
+        self._tasks = jail.tasks
         self._ruleset = (
             landlock.prepare(_rules(jail, writable), jail.landlock, loopback=jail.loopback) if jail.landlock else -1
         )
@@ -45,6 +50,11 @@ class Confinement:
         if jail.seccomp:
             # Here, where root still may; every fork inherits it.
             capabilities.empty_bounding()
+
+    def prepare(self) -> None:
+        """Before a fork: what holds for the moment."""
+        if self._room is not None:
+            self._tasks = self._room.limit()
 
     def enter(self, template: int, seconds: int, files: Sequence[int], job: Job) -> None:
         """Makes this process, just forked by `template`, a candidate with the descriptors log, requests and replies; the others are still open.
@@ -77,11 +87,15 @@ class Confinement:
             seccomp.enter(self._programs.get(job) or seccomp.program(self._filters[job], os.getpid()))
 
     def _limit(self, seconds: int) -> None:
+        """Where the system has no such limit, or a lower one, it stays as it is."""
         if not self._jail.limits:
             return
+        for which, most in self._limits.items():
+            with contextlib.nullcontext() if LINUX else contextlib.suppress(ValueError, OSError):
+                resource.setrlimit(which, lowered(which, most))
         resource.setrlimit(resource.RLIMIT_CPU, lowered(resource.RLIMIT_CPU, seconds))
         if self._jail.seccomp:
-            resource.setrlimit(resource.RLIMIT_NPROC, lowered(resource.RLIMIT_NPROC, self._jail.tasks))
+            resource.setrlimit(resource.RLIMIT_NPROC, lowered(resource.RLIMIT_NPROC, self._tasks))
             # All processes of a user draw on these two, the host's own among them.
             resource.setrlimit(resource.RLIMIT_SIGPENDING, lowered(resource.RLIMIT_SIGPENDING, _SIGNALS))
             resource.setrlimit(resource.RLIMIT_MSGQUEUE, (0, 0))
@@ -101,10 +115,10 @@ class Confinement:
         prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
-def limit_template(jail: Jail) -> None:
-    """Limits that the template has and every candidate inherits. Where the system has no such limit, or a lower one, it stays as it is."""
+def _limits(jail: Jail) -> Mapping[int, int]:
+    """Each fork's limits, but for those that depend on the moment. The template keeps its own: it cleans up after every candidate."""
     if not jail.limits:
-        return
+        return {}
     wanted = {
         resource.RLIMIT_DATA: jail.memory,
         resource.RLIMIT_FSIZE: jail.file_size,
@@ -114,9 +128,7 @@ def limit_template(jail: Jail) -> None:
     }
     if not jail.gpu:  # whose driver reserves far more addresses than there is memory
         wanted[resource.RLIMIT_AS] = jail.memory
-    for which, most in wanted.items():
-        with contextlib.nullcontext() if LINUX else contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(which, lowered(which, most))
+    return wanted
 
 
 def lowered(which: int, most: int) -> tuple[int, int]:

@@ -284,7 +284,7 @@ def _asked(wanted: Filter) -> tuple[Row, ...]:
         ),
         Row("ioctl", When(1, _TERMINAL + _COPYING, ALLOW, devices), "few are needed; most reach into a driver"),
         Row("prctl", When(0, (_PR_SET_MM, _PR_SCHED_CORE), _EPERM, ALLOW), "a core for oneself idles the other half"),
-        Row("setrlimit", When(0, (_LIMIT_CORE,), _EPERM, ALLOW), "not that on core dumps, see `limit_template`"),
+        Row("setrlimit", When(0, (_LIMIT_CORE,), _EPERM, ALLOW), "not that on core dumps, see `Confinement`"),
         Row(
             "prlimit64",
             When(0, (0,), When(1, (_LIMIT_CORE,), _EPERM, ALLOW), _EPERM),

@@ -4,6 +4,7 @@ Standard library only, for it lives in the template. Invariant: a session starts
 what a kernel does not let a candidate forge (the time of the last change) tells whether one has."""
 
 import contextlib
+import math
 import os
 from pathlib import Path
 
@@ -19,12 +20,13 @@ class Tmpfs:
         self._options = f"size={size},nr_inodes={inodes},mode=700,uid={user},gid={user}"
         self._fresh = self._mounted()
 
-    def renew(self) -> None:
-        """Makes the folder fresh; nothing to do, and soon done, when the last candidate did nothing to it."""
-        if self._state() == self._fresh:
-            return
-        unmount(self.path, MNT_DETACH)
-        self._fresh = self._mounted()
+    def renew(self, seconds: float = math.inf) -> bool:
+        """Makes the folder fresh, which it then is, however short `seconds` are; nothing to do, and soon done, when the last candidate did
+        nothing to it."""
+        if self._state() != self._fresh:
+            unmount(self.path, MNT_DETACH)
+            self._fresh = self._mounted()
+        return True
 
     def _mounted(self) -> tuple[object, ...]:
         mount("tmpfs", self.path, "tmpfs", self._flags, self._options)
