@@ -13,12 +13,12 @@ from typing import Literal, TypeAlias
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
 from evolve.sandbox.walls import capabilities, landlock, seccomp
+from evolve.sandbox.walls.root import DEVICES
 
 Job: TypeAlias = Literal["build", "run"]
 """`build` starts compilers, whatever the task grants; `run` is everything else."""
 
 REQUESTS, REPLIES, FIRST_FREE = 3, 4, 5
-_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that a template does not hear, though its candidates might send them."""
 _SIGNALS_SCOPED = 6
@@ -138,7 +138,7 @@ def _rules(jail: Jail, writable: str) -> list[landlock.Rule]:
         landlock.Right.READ_DIR: jail.listed,
         landlock.LOOK: jail.readable,
         landlock.WRITE: (writable,),
-        landlock.NODE: (*_DEVICES, *jail.nodes),
+        landlock.NODE: (*DEVICES, *jail.nodes),
     }
     rules = [landlock.Rule(path, right, needed=False) for right, paths in rights.items() for path in paths]
     if jail.namespaces:
