@@ -18,6 +18,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from evolve.sandbox.family import descendants
 from evolve.sandbox.inner import fresh, numeric
 from evolve.sandbox.inner.inside import perform, rehearse
 from evolve.sandbox.inner.offspring import Offspring, handle
@@ -30,7 +31,7 @@ from evolve.sandbox.walls.cgroup import Group
 from evolve.sandbox.walls.confinement import FIRST_FREE, REPLIES, REQUESTS, Confinement, Job, limit_template
 from evolve.sandbox.walls.namespaces import INSIDE
 from evolve.sandbox.walls.tmpfs import Tmpfs
-from evolve.sandbox.walls.watchdog import Watch, descendants
+from evolve.sandbox.walls.watchdog import Watch
 
 _MESSAGE = 1 << 12
 _MOST_DESCRIPTORS = 4096
