@@ -1,6 +1,7 @@
 """Sessions one after the other."""
 
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -62,6 +63,23 @@ def test_no_tracer_enters_a_candidate(monkeypatch: pytest.MonkeyPatch, tmp_path:
         assert value(box, Program({"seed.py": source})) == [False, True]
     finally:
         box.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets it be raised again")
+def test_with_a_gpu_as_much_memory_may_be_locked_as_is_permitted() -> None:
+    """Without one it stays at what the judge has."""
+    before = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (4096, before[1]))
+    source = "import resource\ndef f(): return list(resource.getrlimit(resource.RLIMIT_MEMLOCK))"
+    try:
+        found = []
+        for gpu in (0, 1):
+            box = Box(Limits(grants=Grants(gpu=gpu)))
+            found.append(value(box, Program({"seed.py": source})))
+            box.close()
+        assert found == [[4096, before[1]], [before[1], before[1]]]
+    finally:
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, before)
 
 
 def test_what_is_preloaded_is_there() -> None:

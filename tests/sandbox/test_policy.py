@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 import evolve
+from evolve.judge.machine import has_gpu
 from evolve.sandbox import Box, Means
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.machine.probe import probe
-from evolve.sandbox.policy import jail_for
+from evolve.sandbox.policy import gpu_nodes, jail_for
 from evolve.types import Grants, Level, Limits, Program, SandboxError
 
 STRICT = Means(namespaces=True, landlock=7, seccomp=True)
@@ -110,6 +111,25 @@ def test_data_of_a_task_that_comes_with_the_engine_can_be_granted() -> None:
     data = Path(evolve.__file__).resolve().parent / "task" / "starters"
     jail = made(Grants(read=(str(data),)))
     assert (jail.readable, jail.shown) == ((str(data),), ())
+
+
+@pytest.mark.parametrize(
+    ("there", "granted"),
+    [
+        (["nvidia0", "nvidiactl", "nvidia-uvm", "dri/renderD128"], ["nvidia-uvm", "nvidia0", "nvidiactl"]),
+        (["kfd", "dri/renderD128", "dri/card0"], ["dri/renderD128", "kfd"]),
+        (["dxg"], ["dxg"]),
+        (["dri/renderD128", "dri/card0", "nvidiactl"], []),
+    ],
+    ids=["NVIDIA", "AMD", "a Linux within Windows", "a screen"],
+)
+def test_a_gpu_is_the_device_files_of_its_kind(tmp_path: Path, there: list[str], granted: list[str]) -> None:
+    """Exactly where the judge finds that there is one."""
+    for name in there:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert gpu_nodes(tmp_path) == tuple(str(tmp_path / name) for name in granted)
+    assert has_gpu(tmp_path) == bool(granted)
 
 
 LOOK = """

@@ -109,6 +109,14 @@ def limit_template(jail: Jail) -> None:
     for which, most in wanted.items():
         with contextlib.nullcontext() if LINUX else contextlib.suppress(ValueError, OSError):
             resource.setrlimit(which, lowered(which, most))
+    if jail.gpu:
+        _let_lock_memory()
+
+
+def _let_lock_memory() -> None:
+    """As much as is permitted: a GPU's driver locks what it copies from. It counts as memory like any other."""
+    _, hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (hard, hard))
 
 
 def lowered(which: int, most: int) -> tuple[int, int]:
