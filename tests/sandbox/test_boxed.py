@@ -48,6 +48,23 @@ def reply():
 def memory(name):
     return os.memfd_create(name) >= 0
 
+def named(whose):
+    import threading
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        number = thread.native_id if whose == "own" else whose
+        with open(f"/proc/{os.getpid() if whose == 'own' else whose}/task/{number}/comm", "r+") as file:
+            file.write("a worker")
+        with open(f"/proc/self/task/{number}/comm") as file:
+            return file.read()
+    except OSError as error:
+        return type(error).__name__
+    finally:
+        done.set()
+        thread.join()
+
 def command():
     import subprocess
     return subprocess.run(["echo", "ran"], capture_output=True, text=True).stdout
@@ -221,3 +238,14 @@ def test_a_template_is_replaced_after_many_sessions(monkeypatch: pytest.MonkeyPa
     seen = [parent() for _ in range(4)]
     made.close()
     assert seen[0] == seen[1] != seen[2] == seen[3]
+
+
+@needs_strict
+def test_with_a_gpu_a_program_names_its_own_threads_and_no_other_processes() -> None:
+    """As its driver does, in every session of a template."""
+    made = boxed(Grants(gpu=1))
+    try:
+        assert [answer(made, "named", "own") for _ in range(3)] == ["a worker\n"] * 3
+        assert answer(made, "named", 1) in ("PermissionError", "FileNotFoundError")
+    finally:
+        made.close()

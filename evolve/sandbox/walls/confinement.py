@@ -26,6 +26,10 @@ _TRUNCATE_HANDLED = 3
 """Versions of Landlock from which on it knows signals to others, and the truncation of files."""
 
 
+_OWN_THREADS = landlock.Rule("/proc/self/task", landlock.Right.READ_FILE | landlock.Right.WRITE_FILE, needed=False)
+"""A GPU's driver names its threads there. The folder is each process's own, so that no rule of the template's can be about it."""
+
+
 class Confinement:
     """The layers of one jail, in a template that has entered its root. Candidates start in the folder `start`; what is below `writable`, which
     outlives that, they may write."""
@@ -67,6 +71,8 @@ class Confinement:
                 os._exit(1)
         os.chdir(self._start)
         if self._ruleset >= 0:
+            if self._jail.gpu:
+                landlock.add(self._ruleset, _OWN_THREADS, self._jail.landlock)
             landlock.enter(self._ruleset, self._jail.landlock)
         if self._filters:
             seccomp.enter(self._programs.get(job) or seccomp.program(self._filters[job], os.getpid()))

@@ -124,6 +124,11 @@ def prepare(rules: Iterable[Rule], abi: int, *, loopback: bool = False) -> int:
     return ruleset
 
 
+def add(ruleset: int, rule: Rule, abi: int) -> None:
+    """One more rule, for those who enter from now on; `abi` as in `prepare`. Raises `OSError`."""
+    _grant(ruleset, rule, handled(abi))
+
+
 def enter(ruleset: int, abi: int = 1) -> None:
     """Holds this process, of one thread, and all its future children to the rules, for good, and closes the descriptor: by it, rules
     could be added for those who enter later. Also takes from them all gain of privileges, without which the kernel refuses. `abi`
