@@ -1,6 +1,7 @@
 """`evolve sandbox redteam`: hostile programs against the box of this machine, one by one.
 
-Invariant: exit code 0 says that nothing got out that the reached level does not exempt; every breach and every skip is named with its reason."""
+Invariant: exit code 0 says that nothing got out that the reached level does not exempt, and where `strict` was asked for, that nothing was left
+out; every breach and every skip is named with its reason."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 
 import click
 
+from evolve.cli.isolation import VARIABLE, Wish, wished
 from evolve.cli.output import debug_option, emit, json_option, table
 from evolve.cli.pretending import lessened
 from evolve.cli.say import say
@@ -18,7 +20,7 @@ from evolve.sandbox.corpus.outside import ENOUGH, bite
 from evolve.sandbox.corpus.runner import RedTeam, Result
 from evolve.sandbox.machine.choice import chosen
 from evolve.sandbox.machine.probe import probe
-from evolve.types import Level, SandboxError
+from evolve.types import ConfigError, Level, SandboxError
 from evolve.types.suggest import did_you_mean
 
 _GROUPS = sorted({case.group for case in CASES})
@@ -68,7 +70,12 @@ class RedTeamed:
 @click.option(
     "--bite", "outside", is_flag=True, help="Run the harmless cases outside any box, where they must succeed."
 )
-@click.option("--sandbox", "wanted", type=click.Choice(_LEVELS), help="Stop where the box does not reach this level.")
+@click.option(
+    "--sandbox",
+    "wanted",
+    type=click.Choice(_LEVELS),
+    help=f"Stop where the box does not reach this level.  [default: ${VARIABLE}, else what this machine reaches]",
+)
 @click.option(
     "--pretend",
     multiple=True,
@@ -95,8 +102,10 @@ def redteam(
         found = _report("none: outside any box", _shown(bite(cases), sum(case.harmless for case in cases), as_json))
         failed = cases == CASES and len(found.breaches) < ENOUGH
     else:
-        found = _attacked(cases, wanted, pretend, as_json)
-        failed = not all(breach.exempt for breach in found.breaches)
+        wish = _wished(wanted)
+        found = _attacked(cases, wish, pretend, as_json)
+        left_out = wish.level is Level.STRICT and bool(found.skipped)
+        failed = left_out or not all(breach.exempt for breach in found.breaches)
     if as_json:
         emit(found)
     else:
@@ -114,12 +123,22 @@ def _chosen(names: Sequence[str], groups: Sequence[str]) -> tuple[Case, ...]:
     return tuple(case for case in CASES if case.name in names or case.group in groups or not (names or groups))
 
 
-def _attacked(cases: Sequence[Case], wanted: str | None, pretended: Sequence[str], quiet: bool) -> RedTeamed:
-    found = probe()
-    means = lessened(chosen(Level(wanted), found) if wanted else found.means, pretended)
-    if wanted and not means.level.reaches(Level(wanted)):
+def _wished(option: str | None) -> Wish:
+    """The level that is named; `reduced`, which every machine reaches, where none is. Raises `ConfigError`."""
+    wish = wished(option)
+    if wish.level is Level.NONE:
+        raise ConfigError(
+            f"{VARIABLE} is 'none', and then there is no box to attack. Do: name a level with --sandbox, or run the harmless cases outside any box with --bite"
+        )
+    return wish if wish.said else Wish(Level.REDUCED)
+
+
+def _attacked(cases: Sequence[Case], wish: Wish, pretended: Sequence[str], quiet: bool) -> RedTeamed:
+    means = lessened(chosen(wish.level, probe()), pretended)
+    if not means.level.reaches(wish.level):
         raise SandboxError(
-            f"as it is to be pretended, the box is {means.line!r}, and {wanted!r} was asked for. Do: leave --sandbox or --pretend out"
+            f"as it is to be pretended, the box is {means.line!r}, and {wish.level.value!r} was asked for. "
+            f"Do: leave --pretend out, or ask for less by --sandbox or {VARIABLE}"
         )
     with RedTeam(lambda limits: Box(limits, means=means)) as team:
         return _report(team.isolation, _shown(map(team.attack, cases), len(cases), quiet))

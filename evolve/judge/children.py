@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from evolve.sandbox.inner import offspring
+from evolve.sandbox import family
+from evolve.sandbox.family import PROCESSES, by_parent
 from evolve.sandbox.kernel import LINUX, PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
 
 
@@ -47,7 +48,7 @@ class OwnChildren:
 
     def seen(self) -> set[int]:
         """The children by the kernel's own list, where it has one."""
-        return set(offspring.children())
+        return set(family.children(os.getpid()))
 
     def kill(self, pid: int) -> None:
         """Ends a child; one that has ended already is a zombie and takes no harm."""
@@ -66,18 +67,9 @@ class OwnChildren:
             ended.append((pid, os.waitstatus_to_exitcode(status)))
 
 
-def children_of(parent: int, processes: Path = Path("/proc")) -> set[int]:
-    """The pids whose parent is `parent`."""
-    found = set()
-    for entry in processes.glob("[0-9]*/stat"):
-        try:
-            line = entry.read_text(errors="replace")
-        except OSError:  # it ended meanwhile
-            continue
-        # The name of the program, in parentheses, may itself hold spaces and parentheses.
-        if int(line.rpartition(")")[2].split()[1]) == parent:
-            found.add(int(entry.parent.name))
-    return found
+def children_of(parent: int, processes: Path = PROCESSES) -> set[int]:
+    """The pids whose parent is `parent`, by a walk over all processes: the kernel's list may miss one, which would then be left."""
+    return set(by_parent(processes).get(parent, ()))
 
 
 def adopt_orphans() -> None:

@@ -26,7 +26,7 @@ class LocalExecutor:
     thread is started.
 
     `means` confine every candidate, all of them in every worker; the default ones, which every system has, are for accidents and not for
-    hostile programs: `sandbox.probe` finds better ones. They never see what is `hidden`, which is where logs are kept. Making one raises `TaskError` where the task names a Python that cannot be used, or
+    hostile programs: `sandbox.machine.probe` finds better ones. They never see what is `hidden`, which is where logs are kept. Making one raises `TaskError` where the task names a Python that cannot be used, or
     grants its programs what this machine cannot give, and `SandboxError`.
 
     Futures end, and their callbacks run, on the thread named "evolve-executor" (a cancelled one's on the thread that cancels). A worker that has not answered `grace` seconds

@@ -11,13 +11,15 @@ from evolve.sandbox.channel import Channel
 from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.process import Ended, TemplateLost, TemplateProcess
 from evolve.sandbox.session import JobKind, Session
-from evolve.sandbox.status import SessionFailed
+from evolve.sandbox.status import SessionFailed, Status
 from evolve.types import Limits, Program, SandboxError
 
 _SESSIONS = 2000
 """After so many sessions a template is replaced by a new one, so that nothing can add up in it."""
 _REHEARSED = Program({"rehearsed.py": "def ready():\n    return True\n"})
 _REHEARSAL_SECONDS = 120.0
+_OF_THE_MACHINE = "run `evolve sandbox probe`, which tells what this machine lacks; the task can do nothing about it"
+_OF_THE_TASK = "correct `sandbox` in the task's file, which names the modules to preload and the limits"
 
 
 class Box:
@@ -96,9 +98,9 @@ class Box:
             session.close()
             self._discard()
             words = session.usage.log.strip().rpartition("\n")[2]
+            remedy = _OF_THE_MACHINE if failure.status is Status.BROKEN else _OF_THE_TASK
             raise SandboxError(
-                f"no program can run in the candidates' box: {failure}{words and ': '}{words}. Do: correct `sandbox` in task.toml where it is "
-                "about a module or a limit there; `evolve sandbox probe` tells about this machine"
+                f"no program can run in the candidates' box: {failure}{words and ': '}{words}. Do: {remedy}"
             ) from failure
         session.close()
         self._sessions = 0

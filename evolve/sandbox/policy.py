@@ -15,8 +15,14 @@ from evolve.sandbox.machine.visible import Visible, paths_of, with_links
 from evolve.sandbox.means import Means
 from evolve.types import Grants, Limits, SandboxError
 
-_GPU_NODES = ("nvidia[0-9]*", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps/*")
-"""Below /dev. What others report that CUDA needs; not yet seen to be enough on a machine with such a device."""
+# The whole GPU profile, here and in `walls`, is written after what others report that drivers need. It was not verified on any device yet.
+_GPU_NODES = {
+    "nvidia[0-9]*": ("nvidia[0-9]*", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps/*"),
+    "kfd": ("kfd", "dri/renderD*"),
+    "dxg": ("dxg",),
+}
+"""Below /dev: by the node that tells of NVIDIA's, AMD's, or a Linux within Windows, what its driver needs. The libraries of the last lie in
+/usr/lib/wsl, which is visible as all of /usr."""
 _GPU_READABLE = ("/sys", "/proc/driver/nvidia", "/run/nvidia-persistenced")
 _OWN = os.fspath(Path(__file__).resolve().parent)
 """The candidate's side of the wire, which an interpreter that is started in the box has to import."""
@@ -53,7 +59,7 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hi
         hidden=found.hidden,
         readable=readable,
         shown=() if grants.template else (_OWN,),
-        nodes=_nodes() if grants.gpu else (),
+        nodes=gpu_nodes() if grants.gpu else (),
         preload=limits.preload,
         memory=limits.memory,
         file_size=limits.file_size,
@@ -110,5 +116,9 @@ def _check_reachable(python: str, found: Visible, *, private: bool) -> None:
                 )
 
 
-def _nodes(devices: Path = Path("/dev")) -> tuple[str, ...]:
-    return tuple(sorted(os.fspath(path) for pattern in _GPU_NODES for path in devices.glob(pattern)))
+def gpu_nodes(devices: Path = Path("/dev")) -> tuple[str, ...]:
+    """The device files of the kinds of GPU that are there, and none of a kind that is not: a screen's alone is no GPU to compute with."""
+    found = [patterns for mark, patterns in _GPU_NODES.items() if any(devices.glob(mark))]
+    return tuple(
+        sorted(os.fspath(path) for patterns in found for pattern in patterns for path in devices.glob(pattern))
+    )

@@ -62,7 +62,10 @@ class SandboxTable(Table):
         default=_USUAL.tasks, ge=2, le=4096, description="processes and threads that a program may have at a time"
     )
     gpu: int = Field(
-        default=0, ge=0, le=1, description="GPUs that a program may use, 0 or 1; with one, its driver is within reach"
+        default=0,
+        ge=0,
+        le=1,
+        description="GPUs that a program may use, 0 or 1; with one, its driver is within reach. Not verified on a device yet",
     )
     exec: bool = Field(
         default=True, description="whether a program may start other programs, such as a compiler or a shell"

@@ -124,6 +124,50 @@ def test_what_is_named_is_tried(
     assert ([line["name"] for line in found["results"]], ran.exit_code) == (names, code)
 
 
+STRICT = Means(namespaces=True, landlock=7, seccomp=True)
+
+
+@pytest.mark.parametrize(
+    ("variable", "words", "code"),
+    [
+        ("", [], 0),
+        ("standard", [], 0),
+        ("strict", [], 1),
+        ("standard", ["--sandbox", "strict"], 1),
+        ("strict", ["--sandbox", "standard"], 0),
+    ],
+)
+def test_where_strict_is_asked_for_nothing_may_be_left_out(
+    call: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch, variable: str, words: list[str], code: int
+) -> None:
+    """By the option or, without it, by the variable."""
+    monkeypatch.setenv("EVOLVE_SANDBOX", variable)
+    monkeypatch.setattr(redteam, "probe", lambda: Found("python", STRICT, ()))
+    assert call("sandbox", "redteam", "two.lacking", *words).exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("variable", "words", "message"),
+    [
+        ("strict", [], "isolated at least at 'strict', and this machine reaches 'standard'"),
+        ("stric", [], "EVOLVE_SANDBOX is 'stric', which is no level"),
+        ("none", [], "EVOLVE_SANDBOX is 'none', and then there is no box to attack"),
+        (
+            "standard",
+            ["--pretend", "landlock=0"],
+            "Do: leave --pretend out, or ask for less by --sandbox or EVOLVE_SANDBOX",
+        ),
+    ],
+)
+def test_the_variable_counts_as_for_every_command(
+    call: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch, variable: str, words: list[str], message: str
+) -> None:
+    """A level that is not reached is an error with its remedy, and nothing is attacked."""
+    monkeypatch.setenv("EVOLVE_SANDBOX", variable)
+    ran = call("sandbox", "redteam", *words)
+    assert (ran.exit_code, ran.stdout, message in ran.stderr) == (1, "", True), ran.stderr
+
+
 def test_as_json_it_is_one_object(call: Callable[..., Ran]) -> None:
     """With the level, the number of cases, and each that was not held."""
     found = json.loads(call("sandbox", "redteam", "--json").stdout)

@@ -4,12 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from evolve.sandbox import Box
 from evolve.sandbox.corpus.runner import RedTeam
-from evolve.sandbox.machine.probe import best_box
+from evolve.sandbox.machine.probe import probe
 
 
 @pytest.fixture(scope="module")
 def team() -> Iterator[RedTeam]:
     """At the best level that the machine reaches; after a breach it goes on with a new box and a new host."""
-    with RedTeam(best_box) as team:
+    means = probe().means
+    with RedTeam(lambda limits: Box(limits, means=means)) as team:
         yield team

@@ -31,6 +31,7 @@ DOCKER_CAPABILITIES = (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31)
 """chown, dac_override, fowner, fsetid, kill, setgid, setuid, setpcap, net_bind_service, net_raw, sys_chroot, mknod, audit_write, setfcap."""
 DOCKER_READ_ONLY = ("/sys", "/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
 
+PR_SET_SECCOMP = 22
 NEW_NAMESPACES = 0x7E020000
 CLONE = 56
 CLONE3 = 435
@@ -210,7 +211,7 @@ def _filter(answers: Mapping[int, int], docker: bool) -> None:
     packed = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *each) for each in code))
     program = struct.pack("@HP", len(code), ctypes.addressof(packed))
     pointer = ctypes.create_string_buffer(program)
-    kernel.prctl(kernel.PR_SET_SECCOMP, 2, ctypes.addressof(pointer))
+    kernel.prctl(PR_SET_SECCOMP, 2, ctypes.addressof(pointer))
 
 
 def _instructions(answers: Mapping[int, int], docker: bool) -> Iterator[tuple[int, int, int, int]]:

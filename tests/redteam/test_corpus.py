@@ -1,6 +1,7 @@
 """Every hostile program of the corpus, at the best level that this machine reaches."""
 
 import ast
+from pathlib import Path
 
 import pytest
 
@@ -8,22 +9,24 @@ from evolve.sandbox.corpus.all import CASES
 from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.corpus.runner import RedTeam
 from evolve.types import Level
+from tests.promised import not_here
 
 _AT_ANY_LEVEL = {"out", "log", "name", "crash"}
 """Groups against which a process of its own and a strict reader are enough."""
 _NAMES = [case.name for case in CASES]
+_PAGE = Path(__file__).parents[2] / "docs" / "sandbox.md"
 
 
 @pytest.mark.parametrize("case", CASES, ids=_NAMES)
 def test_it_is_held(team: RedTeam, case: Case) -> None:
     """Or it is documented that at this level it is not."""
     if case.group not in _AT_ANY_LEVEL and not team.level.reaches(Level.STANDARD):
-        pytest.skip(f"needs a stronger box; this one is {team.isolation}")
+        not_here(f"needs a stronger box; this one is {team.isolation}")
     result = team.attack(case)
     if result.verdict == "skipped":
-        pytest.skip(result.why)
+        not_here(result.why)
     if result.verdict == "breach" and team.level in case.exempt:
-        pytest.skip(f"documented for {team.level}: {result.why}")
+        not_here(f"documented for {team.level}: {result.why}")
     assert (result.verdict, result.why) == ("held", result.why)
 
 
@@ -31,6 +34,13 @@ def test_every_case_has_a_name_of_its_own() -> None:
     """In its group."""
     assert len(set(_NAMES)) == len(_NAMES)
     assert [case.name for case in CASES if not case.group or case.name.count(".") != 1] == []
+
+
+def test_what_a_level_exempts_is_in_its_documentation() -> None:
+    """No more and no less than the table of what `standard` exempts."""
+    table = _PAGE.read_text("utf-8").partition("### What standard exempts")[2].partition("\n#")[0]
+    told = {line.split("`")[1]: "standard" for line in table.splitlines() if line.startswith("| `")}
+    assert {case.name: ", ".join(sorted(case.exempt)) for case in CASES if case.exempt} == told
 
 
 @pytest.mark.parametrize("case", CASES, ids=_NAMES)

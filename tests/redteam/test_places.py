@@ -1,4 +1,4 @@
-"""The whole corpus in every place in which evolve promises something: as root, as another user, in a container, with an old kernel.
+"""The whole corpus, and a campaign, in every place in which evolve promises something: as root, as another user, in a container, with an old kernel.
 
 Each runs the installed command, as a user would. What a place cannot give here is skipped, with the cause; under `EVOLVE_SANDBOX=strict`
 it is a failure that a level is not reached."""
@@ -7,14 +7,17 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from evolve.cli.isolation import VARIABLE
 from evolve.sandbox.corpus.all import CASES
 from evolve.types import Level
+from tests.promised import not_here
 
 pytestmark = pytest.mark.slow
 
@@ -39,27 +42,31 @@ class Found:
     exempt: frozenset[str]
 
     def reaching(self, wanted: Level) -> "Found":
-        """Itself; skips the test where the level was not reached."""
+        """Itself; skips the test where the level was not reached, or fails it where that was promised."""
         if not self.level.reaches(wanted):
-            tell = pytest.fail if os.environ.get("EVOLVE_SANDBOX") == Level.STRICT else pytest.skip
-            tell(f"the box reaches no more here than {self.isolation!r}")
+            not_here(f"the box reaches no more here than {self.isolation!r}")
         return self
 
 
-def redteam(*place: str, options: tuple[str, ...] = ()) -> Found:
-    """Runs the corpus in a place; skips the test where that cannot be made."""
-    attack = [sys.executable, "-m", "evolve", "sandbox", "redteam", "--json", *options]
-    environment = {name: value for name, value in os.environ.items() if name != "EVOLVE_SANDBOX"}
+def evolve(place: Sequence[str], *arguments: str, home: str = "") -> "subprocess.CompletedProcess[str]":
+    """Runs the installed command in a place, with the workspace `home`; skips the test where the place cannot be made."""
+    environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
     done = subprocess.run(
-        [sys.executable, PLACES, *place, "--", *attack],
+        [sys.executable, PLACES, *place, "--", sys.executable, "-m", "evolve", *arguments],
         cwd=REPOSITORY,
-        env=environment,
+        env={**environment, "EVOLVE_HOME": home},
         capture_output=True,
         text=True,
         timeout=SECONDS,
     )
     if done.returncode == UNABLE:
         pytest.skip(done.stderr.strip().splitlines()[-1])
+    return done
+
+
+def redteam(*place: str, options: tuple[str, ...] = ()) -> Found:
+    """Runs the corpus in a place."""
+    done = evolve(place, "sandbox", "redteam", "--json", *options)
     assert (done.returncode in (0, 1), done.stdout != "") == (True, True), done.stderr
     told = json.loads(done.stdout)
     assert told["cases"] == len(CASES)
@@ -103,3 +110,34 @@ def test_without_namespaces_and_landlock_it_is_no_sandbox_and_says_so(user: tupl
     assert {"fs.write_grader", "leak.listing", "net.tcp"} <= found.breaches.keys()
     dangerous = {case.name for case in CASES if case.dangerous} - found.skipped.keys()
     assert {name for name, why in found.breaches.items() if why == NOT_TRIED} == dangerous
+
+
+@pytest.fixture
+def workspace() -> Iterator[str]:
+    """A folder that every user may write."""
+    with tempfile.TemporaryDirectory(prefix="evolve-test-") as folder:
+        Path(folder).chmod(0o777)
+        yield folder
+
+
+@pytest.mark.parametrize(
+    ("place", "level"),
+    [
+        ((), Level.STRICT),
+        (USER, Level.STRICT),
+        (("--docker",), Level.STANDARD),
+        (("--docker", *USER), Level.STANDARD),
+        (("--docker", "--no-landlock"), Level.REDUCED),
+        (("--docker", "--no-landlock", *USER), Level.REDUCED),
+    ],
+    ids=["root", "a user", "root in a container", "a user in a container", "root with nothing", "a user with nothing"],
+)
+def test_a_campaign_runs_at_the_level_that_is_reached(place: tuple[str, ...], level: Level, workspace: str) -> None:
+    """Its judges make their boxes where the engine put them, which a command that makes one box does not try."""
+    done = evolve(place, "run", "circle_packing", "--budget", "20programs", "--json", home=workspace)
+    assert done.returncode == 0, done.stderr
+    *records, told = map(json.loads, done.stdout.splitlines())
+    reached = Level(told["isolation"].partition(":")[0])
+    if not reached.reaches(level):
+        not_here(f"the box reaches no more here than {told['isolation']!r}")
+    assert (reached, told["programs"], {record["outcome"] for record in records}) == (level, 20, {"ok"})

@@ -1,7 +1,9 @@
 """Sessions one after the other."""
 
 import os
+import resource
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from evolve.sandbox import PLAIN, Box, SessionFailed, Status
+from evolve.sandbox.process import Ended, TemplateProcess
 from evolve.types import Grants, Limits, Program, SandboxError
 
 _ANSWER = Program({"seed.py": "def f(): return 42"})
@@ -47,6 +50,36 @@ def test_many_sessions_leave_nothing(box: Box, processes: Callable[[str], list[i
     assert processes(str(folder)) == [template]
     assert Path(f"/proc/{template}/task/{template}/children").read_text() == ""
     assert list(Path(str(folder)).iterdir()) == []
+
+
+def test_no_tracer_enters_a_candidate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where the judge is being measured, coverage would start itself in every Python that inherits its variables."""
+    (tmp_path / "settings").write_text("[run]\n")
+    for name in ("COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG"):
+        monkeypatch.setenv(name, str(tmp_path / "settings"))
+    source = "import sys\ndef f(): return ['coverage' in sys.modules, sys.gettrace() is None]"
+    box = Box(Limits())
+    try:
+        assert value(box, Program({"seed.py": source})) == [False, True]
+    finally:
+        box.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets it be raised again")
+def test_with_a_gpu_as_much_memory_may_be_locked_as_is_permitted() -> None:
+    """Without one it stays at what the judge has."""
+    before = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (4096, before[1]))
+    source = "import resource\ndef f(): return list(resource.getrlimit(resource.RLIMIT_MEMLOCK))"
+    try:
+        found = []
+        for gpu in (0, 1):
+            box = Box(Limits(grants=Grants(gpu=gpu)))
+            found.append(value(box, Program({"seed.py": source})))
+            box.close()
+        assert found == [[4096, before[1]], [before[1], before[1]]]
+    finally:
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, before)
 
 
 def test_what_is_preloaded_is_there() -> None:
@@ -155,6 +188,34 @@ def test_a_box_in_which_nothing_can_run_is_none() -> None:
     limits = Limits(preload=("no_such_module_x",), grants=Grants(template=False))
     with pytest.raises(
         SandboxError,
-        match=r"no program can run in the candidates' box: .*No module named 'no_such_module_x'.*Do: correct",
+        match=r"no program can run in the candidates' box: .*No module named 'no_such_module_x'.*Do: correct `sandbox` in the task's file",
     ):
         Box(limits)
+
+
+class Unconfined:
+    """A template whose forks end before they are candidates."""
+
+    def __init__(self, *_: object) -> None:
+        self._ours, self._theirs = socket.socketpair()
+
+    def fileno(self) -> int:
+        return self._ours.fileno()
+
+    def open(self, seconds: float, files: object, job: str) -> None:
+        pass
+
+    def end(self, patience: float) -> Ended:
+        return Ended(1, False, 0.0, 0, 0, problem="setresuid: Operation not permitted")
+
+    def close(self) -> None:
+        self._ours.close()
+        self._theirs.close()
+
+
+def test_a_machine_that_cannot_confine_is_not_the_tasks_to_mend(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The remedy names the machine and no key of the task's file."""
+    monkeypatch.setattr(TemplateProcess, "start", Unconfined)
+    with pytest.raises(SandboxError, match=r"broken: .*setresuid: .*Do: run `evolve sandbox probe`") as caught:
+        Box(Limits())
+    assert "`sandbox`" not in str(caught.value)

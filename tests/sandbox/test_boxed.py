@@ -48,6 +48,23 @@ def reply():
 def memory(name):
     return os.memfd_create(name) >= 0
 
+def named(whose):
+    import threading
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        number = thread.native_id if whose == "own" else whose
+        with open(f"/proc/{os.getpid() if whose == 'own' else whose}/task/{number}/comm", "r+") as file:
+            file.write("a worker")
+        with open(f"/proc/self/task/{number}/comm") as file:
+            return file.read()
+    except OSError as error:
+        return type(error).__name__
+    finally:
+        done.set()
+        thread.join()
+
 def command():
     import subprocess
     return subprocess.run(["echo", "ran"], capture_output=True, text=True).stdout
@@ -245,3 +262,14 @@ def test_processor_time_is_counted_though_nobody_waits_for_its_processes(box: Bo
     with box.open(source, "burn", 20) as session:
         assert session.call("burn")
     assert session.usage.cpu_seconds > 0.25
+
+
+@needs_strict
+def test_with_a_gpu_a_program_names_its_own_threads_and_no_other_processes() -> None:
+    """As its driver does, in every session of a template."""
+    made = boxed(Grants(gpu=1))
+    try:
+        assert [answer(made, "named", "own") for _ in range(3)] == ["a worker\n"] * 3
+        assert answer(made, "named", 1) in ("PermissionError", "FileNotFoundError")
+    finally:
+        made.close()

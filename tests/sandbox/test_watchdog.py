@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolve.sandbox.walls.watchdog import Watch, apparent, descendants, filled, used
+from evolve.sandbox.family import descendants
+from evolve.sandbox.walls.watchdog import Watch, apparent, filled, used
 
 MB = 1 << 20
 NEAR = 8 * MB
@@ -175,22 +176,6 @@ def test_the_first_look_is_right_for_any_processes(
     for pid, (anonymous, shared) in sizes.items():
         processes.put(pid, anonymous=anonymous, exact=anonymous, shared=shared)
     assert watch.exceeded(list(sizes)) is (sum(map(sum, sizes.values())) > 200)
-
-
-@pytest.mark.parametrize("listed", [True, False], ids=["listed", "by their parents"])
-def test_descendants_are_those_of_every_thread_and_generation(tmp_path: Path, listed: bool) -> None:
-    """10 has two threads; the names of programs may hold parentheses."""
-    for pid, parent, thread in ((10, 1, 10), (11, 10, 10), (12, 10, 15), (13, 12, 12), (20, 1, 1)):
-        (tmp_path / str(pid) / "task" / str(pid)).mkdir(parents=True)
-        (tmp_path / str(pid) / "stat").write_text(f"{pid} (a (b) c) S {parent} 0 0\n")
-        (tmp_path / str(parent) / "task" / str(thread)).mkdir(parents=True, exist_ok=True)
-    if listed:
-        for path, pids in {"10/task/10": "11 ", "10/task/15": "12 ", "12/task/12": "13 "}.items():
-            (tmp_path / path / "children").write_text(pids)
-        for pid in (11, 13):
-            (tmp_path / f"{pid}/task/{pid}/children").write_text("")
-    assert sorted(descendants(10, tmp_path)) == [11, 12, 13]
-    assert descendants(99, tmp_path) == []
 
 
 @contextlib.contextmanager

@@ -7,9 +7,9 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 from evolve.sandbox import kernel
+from evolve.sandbox.family import all_descendants, is_living
 
 _PAUSE = 0.005
 
@@ -28,16 +28,8 @@ def adopted() -> Iterator[None]:
 
 
 def descendants() -> frozenset[int]:
-    """The pids of all that live below this process."""
-    children: dict[int, list[int]] = {}
-    for pid, parent in _living():
-        children.setdefault(parent, []).append(pid)
-    found: set[int] = set()
-    level = [os.getpid()]
-    while level:
-        level = [child for pid in level for child in children.get(pid, []) if child not in found]
-        found.update(level)
-    return frozenset(found)
+    """The pids of all that live below this process, without those that merely wait to be reaped."""
+    return frozenset(filter(is_living, all_descendants(os.getpid())))
 
 
 def end_all_but(spared: frozenset[int]) -> None:
@@ -52,13 +44,3 @@ def end_all_but(spared: frozenset[int]) -> None:
     for pid in ended:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, 0)
-
-
-def _living() -> Iterator[tuple[int, int]]:
-    """Each process with its parent, but for those that have ended and were not waited for."""
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it ended meanwhile
-            # The name, in parentheses, may hold spaces and parentheses of its own.
-            state, parent = (folder / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[:2]
-            if state not in "ZX":
-                yield int(folder.name), int(parent)

@@ -1,14 +1,15 @@
 """A candidate's process with all that it starts, as the template that forked it sees them.
 
-Standard library only, for it lives in the template. Invariant: `end` and `sweep` return when nothing of it lives, however it was left."""
+Standard library and siblings only, for it lives in the template. Invariant: `end` and `sweep` return when nothing of it lives, however it was left."""
 
 import contextlib
 import os
 import signal
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+from evolve.sandbox.family import children
 
 _PEAK_UNIT = 1024 if sys.platform == "linux" else 1
 MEMORY = "used more memory than the program may have"
@@ -69,7 +70,7 @@ class Offspring:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)
             return
-        for pid in children():
+        for pid in children(os.getpid()):
             os.kill(pid, signal.SIGKILL)
 
     def _reap(self, which: int, options: int) -> bool:
@@ -107,26 +108,3 @@ def handle(pid: int) -> int:
         return os.pidfd_open(pid)
     except OSError:
         return -1
-
-
-def children() -> list[int]:
-    """The pids of this process's children, by /proc; where there is none, nothing is adopted and none can be left."""
-    own = os.getpid()
-    try:
-        with open(f"/proc/self/task/{own}/children") as listed:
-            return [int(pid) for pid in listed.read().split()]
-    except FileNotFoundError:  # a kernel without that file
-        return [pid for pid in _processes() if _parent(pid) == own]
-
-
-def _processes() -> list[int]:
-    return [int(folder.name) for folder in Path("/proc").glob("[0-9]*")]
-
-
-def _parent(pid: int) -> int:
-    try:
-        with open(f"/proc/{pid}/stat", errors="replace") as line:
-            # The name, in parentheses, may hold spaces and parentheses of its own.
-            return int(line.read().rpartition(")")[2].split()[1])
-    except (FileNotFoundError, ProcessLookupError):  # it ended meanwhile
-        return 0

@@ -19,6 +19,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from evolve.sandbox.family import PROCESSES, descendants
 from evolve.sandbox.inner import fresh, numeric
 from evolve.sandbox.inner.census import Census
 from evolve.sandbox.inner.inside import perform, rehearse
@@ -33,7 +34,7 @@ from evolve.sandbox.walls.confinement import FIRST_FREE, REPLIES, REQUESTS, Conf
 from evolve.sandbox.walls.namespaces import INSIDE, renew_network
 from evolve.sandbox.walls.tasks import threads
 from evolve.sandbox.walls.tmpfs import Tmpfs
-from evolve.sandbox.walls.watchdog import PROCESSES, Watch, descendants
+from evolve.sandbox.walls.watchdog import Watch
 
 _MESSAGE = 1 << 12
 _MOST_DESCRIPTORS = 4096

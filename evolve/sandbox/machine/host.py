@@ -22,8 +22,6 @@ SWITCHES = (
 )
 """Names below /proc/sys that decide who may make a user namespace; not every kernel has each."""
 _CONTAINER_MARKS = ("/.dockerenv", "/run/.containerenv")
-_LANDLOCK_CREATE_RULESET = 444
-_LANDLOCK_VERSION = 1
 _TRIAL_SECONDS = 20.0
 # The package is made by hand, without its `__init__.py`: the trial needs two of its modules.
 _TRIAL = """
@@ -113,7 +111,7 @@ def _landlock() -> tuple[int, str]:
     if version or not kernel.LINUX:
         return version, "" if version else "this system has none"
     try:
-        kernel.syscall("landlock_create_ruleset", _LANDLOCK_CREATE_RULESET, 0, 0, _LANDLOCK_VERSION)
+        landlock.told_version()
     except OSError as error:
         return 0, str(error.strerror)
     return 0, "what the kernel has cannot be used"

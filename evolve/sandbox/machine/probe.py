@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
 
-from evolve.sandbox.box import Box
 from evolve.sandbox.machine import host, memo, tryout
 from evolve.sandbox.machine.memo import Memo
 from evolve.sandbox.machine.offer import PAGE, Finding, Offer, offer
 from evolve.sandbox.machine.reach import closed_to_others, remedy
 from evolve.sandbox.machine.visible import paths_of
 from evolve.sandbox.means import PLAIN, Means
-from evolve.types import Level, Limits, SandboxError
+from evolve.types import Level, SandboxError
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +55,6 @@ def probe(task_python: str = "", *, fresh: bool = False) -> Found:
     if found.means == offered.means:
         kept.keep(key)
     return found
-
-
-def best_box(limits: Limits) -> Box:
-    """A box as strong as this machine has it."""
-    return Box(limits, means=probe().means)
 
 
 def tried(python: str, offered: Offer, failure: Callable[[Means], str]) -> Found:

@@ -13,13 +13,13 @@ from typing import Literal, TypeAlias
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
 from evolve.sandbox.walls import capabilities, landlock, seccomp
+from evolve.sandbox.walls.root import DEVICES
 from evolve.sandbox.walls.tasks import Room
 
 Job: TypeAlias = Literal["build", "run"]
 """`build` starts compilers, whatever the task grants; `run` is everything else."""
 
 REQUESTS, REPLIES, FIRST_FREE = 3, 4, 5
-_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that a template does not hear, though its candidates might send them."""
 _SIGNALS = 256
@@ -27,6 +27,10 @@ _SIGNALS = 256
 _SIGNALS_SCOPED = 6
 _TRUNCATE_HANDLED = 3
 """Versions of Landlock from which on it knows signals to others, and the truncation of files."""
+
+
+_OWN_THREADS = landlock.Rule("/proc/self/task", landlock.Right.READ_FILE | landlock.Right.WRITE_FILE, needed=False)
+"""A GPU's driver names its threads there. The folder is each process's own, so that no rule of the template's can be about it."""
 
 
 class Confinement:
@@ -82,6 +86,8 @@ class Confinement:
                 os._exit(1)
         os.chdir(self._start)
         if self._ruleset >= 0:
+            if self._jail.gpu:
+                landlock.add(self._ruleset, _OWN_THREADS, self._jail.landlock)
             landlock.enter(self._ruleset, self._jail.landlock)
         if self._filters:
             seccomp.enter(self._programs.get(job) or seccomp.program(self._filters[job], os.getpid()))
@@ -93,6 +99,8 @@ class Confinement:
         for which, most in self._limits.items():
             with contextlib.nullcontext() if LINUX else contextlib.suppress(ValueError, OSError):
                 resource.setrlimit(which, lowered(which, most))
+        if self._jail.gpu:
+            _let_lock_memory()
         resource.setrlimit(resource.RLIMIT_CPU, lowered(resource.RLIMIT_CPU, seconds))
         if self._jail.seccomp:
             resource.setrlimit(resource.RLIMIT_NPROC, lowered(resource.RLIMIT_NPROC, self._tasks))
@@ -131,6 +139,12 @@ def _limits(jail: Jail) -> Mapping[int, int]:
     return wanted
 
 
+def _let_lock_memory() -> None:
+    """As much as is permitted: a GPU's driver locks what it copies from. It counts as memory like any other."""
+    _, hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (hard, hard))
+
+
 def lowered(which: int, most: int) -> tuple[int, int]:
     """The limit `most`, or what is allowed here where that is less."""
     _, hard = resource.getrlimit(which)
@@ -158,7 +172,7 @@ def _rules(jail: Jail, writable: str) -> list[landlock.Rule]:
         landlock.Right.READ_DIR: jail.listed,
         landlock.LOOK: jail.readable,
         landlock.WRITE: (writable,),
-        landlock.NODE: (*_DEVICES, *jail.nodes),
+        landlock.NODE: (*DEVICES, *jail.nodes),
     }
     rules = [landlock.Rule(path, right, needed=False) for right, paths in rights.items() for path in paths]
     if jail.namespaces:

@@ -88,12 +88,17 @@ def version() -> int:
     if not kernel.LINUX:
         return 0
     try:
-        told = kernel.syscall("landlock_create_ruleset", _CREATE_RULESET, 0, 0, _TELL_VERSION)
+        told = told_version()
     except OSError as error:
         if error.errno in {errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM}:  # not built, not switched on, not allowed here
             return 0
         raise
     return next((abi for abi in range(min(told, NEWEST), 0, -1) if _is_taken(abi)), 0)
+
+
+def told_version() -> int:
+    """What the kernel says that its interface is; raises `OSError` with the reason where it has none."""
+    return kernel.syscall("landlock_create_ruleset", _CREATE_RULESET, 0, 0, _TELL_VERSION)
 
 
 def handled(abi: int) -> Right:
@@ -117,6 +122,11 @@ def prepare(rules: Iterable[Rule], abi: int, *, loopback: bool = False) -> int:
         os.close(ruleset)
         raise
     return ruleset
+
+
+def add(ruleset: int, rule: Rule, abi: int) -> None:
+    """One more rule, for those who enter from now on; `abi` as in `prepare`. Raises `OSError`."""
+    _grant(ruleset, rule, handled(abi))
 
 
 def enter(ruleset: int, abi: int = 1) -> None:

@@ -34,7 +34,8 @@ WRITABLE = "/candidate"
 """Holds all that candidates may write, each folder a mount of its own that is made anew; it stays itself, so that rules on it last."""
 SCRATCH = "/candidate/scratch"
 SHARED_MEMORY = "/candidate/shm"
-_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+"""What every candidate has of them."""
 _LINKS = {
     "/dev/fd": "/proc/self/fd",
     "/dev/stdin": "/proc/self/fd/0",
@@ -77,7 +78,7 @@ def enter(jail: Jail, user: int) -> Kept:
     shown = {Path(place): 0 for place in jail.shown} | {Path(place): MS_NOEXEC for place in jail.readable}
     for path in map(Path, jail.hidden):
         tree.hide(path, {place: flags for place, flags in shown.items() if place.is_relative_to(path)})
-    for path in map(Path, (*_DEVICES, *jail.nodes)):
+    for path in map(Path, (*DEVICES, *jail.nodes)):
         if path.exists():
             tree.bind_device(path)
     for name, target in _LINKS.items():

@@ -1,6 +1,6 @@
 """The memory that a template's candidates use together, looked at from outside where no control group bounds it.
 
-Standard library only, for it lives in the template; no thread: whoever waits for a candidate asks every 50 ms, so that about 100 MB more per core
+Standard library and siblings only, for it lives in the template; no thread: whoever waits for a candidate asks every 50 ms, so that about 100 MB more per core
 may be in use for a moment. What counts is anonymous and shared memory, swapped out or not, each page once however many processes
 have it, without what the template had before; and files in the folders that are memory. Memory that no process has mapped (in pipes, or in
 a memfd without a name) is not seen.
@@ -13,7 +13,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-PROCESSES = Path("/proc")
+from evolve.sandbox.family import PROCESSES
+
 _READ = 1 << 16
 _APPARENT = re.compile(rb"^(?:RssAnon|RssShmem|VmSwap):\s+(\d+) kB$", re.MULTILINE)
 _EXACT = re.compile(rb"^(Pss|Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB$", re.MULTILINE)
@@ -88,45 +89,6 @@ def filled(folders: Iterable[str]) -> int:
             continue
         total += (found.f_blocks - found.f_bfree) * found.f_frsize
     return total
-
-
-def descendants(pid: int, processes: Path = PROCESSES) -> list[int]:
-    """The pids of all that a process has started and that live, children of children too; in one walk, which may miss what is born
-    meanwhile."""
-    listed = Path(processes, str(pid), "task", str(pid), "children").exists()
-    every = {} if listed else _families(processes)
-    found: list[int] = []
-    waiting = [pid]
-    while waiting:
-        parent = waiting.pop()
-        children = _children(parent, processes) if listed else every.get(parent, [])
-        found += children
-        waiting += children
-    return found
-
-
-def _children(pid: int, processes: Path) -> list[int]:
-    """Every thread has children of its own."""
-    threads = _listed(f"{processes}/{pid}/task")
-    return [int(child) for thread in threads for child in _content(f"{processes}/{pid}/task/{thread}/children").split()]
-
-
-def _families(processes: Path) -> Mapping[int, list[int]]:
-    """The children by their parent, from all processes: for a kernel that does not list children."""
-    found: dict[int, list[int]] = {}
-    for name in filter(str.isdecimal, _listed(str(processes))):
-        # The name of the program, in parentheses, may hold spaces and parentheses of its own.
-        fields = _content(f"{processes}/{name}/stat").rpartition(b")")[2].split()
-        if fields:
-            found.setdefault(int(fields[1]), []).append(int(name))
-    return found
-
-
-def _listed(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)  # noqa: PTH208 names are wanted
-    except OSError:  # the process ended meanwhile
-        return []
 
 
 def _proportional(pid: int, processes: Path) -> tuple[int, int]:
