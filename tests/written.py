@@ -9,7 +9,6 @@ from evolve.config import settings_from
 from evolve.types import (
     Anchor,
     Axis,
-    Child,
     Constraint,
     Evaluation,
     EvaluatorSource,
@@ -139,8 +138,8 @@ class Written:
         }
         return Evaluation(Outcome.OK, **{**values, **fields})
 
-    def _settle(self, origin: Origin, program: Program | None, evaluation: Evaluation) -> Settled:
-        record = Record(self.next, origin, program.id if program else None, evaluation, Child(None).thought)
+    def _settle(self, origin: Origin, program: Program | None, evaluation: Evaluation, thought: str = "") -> Settled:
+        record = Record(self.next, origin, program.id if program else None, evaluation, thought)
         with self.campaign.log.transaction():
             if program is not None:
                 self.campaign.log.put_program(program, program.id)

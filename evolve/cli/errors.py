@@ -12,7 +12,7 @@ from typing import Any, TextIO
 import click
 
 from evolve.cli.options import DEBUG
-from evolve.cli.output import FACT, brief
+from evolve.cli.output import FACT, brief, quoted
 from evolve.cli.say import say
 from evolve.types import EvolveError
 
@@ -25,8 +25,9 @@ class Reported(click.ClickException):
     """An error on its way to the terminal; exit code 1."""
 
     def show(self, file: Any = None) -> None:
-        """One line on stderr."""
-        say(f"evolve: error: {brief(self.message, FACT)}", err=True)
+        """One line on stderr; what the message quotes in further lines is marked as such."""
+        first, *quotes = brief(self.message, FACT).split("\n")
+        say("\n".join([f"evolve: error: {first}", *map(quoted, quotes)]), err=True)
 
 
 def reported(call: Callable[[click.Context], Any], context: click.Context) -> Any:

@@ -9,7 +9,7 @@ from itertools import islice
 from evolve import report
 from evolve.campaign import Campaign
 from evolve.cli import wording
-from evolve.cli.output import brief, one_line
+from evolve.cli.output import CELL, brief, one_line, quoted
 from evolve.types import Outcome, RecordId
 
 _NUMBERS = 50
@@ -72,9 +72,9 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
         ("isolation", line.isolation),
         ("took", f"{wording.seconds(line.seconds)}, {wording.seconds(line.cpu_seconds)} of CPU in the candidate"),
         ("cached from", line.cached_from),
-        ("fingerprint", shown.fingerprint),
-        ("environment", shown.environment),
-        ("thought", shown.thought),
+        ("fingerprint", one_line(shown.fingerprint)),
+        ("environment", one_line(shown.environment)),
+        ("thought", quoted(shown.thought) if shown.thought else ""),
     ]
     return [(label, text) for label, text in rows if text]
 
@@ -84,7 +84,8 @@ def _why(shown: Shown) -> str:
     if shown.record.outcome == Outcome.OK.value:
         return ""
     lines = shown.feedback.strip().splitlines() or ["(no feedback)"]
-    return f"{lines[0]}\n--feedback prints the rest" if lines[1:] else lines[0]
+    first = brief(one_line(lines[0]), CELL)
+    return f"{first}\n--feedback prints the rest" if lines[1:] else first
 
 
 def _objectives(campaign: Campaign, line: report.RecordLine) -> str:

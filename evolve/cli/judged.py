@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from evolve import report
 from evolve.cli import wording
-from evolve.cli.output import facts, table
+from evolve.cli.output import facts, quoted, table
 from evolve.measuring import Measured
 from evolve.statistics import Pool, pooled
 from evolve.types import Fitness, Outcome, Task, TextId
@@ -120,7 +120,8 @@ def page(task: Task, rows: Sequence[Judged], cases: Sequence[Judged], found: Sum
     failed = [row for row in (*rows, *cases) if row.of == "program" and row.outcome != Outcome.OK]
     if failed:
         where = f"trial {failed[0].trial}" if not failed[0].case else f"case {failed[0].case}"
-        parts.append(f"why it failed ({where})\n{failed[0].feedback or '(no feedback)'}")
+        words = failed[0].feedback
+        parts.append(f"why it failed ({where})\n{quoted(words) if words else '(no feedback)'}")
     isolation = (rows[0].isolation if rows else "") or "unknown"
     return "\n\n".join([*parts, facts([*_facts(task.fitness, found), ("isolation", isolation)])])
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from evolve.cli.options import debug_option, json_option
+from evolve.sandbox import output as sandbox_output
 from evolve.sandbox.output import readable
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "harmless",
     "json_option",
     "one_line",
+    "quoted",
     "table",
 ]
 
@@ -30,6 +32,8 @@ CELL = 1000
 """Characters of a table's cell."""
 FACT = 10_000
 """Characters of a fact."""
+QUOTE = 1 << 16
+"""Characters of somebody else's words that are printed, such as an evaluator's feedback; the log has as much as the task keeps."""
 
 
 def emit(value: Any) -> None:
@@ -89,6 +93,11 @@ def harmless(text: str) -> str:
 def one_line(text: str) -> str:
     """A harmless text without line breaks, such as the path of a program's file."""
     return " ".join(harmless(text).split())
+
+
+def quoted(text: str, most: int = QUOTE) -> str:
+    """A program's words of any number of lines, in brief: each line behind a mark that no line of ours has."""
+    return sandbox_output.quoted(brief(text, most))
 
 
 def brief(text: str, most: int) -> str:

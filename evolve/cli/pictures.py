@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from evolve.campaign import Campaign
+from evolve.cli.output import CELL, brief, one_line
 from evolve.judge import Job, decode_report, encode_job
 from evolve.judge.executor import LocalExecutor
 from evolve.report import record_name, settled
@@ -47,7 +48,7 @@ def _drawn(campaign: Campaign, job: Job, name: str, means: Means) -> str:
         executor.describe()
         report = decode_report(executor.submit(job.id, encode_job(job)).result())
     if not report.drawing:
-        feedback = report.texts.get(TextId(report.evaluation.feedback), "").strip()
+        feedback = brief(one_line(report.texts.get(TextId(report.evaluation.feedback), "")), CELL)
         raise TaskError(
             f"the picture of {name} failed: {feedback or report.evaluation.outcome}. Do: mend @evaluate.draw"
         )

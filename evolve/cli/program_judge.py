@@ -20,7 +20,7 @@ from evolve.cli.errors import INTERRUPTED
 from evolve.cli.importing import read_files
 from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.judged import Judged, Summary, line, page, summary
-from evolve.cli.output import debug_option, emit, json_option
+from evolve.cli.output import debug_option, emit, json_option, one_line
 from evolve.cli.parameters import parameters
 from evolve.cli.say import say
 from evolve.judge import Job, LocalExecutor, Report, decode_report, encode_job
@@ -125,7 +125,7 @@ def _request(
     program = own_program(task, files)
     refused = refusal(task, program)
     if refused:
-        say(f"evolve: note: no campaign would take this program: {refused}", err=True)
+        say(f"evolve: note: no campaign would take this program: {one_line(refused)}", err=True)
     if seeds is None and (seconds is None or task.deterministic):
         seeds = 1 if task.deterministic else NOISY
     if held_out and not task.held_out:

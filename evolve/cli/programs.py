@@ -14,18 +14,16 @@ from evolve.campaign import Campaign, workspace
 from evolve.cli import evidence, importing, pictures, rulings, wording
 from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.nouns import noun
-from evolve.cli.output import brief, debug_option, emit, emit_all, emit_text, facts, json_option, one_line, table
+from evolve.cli.output import debug_option, emit, emit_all, emit_text, facts, json_option, one_line, quoted, table
 from evolve.cli.program_judge import judge_program
 from evolve.cli.references import opened
-from evolve.cli.say import say, say_exactly
+from evolve.cli.say import say, say_exactly, say_file
 from evolve.plugins import load
 from evolve.sandbox.means import PLAIN
 from evolve.types import ConfigError, Program, RecordId, TextId
 from evolve.types.suggest import did_you_mean
 
 SHOWN = 20
-FEEDBACK = 1 << 16
-"""Characters of an evaluator's feedback that are printed; the log has as much as the task keeps."""
 
 
 @noun
@@ -168,11 +166,10 @@ def _artifact(campaign: Campaign, number: RecordId, name: str) -> str:
 
 def _details(shown: evidence.Shown, *, code: bool, feedback: bool) -> None:
     if feedback:
-        say(f"\nfeedback\n{brief(shown.feedback, FEEDBACK) or '(none)'}")
+        say(f"\nfeedback\n{quoted(shown.feedback) if shown.feedback else '(none)'}")
     if code:
         for path, text in shown.files.items():
-            say(f"\n--- {one_line(path)}")
-            say_exactly(text)
+            say_file(path, text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from typing import IO, Any
 
 import click
 
-from evolve.cli.output import harmless
+from evolve.cli.output import CELL, brief, harmless, one_line
+from evolve.sandbox.output import BLANK
 
 
 def say(text: str, *, nl: bool = True, err: bool = False, file: IO[Any] | None = None) -> None:
@@ -16,8 +17,25 @@ def say(text: str, *, nl: bool = True, err: bool = False, file: IO[Any] | None =
 
 def say_exactly(text: str) -> None:
     """Prints a text that people look at for what it is, such as code, and how much of it cannot be shown."""
-    say(text, nl=not text.endswith("\n"))
     plain = text.replace("\r\n", "\n")
-    hidden = len(plain) - len(harmless(plain))
+    _say_lines(harmless(plain))
+    hidden = len(plain) - len(harmless(BLANK.sub("", plain)))
     if hidden > 0:
-        say(f"({hidden} characters that cannot be shown are left out; --json has all of it)", err=True)
+        say(
+            f"({hidden} characters that cannot be shown are left out, or are spaces here; --json has all of it)",
+            err=True,
+        )
+
+
+def say_file(path: str, text: str) -> None:
+    """Prints a program's file below a line with its path and how many lines it has, so that no line of the file passes for such a
+    line. They stand there without a mark, to be copied."""
+    shown = harmless(text)
+    count = shown.count("\n") + (not shown.endswith("\n")) if shown else 0
+    say(f"\n--- {brief(one_line(path), CELL)} ({count} line{'' if count == 1 else 's'})")
+    say_exactly(text)
+
+
+def _say_lines(shown: str) -> None:
+    if shown:
+        say(shown, nl=not shown.endswith("\n"))

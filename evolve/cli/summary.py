@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from evolve import report
 from evolve.campaign import Campaign
 from evolve.cli import wording
-from evolve.cli.output import facts
+from evolve.cli.output import CELL, brief, facts, one_line
 from evolve.loop import Ending
 from evolve.stop import Amount, Budget, duration
 from evolve.types import FROM_SCRATCH
@@ -83,12 +83,16 @@ def found_nothing(end: Ended) -> bool:
 
 def nothing_to_try(campaign: Campaign, end: Ended) -> str:
     """What to say of such a campaign; more budget would not help it."""
-    last = f" (the last one: {end.refusal})" if end.refusal else ""
+    last = f" (the last one: {_refusal(end)})" if end.refusal else ""
     return (
         f"campaign {end.campaign!r} found nothing to try: {', '.join(campaign.operator_names)} proposed nothing that could be "
         f"judged{last}. Do: give the seed numbers to tune or Python that may change, or name other operators with "
         f"--set 'operators.names=[...]'. Its log is kept: {end.log}"
     )
+
+
+def _refusal(end: Ended) -> str:
+    return brief(one_line(end.refusal), CELL)
 
 
 def closing_words(campaign: Campaign, end: Ended) -> str:
@@ -99,7 +103,7 @@ def closing_words(campaign: Campaign, end: Ended) -> str:
     waiting = f", {wording.waiting(end.left)}" if end.left else ""
     head = f"campaign {end.campaign} ended: {_REASONS[end.reason]} ({spent}{waiting})."
     if end.refusal:
-        head = f"{head}\nThe last proposal was not judged: {end.refusal}"
+        head = f"{head}\nThe last proposal was not judged: {_refusal(end)}"
     tally = report.Tally.of(campaign.state.history)
     rows = [
         *best_facts(campaign, end.best, end.front),

@@ -14,6 +14,7 @@ from evolve.judge import Description, Report, decode_report
 from evolve.loop.infrastructure import HOPELESS, Infrastructure
 from evolve.loop.jobs import Jobs, Work, proposal_origin
 from evolve.loop.proposing import Draft
+from evolve.sandbox.output import quoted, readable
 from evolve.statistics import noise_floor
 from evolve.store import EvaluationCache
 from evolve.types import (
@@ -242,13 +243,13 @@ def known_signatures(campaign: Campaign) -> dict[str, ProgramId]:
 
 
 def _noted(kind: type[EvolveError], what: str, report: Report, remedy: str) -> EvolveError:
-    """An error that quotes one line of a report's feedback, the root error of a traceback; all of it is the error's note."""
+    """An error that says one line of a report's feedback, the root error of a traceback; all of it, quoted, is the error's note."""
     feedback = report.texts.get(TextId(report.evaluation.feedback), "").strip() or "there is no feedback"
-    quoted = feedback.split("\n\n", 1)[0].rsplit("\n", 1)[-1].strip()
-    if "Do:" not in quoted:
-        quoted = f"{quoted.rstrip('.')}. Do: {remedy}; --debug shows all that is known"
-    error = kind(f"{what}: {quoted}")
-    error.add_note(feedback)
+    line = readable(feedback.split("\n\n", 1)[0].splitlines()[-1]).strip()
+    if "Do:" not in line:
+        line = f"{line.rstrip('.')}. Do: {remedy}; --debug shows all that is known"
+    error = kind(f"{what}: {line}")
+    error.add_note(quoted(feedback))
     return error
 
 

@@ -1,7 +1,7 @@
 """What a candidate prints and says: made fit to be read by people, terminals and models, and cut to a length.
 
-Invariant: what is readable shows all that it holds, in the order in which it is stored; however much is printed, a bounded number of
-bytes is held."""
+Invariant: what is readable shows all that it holds, in the order in which it is stored, and no line of what is quoted can be taken for
+one of ours; however much is printed, a bounded number of bytes is held."""
 
 import re
 import unicodedata
@@ -22,6 +22,11 @@ fillers, variation selectors, tags; and the joiners of hieroglyphs. All of it ca
 _NOBODYS = r"\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010ffff"
 """Private use, and what is no character."""
 _DROPPED = re.compile(f"[{_CONTROL}{_UNSEEN}{_NOBODYS}]")
+BLANK = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]")
+"""What looks like a space and is none: Unicode's other spaces (https://www.unicode.org/reports/tr44/#General_Category_Values, Zs), and
+the Braille pattern without a dot."""
+_QUOTE = "  │ "
+"""Begins each line that is quoted, and no line of ours."""
 _MARKS = 4
 """Marks that one letter may bear; more are a tower over the lines around."""
 _TOWER = re.compile(rf"[^\w\s\x00-\x7f]{{{_MARKS + 1},}}")
@@ -31,9 +36,15 @@ _LINE = 2000
 
 def readable(text: str) -> str:
     """`text` without terminal sequences, control characters (but new lines and tabs), what is not seen, what means nothing to others,
-    half surrogates, and towers of marks. Every line break is a new line."""
+    half surrogates, and towers of marks. Every line break is a new line, every blank a space."""
     text = _DROPPED.sub("", _SEQUENCE.sub("", _LINES.sub("\n", text)))
-    return text if text.isascii() else _TOWER.sub(_lower, text)
+    return text if text.isascii() else _TOWER.sub(_lower, BLANK.sub(" ", text))
+
+
+def quoted(text: str) -> str:
+    """`text` as somebody else's words: readable, each line behind a mark that no line of ours has, so that none passes for ours."""
+    lines = "\n".join(map(readable, text.split("\n"))).split("\n")
+    return "\n".join(f"{_QUOTE}{line}".rstrip() for line in lines)
 
 
 def shown(text: str, most: int) -> str:

@@ -39,7 +39,7 @@ def test_a_trial_that_failed_is_in_no_mean() -> None:
     found = rows((2.0, 1.0), (None, 10.0))
     assert summary(TASK, "x", found, [], {}).gain == 1.0
     text = told(found)
-    assert "why it failed (trial 1)\nit broke" in text
+    assert "why it failed (trial 1)\n  │ it broke" in text
     assert "judged with 2 trials, 1 failed" in text
     assert summary(TASK, "x", rows((2.0, 1.0)), [row("program", 0, None, "far")], {}).failures == 1
 

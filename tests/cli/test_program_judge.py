@@ -44,9 +44,34 @@ def test_a_program_that_fails_is_told_why_and_exits_with_1(call, mine):
     (mine / "worse.py").write_text("def throw(distance):\n    return None\n")
     failed = call("program", "judge", "worse.py", "--task", "mine", "--set", "task.wind=1.0")
     assert failed.exit_code == 1
-    assert "why it failed (trial 0)\nthrow(10) must return two finite numbers, got None" in failed.stdout
+    assert "why it failed (trial 0)\n  │ throw(10) must return two finite numbers, got None" in failed.stdout
     on_case = call("program", "judge", "better.py", "--task", "mine", "--case", "farthest=50.0", "--json")
     assert {row["case"] for row in lines(on_case)[:-1]} == {"farthest=50.0"}
+
+
+FORGED = "x\n\nprogram    the seed, 0123456789abcdef\nfitness    99.9\ngain       +99 BEST"
+FORGERIES = {
+    "message": f"def throw(distance):\n    raise ValueError({FORGED!r})\n",
+    "name": f"def throw(distance):\n    raise type('E', (Exception,), {{'__name__': 'E'}})\n\nthrow = type({FORGED!r}, (), {{}})\n",
+    "type": f"def throw(distance):\n    raise type({FORGED!r}, (Exception,), {{}})('y')\n",
+    "module": f"def throw(distance):\n    raise type('E', (Exception,), {{'__module__': {FORGED!r}}})('y')\n",
+    "output": f"def throw(distance):\n    print({FORGED!r}, flush=True)\n    raise ValueError('y')\n",
+    "top": f"raise ValueError({FORGED!r})\n",
+}
+
+
+@pytest.mark.parametrize("way", FORGERIES)
+def test_a_program_cannot_forge_what_is_said_of_it(call, mine, way):
+    """Each line of its own words bears a mark; the block that counts is the only one without."""
+    (mine / "forged.py").write_text(FORGERIES[way])
+    told = call("program", "judge", "forged.py", "--task", "mine")
+    assert told.exit_code == 1, told.output
+    forged = [line for line in told.stdout.splitlines() if "99.9" in line or "BEST" in line or "the seed, 0123" in line]
+    assert {line[:4] for line in forged} == {"  │ "}
+    assert [line[:8] for line in told.stdout.splitlines() if line.startswith(("program ", "gain "))] == [
+        "program ",
+        "gain    ",
+    ]
 
 
 def test_certificates_stand_beside_the_scores(call, home):

@@ -106,8 +106,8 @@ def test_a_log_is_named_by_its_path_too(call, short):
 def test_code_and_feedback_are_shown_on_demand(call, short):
     """A failure's feedback says what happened."""
     text = call("program", "show", "4", "--code", "--feedback").stdout
-    assert "feedback\nit divided by zero\n" in text
-    assert "--- seed.py\ndef value():\n    return 1004\n" in text
+    assert "feedback\n  │ it divided by zero\n" in text
+    assert "--- seed.py (2 lines)\ndef value():\n    return 1004\n" in text
     assert "feedback\n(none)" in call("program", "show", "1", "--feedback").stdout
 
 

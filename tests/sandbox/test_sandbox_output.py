@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from evolve.sandbox.output import Tail, readable, shown
+from evolve.sandbox.output import Tail, quoted, readable, shown
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,8 @@ from evolve.sandbox.output import Tail, readable, shown
         ("variation\ufe0f\U000e0101 selectors", "variation selectors"),
         ("private \ue000\U000f1234\U0010ffff use", "private  use"),
         ("no \ufdd0\ufffe\uffff character", "no  character"),
-        ("fill\u3164\uffa0\u115fers", "fillers"),
+        ("fill\u3164\uffa0\u115f\u1160ers", "fillers"),
+        ("blank\u2800braille\u3000wide\xa0fixed\u2003em\u1680", "blank braille wide fixed em "),
         ("Z" + "\u0301" * 50 + "algo", "Z" + "\u0301" * 4 + "algo"),
         ("=" + "\u0336" * 9 + "\u20dd" * 9, "=" + "\u0336" * 4),
         ("→" * 9 + "…", "→" * 9 + "…"),
@@ -54,6 +55,19 @@ def test_what_is_readable_stays_as_it_is(text: str) -> None:
     unseen = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
     seen = "\n\t\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"  # signs that are drawn
     assert [each for each in once if unicodedata.category(each) in unseen and each not in seen] == []
+    assert [each for each in once if unicodedata.category(each) == "Zs" and each != " "] == []
+
+
+@settings(max_examples=200, deadline=None)
+@given(some.text(some.characters() | some.sampled_from("\x1b\x9d[]│ \r\n\x0b\x85\u2028\u2029"), max_size=40))
+def test_every_line_of_what_is_quoted_bears_the_mark(text: str) -> None:
+    """However lines are told apart by whoever reads it."""
+    assert [line for line in quoted(text).splitlines() if not line.startswith("  │")] == []
+
+
+def test_what_is_quoted_keeps_its_lines() -> None:
+    """Empty ones too; what one begins for a terminal hides nothing of the next."""
+    assert quoted("a\n\n  b \x1b]0;\n") == "  │ a\n  │\n  │   b\n  │"
 
 
 def test_a_long_line_is_cut() -> None:
