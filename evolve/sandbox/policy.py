@@ -4,6 +4,7 @@ Judge side. Invariant: whatever a task grants, the engine, its tasks and its log
 
 import os
 from collections.abc import Iterable
+from functools import reduce
 from pathlib import Path
 
 from evolve.sandbox.jail import Jail
@@ -27,7 +28,9 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hi
     grants, boxed = limits.grants, means.seccomp
     if grants.network == "loopback" and boxed and not means.namespaces:
         raise SandboxError(f"the task grants its candidates the network `loopback`, and here {_NETWORKLESS}")
-    found = _closed(paths_of(python), hidden) if boxed else Visible((), ())
+    found = Visible((), ())
+    if boxed:
+        found = reduce(Visible.closing, hidden, paths_of(python))
     if user >= 0 and not means.namespaces:
         _check_reachable(python, found)
     open_places, listed = (found.visible, ()) if means.namespaces else found.pieces()
@@ -60,16 +63,6 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hi
         loopback=grants.network == "loopback",
         template=grants.template,
     )
-
-
-def _closed(found: Visible, hidden: Iterable[str]) -> Visible:
-    """What is visible without what is hidden, folder by folder where an interpreter lies in one of them, as an environment in a task's
-    folder does."""
-    for place in map(Path, hidden):
-        needed = [path for path in map(Path, found.visible) if path.is_relative_to(place.resolve())]
-        inner = [entry for entry in place.iterdir() if not any(path.is_relative_to(entry.resolve()) for path in needed)]
-        found = found.hiding(*map(os.fspath, inner if needed else [place]))
-    return found
 
 
 def _readable(grants: Grants, means: Means) -> tuple[str, ...]:

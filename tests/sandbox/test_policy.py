@@ -165,3 +165,88 @@ def test_what_is_granted_is_read_and_what_lies_beside_it_is_not(open_folder: Pat
         numbers, *others = session.call("look", paths)
     assert numbers == "1 2 3"
     assert set(others) <= {"FileNotFoundError", "PermissionError"}
+
+
+def environment(folder: Path, base: str) -> Path:
+    """A virtual environment by hand, which every Python can be the base of; its interpreter."""
+    version = subprocess.run(
+        [base, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").symlink_to(os.path.realpath(base))
+    (folder / f"lib/python{version}/site-packages").mkdir(parents=True)
+    home = Path(os.path.realpath(base)).parent
+    (folder / "pyvenv.cfg").write_text(f"home = {home}\ninclude-system-site-packages = false\nversion = {version}\n")
+    return folder / "bin" / "python"
+
+
+def site(python: Path) -> Path:
+    """Where an environment's packages lie."""
+    (found,) = python.parent.parent.glob("lib/python*/site-packages")
+    return found
+
+
+def means_of(level: Level) -> Means:
+    """This machine's best means of a level."""
+    had = probe().means
+    means = had if level is Level.STRICT else replace(had, namespaces=False)
+    if means.level is not level:
+        pytest.skip(f"this machine reaches {had.level}")
+    return means
+
+
+ANYWHERE = """
+import importlib
+def look(paths):
+    found = []
+    for path in paths:
+        try:
+            with open(path) as file:
+                found.append(file.read())
+        except OSError as error:
+            found.append(type(error).__name__)
+    for name in ("evaluator", "helper", "inner"):
+        try:
+            found.append(importlib.import_module(name).__file__)
+        except (ImportError, OSError) as error:
+            found.append(type(error).__name__)
+    return found
+"""
+REFUSED = {"FileNotFoundError", "PermissionError", "ModuleNotFoundError"}
+
+
+@pytest.mark.parametrize("level", [Level.STRICT, Level.STANDARD])
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_task_on_the_interpreters_path_stays_hidden(open_folder: Path, level: Level, inside: bool) -> None:
+    """By a line of a .pth file, by setuptools' hook, and whether or not the environment lies in the task's folder."""
+    means = means_of(level)
+    task = open_folder / "task"
+    for name in ("helper/__init__.py", "inner/__init__.py", "evaluator.py", "cases/first.py"):
+        (task / name).parent.mkdir(parents=True, exist_ok=True)
+        (task / name).write_text("secret = 1\n")
+    python = environment((task if inside else open_folder) / ".venv", reachable(means))
+    (site(python) / "project.pth").write_text(f"{task}\nimport __editable___inner_finder\n")
+    (site(python) / "__editable___inner_finder.py").write_text(f"MAPPING = {{'inner': {str(task / 'inner')!r}}}\n")
+    (site(python) / "installed.py").write_text("")
+    paths = [str(task / name) for name in ("evaluator.py", "helper/__init__.py", "inner/__init__.py", "cases/first.py")]
+    limits = Limits(preload=("installed",))
+    box = Box(limits, str(python), means=means, hidden=(str(task),))
+    with closing(box), box.open(Program({"seed.py": ANYWHERE}), "seed", 10.0) as session:
+        assert set(session.call("look", paths)) <= REFUSED
+
+
+@pytest.mark.parametrize("level", [Level.STRICT, Level.STANDARD])
+def test_a_tasks_programs_on_path_open_nothing_of_it(
+    open_folder: Path, level: Level, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does a folder of libraries there."""
+    means = means_of(level)
+    for name in ("bin", "lib", "more"):
+        (open_folder / name).mkdir()
+        (open_folder / name / "evaluator.py").write_text("secret")
+    monkeypatch.setenv("PATH", f"{open_folder / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(open_folder / "more"))
+    box = Box(Limits(), reachable(means), means=means, hidden=(str(open_folder),))
+    with closing(box), box.open(Program({"seed.py": ANYWHERE}), "seed", 10.0) as session:
+        found = session.call("look", [str(open_folder / name / "evaluator.py") for name in ("bin", "lib", "more")])
+    assert set(found) <= REFUSED

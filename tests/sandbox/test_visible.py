@@ -283,3 +283,53 @@ def test_the_systems_own_folders_are_visible_as_links_or_folders() -> None:
     """As this system has them."""
     found = set(paths_of(sys.executable, PATH).visible)
     assert {place for place in SYSTEM if Path(place).exists()} <= found
+
+
+def test_of_a_closed_folder_the_interpreters_own_parts_are_visible(tmp_path: Path) -> None:
+    """However deep they lie in it; modules, tools and libraries that lie there are not, nor may they be listed."""
+    task = tmp_path / "task"
+    venv.create(task / "environments" / "one", symlinks=True, with_pip=False)
+    made(task, "helper", "bin", "lib", "environments/two/lib", "environments/one/src")
+    for name in ("helper/__init__.py", "evaluator.py", "environments/notes.py"):
+        (task / name).write_text("")
+    (task / "linked").symlink_to("/usr")
+    own = task / "environments" / "one"
+    (site(own) / "project.pth").write_text(f"{task}\n{task / 'environments'}\n")
+    variables = {"PATH": f"/usr/bin:{task / 'bin'}", "LD_LIBRARY_PATH": str(task)}
+    found = paths_of(str(own / "bin" / "python"), variables).closing(str(task))
+    inside = {str(Path(place).relative_to(task)) for place in found.visible if Path(place).is_relative_to(task)}
+    assert inside - {"environments/one/lib64"} == {
+        f"environments/one/{name}" for name in ("bin", "include", "lib", "pyvenv.cfg")
+    }
+    closed = {str(Path(place).relative_to(task)) for place in found.hidden if Path(place).is_relative_to(task)}
+    assert closed == {
+        "helper",
+        "bin",
+        "lib",
+        "evaluator.py",
+        "environments/two",
+        "environments/notes.py",
+        "environments/one/src",
+    }
+    assert found.listed == ()
+
+
+def test_a_closed_folder_without_an_interpreter_is_hidden_as_one(environment: Path, tmp_path: Path) -> None:
+    """Also one that is not there yet."""
+    (site(environment) / "project.pth").write_text(f"{made(tmp_path / 'task', 'package')}\n")
+    (tmp_path / "task" / "package" / "__init__.py").write_text("")
+    found = paths_of(str(environment / "bin" / "python"), PATH)
+    assert str(tmp_path / "task" / "package") in found.visible
+    closed = found.closing(str(tmp_path / "task")).closing(str(tmp_path / "later"))
+    assert {str(tmp_path / "task"), str(tmp_path / "later")} <= set(closed.hidden)
+    assert [place for place in closed.visible if "task" in Path(place).parts] == []
+
+
+def test_an_environment_behind_a_link_in_a_closed_folder_is_visible(environment: Path, tmp_path: Path) -> None:
+    """What other links there lead to is not hidden for it."""
+    task = made(tmp_path / "task", "cases")
+    (task / ".venv").symlink_to(environment)
+    found = paths_of(str(task / ".venv" / "bin" / "python"), PATH).closing(str(task))
+    assert {str(task / ".venv"), str(environment / "lib")} <= set(found.visible)
+    assert not any(is_below(environment, {Path(place)}) for place in found.hidden)
+    assert str(task / "cases") in found.hidden

@@ -68,16 +68,31 @@ print("\\n" + json.dumps({
 class Visible:
     """Absolute paths. `visible`: folders with all that is in them, files, and links. A link is there for itself alone: what it leads to has
     an entry of its own, or lies in one. No entry lies in another. `hidden`: what may not be seen, in one of them or not. `listed`: folders that
-    modules are looked for in, of which nothing is visible but some entries."""
+    modules are looked for in, of which nothing is visible but some entries. `own`: the parts of the system and of the interpreter, and the
+    links to them; `modules`: the folders and packages that it imports from."""
 
     visible: tuple[str, ...]
     hidden: tuple[str, ...]
     listed: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
 
     def hiding(self, *places: str) -> "Visible":
-        """This with more that may not be seen: a task's own folder, or where logs are kept."""
+        """This with more that may not be seen."""
         more = (Path(os.path.realpath(place)) for place in places)
         return replace(self, hidden=_texts(outermost({*map(Path, self.hidden), *more})))
+
+    def closing(self, folder: str) -> "Visible":
+        """This without what lies in a folder, such as a task's own or where logs are kept, but for the interpreter's own parts in it:
+        modules, tools and libraries that lie there are seen by nobody, whatever names them."""
+        place = Path(os.path.realpath(folder))
+        own = frozenset(path for path in map(Path, self.own) if place in path.parents)
+        seen, listed = (
+            {path for path in map(Path, paths) if not is_below(path, {place}) or is_below(path, own)}
+            for paths in (self.visible, self.listed)
+        )
+        left = replace(self, visible=_texts(outermost(seen | own)), listed=_texts(listed))
+        return left.hiding(*map(str, _around(place, own)))
 
     def pieces(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """For a box that can open but not cover: what is open with all that is in it, and the folders around what is hidden, which may be
@@ -123,10 +138,11 @@ def _paths_of(python: str, programs: str, libraries: str) -> Visible:
     parts = [part for prefix in prefixes for part in _parts(prefix)]
     loose = _loose(answer["folders"], parts, engines)
     loaded = {str(Path(path).parent) for path in answer["libraries"]}
+    own = [*map(Path, (*SYSTEM, *_STORES, *_LOADING, *answer["programs"])), *parts]
     wanted = [
-        *map(Path, (*SYSTEM, *_STORES, *_LOADING, *answer["programs"], *answer["editable"], *loaded, *_configured())),
+        *own,
+        *map(Path, (*answer["editable"], *loaded, *_configured())),
         *Path("/etc").glob("python3*"),
-        *parts,
         *(module for folder in loose for module in _modules(folder)),
         *(part for folder in _folders(programs) for part in _tools(folder)),
         *_folders(libraries),
@@ -136,7 +152,23 @@ def _paths_of(python: str, programs: str, libraries: str) -> Visible:
     hidden = {*engines, *_real(answer["plugins"]), *installed}
     hidden |= {place for engine in engines if is_below(engine.parent, real) for place in _beside(engine, real)}
     alone = {link for link in links if not is_below(link, real)}
-    return Visible(_texts(outermost(real) | alone), _texts(outermost(hidden)), _texts(_real(map(str, loose))))
+    return Visible(
+        visible=_texts(outermost(real) | alone),
+        hidden=_texts(outermost(hidden)),
+        listed=_texts(_real(map(str, loose))),
+        own=_texts(set().union(*_resolved(own))),
+        modules=_texts(_real((*answer["folders"], *answer["editable"]))),
+    )
+
+
+def _around(place: Path, own: frozenset[Path]) -> Iterator[Path]:
+    """`place`, or where some of `own` lie in it, all else that it holds. A link there opens nothing, and what it leads to may be needed."""
+    if not any(place in path.parents for path in own):
+        yield place
+        return
+    for entry in place.iterdir():
+        if entry not in own and not entry.is_symlink():
+            yield from _around(entry, own)
 
 
 def _asked(python: str, programs: str, libraries: str) -> dict[str, list[str]]:
