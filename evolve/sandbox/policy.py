@@ -8,6 +8,7 @@ from functools import reduce
 from pathlib import Path
 
 from evolve.sandbox.jail import Jail
+from evolve.sandbox.machine.reach import closed_to_others, remedy
 from evolve.sandbox.machine.visible import Visible, paths_of, with_links
 from evolve.sandbox.means import Means
 from evolve.types import Grants, Limits, SandboxError
@@ -31,8 +32,8 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hi
     found = Visible((), ())
     if boxed:
         found = reduce(Visible.closing, hidden, paths_of(python))
-    if user >= 0 and not means.namespaces:
-        _check_reachable(python, found)
+    if user >= 0:
+        _check_reachable(python, found, private=means.namespaces)
     open_places, listed = (found.visible, ()) if means.namespaces else found.pieces()
     return Jail(
         home=home,
@@ -73,9 +74,16 @@ def _readable(grants: Grants, means: Means) -> tuple[str, ...]:
     return (*places, *(_GPU_READABLE if grants.gpu else ()))
 
 
-def _check_reachable(python: str, found: Visible) -> None:
-    """Candidates are another user than the judge here, and have no file tree of their own: what they run must be open to everybody."""
-    for place in (os.path.realpath(python), *found.visible):
+def _check_reachable(python: str, found: Visible, *, private: bool) -> None:
+    """Candidates are another user than the judge here: what they run must be open to everybody, and where they have no file tree that is
+    `private`, the way to it as well."""
+    closed = closed_to_others(found, private=private)
+    if closed:
+        raise SandboxError(
+            f"candidates cannot use {python!r} as it is installed: users other than root may not read all of {closed[0]}, and candidates are a "
+            f"user of their own. Do: {remedy(closed)}"
+        )
+    for place in () if private else (os.path.realpath(python), *found.visible):
         for folder in reversed(Path(place).parents):
             if not folder.stat().st_mode & 0o001:
                 raise SandboxError(

@@ -250,3 +250,16 @@ def test_a_tasks_programs_on_path_open_nothing_of_it(
     with closing(box), box.open(Program({"seed.py": ANYWHERE}), "seed", 10.0) as session:
         found = session.call("look", [str(open_folder / name / "evaluator.py") for name in ("bin", "lib", "more")])
     assert set(found) <= REFUSED
+
+
+@pytest.mark.parametrize("means", [STRICT, STANDARD])
+def test_an_environment_that_others_may_not_read_is_refused_with_the_remedy(open_folder: Path, means: Means) -> None:
+    """Programs would be told that its modules are not there. Who is the judge itself can read them."""
+    python = environment(open_folder / ".venv", reachable(STANDARD))
+    (site(python) / "installed").mkdir(mode=0o700)
+    wanted = rf"may not read all of {site(python)}, .*\. Do: `chmod -R o\+rX {site(python)}`"
+    with pytest.raises(SandboxError, match=wanted):
+        made(means=means, user=60_000, python=str(python))
+    made(means=means, python=str(python))
+    (site(python) / "installed").chmod(0o755)
+    made(means=means, user=60_000, python=str(python))

@@ -1,6 +1,7 @@
 """The best means that hold."""
 
 import sys
+import venv
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from evolve.sandbox.machine import probe as module
 from evolve.sandbox.machine import tryout
 from evolve.sandbox.machine.host import Host
+from evolve.sandbox.machine.identity import can_choose
 from evolve.sandbox.machine.offer import offer
 from evolve.sandbox.machine.probe import probe, tried, weaker_and_weaker
 from evolve.sandbox.means import PLAIN, Means
@@ -120,3 +122,17 @@ def test_this_machine_is_probed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     assert (found.python, found.level) == (sys.executable, found.means.level)
     assert tryout.failure(found.means) == ""
     assert (found.missing == ()) == (found.level is Level.STRICT)
+
+
+@pytest.mark.skipif(not can_choose(), reason="candidates are who the engine is")
+def test_an_interpreter_that_others_may_not_read_is_told_with_the_remedy(tmp_path: Path) -> None:
+    """No means hold with it, so that nobody takes its closed files for a fault of programs."""
+    venv.create(tmp_path / "env", symlinks=True, with_pip=False)
+    (site,) = (tmp_path / "env").glob("lib/python*/site-packages")
+    (site / "installed").mkdir(mode=0o700)
+    found = probe(str(tmp_path / "env" / "bin" / "python"), fresh=True)
+    told = {finding.mean: finding for finding in found.findings}["interpreter"]
+    assert (found.level, told.had, told.remedy) == (Level.REDUCED, False, f"`chmod -R o+rX {site}`")
+    assert f"may not read all of {site}, " in told.cause
+    assert [finding.mean for finding in found.findings if not finding.had] == ["interpreter"]
+    assert probe(str(tmp_path / "env" / "bin" / "python")) == found  # and nothing was kept that says otherwise

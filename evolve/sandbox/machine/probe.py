@@ -14,6 +14,8 @@ from evolve.sandbox.box import Box
 from evolve.sandbox.machine import host, memo, tryout
 from evolve.sandbox.machine.memo import Memo
 from evolve.sandbox.machine.offer import PAGE, Finding, Offer, offer
+from evolve.sandbox.machine.reach import closed_to_others, remedy
+from evolve.sandbox.machine.visible import paths_of
 from evolve.sandbox.means import PLAIN, Means
 from evolve.types import Level, Limits, SandboxError
 
@@ -49,7 +51,8 @@ def probe(task_python: str = "", *, fresh: bool = False) -> Found:
     key = memo.key(python, facts, offered.means)
     if not fresh and kept.has(key):
         return Found(python, offered.means, offered.findings)
-    found = tried(python, offered, lambda means: tryout.failure(means, python))
+    left = _usable(offered, python) if facts.chooses_user else offered
+    found = tried(python, left, lambda means: tryout.failure(means, python))
     if found.means == offered.means:
         kept.keep(key)
     return found
@@ -70,6 +73,20 @@ def tried(python: str, offered: Offer, failure: Callable[[Means], str]) -> Found
     raise SandboxError(
         f"no candidate runs in {python}, not even a harmless one: {reasons[PLAIN]}. Do: try that Python by hand"
     )
+
+
+def _usable(offered: Offer, python: str) -> Offer:
+    """What is offered to candidates who are another user: what makes them one is of no use where their interpreter is closed to others. Of
+    editable packages the box will say it, which knows what of them is hidden."""
+    try:
+        closed = closed_to_others(paths_of(python), private=offered.means.namespaces, loose=False)
+    except SandboxError:  # the trial says it
+        return offered
+    if not closed:
+        return offered
+    cause = f"users other than root may not read all of {closed[0]}, and candidates are another user"
+    told = Finding("interpreter", False, cause=cause, remedy=remedy(closed))
+    return Offer(PLAIN, tuple(told if one.mean == told.mean else one for one in offered.findings))
 
 
 def weaker_and_weaker(best: Means) -> Iterator[Means]:

@@ -23,7 +23,7 @@ _ENGINE = Path(__file__).resolve().parents[2]
 _LOADING = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
 _PARTS = ("bin", "include", "lib", "lib32", "lib64", "libexec", "nvvm", "targets", "pyvenv.cfg", "*-linux-gnu*")
 """What an interpreter, its libraries and compilers need of the folder that they are installed in, and no more of it."""
-_MODULES = (".py", ".pyc", ".so")
+MODULES = (".py", ".pyc", ".so")
 _SITES = ("lib*/python3*/site-packages", "lib*/python3*/dist-packages", "local/lib*/python3*/*-packages")
 _PATIENCE = 60.0
 _SHOWN = 300
@@ -265,7 +265,7 @@ def _modules(folder: Path) -> Iterator[Path]:
         if place.is_dir():
             if (place / "__init__.py").is_file() or (folder.name == "src" and place.name.isidentifier()):
                 yield place
-        elif place.suffix in _MODULES:
+        elif place.suffix in MODULES:
             yield place
 
 
