@@ -54,7 +54,7 @@ def main(spawner: int) -> None:
 def _box(charge: Charge) -> Box:
     task = charge.task
     # Of a task in one file, what lies beside it is as little the candidates' business.
-    return Box(task.limits, context=task.context, means=charge.means, hidden=(task.folder,))
+    return Box(task.limits, context=task.context, means=charge.means, hidden=(task.folder, *charge.hidden))
 
 
 def serve(sock: socket.socket, make_box: Callable[[Charge], Sandbox] = _box) -> None:

@@ -3,6 +3,17 @@
 from evolve.campaign.campaign import Campaign, stream
 from evolve.campaign.history import Past
 from evolve.campaign.state import Difference, State, Step
-from evolve.campaign.workspace import campaigns, existing_path, workspace
+from evolve.campaign.workspace import campaigns, existing_path, logs, workspace
 
-__all__ = ["Campaign", "Difference", "Past", "State", "Step", "campaigns", "existing_path", "stream", "workspace"]
+__all__ = [
+    "Campaign",
+    "Difference",
+    "Past",
+    "State",
+    "Step",
+    "campaigns",
+    "existing_path",
+    "logs",
+    "stream",
+    "workspace",
+]

@@ -2,6 +2,7 @@
 
 Invariant: nothing is made before a campaign is."""
 
+import glob
 import os
 import re
 from collections.abc import Iterator
@@ -47,6 +48,14 @@ def log_path(home: Path, name: str) -> Path:
             f"a campaign's name is letters, digits, dots, dashes and underscores (at most 100), got {name!r}. Do: choose another"
         )
     return home / "archive" / "campaigns" / f"{name}.db"
+
+
+def logs(home: Path, log: Path | None = None) -> tuple[str, ...]:
+    """What no candidate may see: all that a workspace keeps, there yet or not, and with a log that lies elsewhere its own files."""
+    archive = home.absolute() / "archive"
+    outside = log is not None and not log.resolve().is_relative_to(archive.resolve())
+    beside = log.absolute().parent.glob(f"{glob.escape(log.name)}*") if log is not None and outside else ()
+    return (str(archive), *sorted(map(str, beside)))
 
 
 def new_path(home: Path, task: str, name: str | None) -> Path:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from evolve.campaign import Campaign, existing_path, workspace
+from evolve.campaign import Campaign, existing_path, logs, workspace
 from evolve.campaign.campaign import settings_of, task_of
 from evolve.campaign.requests import Add
 from evolve.cli import wording
@@ -171,7 +171,7 @@ def _judge(log: Path, wish: Wish, step: int) -> None:
             if not added:
                 return
             means = for_campaign(campaign, wish, brought=True).means
-            with closing(LocalExecutor(campaign.task, 1, means=means)) as executor:
+            with closing(LocalExecutor(campaign.task, 1, means=means, hidden=logs(workspace(), log))) as executor:
                 ending = finish(campaign, executor, executor.describe(), Silent(), added)
     except Locked:
         return

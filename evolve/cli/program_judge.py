@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 import evolve.task
-from evolve.campaign import workspace
+from evolve.campaign import logs, workspace
 from evolve.changes import matches, refusal
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.importing import read_files
@@ -98,7 +98,7 @@ def judge_program(
     release = load().evaluator_release(request.task.evaluator)
     means, slots = confined(request.task, wished(sandbox)).means, usable_cores()
     with (
-        closing(LocalExecutor(request.task, slots, means=means)) as executor,
+        closing(LocalExecutor(request.task, slots, means=means, hidden=logs(workspace()))) as executor,
         _cache(fresh or release is None) as cache,
     ):
         measuring = Measuring(request.task, executor, executor.describe(), slots, cache, release or "")

@@ -10,7 +10,7 @@ import click
 
 import evolve.task
 from evolve import report
-from evolve.campaign import Campaign, workspace
+from evolve.campaign import Campaign, logs, workspace
 from evolve.campaign.rejudging import Rejudging, begin, planned
 from evolve.cli import summary, wording
 from evolve.cli.display import watching
@@ -118,7 +118,8 @@ def _time(seconds: float) -> str:
 
 def _judge(campaign: Campaign, plan: Rejudging, means: Means, *, as_json: bool) -> None:
     former = report.best(campaign)
-    with closing(LocalExecutor(plan.task, campaign.settings.judges, means=means)) as executor:
+    hidden = logs(workspace(), campaign.log.path)
+    with closing(LocalExecutor(plan.task, campaign.settings.judges, means=means, hidden=hidden)) as executor:
         judges = executor.describe()
         with campaign.log.transaction():
             steps = begin(campaign, plan)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 import evolve.loop
-from evolve.campaign import Campaign, workspace
+from evolve.campaign import Campaign, logs, workspace
 from evolve.cli import dry_run, summary
 from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED
@@ -63,9 +63,10 @@ def _begin(plan: Plan, *, rehearse: bool, as_json: bool) -> None:
         _show(plan, _confined(plan), as_json=as_json)
         return
     found = _confined(plan)
-    with closing(LocalExecutor(plan.task, plan.settings.judges, means=found.means)) as executor:
+    home = workspace()
+    with closing(LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=logs(home))) as executor:
         judges = executor.describe()
-        with Campaign.create(plan.settings, plan.task, plan.plugins, workspace(), plan.name) as campaign:
+        with Campaign.create(plan.settings, plan.task, plan.plugins, home, plan.name) as campaign:
             _search(campaign, executor, judges, found.line, as_json=as_json)
 
 
@@ -76,7 +77,8 @@ def _go_on(plan: Plan, campaign: Campaign, *, rehearse: bool, as_json: bool) -> 
     if rehearse:
         _show(plan, found, as_json=as_json)
         return
-    with closing(LocalExecutor(plan.task, plan.settings.judges, means=found.means)) as executor:
+    hidden = logs(workspace(), campaign.log.path)
+    with closing(LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=hidden)) as executor:
         judges = executor.describe()
         if plan.changes:
             campaign.change(dict(plan.changes))
@@ -91,7 +93,7 @@ def _confined(plan: Plan) -> Confined:
 
 
 def _show(plan: Plan, found: Confined, *, as_json: bool) -> None:
-    with closing(LocalExecutor(plan.task, 1, means=found.means)) as executor:
+    with closing(LocalExecutor(plan.task, 1, means=found.means, hidden=logs(workspace()))) as executor:
         judge = executor.describe()
     if as_json:
         emit(dry_run.rehearsed(plan, judge))

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 import evolve.task
+from evolve.campaign import logs, workspace
 from evolve.cli import wording
 from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.output import debug_option, emit, facts, json_option, table
@@ -30,7 +31,7 @@ def check_task(task: str, assignments: tuple[str, ...], sandbox: str | None, as_
     """Try a task: its seed twice, what it declares, and programs that fail in every common way."""
     loaded = evolve.task.load(task, parameters(assignments))
     means = confined(loaded, wished(sandbox), harmless=evolve.task.is_bundled(Path(loaded.folder))).noted()
-    found = check(loaded, min(_JUDGES, usable_cores()), means)
+    found = check(loaded, min(_JUDGES, usable_cores()), means, logs(workspace()))
     if as_json:
         emit(found)
     else:

@@ -39,10 +39,10 @@ class _Seed:
         return self.first.evaluation
 
 
-def check(task: Task, slots: int, means: Means = PLAIN) -> Conformance:
-    """Checks a task with `slots` judges side by side, its programs confined by `means`; raises `TaskError` where its evaluator does not
-    load."""
-    with closing(LocalExecutor(task, slots, means=means)) as executor:
+def check(task: Task, slots: int, means: Means = PLAIN, hidden: Sequence[str] = ()) -> Conformance:
+    """Checks a task with `slots` judges side by side, its programs confined by `means` and without sight of what is `hidden`; raises `TaskError`
+    where its evaluator does not load."""
+    with closing(LocalExecutor(task, slots, means=means, hidden=hidden)) as executor:
         description = executor.describe()
         seed = _seed(task, executor)
         findings = list(seed.findings)
@@ -56,7 +56,7 @@ def check(task: Task, slots: int, means: Means = PLAIN) -> Conformance:
             findings += found
     limit = max(LEAST_SECONDS, PATIENCE * seed.evaluation.seconds)
     if seed.evaluation.outcome is Outcome.OK:
-        findings += _impostors(opened(hurried(task, description, limit)), slots, means, seed)
+        findings += _impostors(opened(hurried(task, description, limit)), slots, means, hidden, seed)
     else:
         findings.append(Finding("made-up programs", "not tried", "the seed must pass first"))
     return Conformance(
@@ -213,14 +213,14 @@ def hurried(task: Task, description: Description, seconds: float) -> Task:
     return replace(task, stages=tuple(replace(stage, limit=min(stage.limit, seconds)) for stage in stages))
 
 
-def _impostors(task: Task, slots: int, means: Means, seed: _Seed) -> list[Finding]:
+def _impostors(task: Task, slots: int, means: Means, hidden: Sequence[str], seed: _Seed) -> list[Finding]:
     """Each made-up program, then the seed again, in the same judge processes."""
     tried = cast(task)
     jobs = [
         Job(f"{number}", "evaluate", _trial(task), files=impostor.program.files)
         for number, impostor in enumerate(tried.impostors)
     ]
-    with closing(LocalExecutor(task, slots, means=means)) as executor:
+    with closing(LocalExecutor(task, slots, means=means, hidden=hidden)) as executor:
         executor.describe()
         reports = judged(executor, jobs)
         again = [Job(f"after.{slot}", "evaluate", _trial(task), files=task.seed.files) for slot in range(slots)]

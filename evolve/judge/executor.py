@@ -4,6 +4,7 @@ Invariant: every submitted job's future ends with a report, or is cancelled; it 
 
 import os
 import threading
+from collections.abc import Sequence
 from concurrent.futures import Future
 
 from evolve.judge.grants import check_grants
@@ -25,7 +26,7 @@ class LocalExecutor:
     thread is started.
 
     `means` confine every candidate, all of them in every worker; the default ones, which every system has, are for accidents and not for
-    hostile programs: `sandbox.probe` finds better ones. Making one raises `TaskError` where the task names a Python that cannot be used, or
+    hostile programs: `sandbox.probe` finds better ones. They never see what is `hidden`, which is where logs are kept. Making one raises `TaskError` where the task names a Python that cannot be used, or
     grants its programs what this machine cannot give, and `SandboxError`.
 
     Futures end, and their callbacks run, on the thread named "evolve-executor" (a cancelled one's on the thread that cancels). A worker that has not answered `grace` seconds
@@ -40,8 +41,9 @@ class LocalExecutor:
         renewed_after: int = RENEWED_AFTER,
         *,
         means: Means = PLAIN,
+        hidden: Sequence[str] = (),
     ) -> None:
-        check_grants(task)
+        check_grants(task, hidden)
         if task.python:
             check(task.python, clean_environment(os.environ))
         self._slots = slots
@@ -50,7 +52,7 @@ class LocalExecutor:
         self._desk = Desk()
         self._open: dict[str, Submitted] = {}
         self._lifeline = Lifeline.start(task.python)
-        reader = Reader(Charge(task, means), grace, self._lifeline, self._desk, renewed_after)
+        reader = Reader(Charge(task, means, tuple(hidden)), grace, self._lifeline, self._desk, renewed_after)
         self._thread = threading.Thread(target=reader.run, args=(slots,), name="evolve-executor", daemon=True)
         self._thread.start()
 

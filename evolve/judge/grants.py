@@ -1,8 +1,9 @@
 """Whether what a task grants its candidates can be given on this machine, and may be.
 
-Invariant: nothing that a score rests on, and no home, is opened to the programs that are judged."""
+Invariant: nothing that a score rests on, no log, and no home, is opened to the programs that are judged."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from evolve.judge.machine import has_gpu
@@ -12,10 +13,10 @@ from evolve.types import Task, TaskError
 _ENGINE = Path(__file__).resolve().parents[1]
 
 
-def check_grants(task: Task, devices: Path = Path("/dev")) -> None:
-    """Raises `TaskError` with the first thing that cannot be granted, and the remedy."""
+def check_grants(task: Task, hidden: Sequence[str] = (), devices: Path = Path("/dev")) -> None:
+    """Raises `TaskError` with the first thing that cannot be granted, and the remedy; `hidden` is where logs are kept."""
     for written in task.limits.grants.read:
-        reason = _unreadable(Path(written), task)
+        reason = _unreadable(Path(written), task) or _with_logs(Path(written), hidden)
         if reason:
             raise TaskError(f"task {task.name!r} lets its programs read {written!r} (sandbox.read), which {reason}")
     if task.limits.grants.gpu and not has_gpu(devices):
@@ -38,6 +39,18 @@ def _unreadable(place: Path, task: Task) -> str:
         return "holds the task's evaluator. Do: put the data into a folder of its own"
     if is_below(_ENGINE, {real}) or (is_below(real, {_ENGINE}) and not is_below(real, {own})):
         return "holds the engine, or is part of it. Do: put the data into a folder of its own"
+    return ""
+
+
+def _with_logs(place: Path, hidden: Sequence[str]) -> str:
+    """Why not, where a folder holds logs of campaigns or lies among them: they have every program and score, and what was held out."""
+    real = Path(os.path.realpath(place))
+    for kept in hidden:
+        if is_below(Path(os.path.realpath(kept)), {real}) or is_below(real, {Path(os.path.realpath(kept))}):
+            return (
+                f"holds logs of campaigns, or lies among them ({kept}). "
+                "Do: put the data into a folder of its own, or the logs elsewhere with EVOLVE_HOME"
+            )
     return ""
 
 

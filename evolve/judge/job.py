@@ -18,10 +18,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """What a worker is told first: the task that it judges, and by which means its candidates are confined, all of them."""
+    """What a worker is told first: the task that it judges, by which means its candidates are confined, all of them, and what is `hidden` from
+    them beside the task: folders and files, by their absolute paths."""
 
     task: Task
     means: Means = PLAIN
+    hidden: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

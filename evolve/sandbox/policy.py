@@ -1,9 +1,10 @@
 """From what a task may use and what a machine offers to one jail.
 
-Judge side. Invariant: whatever a task grants, the engine, its tasks and its logs stay hidden."""
+Judge side. Invariant: whatever a task grants and an environment names, the engine, its tasks and what is named as hidden, such as logs, stay
+hidden, but for an interpreter that lies there and folders in it that the task grants; where these means cannot do that, there is no jail."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import reduce
 from pathlib import Path
 
@@ -23,9 +24,9 @@ _NETWORKLESS = (
 )
 
 
-def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hidden: Iterable[str] = ()) -> Jail:
+def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hidden: Sequence[str] = ()) -> Jail:
     """The jail of a template that runs `python` in its own folder `home`, whose candidates become `user` (-1: nobody else) and never see what is
-    `hidden`, such as their task's folder. Raises `SandboxError` for a grant that these means cannot give."""
+    `hidden`, such as their task's folder. Raises `SandboxError` for what these means cannot give, or cannot hide."""
     grants, boxed = limits.grants, means.seccomp
     if grants.network == "loopback" and boxed and not means.namespaces:
         raise SandboxError(f"the task grants its candidates the network `loopback`, and here {_NETWORKLESS}")
@@ -35,6 +36,9 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hi
     if user >= 0:
         _check_reachable(python, found, private=means.namespaces)
     open_places, listed = (found.visible, ()) if means.namespaces else found.pieces()
+    readable = _readable(grants, means)
+    if boxed:
+        _check_hidden(hidden, found, readable, means)
     return Jail(
         home=home,
         namespaces=means.namespaces,
@@ -46,7 +50,7 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hi
         visible=open_places,
         listed=listed,
         hidden=found.hidden,
-        readable=_readable(grants, means),
+        readable=readable,
         shown=() if grants.template else (_OWN,),
         nodes=_nodes() if grants.gpu else (),
         preload=limits.preload,
@@ -72,6 +76,19 @@ def _readable(grants: Grants, means: Means) -> tuple[str, ...]:
     if not means.namespaces:  # there, a rule about a link is one about all that it leads to
         places = tuple(place for place in places if not Path(place).is_symlink())
     return (*places, *(_GPU_READABLE if grants.gpu else ()))
+
+
+def _check_hidden(hidden: Sequence[str], found: Visible, readable: Sequence[str], means: Means) -> None:
+    """A box without namespaces cannot cover a part of what may be read, and one with them covers only what is there."""
+    later = [place for place in map(os.path.realpath, hidden) if not Path(place).exists()]
+    uncovered = later if means.namespaces else found.hidden
+    opened = frozenset(map(Path, (*found.visible, *readable) if means.namespaces else readable))
+    for place in uncovered:
+        if is_below(Path(place), opened):
+            mend = "make it first, with `mkdir -p`" if means.namespaces else "grant a folder that does not hold it"
+            raise SandboxError(
+                f"candidates would see {place}, for it lies in a folder that is open to them. Do: {mend}"
+            )
 
 
 def _check_reachable(python: str, found: Visible, *, private: bool) -> None:

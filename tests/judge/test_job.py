@@ -94,6 +94,8 @@ def test_a_report_that_was_tampered_with_is_refused():
 
 
 def test_a_charge_arrives_as_it_was_sent():
-    """The task, and every mean."""
-    charge = Charge(small_task(), Means(namespaces=True, landlock=7, seccomp=True, cgroup="v2"))
+    """The task, every mean, and what is hidden."""
+    charge = Charge(
+        small_task(), Means(namespaces=True, landlock=7, seccomp=True, cgroup="v2"), ("/data/archive", "/data/x.db")
+    )
     assert decode_charge(encode_charge(charge)) == charge

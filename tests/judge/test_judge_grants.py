@@ -27,10 +27,10 @@ def task(folder: Path, **grants: object) -> Task:
     return replace(made, limits=Limits(grants=Grants(**grants)))
 
 
-def why(found: Task, **devices: Path) -> str:
+def why(found: Task, *hidden: Path, **devices: Path) -> str:
     """The reason of a refusal, with a remedy."""
     with pytest.raises(TaskError, match=r"^task 'number' .*\. Do: ") as caught:
-        check_grants(found, **devices)
+        check_grants(found, list(map(str, hidden)), **devices)
     return str(caught.value)
 
 
@@ -86,6 +86,19 @@ def test_the_engine_is_never_opened(folder: Path) -> None:
     check_grants(replace(inside, evaluator=EvaluatorSource(path="evaluator.py")))
 
 
+def test_logs_are_never_opened(folder: Path, tmp_path: Path) -> None:
+    """Neither a folder around them, nor one among them, nor by a link, there yet or not; one beside them may be."""
+    for name in ("data/archive/more", "data/sets"):
+        (folder / name).mkdir(parents=True)
+    (tmp_path / "link").symlink_to(folder / "data")
+    logs = tmp_path / "link" / "archive"
+    for place in (folder / "data", logs, logs / "more", tmp_path / "link"):
+        assert f"holds logs of campaigns, or lies among them ({logs})" in why(task(folder, read=(str(place),)), logs)
+    later = folder / "data" / "sets" / "archive"
+    assert f"({later})" in why(task(folder, read=(str(folder / "data" / "sets"),)), logs, later)
+    check_grants(task(folder, read=(str(folder / "data" / "sets"),)), [str(logs)])
+
+
 def test_a_gpu_that_is_not_there_is_one_clear_error(folder: Path, tmp_path: Path) -> None:
     """Before anything is judged."""
     assert "gives its programs a GPU (sandbox.gpu), and this machine has none that can be seen" in why(
@@ -99,3 +112,5 @@ def test_the_executor_refuses_at_its_start(folder: Path) -> None:
     """No process is started."""
     with pytest.raises(TaskError, match="which is not there"):
         LocalExecutor(task(folder, read=(str(folder / "gone"),)), 1)
+    with pytest.raises(TaskError, match="which holds logs of campaigns"):
+        LocalExecutor(task(folder, read=(str(folder / "data"),)), 1, hidden=(str(folder / "data"),))

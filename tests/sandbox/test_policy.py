@@ -263,3 +263,41 @@ def test_an_environment_that_others_may_not_read_is_refused_with_the_remedy(open
     made(means=means, python=str(python))
     (site(python) / "installed").chmod(0o755)
     made(means=means, user=60_000, python=str(python))
+
+
+def test_what_is_hidden_and_not_there_yet_must_not_come_to_light(
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With namespaces a folder can be covered where it is, and its surroundings are shown with all that will be made in them."""
+    monkeypatch.setenv("PATH", f"{open_folder}:{os.environ['PATH']}")
+    later = open_folder / "archive"
+    jail_for("", Limits(), sys.executable, STANDARD, -1, [str(later)])
+    with pytest.raises(SandboxError, match=rf"would see {later}, .* Do: make it first, with `mkdir -p`"):
+        jail_for("", Limits(), sys.executable, STRICT, -1, [str(later)])
+    later.mkdir()
+    assert str(later) in jail_for("", Limits(), sys.executable, STRICT, -1, [str(later)]).hidden
+
+
+def test_without_namespaces_nothing_hidden_lies_in_what_may_be_read(open_folder: Path) -> None:
+    """A list of folders opens all that they hold. With them, it is covered."""
+    (open_folder / "data" / "archive").mkdir(parents=True)
+    limits, hidden = Limits(grants=Grants(read=(str(open_folder / "data"),))), [str(open_folder / "data" / "archive")]
+    with pytest.raises(SandboxError, match=rf"would see {hidden[0]}, .* Do: grant a folder that does not hold it"):
+        jail_for("", limits, sys.executable, STANDARD, -1, hidden)
+    assert hidden[0] in jail_for("", limits, sys.executable, STRICT, -1, hidden).hidden
+
+
+def test_what_is_hidden_in_a_folder_of_path_is_not_seen(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as logs that somebody keeps there, and files of one; with namespaces and without."""
+    (open_folder / "archive").mkdir()
+    for name in ("tool", "archive/log.db", "other.db"):
+        (open_folder / name).write_text(name)
+    monkeypatch.setenv("PATH", f"{open_folder}:{os.environ['PATH']}")
+    paths = [str(open_folder / name) for name in ("tool", "archive/log.db", "other.db")]
+    for level in (Level.STANDARD, Level.STRICT):
+        means = means_of(level)
+        box = Box(Limits(), reachable(means), means=means, hidden=(str(open_folder / "archive"), paths[2]))
+        with closing(box), box.open(Program({"seed.py": LOOK}), "seed", 10.0) as session:
+            tool, *logs = session.call("look", paths)
+        assert tool == "tool"
+        assert set(logs) <= {*REFUSED, ""}
