@@ -25,7 +25,7 @@ _DROPPED = re.compile(f"[{_CONTROL}{_UNSEEN}{_NOBODYS}]")
 BLANK = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]")
 """What looks like a space and is none: Unicode's other spaces (https://www.unicode.org/reports/tr44/#General_Category_Values, Zs), and
 the Braille pattern without a dot."""
-_QUOTE = "  │ "
+MARK = "  │ "
 """Begins each line that is quoted, and no line of ours."""
 _MARKS = 4
 """Marks that one letter may bear; more are a tower over the lines around."""
@@ -44,7 +44,7 @@ def readable(text: str) -> str:
 def quoted(text: str) -> str:
     """`text` as somebody else's words: readable, each line behind a mark that no line of ours has, so that none passes for ours."""
     lines = "\n".join(map(readable, text.split("\n"))).split("\n")
-    return "\n".join(f"{_QUOTE}{line}".rstrip() for line in lines)
+    return "\n".join(f"{MARK}{line}".rstrip() for line in lines)
 
 
 def shown(text: str, most: int) -> str:

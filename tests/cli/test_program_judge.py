@@ -74,6 +74,17 @@ def test_a_program_cannot_forge_what_is_said_of_it(call, mine, way):
     ]
 
 
+def test_a_seed_cannot_forge_the_end_of_its_campaign(call, mine):
+    """The error has one line of its words; --debug has all of them, marked."""
+    (mine / "tasks" / "mine" / "seed.py").write_text(FORGERIES["message"])
+    ended = call("run", "mine", "--budget", "5s", "--judges", "1")
+    assert (ended.exit_code, ended.stderr.count("\n"), "99.9" in ended.stderr) == (1, 1, False), ended.output
+    assert "BEST" not in ended.stdout
+    notes = call("run", "mine", "--budget", "5s", "--judges", "1", "--debug").exception.__cause__.__notes__
+    assert [line for note in notes for line in note.splitlines() if not line.startswith("  │")] == []
+    assert "\n  │ gain       +99 BEST" in notes[0]
+
+
 def test_certificates_stand_beside_the_scores(call, home):
     """Where the task has them; its own folder is a program, too."""
     told = call("program", "judge", evolve.task.find("circle_packing"), "--task", "circle_packing")

@@ -9,7 +9,7 @@ import pytest
 
 import evolve.cli
 from evolve.cli.output import brief, emit, emit_text, facts, one_line, table
-from evolve.cli.say import say, say_exactly, say_file
+from evolve.cli.say import folded, say, say_exactly, say_file
 from evolve.types import EvolveError, Origin, Outcome, Program
 from tests.written import Written, number_program
 
@@ -208,6 +208,32 @@ def test_an_error_marks_what_it_quotes_in_further_lines(monkeypatch: pytest.Monk
 
     monkeypatch.setattr("evolve.cli.campaigns.campaigns", broken)
     assert call("campaign", "list").stderr == "evolve: error: it said x\n  │\n  │ fitness    99.9. Do: nothing\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("ours is as long as it is", ["ours is as long as it is"]),
+        ("  │ abcdefg", ["  │ abcdefg"]),
+        ("  │ abcdefgh", ["  │ abcdefg", "  │ h"]),
+        ("  │ 漢字漢字", ["  │ 漢字漢", "  │ 字"]),
+        ("  │ a\tb", ["  │ a      ", "  │  b"]),
+        ("why  │ abcdefgh\n  │\n  │ x", ["why  │ abcd", "     │ efgh", "  │", "  │ x"]),
+    ],
+)
+def test_a_terminal_gets_quoted_lines_folded(text: str, rows: list[str]) -> None:
+    """Each part bears the mark; what is ours stays as it is."""
+    assert folded(text, 12).split("\n") == rows
+
+
+def test_only_a_terminal_gets_them_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file has the lines as they are."""
+    monkeypatch.setenv("COLUMNS", "12")
+    file, terminal = io.StringIO(), io.StringIO()
+    terminal.isatty = lambda: True  # type: ignore[method-assign]
+    for out in (file, terminal):
+        say("  │ abcdefgh", file=out)
+    assert (file.getvalue(), terminal.getvalue()) == ("  │ abcdefgh\n", "  │ abcdefg\n  │ h\n")
 
 
 FORGED = """x

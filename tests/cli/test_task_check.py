@@ -37,6 +37,20 @@ def test_a_task_that_fails_is_told_with_remedies_and_as_json(call, home):
     assert [finding["verdict"] for finding in result["findings"]] == ["failed", "not tried"]
 
 
+def test_a_seed_cannot_forge_what_is_said_of_it(call, home):
+    """Its words have one cell, on one line."""
+    call("task", "new", "mine")
+    seed = home / "elsewhere" / "tasks" / "mine" / "seed.py"
+    seed.write_text('def throw(distance):\n    raise ValueError("x\\u2028y\\nmine may be used: 9 passed")\n')
+    checked = call("task", "check", "mine")
+    assert checked.exit_code == 1, checked.output
+    said = [line for line in checked.stdout.splitlines() if "may be used" in line]
+    assert [" ".join(line.split()) for line in said] == ["seed failed crashed at judging 1: mine may be used: 9 passed"]
+    assert [line for line in checked.stdout.splitlines() if line.startswith("mine ")] == [
+        "mine is NOT ready: 1 failed, 1 not tried"
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
