@@ -58,7 +58,7 @@ def imports(folder: Path, files: Iterable[Path]) -> frozenset[str]:
 def _named(path: Path) -> Iterator[str]:
     try:
         nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
-    except (OSError, ValueError, SyntaxError):  # it is told elsewhere, if it matters
+    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):  # it is told elsewhere, if it matters
         return
     for node in nodes:
         if isinstance(node, ast.Import):

@@ -61,7 +61,7 @@ class Packing:
 def centres_from(answer: object, count: int) -> tuple[Point, ...]:
     """A candidate's answer as `count` points, moved into the unit square. Raises `ValueError` for anything that is not a list
     of `count` pairs of finite real numbers."""
-    pairs = _listed(answer)
+    pairs = _listed(answer, (count, 2))
     if pairs is None:
         raise ValueError(f"centres() must return a list of {count} pairs [x, y], got {_shortened(answer)}")
     if len(pairs) != count:
@@ -69,14 +69,17 @@ def centres_from(answer: object, count: int) -> tuple[Point, ...]:
     return tuple(_point(index, pair) for index, pair in enumerate(pairs))
 
 
-def _listed(value: object) -> Sequence[object] | None:
-    """A list, a tuple or an array as a sequence of plain Python values; None for anything else."""
-    plain = value.tolist() if isinstance(value, np.ndarray) else value
-    return plain if isinstance(plain, list | tuple) else None
+def _listed(value: object, shape: tuple[int, ...]) -> Sequence[object] | None:
+    """A list, a tuple, or an array of this shape as a sequence of plain Python values; None for anything else. An array is looked at
+    before it is converted: one of no numbers can have any length, at no cost to the program."""
+    if isinstance(value, np.ndarray):
+        plain: Sequence[object] | None = value.tolist() if value.shape == shape else None
+        return plain
+    return value if isinstance(value, list | tuple) else None
 
 
 def _point(index: int, answer: object) -> Point:
-    pair = _listed(answer)
+    pair = _listed(answer, (2,))
     if pair is None or len(pair) != 2:
         raise ValueError(f"centre {index} must be a pair [x, y], got {_shortened(answer)}")
     return _coordinate(index, pair[0]), _coordinate(index, pair[1])
@@ -96,6 +99,8 @@ def _shortened(value: object) -> str:
     name = type(value).__name__
     if isinstance(value, str | list | tuple | dict):
         return f"{name} of length {len(value)}"
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return f"an array of shape {value.shape}"
     return f"{name} {value!r}" if isinstance(value, bool | float | complex) else name
 
 

@@ -50,21 +50,27 @@ class Packing:
 def centres_from(answer: object, count: int) -> tuple[Point, ...]:
     """A candidate's answer as `count` points, moved into the unit square. Raises `ValueError` for anything that is not a list
     of `count` pairs of finite real numbers."""
-    pairs = _listed(answer)
+    pairs = _listed(answer, (count, 2))
     if not isinstance(pairs, list) or len(pairs) != count:
-        got = f"{len(pairs)} of them" if isinstance(pairs, list) else f"a {type(answer).__name__}"
+        got = f"{len(pairs)} of them" if isinstance(pairs, list) else _named(answer)
         raise ValueError(f"pack() must return a list of {count} pairs [x, y], got {got}")
-    return tuple(_point(index, _listed(pair)) for index, pair in enumerate(pairs))
+    return tuple(_point(index, _listed(pair, (2,))) for index, pair in enumerate(pairs))
 
 
-def _listed(value: object) -> object:
-    return value.tolist() if isinstance(value, np.ndarray) else value
+def _listed(value: object, shape: tuple[int, ...]) -> object:
+    """An array of this shape as a list, and anything else as it is. An array is looked at before it is converted: one of no numbers
+    can have any length, at no cost to the program."""
+    return value.tolist() if isinstance(value, np.ndarray) and value.shape == shape else value
+
+
+def _named(value: object) -> str:
+    return f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
 
 
 def _point(index: int, pair: object) -> Point:
     """Exact types, because `True` is an `int`."""
     if not isinstance(pair, list) or len(pair) != 2:
-        raise ValueError(f"centre {index} must be a pair [x, y], got a {type(pair).__name__}")
+        raise ValueError(f"centre {index} must be a pair [x, y], got {_named(pair)}")
     for value in pair:
         if type(value) not in (int, float) or not -math.inf < value < math.inf:
             raise ValueError(f"a coordinate of centre {index} must be a finite number, got a {type(value).__name__}")

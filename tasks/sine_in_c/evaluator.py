@@ -1,30 +1,37 @@
 """Judges a function in C: compiles it with the judge's own flags, calls it through the binding, and measures the error itself.
 
-Invariant: nothing but the program's sources decides what is in the library; nothing that the program says is believed but its sines."""
+Invariant: each step gets exactly the text that was looked through before it; nothing that the program says is believed but its sines."""
 
 import math
-import re
+
+from arithmetic import refused_instruction, refused_text
 
 from evolve import Candidate, Evaluation, Trial, evaluator
 
-C = ["cc", "-std=c11", "-O2", "-ffp-contract=off"]
-EXPANDED = [*C, "-E", "-P", "-o", "expanded.c", "sine.c"]
-LIBRARY = [*C, "-shared", "-fPIC", "-nostdlib", "-Wl,-z,defs", "-o", "sine.so", "sine.c"]
-ASSEMBLER = re.compile(rb"\b(?:__)?asm(?:__)?\b")
+C = ["cc", "-std=c11", "-O2", "-ffp-contract=off", "-fPIC", "-fno-builtin", "-fno-jump-tables", "-nostdinc"]
+EXPANDED = [*C, "-E", "-o", "expanded.c", "sine.c"]
+ASSEMBLER = [*C, "-S", "-o", "sine.s", "-x", "cpp-output", "-"]
+LIBRARY = [*C, "-shared", "-nostdlib", "-Wl,-z,defs", "-o", "sine.so", "-x", "assembler", "-"]
+LARGEST = 1e9
+"""No sine is larger; so much larger ones could not be added up."""
+
+
+class Refused(Exception):
+    """A program that is more than arithmetic."""
 
 
 @evaluator
 def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
     """The largest error over the trial's grid of angles."""
     angles = grid(trial.parameters.low, trial.parameters.high, trial.parameters.points)
-    expanded = candidate.build(EXPANDED, keep=["expanded.c"])
-    if ASSEMBLER.search(expanded["expanded.c"]):
-        return Evaluation.invalid("the program uses assembler, and only arithmetic is allowed")
-    built = candidate.build(LIBRARY, keep=["sine.so"])
-    with candidate.session(files=built) as session:
+    try:
+        library = built(candidate)
+    except Refused as refused:
+        return Evaluation.invalid(f"the program uses {refused}, and only arithmetic is allowed")
+    with candidate.session(files={"sine.so": library}) as session:
         answer = session.call("sines", angles)
     if not is_numbers(answer, len(angles)):
-        return Evaluation.invalid("sine() must return a finite number for every angle")
+        return Evaluation.invalid(f"sine() must return a finite number below {LARGEST:g} for every angle")
     errors = [abs(value - math.sin(angle)) for value, angle in zip(answer, angles, strict=True)]
     largest = max(errors)
     worst = angles[errors.index(largest)]
@@ -36,13 +43,26 @@ def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
     )
 
 
+def built(candidate: Candidate) -> bytes:
+    """The program as a library: preprocessed once, and that text compiled, and that assembler linked. Raises `Refused`."""
+    expanded = candidate.build(EXPANDED, keep=["expanded.c"])["expanded.c"]
+    found = refused_text(expanded)
+    if found:
+        raise Refused(f"{found!r}")
+    assembler = candidate.build(ASSEMBLER, keep=["sine.s"], input=expanded.decode(errors="replace"))["sine.s"]
+    found = refused_instruction(assembler)
+    if found:
+        raise Refused(found)
+    return candidate.build(LIBRARY, keep=["sine.so"], input=assembler.decode(errors="replace"))["sine.so"]
+
+
 def grid(low: float, high: float, points: int) -> list[float]:
     """Angles at equal distances, both ends among them."""
     return [low + (high - low) * index / (points - 1) for index in range(points)]
 
 
 def is_numbers(answer: object, count: int) -> bool:
-    """Whether an answer is a list of so many finite floats."""
+    """Whether an answer is a list of so many floats of a size that can be."""
     if type(answer) is not list or len(answer) != count:
         return False
-    return all(type(value) is float and math.isfinite(value) for value in answer)
+    return all(type(value) is float and abs(value) < LARGEST for value in answer)

@@ -27,6 +27,9 @@ def steps_from(answer: object, kind: str, count: int) -> Steps:
     """A candidate's answer as `count` steps, repaired: of c1 and c2 negative steps are 0; all kinds but `erdos` are multiplied by a power of
     two, which changes no ratio, so that the highest step is between 1/2 and 1; `erdos` is moved into [0, 1] and balanced. Raises `ValueError`
     for anything that is not a list of `count` finite real numbers, and for a function without a ratio."""
+    # Looked at before it is converted: an array of no numbers can have any length, at no cost to the program.
+    if isinstance(answer, np.ndarray) and answer.shape != (count,):
+        raise ValueError(f"construct() must return {count} numbers, got an array of shape {answer.shape}")
     values = answer.tolist() if isinstance(answer, np.ndarray) else answer
     if not isinstance(values, list | tuple):
         raise ValueError(f"construct() must return a list of {count} numbers, got {_shortened(answer)}")

@@ -62,3 +62,20 @@ def test_what_a_task_imports_is_found_in_all_its_files(tmp_path):
     (tmp_path / "broken.py").write_text("import torch (\n")
     (tmp_path / "notes.txt").write_text("import torch\n")
     assert imports(tmp_path, tmp_path.rglob("*.*")) == {"numpy", "scipy"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"import torch; x = {'-' * 100_000}1",
+        f"import torch; x = a{'.b' * 100_000}",
+        "import torch\0",
+        "import torch; x = (",
+    ],
+    ids=["deep", "deep as a tree", "a null byte", "no syntax"],
+)
+def test_a_file_that_python_cannot_parse_imports_nothing(tmp_path, text):
+    """However it fails; the others count."""
+    (tmp_path / "odd.py").write_text(text)
+    (tmp_path / "evaluator.py").write_text("import numpy\n")
+    assert imports(tmp_path, tmp_path.rglob("*.py")) == {"numpy"}

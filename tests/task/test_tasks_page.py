@@ -77,6 +77,8 @@ def test_a_better_polynomial_has_a_smaller_error(folder: Path) -> None:
         "def wave(points): return points[1:]",
         "def wave(points): return [True for _ in points]",
         "def wave(points): return [float('nan') for _ in points]",
+        "def wave(points): return [1e308 for _ in points]",
+        "import numpy\ndef wave(points): return numpy.zeros((1 << 39, 0), numpy.int8)",
     ],
 )
 def test_answers_of_another_form_are_invalid(folder: Path, program: str) -> None:

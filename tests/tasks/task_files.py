@@ -10,10 +10,10 @@ from types import SimpleNamespace
 TASKS = Path(__file__).parents[2] / "tasks"
 
 
-def judging_files(task: str) -> SimpleNamespace:
-    """The modules of a task's folder but its seed, by their names."""
+def judging_files(task: str, *wanted: str) -> SimpleNamespace:
+    """The modules of a task's folder that are `wanted`, or all but its seed, by their names."""
     folder = TASKS / task
-    names = sorted(path.stem for path in folder.glob("*.py") if path.stem != "seed")
+    names = wanted or sorted(path.stem for path in folder.glob("*.py") if path.stem != "seed")
     hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
     sys.path.insert(0, str(folder))
     try:

@@ -169,6 +169,7 @@ def test_numbers_of_any_real_kind_are_scores(answer: Any, scores: list[float]) -
         (np.array([1j, 2, 3]), "an array of complex128"),
         (np.array([1, "2", None], object), "an array of object"),
         (np.zeros((3, 1)), "with shape \\(3, 1\\)"),
+        (np.zeros((1 << 39, 0), np.int8), "with shape \\(549755813888, 0\\)"),
         (np.float64(2.0), "got a float64"),
         (np.zeros(()), "with shape \\(\\)"),
         (np.array([1.0, np.nan, 2.0]), "got nan"),

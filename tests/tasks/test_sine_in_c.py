@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import pytest
+from task_files import judging_files
 
 from evolve.judge import Job, Report
 from evolve.judge.judging import judge, prepare
@@ -17,6 +18,7 @@ from evolve.worker import load_evaluator
 
 TASK = load("sine_in_c")
 SEED = TASK.seed.files
+FILES = judging_files("sine_in_c", "arithmetic")
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler called `cc`")
 
@@ -56,6 +58,18 @@ def told(found: Report) -> str:
     return found.texts[found.evaluation.feedback]
 
 
+CHEAT_OF_THE_COMPILER_ALONE = """
+#ifdef __PIE__
+double sine(double a) { return a; }
+#else
+double sine(double a) { double r; __asm__("fsin" : "=t"(r) : "0"(a)); return r; }
+#endif
+"""
+CHEAT_WITHOUT_ASSEMBLER = """
+#pragma GCC optimize("fast-math")
+long double inner(long double v) { return __builtin_sinl(v); }
+double sine(double a) { return (double)inner(a); }
+"""
 TAYLOR = (1.0, -1 / 6, 1 / 120)
 
 
@@ -83,8 +97,17 @@ def test_equal_programs_get_equal_scores(report: Callable[..., Report]) -> None:
     [
         ({"sine.c": "double sine(double angle) { return angle }"}, Outcome.BUILD_FAILED, "expected"),
         ({"sine.c": "double sin(double); double sine(double a) { return sin(a); }"}, Outcome.BUILD_FAILED, "undefined"),
-        ({"sine.c": "#include <math.h>\ndouble sine(double a) { return __builtin_sin(a); }"}, Outcome.BUILD_FAILED, "sin"),
-        ({"sine.c": "#define A __as\n#define G(x, y) x##y\n#define F(x, y) G(x, y)\nF(A, m__)(\"\");"}, Outcome.INVALID, "assembler"),
+        ({"sine.c": "#include <math.h>\ndouble sine(double a) { return sin(a); }"}, Outcome.BUILD_FAILED, "math.h"),
+        ({"sine.c": "double sine(double a) { return __builtin_sin(a); }"}, Outcome.INVALID, "__builtin_sin"),
+        ({"sine.c": "#define A __as\n#define G(x, y) x##y\n#define F(x, y) G(x, y)\nF(A, m__)(\"\");"}, Outcome.INVALID, "__asm__"),
+        ({"sine.c": "double sine(double a) __attribute__((optimize(\"fast-math\")));"}, Outcome.INVALID, "__attribute__"),
+        ({"sine.c": "#pragma GCC optimize(\"fast-math\")\ndouble sine(double a) { return a; }"}, Outcome.INVALID, "#pragma"),
+        ({"sine.c": "_Pragma(\"GCC optimize(3)\")\ndouble sine(double a) { return a; }"}, Outcome.INVALID, "#pragma"),
+        ({"sine.c": "#define P %:pragma GCC optimize(3)\nP\ndouble sine(double a) { return a; }"}, Outcome.INVALID, "%:"),
+        ({"sine.c": "double sine(double a) { return ((double (*)(double))(long)a)(a); }"}, Outcome.INVALID, "computed address"),
+        ({"sine.c": CHEAT_OF_THE_COMPILER_ALONE}, Outcome.INVALID, "asm"),
+        ({"sine.c": CHEAT_WITHOUT_ASSEMBLER}, Outcome.INVALID, "__builtin_sinl"),
+        ({"sine.c": "double sine(double a) { return 1e308; }"}, Outcome.INVALID, "below 1e+09"),
         ({"sine.c": "double cosine(double angle) { return angle; }"}, Outcome.INVALID, "sine"),
         ({"sine.c": "double sine(double a) { return 0.0 / (a - a); }"}, Outcome.INVALID, "not a finite number"),
         ({"sine.c": "double sine(double a) { for (;;) ; }"}, Outcome.TIMED_OUT, "in time"),
@@ -98,6 +121,45 @@ def test_a_program_that_is_no_answer_has_its_outcome(
     found = report(files)
     assert (found.evaluation.outcome, found.evaluation.fitness) == (outcome, None)
     assert message in told(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        (b'# 1 "sine.c"\n# 3 "/usr/x.h" 1 3 4\n_Bool b; _Static_assert(1, "x");\ndouble sine_(double a_);', ""),
+        (b"double masm, asma;", ""),
+        (b"double a; asm;", "asm"),
+        (b"double a; __asm;", "__asm"),
+        (b"_Complex double a;", "_Complex"),
+        (b'# 1 "sine.c" 9\n', '# 1 "sine.c" 9'),
+        (b'# 1 "a\\" "\n', '# 1 "a\\" "'),
+        (b" # pragma STDC FP_CONTRACT ON\n", "# pragma STDC FP_CONTRACT ON"),
+    ],
+)
+def test_a_text_is_arithmetic_or_it_is_told_what_is_not(text: bytes, refused: str) -> None:
+    """Looked for where no macro is left."""
+    assert FILES.arithmetic.refused_text(text) == refused
+
+
+@pytest.mark.parametrize(
+    ("assembler", "refused"),
+    [
+        (b"\tmulsd\t%xmm0, %xmm0\n\tcall\tinner@PLT\n\tfscan\n\tret\n", ""),
+        (b"\tfldt\t8(%rsp)\n\tfsin\n", "the instruction fsin"),
+        (b"\tfyl2xp1\n", "the instruction fyl2xp1"),
+        (b"\tjmp\t*%rax\n", "a call or a jump to a computed address"),
+        (b"\tblr\tx0\n", "a call or a jump to a computed address"),
+    ],
+)
+def test_instructions_are_arithmetic_or_it_is_told_which_are_not(assembler: bytes, refused: str) -> None:
+    """Whatever made the compiler choose them."""
+    assert FILES.arithmetic.refused_instruction(assembler) == refused
+
+
+@needs_compiler
+def test_an_error_is_told_with_its_place_in_the_programs_file(report: Callable[..., Report]) -> None:
+    """Though what is compiled is the preprocessed text."""
+    assert "sine.c:2:" in told(report({"sine.c": '#include "sine.h"\ndouble sine(double a) { return a }'}))
 
 
 @needs_compiler

@@ -38,7 +38,7 @@ class Near:
 
     def _evaluate(self, candidate: Candidate, trial: Trial) -> Evaluation:
         value = candidate.call(self._function)
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if type(value) not in (int, float) or not abs(value) < 1e100:
             return Evaluation.invalid(f"{self._function}() must answer with a number, got a {type(value).__name__}")
         return Evaluation.ok(-abs(value - self._target), metrics={"value": value})
 

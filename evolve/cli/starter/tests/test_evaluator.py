@@ -33,7 +33,7 @@ def test_the_largest_error_is_the_fitness() -> None:
     assert (evaluation.fitness, evaluation.feedback) == (1.0, "the largest error, 1, is at x = 1")
 
 
-@pytest.mark.parametrize("answer", [None, [], [math.nan] * 61, ["2"] * 61, [True] * 61])
+@pytest.mark.parametrize("answer", [None, [], [math.nan] * 61, ["2"] * 61, [True] * 61, [10**400] * 61, [1e308] * 61])
 def test_what_is_no_list_of_numbers_is_invalid(answer: Any) -> None:
     """However it comes."""
     assert judged(lambda xs: answer).outcome is Outcome.INVALID

@@ -47,10 +47,10 @@ def targets_of(trial: Trial) -> list[float]:
 
 
 def is_throw(answer: object) -> bool:
-    """Exactly two numbers: `True` is none, and neither is NaN."""
+    """Exactly two finite numbers: `True` is none, and neither is NaN."""
     if not isinstance(answer, list) or len(answer) != 2:
         return False
-    return all(type(value) in (int, float) and math.isfinite(value) for value in answer)
+    return all(type(value) in (int, float) and -math.inf < value < math.inf for value in answer)
 
 
 def landing(angle: float, speed: float, wind: float) -> float:

@@ -9,6 +9,9 @@ from evolve.hookspecs import EvaluatorEntry
 from evolve.types import Stage, Task
 from pydantic import BaseModel, ConfigDict, Field
 
+LARGEST = 1e100
+"""Numbers below it can be subtracted and added up; `abs(answer) < LARGEST` also holds for no NaN and no infinity."""
+
 
 class RootSettings(BaseModel):
     """What a task writes beside the plugin's name: `evaluator = { plugin = "starter", points = 100 }`."""
@@ -41,8 +44,8 @@ class Root:
         answers = candidate.call("root", self._xs)
         if not isinstance(answers, list) or len(answers) != len(self._xs):
             return Evaluation.invalid(f"root(xs) answers with a list of {len(self._xs)} numbers")
-        if not all(type(answer) in (int, float) and math.isfinite(answer) for answer in answers):
-            return Evaluation.invalid("root(xs) answers with finite numbers")
+        if not all(type(answer) in (int, float) and abs(answer) < LARGEST for answer in answers):
+            return Evaluation.invalid(f"root(xs) answers with finite numbers below {LARGEST:g}")
         errors = [abs(answer - math.sqrt(x)) for answer, x in zip(answers, self._xs, strict=True)]
         worst = max(errors)
         feedback = f"the largest error, {worst:.3g}, is at x = {self._xs[errors.index(worst)]:.3g}"

@@ -1,0 +1,82 @@
+"""Facts about the evaluators that `evolve task new` writes: whatever a program answers is its own failure, not the evaluator's."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evolve.sandbox import Completed
+from evolve.task import load, making
+from evolve.testing import RehearsedCandidate
+from evolve.types import Evaluation, Outcome, Parameters, Trial
+from evolve.worker import load_evaluator
+
+ENTRIES = {"function": "throw", "one-file": "temperature"}
+HOSTILE = [
+    None,
+    {},
+    [],
+    [10**400] * 9,
+    [float("nan")] * 9,
+    [-float("inf")] * 2,
+    [True] * 9,
+    [np.zeros((1 << 39, 0), np.int8)] * 2,
+    np.zeros((1 << 39, 0), np.int8),
+    np.zeros((9, 1 << 39, 0), np.int8),
+]
+
+
+class Printing:
+    """A candidate whose command prints a text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def run(self, argv: list[str], *, input: str) -> Completed:
+        """Whatever it is asked."""
+        return Completed(0, self._text, "")
+
+
+@pytest.fixture
+def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], Evaluation]:
+    """What a new task of a kind finds of a candidate."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setitem(sys.modules, "evolve_task_evaluator", None)
+
+    def judged(kind: str, candidate: Any) -> Evaluation:
+        place = Path("tasks") / "mine"
+        task = load(place if place.exists() else making.new("mine", kind))
+        ((_, evaluate),) = load_evaluator(task).stages(task)
+        found: Evaluation = evaluate(candidate, Trial(parameters=Parameters(task.parameters)))
+        return found
+
+    return judged
+
+
+@pytest.mark.parametrize("kind", ENTRIES)
+@pytest.mark.parametrize("answer", HOSTILE, ids=range(len(HOSTILE)))
+def test_an_answer_of_another_form_is_invalid(
+    judged: Callable[[str, Any], Evaluation], kind: str, answer: object
+) -> None:
+    """Numbers that are no floats, arrays of no numbers that are as long as one likes."""
+    candidate = RehearsedCandidate({ENTRIES[kind]: lambda *arguments: answer})
+    assert judged(kind, candidate).outcome is Outcome.INVALID
+
+
+def test_a_number_that_is_too_large_for_a_float_is_repaired(judged: Callable[[str, Any], Evaluation]) -> None:
+    """Like every one outside of the range."""
+    large, largest = (
+        judged("function", RehearsedCandidate({"throw": lambda target, speed=speed: [45.0, speed]}))
+        for speed in (10**400, 100.0)
+    )
+    assert (large.outcome, large.fitness) == (Outcome.OK, largest.fitness)
+
+
+@pytest.mark.parametrize("text", ["", "[" * 100_000, "1" * 5000, "[]", "[[1e999]]", '{"a": 1}', "[[true]]", "\ud800"])
+def test_another_print_is_invalid(judged: Callable[[str, Any], Evaluation], text: str) -> None:
+    """What a command prints is a claim, too."""
+    assert judged("command", Printing(text)).outcome is Outcome.INVALID
