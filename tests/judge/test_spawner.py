@@ -3,6 +3,8 @@
 import json
 import os
 import socket
+import subprocess
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -175,3 +177,30 @@ def test_it_serves_until_the_engine_ends(engine):
     assert json.loads(ours.recv(100)) == {"ended": 0, "code": 0}
     assert 66 in spawner.children.killed
     assert spawner.workers == {1: 101}
+
+
+ORPHANED = """
+import socket, sys, time
+from evolve.judge.children import OwnChildren, adopt_orphans
+from evolve.judge.spawner import Spawner
+adopt_orphans()
+ours, theirs = socket.socketpair()
+children = OwnChildren()
+worker = children.start(["/bin/sh", "-c", "(sleep 60 & exit 0); sleep 60"], {}, {})
+spawner = Spawner(theirs, children, {}, workers={0: worker})
+deadline = time.monotonic() + 10
+while spawner.sweep_at is None and time.monotonic() < deadline:
+    time.sleep(0.01)
+    spawner.look()
+spawner.sweep()
+print(children.all() == {worker}, spawner.workers == {0: worker})
+spawner.end()
+print(children.all())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets a process adopt orphans")
+def test_real_orphans_are_found_at_a_glance():
+    """And ended, with their worker alive."""
+    ran = subprocess.run([sys.executable, "-c", ORPHANED], capture_output=True, text=True, timeout=60)
+    assert (ran.stdout, ran.stderr) == ("True True\nset()\n", "")
