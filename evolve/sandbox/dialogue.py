@@ -51,7 +51,9 @@ class Dialogue:
             raise self._failure from None
         if status is Status.OK:
             return value
-        raise SessionFailed(status, shown(value, _MESSAGE))
+        raise SessionFailed(
+            status, shown(value, _MESSAGE) or f"{what} failed, and the program gave no reason that can be shown"
+        )
 
     def close(self) -> tuple[Usage, SessionFailed | None]:
         """Ends the candidate and all that it started; gives what was used, and what was wrong that no question has brought to light."""

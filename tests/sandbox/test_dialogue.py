@@ -404,6 +404,15 @@ def test_an_answer_may_come_in_two_parts(place: int) -> None:
     assert stage.close() is None
 
 
+@pytest.mark.parametrize("words", ["", "\u200b\u200b"], ids=["nothing", "what nobody sees"])
+def test_a_failure_without_a_reason_says_so(words: str) -> None:
+    """A message that is empty tells a person nothing."""
+    stage = Stage((0, False))
+    found = stage.ask([("answer", encode(["error", words]))], _call_in_time)
+    stage.close()
+    assert found.message.endswith("failed, and the program gave no reason that can be shown")
+
+
 def test_a_message_that_claims_too_much_is_cut() -> None:
     """A program that writes its own answers says as much as an honest one, and nothing that cannot be read."""
     stage = Stage((0, True))
