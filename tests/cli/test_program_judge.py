@@ -120,3 +120,22 @@ def test_what_cannot_be_meant_is_refused(call, mine, words, message):
     refused = call("program", "judge", *words)
     assert refused.exit_code in (1, 2)
     assert message in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "tasks/mine"),
+        ("run", "tasks/mine", "--dry-run"),
+        ("task", "check", "tasks/mine"),
+        ("program", "judge", "better.py", "--task", "mine"),
+    ],
+)
+def test_no_command_judges_where_programs_could_read_the_logs(call, mine, home, command):
+    """They have what was held out, and every program; one line says which folder it is."""
+    settings = mine / "tasks" / "mine" / "task.toml"
+    settings.write_text(settings.read_text().replace("[sandbox]\n", f'[sandbox]\nread = ["{home / "archive"}"]\n'))
+    (home / "archive").mkdir()
+    refused = call(*command)
+    assert refused.exit_code == 1, refused.output
+    assert f"holds logs of campaigns, or lies among them ({home / 'archive'})" in refused.output

@@ -219,6 +219,8 @@ def means_of(level: Level) -> Means:
 
 ANYWHERE = """
 import importlib
+import sys
+NAMES = ("evaluator.py", "helper", "inner", "cases")
 def look(paths):
     found = []
     for path in paths:
@@ -232,7 +234,8 @@ def look(paths):
             found.append(importlib.import_module(name).__file__)
         except (ImportError, OSError) as error:
             found.append(type(error).__name__)
-    return found
+    finders = sys.path_importer_cache.values()
+    return found + [name for finder in finders for name in getattr(finder, "_path_cache", ()) if name in NAMES]
 """
 REFUSED = {"FileNotFoundError", "PermissionError", "ModuleNotFoundError"}
 

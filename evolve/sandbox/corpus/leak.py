@@ -188,6 +188,21 @@ def attack(told):
     return achieved
 """
 
+_REMEMBERED = """
+import os
+import sys
+
+def listed(place):
+    try:
+        return set(os.listdir(place))
+    except OSError:
+        return set()
+
+def attack(told):
+    remembered = {place: set(getattr(finder, "_path_cache", ())) for place, finder in sys.path_importer_cache.items()}
+    return [f"inherits the names of what it cannot see in {place}" for place, names in remembered.items() if names - listed(place)]
+"""
+
 _TERMINAL = """
 import os
 from raw import attempt, opened
@@ -253,6 +268,12 @@ CASES: tuple[Case, ...] = (
     ),
     Case("leak.listing", "list folders of the host", _LISTING, harmless=True, needs=LINUX, files=RAW),
     Case("leak.evaluator", "import or read the engine and the evaluator", _EVALUATOR, needs=LINUX, files=RAW),
+    Case(
+        "leak.remembered",
+        "learn from the interpreter what lies in a closed folder on its path",
+        _REMEMBERED,
+        needs=LINUX,
+    ),
     Case("leak.terminal", "reach a terminal, and so the user's shell", _TERMINAL, needs=LINUX, files=RAW),
     Case("leak.kernel_log", "read the kernel's log", _KERNEL_LOG, needs=LINUX, files=RAW),
     Case("leak.watch", "be told of what happens to files of the host", _WATCH, harmless=True, needs=LINUX, files=RAW),

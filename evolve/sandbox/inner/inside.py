@@ -29,6 +29,8 @@ from evolve.sandbox.wire import Piece, WireError, decode, encode, pieces
 _TRACE_SHOWN = 8000
 _NAMES_SHOWN = 20
 _NOT_THEIRS = (__file__, "<frozen importlib", str(Path(importlib.__file__).parent))
+_NOWHERE = "no_module_has_this_name"
+"""Looked for in every folder on the path."""
 _REHEARSALS = 20
 """Enough for the interpreter to have specialised the code that every session runs."""
 
@@ -36,6 +38,7 @@ _REHEARSALS = 20
 def perform(requests: int, replies: int) -> None:
     """The first request is the program, `{"files": ..., "context": ..., "entry": ...}`, and is not answered; then each asks for something,
     until the end of the requests."""
+    _forget_closed_folders()
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, requests)
     try:
         first = receive(sock)
@@ -84,6 +87,9 @@ def rehearse() -> None:
         {"files": {"rehearsal.py": "def echo(value):\n    return value\n"}, "entry": "rehearsal", "context": {}}
     )
     call = encode(["call", "echo", [[0, 0.5, "", None]], {}])
+    # Folders on the module path were listed where more could be seen than here.
+    sys.path_importer_cache.clear()
+    importlib.util.find_spec(_NOWHERE)
     for _ in range(_REHEARSALS):
         outbox, (heard, replies) = Outbox(), os.pipe()
         for payload in (program.encode(), call):
@@ -94,6 +100,15 @@ def rehearse() -> None:
         for number in (outbox.theirs, heard, replies):
             os.close(number)
         del sys.meta_path[0], sys.modules["rehearsal"]
+
+
+def _forget_closed_folders() -> None:
+    """What the interpreter remembers of folders on the module path that are closed to this process: the names of all that is in them."""
+    for place in [place for place, finder in sys.path_importer_cache.items() if finder is not None]:
+        try:
+            os.close(os.open(place, os.O_RDONLY))
+        except OSError:
+            del sys.path_importer_cache[place]
 
 
 def _flush() -> None:
