@@ -22,8 +22,9 @@ class Raised:
 
     @property
     def line(self) -> str:
-        """The error as one line: `ValueError: message`."""
-        return " ".join(f"{type(self.error).__name__}: {self.error}".split())
+        """The error as one line: `ValueError: message`. One that cannot be said, such as a number of too many digits, is named alone."""
+        said = attempt(lambda: str(self.error))
+        return " ".join(f"{type(self.error).__name__}: {'' if isinstance(said, Raised) else said}".split())
 
     @property
     def trace(self) -> str:

@@ -1,6 +1,7 @@
 """From a job to a report: runs the cascade and turns whatever happens into an evaluation.
 
-Invariant: a program's failure is its outcome and never INTERNAL; the evaluator's own failure is INTERNAL and never the program's."""
+Invariant: a program's failure is its outcome and never INTERNAL; the evaluator's own failure is INTERNAL and never the program's, also
+where an answer provoked it, because nobody here can tell what it would have been worth."""
 
 import json
 import time
@@ -33,6 +34,9 @@ if TYPE_CHECKING:  # importing the protocols imports numpy, which a task's own P
     from evolve.protocols import Evaluator
 
 _LOG_SHOWN = 2000
+_PROVOKED = (MemoryError, RecursionError, OverflowError, UnicodeError)
+"""What an evaluator raises that does not look at an answer before it computes with it."""
+_REMEDY = ". Do: look at the type, the length or shape, and the size of what a program answers before anything is computed with it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,8 @@ def _failed(raised: Raised) -> Evaluation:
         return raised.error.evaluation
     if isinstance(raised.error, EvolveError):
         return Evaluation.failed(Outcome.INTERNAL, str(raised.error))
-    return Evaluation.failed(Outcome.INTERNAL, f"the evaluator raised {raised.line}\n\n{raised.trace}")
+    remedy = _REMEDY if isinstance(raised.error, _PROVOKED) else ""
+    return Evaluation.failed(Outcome.INTERNAL, f"the evaluator raised {raised.line}{remedy}\n\n{raised.trace}")
 
 
 def _with_log(message: str, log: str) -> str:

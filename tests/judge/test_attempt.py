@@ -25,6 +25,19 @@ def test_what_is_raised_is_kept_with_its_traceback():
     assert "in attempt" not in raised.trace
 
 
+@pytest.mark.parametrize("error", [KeyError(10**5000), ValueError("\ud800")], ids=["a long number", "half a pair"])
+def test_an_error_that_cannot_be_said_is_named(error):
+    """Its words may be the program's, and a judge that fails at them judges nothing."""
+
+    def fails():
+        raise error
+
+    raised = attempt(fails)
+    assert isinstance(raised, Raised)
+    assert raised.line.startswith(f"{type(error).__name__}:")
+    assert type(error).__name__ in raised.trace
+
+
 def test_an_exit_in_a_tasks_code_is_an_error():
     """Else it would take the judge process with it."""
     raised = attempt(lambda: sys.exit(3))

@@ -184,6 +184,34 @@ def test_an_evaluator_that_raises_is_internal_with_its_traceback():
 
 
 @pytest.mark.parametrize(
+    "error",
+    [MemoryError(), RecursionError("too deep"), OverflowError("too large"), UnicodeEncodeError("utf-8", "\ud800", 0, 1, "no")],
+    ids=lambda error: type(error).__name__,
+)  # fmt: skip
+def test_an_evaluator_that_an_answer_has_provoked_is_internal_with_what_to_check(error):
+    """The judge cannot tell what the program would have been worth."""
+
+    def evaluate(candidate, trial):
+        raise error
+
+    report = judged(evaluate)
+    assert report.evaluation.outcome is Outcome.INTERNAL
+    assert f"the evaluator raised {type(error).__name__}" in feedback(report)
+    assert "Do: look at the type, the length or shape, and the size" in feedback(report)
+
+
+def test_an_error_that_cannot_be_said_is_reported():
+    """It must not end the judge."""
+
+    def evaluate(candidate, trial):
+        raise ValueError(10**5000)
+
+    report = judged(evaluate)
+    assert report.evaluation.outcome is Outcome.INTERNAL
+    assert feedback(report).startswith("the evaluator raised ValueError:\n")
+
+
+@pytest.mark.parametrize(
     ("function", "outcome", "message"),
     [
         (lambda candidate, trial: "good", Outcome.INTERNAL, "returned a str, wanted an Evaluation"),
