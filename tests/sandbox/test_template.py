@@ -87,7 +87,7 @@ class Confinement:
 jail = SimpleNamespace(threads=1, limits=False, namespaces=False, memory=0)
 judge, template = socket.socketpair()
 if os.fork() == 0:
-    Template(template, jail, [Folder()], Confinement(), None).serve()
+    Template(template, jail, [Folder()], Confinement(), None, None).serve()
     os._exit(0)
 socket.send_fds(judge, [json.dumps({"open": 5, "job": "run"}).encode()], [0])
 judge.send(json.dumps({"end": 1}).encode())
