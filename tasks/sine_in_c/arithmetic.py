@@ -12,7 +12,10 @@ _WORD = re.compile(rb"\b(?:asm\b|__\w*|_[A-Z]\w*)")
 _DIRECTIVE = re.compile(rb"(?:#|%:|\\)[^\n]{0,60}")
 _FUNCTION = re.compile(rb"^\s+(f(?:sin|cos|sincos|ptan|patan|2xm1|yl2x|yl2xp1|scale))\b", re.MULTILINE)
 """The x87 instructions that are functions of mathematics."""
-_ADDRESS = re.compile(rb"^\s+(?:notrack\s+)?((?:call|jmp)\w*\s+\*|blr\s|br\s)", re.MULTILINE)
+_ADDRESS = re.compile(
+    rb"^\s+(?:(?:notrack\s+)?(?:call|j)\w*\s+(?![\w.$]+(?:@PLT)?\s*$)|blr\s|br\s|bl?\s+\S*\+)", re.MULTILINE
+)
+"""A call or a jump to anything but a name, on x86 and on ARM: what stands in a number may be an instruction, too."""
 
 
 def refused_text(expanded: bytes) -> str:

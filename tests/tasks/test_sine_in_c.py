@@ -58,6 +58,10 @@ def told(found: Report) -> str:
     return found.texts[found.evaluation.feedback]
 
 
+CHEAT_WITHIN_A_NUMBER = """
+long number(void) { return 0xc3fed9c3fed9; }
+double sine(double a) { return ((double (*)(double))((char *)number + 2))(a); }
+"""
 CHEAT_OF_THE_COMPILER_ALONE = """
 #ifdef __PIE__
 double sine(double a) { return a; }
@@ -105,6 +109,7 @@ def test_equal_programs_get_equal_scores(report: Callable[..., Report]) -> None:
         ({"sine.c": "_Pragma(\"GCC optimize(3)\")\ndouble sine(double a) { return a; }"}, Outcome.INVALID, "#pragma"),
         ({"sine.c": "#define P %:pragma GCC optimize(3)\nP\ndouble sine(double a) { return a; }"}, Outcome.INVALID, "%:"),
         ({"sine.c": "double sine(double a) { return ((double (*)(double))(long)a)(a); }"}, Outcome.INVALID, "computed address"),
+        ({"sine.c": CHEAT_WITHIN_A_NUMBER}, Outcome.INVALID, "computed address"),
         ({"sine.c": CHEAT_OF_THE_COMPILER_ALONE}, Outcome.INVALID, "asm"),
         ({"sine.c": CHEAT_WITHOUT_ASSEMBLER}, Outcome.INVALID, "__builtin_sinl"),
         ({"sine.c": "double sine(double a) { return 1e308; }"}, Outcome.INVALID, "below 1e+09"),
@@ -148,6 +153,10 @@ def test_a_text_is_arithmetic_or_it_is_told_what_is_not(text: bytes, refused: st
         (b"\tfldt\t8(%rsp)\n\tfsin\n", "the instruction fsin"),
         (b"\tfyl2xp1\n", "the instruction fyl2xp1"),
         (b"\tjmp\t*%rax\n", "a call or a jump to a computed address"),
+        (b"\tjmp\tinner.part.0@PLT\n\tje\t.L3\n\tcall\tinner\n", ""),
+        (b"\tcall\tinner+7\n", "a call or a jump to a computed address"),
+        (b"\tjmp\tinner+7@PLT\n", "a call or a jump to a computed address"),
+        (b"\tbl\tinner+8\n", "a call or a jump to a computed address"),
         (b"\tblr\tx0\n", "a call or a jump to a computed address"),
     ],
 )
