@@ -44,8 +44,8 @@ main(told["control"], told["jail"])
 """
 _START_SECONDS = 120.0
 _PATIENCE = 2.0
-_CLEANING = 20.0
-"""Seconds that a template gets to end what a candidate left and to empty its folder, which on a disk may hold very many files."""
+_CLEANING = 8.0
+"""Seconds that a template gets to end what a candidate left, of which freeing many GB of memory takes the longest, and to empty its folder."""
 _REMOVING = 5.0
 _MESSAGE = 1 << 12
 _SHOWN = 1500

@@ -62,6 +62,7 @@ def corpus(monkeypatch: pytest.MonkeyPatch) -> None:
     def bite(cases: tuple[Case, ...]) -> Iterator[Result]:
         return (result(case) for case in cases if case.harmless)
 
+    monkeypatch.setenv("EVOLVE_SANDBOX", "reduced")  # whatever the tests themselves are promised
     monkeypatch.setattr(redteam, "CASES", CASES)
     monkeypatch.setattr(redteam, "RedTeam", Team)
     monkeypatch.setattr(redteam, "bite", bite)
