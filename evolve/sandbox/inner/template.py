@@ -19,9 +19,9 @@ import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from evolve.sandbox.family import PROCESSES, descendants
+from evolve.sandbox.family import PROCESSES
 from evolve.sandbox.inner import fresh, numeric
-from evolve.sandbox.inner.census import Census
+from evolve.sandbox.inner.excess import Excess
 from evolve.sandbox.inner.inside import perform, rehearse
 from evolve.sandbox.inner.offspring import MEMORY, Offspring, handle
 from evolve.sandbox.inner.removal import remove_tree
@@ -32,9 +32,7 @@ from evolve.sandbox.walls import root
 from evolve.sandbox.walls.cgroup import Group
 from evolve.sandbox.walls.confinement import FIRST_FREE, REPLIES, REQUESTS, Confinement, Job
 from evolve.sandbox.walls.namespaces import INSIDE, renew_network
-from evolve.sandbox.walls.tasks import threads
 from evolve.sandbox.walls.tmpfs import Tmpfs
-from evolve.sandbox.walls.watchdog import Watch
 
 _MESSAGE = 1 << 12
 _MOST_DESCRIPTORS = 4096
@@ -133,13 +131,10 @@ class Template:
         self._folders = folders
         self._confinement = confinement
         self._pools = numeric.pools() if jail.threads > 1 else []
-        watched = LINUX and jail.limits and group is None
         memory = [folder.path for folder in folders if isinstance(folder, Tmpfs)]
         self._last_pid = kept.last_pid if kept else -1
-        self._processes = kept.path if kept else PROCESSES
         self._heard, self._tell = os.pipe2(os.O_NONBLOCK)
-        self._watch = Watch(jail.memory, os.getpid(), memory, self._processes) if watched else None
-        self._census = Census(jail.home, jail.inodes) if jail.limits and not jail.namespaces else None
+        self._excess = Excess(jail, group, memory, kept.path if kept else PROCESSES)
 
     def serve(self) -> None:
         """Until the judge is gone."""
@@ -241,28 +236,10 @@ class Template:
                 run.sweep()
             elif time.monotonic() > deadline:
                 run.end()
-            elif excess := self._excess():
+            elif excess := self._excess.found():
                 run.exceeded = excess
                 run.end()
         return self._receive()[0]
-
-    def _excess(self) -> str:
-        """What the candidate has too much of, in words; empty where there is nothing."""
-        if self._group is not None and self._group.exceeded():
-            # The kernel has ended a process of the candidate already.
-            return MEMORY
-        below = (
-            descendants(os.getpid(), self._processes)
-            if self._watch is not None or self._confinement.shares_user
-            else []
-        )
-        if self._watch is not None and self._watch.exceeded(below):
-            return MEMORY
-        if self._confinement.shares_user and threads(below) > self._jail.tasks:
-            return f"had more than {self._jail.tasks} processes and threads, which is all that the program may have"
-        if self._census is not None and self._census.exceeded():
-            return f"made more than {self._census.most} files, which is all that its folder may hold"
-        return ""
 
     def _await(self, run: Offspring, patience: float) -> None:
         """Gives a candidate that has closed its pipes the time to end by itself, so that its exit code is known."""

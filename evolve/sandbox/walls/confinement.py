@@ -35,14 +35,13 @@ _OWN_THREADS = landlock.Rule("/proc/self/task", landlock.Right.READ_FILE | landl
 
 class Confinement:
     """The layers of one jail, in a template that has entered its root. Candidates start in the folder `start`; what is below `writable`, which
-    outlives that, they may write. `shares_user`: the kernel's limit on processes holds for all that their user has, not for them alone."""
+    outlives that, they may write."""
 
     def __init__(self, jail: Jail, start: str, writable: str) -> None:
         self._jail = jail
         self._start = start
         self._limits = _limits(jail)
-        self.shares_user = jail.limits and jail.seccomp and jail.user < 0 and not jail.namespaces
-        self._room = Room(os.getuid(), jail.tasks) if self.shares_user else None
+        self._room = Room(os.getuid(), jail.tasks) if shares_user(jail) else None
         self._tasks = jail.tasks
         self._ruleset = (
             landlock.prepare(_rules(jail, writable), jail.landlock, loopback=jail.loopback) if jail.landlock else -1
@@ -121,6 +120,11 @@ class Confinement:
             score.write(b"1000")
         capabilities.drop(bounding=False)
         prctl(PR_SET_NO_NEW_PRIVS, 1)
+
+
+def shares_user(jail: Jail) -> bool:
+    """Whether the kernel's limit on processes holds for all that the candidates' user has, and not for them alone."""
+    return jail.limits and jail.seccomp and jail.user < 0 and not jail.namespaces
 
 
 def _limits(jail: Jail) -> Mapping[int, int]:
