@@ -1,6 +1,6 @@
 """Judges a function in C: compiles it with the judge's own flags, calls it through the binding, and measures the error itself.
 
-Invariant: each step gets exactly the text that was looked through before it; nothing that the program says is believed but its sines."""
+Invariant: what is linked was looked through, and so was the text that it was compiled from; nothing that the program says is believed but its sines."""
 
 import math
 
@@ -9,8 +9,7 @@ from arithmetic import refused_instruction, refused_text
 from evolve import Candidate, Evaluation, Trial, evaluator
 
 C = ["cc", "-std=c11", "-O2", "-ffp-contract=off", "-fPIC", "-fno-builtin", "-fno-jump-tables", "-nostdinc"]
-EXPANDED = [*C, "-E", "-o", "expanded.c", "sine.c"]
-ASSEMBLER = [*C, "-S", "-o", "sine.s", "-x", "cpp-output", "-"]
+COMPILED = [*C, "-S", "-save-temps=obj", "-o", "sine.s", "sine.c"]
 LIBRARY = [*C, "-shared", "-nostdlib", "-Wl,-z,defs", "-o", "sine.so", "-x", "assembler", "-"]
 LARGEST = 1e9
 """No sine is larger; so much larger ones could not be added up."""
@@ -44,16 +43,15 @@ def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
 
 
 def built(candidate: Candidate) -> bytes:
-    """The program as a library: preprocessed once, and that text compiled, and that assembler linked. Raises `Refused`."""
-    expanded = candidate.build(EXPANDED, keep=["expanded.c"])["expanded.c"]
-    found = refused_text(expanded)
+    """The program as a library: preprocessed, that text compiled, and that assembler linked, where neither is refused. Raises `Refused`."""
+    texts = candidate.build(COMPILED, keep=["sine.i", "sine.s"])
+    found = refused_text(texts["sine.i"])
     if found:
         raise Refused(f"{found!r}")
-    assembler = candidate.build(ASSEMBLER, keep=["sine.s"], input=expanded.decode(errors="replace"))["sine.s"]
-    found = refused_instruction(assembler)
+    found = refused_instruction(texts["sine.s"])
     if found:
         raise Refused(found)
-    return candidate.build(LIBRARY, keep=["sine.so"], input=assembler.decode(errors="replace"))["sine.so"]
+    return candidate.build(LIBRARY, keep=["sine.so"], input=texts["sine.s"].decode(errors="replace"))["sine.so"]
 
 
 def grid(low: float, high: float, points: int) -> list[float]:
