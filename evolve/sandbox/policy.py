@@ -37,6 +37,11 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hi
     grants, boxed = limits.grants, means.seccomp
     if grants.network == "loopback" and boxed and not means.namespaces:
         raise SandboxError(f"the task grants its candidates the network `loopback`, and here {_NETWORKLESS}")
+    if boxed and not means.namespaces and grants.shm != Grants().shm:
+        raise SandboxError(
+            "the task grants its candidates shared memory (`shm`), and here the machine's own /dev/shm is closed to them. "
+            "Do: run where level strict is reached"
+        )
     found = Visible((), ())
     if boxed:
         found = reduce(Visible.closing, hidden, paths_of(python))

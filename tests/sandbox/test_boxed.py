@@ -273,3 +273,29 @@ def test_with_a_gpu_a_program_names_its_own_threads_and_no_other_processes() -> 
         assert answer(made, "named", 1) in ("PermissionError", "FileNotFoundError")
     finally:
         made.close()
+
+
+@needs_strict
+def test_sockets_are_bounded_where_memory_is_watched() -> None:
+    """What lies in them belongs to no process."""
+    made = Box(Limits(), means=replace(MEANS, cgroup=""))
+    source = Program(
+        {
+            "hold.py": "import os, socket, time\n"
+            "def hold():\n"
+            "    for _ in range(4):\n"
+            "        if os.fork() == 0:\n"
+            "            held = [socket.socketpair() for _ in range(50)]\n"
+            "            time.sleep(5)\n"
+            "            os._exit(0)\n"
+            "    time.sleep(5)\n"
+        }
+    )
+    with (
+        pytest.raises(SessionFailed, match="more than 256 sockets") as caught,
+        made.open(source, "hold", 10) as session,
+    ):
+        session.call("hold")
+    assert caught.value.status is Status.MEMORY_LIMIT
+    assert answer(made, "reply") == 42
+    made.close()

@@ -66,6 +66,13 @@ def test_grants_arrive(tmp_path: Path) -> None:
     assert (jail.gpu, jail.nodes) == (False, ())
 
 
+def test_shared_memory_needs_a_file_tree_of_its_own() -> None:
+    """The machine's /dev/shm is everybody's."""
+    with pytest.raises(SandboxError, match=r"`shm`.*closed to them. Do: run where level strict"):
+        made(Grants(shm=1 << 30), STANDARD)
+    assert made(means=STANDARD).shm == Grants().shm
+
+
 def test_loopback_needs_a_network_of_its_own() -> None:
     """That of the machine has the engine on it."""
     with pytest.raises(

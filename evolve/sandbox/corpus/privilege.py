@@ -98,9 +98,11 @@ def attack(told):
 _BOUNDING = """
 from raw import LIBC
 
-READ = 23
+READ, NO_NEW_PRIVILEGES = 23, 39
 
 def attack(told):
+    if LIBC.prctl(NO_NEW_PRIVILEGES, 0, 0, 0, 0) == 1:
+        return []  # no program that it starts gains any
     held = [number for number in range(64) if LIBC.prctl(READ, number, 0, 0, 0) == 1]
     return [f"could come to {len(held)} capabilities"] if held else []
 """
@@ -180,7 +182,6 @@ CASES: tuple[Case, ...] = (
         "find a capability to which a program could still come, were it allowed to gain any",
         _BOUNDING,
         harmless=True,
-        exempt=frozenset({"standard"}),
         needs=LINUX,
         files=RAW,
     ),

@@ -3,7 +3,7 @@
 Standard library and siblings only, for it lives in the template; no thread: whoever waits for a candidate asks every 50 ms, so that about 100 MB more per core
 may be in use for a moment. What counts is anonymous and shared memory, swapped out or not, each page once however many processes
 have it, without what the template had before; and files in the folders that are memory. Memory that no process has mapped (in pipes, in the
-buffers of sockets, or in a memfd without a name) is not seen; the number of descriptors and of tasks bounds it, to some 800 MB by the defaults.
+buffers of sockets, or in a memfd without a name) is not seen; the number of descriptors and of tasks bounds it, and at `strict` that of sockets.
 
 Invariant: a process that cannot be looked into counts as if it shared nothing."""
 
