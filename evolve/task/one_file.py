@@ -61,6 +61,10 @@ def read(path: Path) -> OneFile:
         raise TaskError(f"{path}: this is not a text in UTF-8: {error}. Do: save it as UTF-8") from error
     except (SyntaxError, ValueError) as error:
         raise TaskError(f"{path}: this is not Python: {error}. Do: mend that line") from error
+    except (RecursionError, MemoryError) as error:
+        raise TaskError(
+            f"{path}: this is nested too deeply for Python to read it. Do: break the longest expression up"
+        ) from error
     brief = ast.get_docstring(tree)
     if not brief:
         raise TaskError(

@@ -177,6 +177,7 @@ def test_the_program_stands_alone(file: Path, old: str, new: str, message: str) 
     ("text", "message"),
     [
         ("def f(:", ": this is not Python: invalid syntax"),
+        ("x = " + "-" * 200_000 + "1", ": this is nested too deeply for Python to read it"),
         ("x = 1\n" + BLOCK.format("y = 2"), ": there is no brief"),
         ('"""Brief."""\nx = 1\n', ": there is no seed program"),
         ('"""Brief."""\n# EVOLVE-BLOCK-START\nx = 1\n', ":2: the block that begins here has no end"),
