@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.machine.paths import is_below
-from evolve.sandbox.machine.reach import closed_to_others, remedy
+from evolve.sandbox.machine.reach import closed_folder, closed_to_others, remedy
 from evolve.sandbox.machine.visible import Visible, paths_of, with_links
 from evolve.sandbox.means import Means
 from evolve.types import Grants, Limits, SandboxError
@@ -35,16 +35,9 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hi
     """The jail of a template that runs `python` in its own folder `home`, whose candidates become `user` (-1: nobody else) and never see what is
     `hidden`, such as their task's folder. Raises `SandboxError` for what these means cannot give, or cannot hide."""
     grants, boxed = limits.grants, means.seccomp
-    if grants.network == "loopback" and boxed and not means.namespaces:
-        raise SandboxError(f"the task grants its candidates the network `loopback`, and here {_NETWORKLESS}")
-    if boxed and not means.namespaces and grants.shm != Grants().shm:
-        raise SandboxError(
-            "the task grants its candidates shared memory (`shm`), and here the machine's own /dev/shm is closed to them. "
-            "Do: run where level strict is reached"
-        )
-    found = Visible((), ())
-    if boxed:
-        found = reduce(Visible.closing, hidden, paths_of(python))
+    if boxed and not means.namespaces:
+        _check_without_namespaces(grants)
+    found = reduce(Visible.closing, hidden, paths_of(python)) if boxed else Visible((), ())
     if user >= 0:
         _check_reachable(python, found, private=means.namespaces)
     open_places, listed = (found.visible, ()) if means.namespaces else found.pieces()
@@ -82,6 +75,17 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hi
     )
 
 
+def _check_without_namespaces(grants: Grants) -> None:
+    """What only a slot's own network and file tree can give."""
+    if grants.network == "loopback":
+        raise SandboxError(f"the task grants its candidates the network `loopback`, and here {_NETWORKLESS}")
+    if grants.shm != Grants().shm:
+        raise SandboxError(
+            "the task grants its candidates shared memory (`shm`), and here the machine's own /dev/shm is closed to them. "
+            "Do: run where level strict is reached"
+        )
+
+
 def _readable(grants: Grants, means: Means) -> tuple[str, ...]:
     """What may be read, also where it lies in what is hidden: a task that comes with the engine has its data there."""
     places = with_links(grants.read) if means.seccomp else grants.read
@@ -112,13 +116,12 @@ def _check_reachable(python: str, found: Visible, *, private: bool) -> None:
             f"candidates cannot use {python!r} as it is installed: users other than root may not read all of {closed[0]}, and candidates are a "
             f"user of their own. Do: {remedy(closed)}"
         )
-    for place in () if private else (os.path.realpath(python), *found.visible):
-        for folder in reversed(Path(place).parents):
-            if not folder.stat().st_mode & 0o001:
-                raise SandboxError(
-                    f"candidates cannot run {python!r}: {folder} is closed to everybody but its owner, and candidates are a user of their own. "
-                    "Do: make the environment outside of a home folder, or run where namespaces are allowed, which show it to them"
-                )
+    folder = "" if private else next(filter(None, map(closed_folder, (python, *found.visible))), "")
+    if folder:
+        raise SandboxError(
+            f"candidates cannot run {python!r}: {folder} is closed to everybody but its owner, and candidates are a user of their own. "
+            "Do: make the environment outside of a home folder, or run where namespaces are allowed, which show it to them"
+        )
 
 
 def gpu_nodes(devices: Path = Path("/dev")) -> tuple[str, ...]:

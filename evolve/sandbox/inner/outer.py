@@ -54,7 +54,7 @@ def _outside(sock: socket.socket, jail: Jail, group: Group | None) -> int:
         # A parent that is outside of its namespace has no number there.
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() == 0:
-            kept = root.enter(jail, jail.user if jail.user >= 0 else namespaces.INSIDE)
+            kept = root.enter(jail, namespaces.inside(jail.user))
             serve(sock, jail, group, kept)
         os._exit(0)
     sock.close()

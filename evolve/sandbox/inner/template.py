@@ -31,7 +31,7 @@ from evolve.sandbox.kernel import LINUX, PR_SET_CHILD_SUBREAPER, prctl, single_t
 from evolve.sandbox.walls import root
 from evolve.sandbox.walls.cgroup import Group
 from evolve.sandbox.walls.confinement import FIRST_FREE, REPLIES, REQUESTS, Confinement, Job
-from evolve.sandbox.walls.namespaces import INSIDE, renew_network
+from evolve.sandbox.walls.namespaces import inside, renew_network
 from evolve.sandbox.walls.tmpfs import Tmpfs
 
 _MESSAGE = 1 << 12
@@ -86,7 +86,7 @@ def _folders(jail: Jail) -> list[Folder]:
     """Where candidates may write: in memory where the slot has a tree of its own, else one folder of the host."""
     if not jail.namespaces:
         return [Scratch(jail.home, jail.user)]
-    user = jail.user if jail.user >= 0 else INSIDE
+    user = inside(jail.user)
     return [
         Tmpfs(root.SCRATCH, jail.scratch, jail.inodes, user, execute=True),
         Tmpfs(root.SHARED_MEMORY, jail.shm, jail.inodes, user, execute=False),

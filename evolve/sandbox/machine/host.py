@@ -2,8 +2,6 @@
 
 Invariant: facts alone, each read or really tried; what follows from them is `evolve.sandbox.machine.offer`'s to say."""
 
-import contextlib
-import os
 import platform
 import subprocess
 import sys
@@ -13,6 +11,7 @@ from pathlib import Path
 
 from evolve.sandbox import kernel
 from evolve.sandbox.machine import identity
+from evolve.sandbox.machine.reach import closed_folder
 from evolve.sandbox.walls import cgroup, landlock, seccomp
 
 SWITCHES = (
@@ -75,16 +74,6 @@ def read(python: str) -> Host:
         filtered="\nSeccomp:\t2" in _text("/proc/self/status"),
         closed=closed_folder(python),
     )
-
-
-def closed_folder(python: str) -> str:
-    """The first folder on the way to an interpreter, or to what it is a link to, that users who own nothing there may not enter."""
-    for path in (Path(python), Path(os.path.realpath(python))):
-        for folder in reversed(path.absolute().parents):
-            with contextlib.suppress(OSError):
-                if not folder.stat().st_mode & 0o001:
-                    return str(folder)
-    return ""
 
 
 def _namespaces() -> str:

@@ -4,6 +4,8 @@ leaves them, would be held against programs as modules that are not there.
 Standard library only, for a task's own Python needs this too. Invariant: what is looked at is modes alone; nothing is read but the names in
 folders that modules are imported from."""
 
+import contextlib
+import os
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +28,17 @@ def closed_to_others(found: Visible, *, private: bool, loose: bool = True) -> tu
     folders = [folder for folder in map(Path, found.modules) if loose or is_below(folder, own)]
     closed = parts or [place for folder in folders for place in _closed_in(folder, found, own, private)]
     return tuple(sorted(set(map(str, closed))))
+
+
+def closed_folder(place: str) -> str:
+    """The first folder on the way to a place, or to what it is a link to, that users who own nothing there may not enter; empty
+    where there is none."""
+    for path in (Path(place), Path(os.path.realpath(place))):
+        for folder in reversed(path.absolute().parents):
+            with contextlib.suppress(OSError):
+                if not folder.stat().st_mode & _OTHERS_ENTER:
+                    return str(folder)
+    return ""
 
 
 def remedy(closed: tuple[str, ...]) -> str:

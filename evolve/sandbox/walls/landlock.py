@@ -7,6 +7,7 @@ process that has entered holds no descriptor by which the rules of others could 
 What Landlock does not know at all is left to the other layers: changes of modes, owners and times, whether a path exists, sockets other
 than TCP (sockets with a path among them), and with an interface below 3 `truncate(2)` and `O_TRUNC` (see `seccomp`)."""
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -115,12 +116,11 @@ def prepare(rules: Iterable[Rule], abi: int, *, loopback: bool = False) -> int:
     if not 1 <= abi <= NEWEST:
         raise ValueError(f"Landlock's interface is 1 to {NEWEST}, not {abi}")
     ruleset = _made(abi, loopback)
-    try:
+    with contextlib.ExitStack() as failing:
+        failing.callback(os.close, ruleset)
         for rule in rules:
             _grant(ruleset, rule, handled(abi))
-    except BaseException:
-        os.close(ruleset)
-        raise
+        failing.pop_all()
     return ruleset
 
 

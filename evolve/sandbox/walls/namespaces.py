@@ -29,6 +29,11 @@ _NAME = "candidate"
 """The machine's name as candidates see it."""
 
 
+def inside(user: int) -> int:
+    """Who candidates are in a slot's namespaces: `user`, or, where that is -1, the judge's own."""
+    return user if user >= 0 else INSIDE
+
+
 def enter(*, users: bool, loopback: bool) -> None:
     """Makes and enters the namespaces; with `users` as an ordinary user, who is mapped to `INSIDE`. Raises `OSError`."""
     flags = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP
