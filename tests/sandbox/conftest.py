@@ -1,5 +1,7 @@
 """Boxes that the sandbox's tests share; every test leaves its box as it was, which is what is tested."""
 
+import os
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from evolve.sandbox import Box
 from evolve.types import Limits, Program
 
 Call = Callable[..., Any]
+_NOBODY = 65534
 
 
 @pytest.fixture(scope="session")
@@ -46,3 +49,15 @@ def processes() -> Callable[[str], list[int]]:
         return found
 
     return find
+
+
+@pytest.fixture
+def users_home() -> Iterator[Path]:
+    """A folder of an ordinary user, who cannot read what is closed; root would not notice."""
+    user = os.geteuid()
+    os.seteuid(user or _NOBODY)
+    try:
+        with tempfile.TemporaryDirectory() as home:
+            yield Path(home)
+    finally:
+        os.seteuid(user)

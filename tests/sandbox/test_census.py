@@ -2,8 +2,6 @@
 
 import os
 import resource
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evolve.sandbox.inner.census import Census, more_than
-
-_NOBODY = 65534
 
 
 class Clock:
@@ -67,18 +63,6 @@ def test_deeper_than_descriptors_can_be_opened_is_too_much(tmp_path: Path) -> No
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert exceeds(1000, tmp_path) is False
     assert os.listdir("/dev/fd") == before  # noqa: PTH208
-
-
-@pytest.fixture
-def users_home() -> Iterator[Path]:
-    """A folder of an ordinary user, who cannot read what is closed; root would not notice."""
-    user = os.geteuid()
-    os.seteuid(user or _NOBODY)
-    try:
-        with tempfile.TemporaryDirectory() as home:
-            yield Path(home)
-    finally:
-        os.seteuid(user)
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the system has no /proc")

@@ -1,16 +1,12 @@
 """The folder between two sessions."""
 
-import os
 import shutil
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from evolve.sandbox.inner.scratch import Scratch
-
-_NOBODY = 65534
 
 
 def leave_files(folder: Path) -> None:
@@ -70,18 +66,6 @@ def test_whatever_was_left_the_folder_is_fresh(tmp_path: Path, leave: Callable[[
     scratch.renew()
     assert [(path.name, oct(path.stat().st_mode & 0o777)) for path in tmp_path.iterdir()] == [("scratch", "0o700")]
     assert list(Path(scratch.path).iterdir()) == []
-
-
-@pytest.fixture
-def users_home() -> Iterator[Path]:
-    """A folder of an ordinary user, who cannot read what is closed; root would not notice."""
-    user = os.geteuid()
-    os.seteuid(user or _NOBODY)
-    try:
-        with tempfile.TemporaryDirectory() as home:
-            yield Path(home)
-    finally:
-        os.seteuid(user)
 
 
 @pytest.mark.parametrize("leave", [leave_closed_folders, close_the_folder, leave_closed_folders_and_a_link])
