@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from evolve.protocols import Evaluator, Operator, Strategy
-from evolve.types import Program, Task
+from evolve.protocols import Evaluator, Model, Operator, Strategy
+from evolve.types import Program, Section, Selection, Task, Traits
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -34,7 +34,8 @@ class EvaluatorEntry:
 class OperatorEntry:
     """An operator. `embedded`: strategies use it without being told to; where `embedded_below_seconds` is given only if judging the seed
     took less, where `embedded_suffixes` are given only if a file of the seed ends so. `history_free`: it learns nothing from the campaign, so that a baseline may use it.
-    `needs_model`: a model writes its children, so that they are never judged at the isolation level `reduced` unasked."""
+    `needs_model`: a model writes its children, so that they are never judged at the isolation level `reduced` unasked; a campaign without a model does not use it.
+    `parents`: how many records it wants as parents at least; `takes_failures`: its parent is a program that failed. `scheduled`: the engine asks it, and no strategy does."""
 
     name: str
     factory: Callable[[Settings], Operator]
@@ -44,6 +45,28 @@ class OperatorEntry:
     embedded_below_seconds: float | None = None
     embedded_suffixes: tuple[str, ...] = ()
     needs_model: bool = False
+    parents: int = 1
+    takes_failures: bool = False
+    scheduled: bool = False
+
+    @property
+    def traits(self) -> Traits:
+        """What a strategy must know of it."""
+        return Traits(self.needs_model, self.parents, self.takes_failures)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
+    """A kind of model: `--model NAME:ARGUMENT`. `argument` is the setting that the command line's words fill; `concurrency` how many calls are in flight
+    at once where nobody says so; `priced`: somebody charges for its calls, so that a budget in money wants prices. `embeds`: what the factory makes is an `Embedder` too."""
+
+    name: str
+    factory: Callable[[Settings], Model]
+    settings: "type[BaseModel] | None" = None
+    argument: str = ""
+    concurrency: int = 8
+    priced: bool = False
+    embeds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +94,18 @@ def register_operators() -> Sequence[OperatorEntry]:
 @hookspec
 def register_strategies() -> Sequence[StrategyEntry]:
     """Strategies that this plugin provides."""
+    return ()
+
+
+@hookspec
+def register_models() -> Sequence[ModelEntry]:
+    """Kinds of models that this plugin provides."""
+    return ()
+
+
+@hookspec
+def prompt_sections(task: Task, selection: Selection) -> Sequence[Section]:
+    """What the model should read too: named sections of Markdown. Proposal thread; the same for the same arguments."""
     return ()
 
 

@@ -7,22 +7,22 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import Distribution, EntryPoint, entry_points
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import pluggy
 
 import evolve
 from evolve import hookspecs
-from evolve.hookspecs import EvaluatorEntry, OperatorEntry, StrategyEntry
-from evolve.protocols import Evaluator, Operator, Strategy
-from evolve.types import ConfigError, EvaluatorSource, EvolveError, PluginError, Program, Task
+from evolve.hookspecs import EvaluatorEntry, ModelEntry, OperatorEntry, StrategyEntry
+from evolve.protocols import Evaluator, Model, Operator, Strategy
+from evolve.types import ConfigError, EvaluatorSource, EvolveError, PluginError, Program, Section, Selection, Task
 from evolve.types.suggest import did_you_mean
 
 BUNDLED = ("evolve.operators", "evolve.strategies")
 GROUP = "evolve"
 
 T = TypeVar("T")
-Entry = TypeVar("Entry", EvaluatorEntry, OperatorEntry, StrategyEntry)
+Entry = TypeVar("Entry", EvaluatorEntry, ModelEntry, OperatorEntry, StrategyEntry)
 
 
 def guarded(plugin: str, call: Callable[..., T], *arguments: Any) -> T:
@@ -53,6 +53,7 @@ class Plugins:
     evaluators: Mapping[str, Registered[EvaluatorEntry]]
     operators: Mapping[str, Registered[OperatorEntry]]
     strategies: Mapping[str, Registered[StrategyEntry]]
+    models: Mapping[str, Registered[ModelEntry]]
 
     def evaluator(self, source: EvaluatorSource) -> Evaluator:
         """The evaluator that a task names; raises `ConfigError`, `PluginError`."""
@@ -75,6 +76,15 @@ class Plugins:
         """A strategy with its settings, for a campaign with these operators; raises `ConfigError`, `PluginError`."""
         found = _find("strategy", name, self.strategies)
         return guarded(found.plugin, found.entry.factory, _checked(found, settings), tuple(operators))
+
+    def model(self, kind: str, settings: Mapping[str, Any]) -> Model:
+        """A model of a kind with its settings; raises `ConfigError`, `PluginError`, `ModelError`."""
+        found = _find("kind of model", kind, self.models)
+        return guarded(found.plugin, found.entry.factory, _checked(found, settings))
+
+    def model_kind(self, kind: str) -> ModelEntry:
+        """What is registered under this name; raises `ConfigError`."""
+        return _find("kind of model", kind, self.models).entry
 
     def strategy_accepts(self, name: str, key: str) -> bool:
         """The strategy has a setting of this name."""
@@ -102,6 +112,17 @@ class Plugins:
     def _default(self, free: bool) -> tuple[str, ...]:
         entries = [registered.entry for registered in self.operators.values()]
         return tuple(entry.name for entry in entries if (entry.history_free if free else entry.embedded))
+
+    def prompt_sections(self, task: Task, selection: Selection) -> tuple[Section, ...]:
+        """What the plugins add to a prompt, in the order of their names."""
+        given = {"task": task, "selection": selection}
+        found: list[Section] = []
+        for hook in sorted(self.manager.hook.prompt_sections.get_hookimpls(), key=lambda hook: hook.plugin_name):
+            sections: Sequence[Section] = guarded(
+                hook.plugin_name, cast(Any, hook.function), *(given[name] for name in hook.argnames)
+            )
+            found.extend(sections)
+        return tuple(found)
 
     def screen(self, task: Task, program: Program, parents: Sequence[Program]) -> str | None:
         """The first reason that a plugin has not to judge the program."""
@@ -203,6 +224,7 @@ def load(points: Iterable[EntryPoint] | None = None) -> Plugins:
         _entries(manager.hook.register_evaluators, EvaluatorEntry),
         _entries(manager.hook.register_operators, OperatorEntry),
         _entries(manager.hook.register_strategies, StrategyEntry),
+        _entries(manager.hook.register_models, ModelEntry),
     )
 
 

@@ -5,7 +5,7 @@ Invariant: nothing here holds state; the engine and every plugin meet in these t
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from numpy.random import Generator
@@ -14,6 +14,7 @@ from evolve.archive import Archive
 from evolve.types import (
     Asked,
     Child,
+    ConfigError,
     Evaluation,
     Event,
     Lesson,
@@ -23,14 +24,19 @@ from evolve.types import (
     Program,
     ProgramId,
     Progress,
+    Prompt,
     Propose,
     Rearrange,
     Record,
     RecordId,
+    Reply,
+    Section,
     Selection,
     Stage,
     Task,
+    Traits,
     Trial,
+    Usage,
     Wait,
 )
 
@@ -52,6 +58,12 @@ class History(Protocol):
         """The operator's name; empty for seeds, measurements and imports."""
 
     def parents(self, record: RecordId) -> tuple[RecordId, ...]: ...
+    def children(self, record: RecordId) -> Sequence[RecordId]:
+        """The proposals that had it as a parent, in the order in which they settled."""
+
+    def failures(self, count: int) -> Sequence[RecordId]:
+        """The last `count` proposals that failed when they were judged and that this version of the task has judged, the newest first."""
+
     def program_id(self, record: RecordId) -> ProgramId | None: ...
     def extras(self, plugin: str, after: RecordId = 0) -> Sequence[tuple[RecordId, Any]]:
         """What `plugin` stored with the records later than `after`, in their order; what an earlier version of the task judged
@@ -85,6 +97,9 @@ class View(Protocol):
         """Names of the operators that may be used now: those of the campaign, but for some that are only meant for tasks that are
         judged quickly, or in another language. They do not change after the seed has settled."""
 
+    def traits(self, operator: str) -> Traits:
+        """What an operator needs of its selection."""
+
     @property
     def budget_used(self) -> float:
         """The spent share of the budget that ends first, 0 to 1."""
@@ -101,23 +116,86 @@ class Strategy(Protocol):
         """The only place where state changes; replay calls it with the same events."""
 
 
+class Caller(Protocol):
+    """A model as an operator has it: each call is paid from the campaign's budget, and is an event of its log. Proposal thread; it blocks."""
+
+    @property
+    def name(self) -> str:
+        """What the campaign calls it."""
+
+    @property
+    def context_tokens(self) -> int:
+        """How long prompt and answer may be together."""
+
+    @property
+    def max_tokens(self) -> int:
+        """How long an answer may be, its thinking included."""
+
+    def complete(self, prompt: Prompt, samples: int = 1) -> Sequence[Reply]:
+        """So many answers to one prompt. Raises `ModelError` where there was none at all; fewer than asked for are returned."""
+
+    def embed(self, text: str) -> Sequence[float]:
+        """The text's place in the space of an embedding model, as a vector of length 1. Raises `ModelError`."""
+
+
+def no_model(purpose: str) -> Caller:
+    """Where a campaign has no model; raises `ConfigError`."""
+    raise ConfigError(
+        f"a model is needed ({purpose}), and this campaign has none. Do: name one, such as --model gpt-5-mini, or --model mailbox:DIR"
+    )
+
+
 @dataclass(frozen=True)
 class Context:
-    """What an operator may use. `history` ends with the last record that had settled when the step was asked; `rng` belongs
-    to the step; `deadline` is a time of `time.monotonic`."""
+    """What an operator may use. `history` and `lessons` end with what had settled and was written when the step was asked; `rng` belongs
+    to the step; `deadline` is a time of `time.monotonic`. `model(purpose)` is what to call: for "propose" and "repair" the selection's model, for "reflect", "novelty" and "embed"
+    the one that the campaign's settings name, else the same; raises `ConfigError` where there is none. `templates` replace those of the engine's prompts, by name; `sections` are what plugins add to
+    every prompt of this selection."""
 
     task: Task
     history: History
     rng: Generator
     deadline: float
     cancelled: threading.Event
+    lessons: Sequence[Lesson] = ()
+    model: Callable[[str], Caller] = no_model
+    templates: Mapping[str, str] = field(default_factory=dict)
+    sections: Sequence[Section] = ()
 
 
 class Operator(Protocol):
-    """Makes children from a selection. Proposal thread; a deterministic function of selection and context."""
+    """Makes children from a selection. Proposal thread; a deterministic function of selection, context and the replies that it gets. One
+    that needs a model is called on many threads at once, and keeps no state."""
 
     def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
-        """One child or more; raises `EditError` when it finds nothing to change."""
+        """One child or more; raises `EditError` when it finds nothing to change, `ModelError` when no model answers."""
+
+
+class Model(Protocol):
+    """Completes prompts. Thread-safe. The engine bounds how many calls are in flight, waits for a model that is down, pays, and logs; a
+    model does neither."""
+
+    def check(self, deadline: float, cancelled: threading.Event) -> Usage:
+        """Whether calls can succeed, at the cost of one small call at most: raises `ModelError` with the remedy where they cannot."""
+
+    def complete(
+        self, prompt: Prompt, *, samples: Sequence[int], deadline: float, cancelled: threading.Event
+    ) -> Sequence[Reply]:
+        """Answers to the same prompt, at least one and at most one for each of `samples`; who gets fewer asks again for the rest. A sample's number
+        counts the campaign's calls with equal prompts. The first reply carries the usage of the whole request, but for the tokens of the other answers.
+
+        `deadline` is a time of `time.monotonic`. Soon after `cancelled` is set it raises `ModelError`, whatever a server does. Raises
+        `ModelDown` where trying again later may help, `ModelGone` where it will not, and `ModelError` for a call that failed."""
+
+    def close(self) -> None:
+        """Ends what it started."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. Thread-safe; errors as `Model` has them."""
+
+    def embed(self, text: str, *, deadline: float, cancelled: threading.Event) -> tuple[Sequence[float], Usage]:
+        """The vector, as it comes, and what it took."""
 
 
 class Evaluator(Protocol):

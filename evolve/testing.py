@@ -16,6 +16,7 @@ from numpy.random import Generator
 from evolve.archive import Archive, ArchiveSettings
 from evolve.protocols import Context, Evaluator, Operator, Strategy
 from evolve.types import (
+    FAILURES,
     Action,
     Asked,
     Axis,
@@ -43,6 +44,7 @@ from evolve.types import (
     Settled,
     Stage,
     Task,
+    Traits,
     Wait,
     canonical,
 )
@@ -60,6 +62,7 @@ class RehearsedHistory:
     def __init__(self) -> None:
         self.records: list[Record] = []
         self.programs: dict[ProgramId, Program] = {}
+        self.texts: dict[str, str] = {}
 
     def __len__(self) -> int:
         return len(self.records)
@@ -83,6 +86,14 @@ class RehearsedHistory:
     def parents(self, record: RecordId) -> tuple[RecordId, ...]:
         return self.record(record).origin.parents
 
+    def children(self, record: RecordId) -> Sequence[RecordId]:
+        made = (other for other in self.records if other.origin.kind == "proposal")
+        return [other.id for other in made if record in other.origin.parents]
+
+    def failures(self, count: int) -> Sequence[RecordId]:
+        made = (other for other in reversed(self.records) if other.origin.kind == "proposal" and other.program)
+        return [other.id for other in made if other.evaluation.outcome in FAILURES][:count]
+
     def program_id(self, record: RecordId) -> ProgramId | None:
         return self.record(record).program
 
@@ -93,7 +104,9 @@ class RehearsedHistory:
         return self.programs[program]
 
     def text(self, text: str) -> str:
-        raise KeyError(f"a rehearsal stores no texts, got {text!r}")
+        if text not in self.texts:
+            raise KeyError(f"this rehearsal stores no such text, got {text!r}")
+        return self.texts[text]
 
 
 class Rehearsal:
@@ -112,6 +125,8 @@ class Rehearsal:
         self.progress = Progress()
         self.pending: list[Asked] = []
         self.operators: Sequence[str] = OPERATORS
+        self.needs: dict[str, Traits] = {}
+        """What operators need of a selection, where it is not the usual."""
         self.budget_used = 0.0
         self._steps = 0
 
@@ -120,6 +135,10 @@ class Rehearsal:
         self.events.append(Opened("rehearsal", self.task.name, self.task.version, "", {}))
         self.events.append(MachineMeasured("none", 0.0, "none"))
         self._settle(Origin("seed", 0), 0.0)
+
+    def traits(self, operator: str) -> Traits:
+        """What an operator needs of its selection."""
+        return self.needs.get(operator, Traits())
 
     def rng(self, step: int, purpose: int = 0) -> Generator:
         """The stream of a step, as the engine makes it: it depends on seed, step and purpose alone."""

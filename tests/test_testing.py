@@ -163,7 +163,7 @@ def test_a_rehearsed_history_answers_as_the_engines_does() -> None:
     assert history.program(program).files == {"seed.py": "x = 0.0"}
     with pytest.raises(AssertionError, match=r"a record of 1\.\.2 is asked for, got 3"):
         history.record(3)
-    with pytest.raises(KeyError, match="stores no texts"):
+    with pytest.raises(KeyError, match="stores no such text"):
         RehearsedHistory().text("abc")
 
 

@@ -39,6 +39,7 @@ from evolve.types import (
     StoreError,
     Task,
     TaskChanged,
+    Traits,
     canonical,
 )
 from evolve.types.codec import encode
@@ -62,6 +63,11 @@ class CampaignView:
     operators: Sequence[str]
     budget_used: float
     timed: bool
+    plugins: Plugins
+
+    def traits(self, operator: str) -> Traits:
+        """What an operator needs of its selection."""
+        return self.plugins.operators[operator].entry.traits
 
     @property
     def task(self) -> Task:
@@ -205,7 +211,9 @@ class Campaign:
 
     def view(self, budget_used: float) -> CampaignView:
         """What the strategy is shown now."""
-        return CampaignView(self.state, self.usable_operators, budget_used, timed=not self.settings.deterministic)
+        return CampaignView(
+            self.state, self.usable_operators, budget_used, not self.settings.deterministic, self.plugins
+        )
 
     def record(self, event: Event, at: float | None = None) -> None:
         """Appends an event that the state has taken, which happened now or at `at`. Inside a transaction; main thread."""

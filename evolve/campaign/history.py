@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from evolve.store import Log
-from evolve.types import Evaluation, Outcome, Program, ProgramId, Record, RecordId, Task, TextId
+from evolve.types import FAILURES, Evaluation, Outcome, Program, ProgramId, Record, RecordId, Task, TextId
 from evolve.types.codec import decode
 
 RECENT = 200
@@ -35,6 +35,9 @@ class Columns:
         self.outcomes = bytearray()
         self.operators: list[str] = []
         self.parents: list[tuple[RecordId, ...]] = []
+        self.children: dict[RecordId, list[RecordId]] = {}
+        self.failed: list[RecordId] = []
+        """Proposals whose program failed when it was judged."""
         self.programs: list[ProgramId | None] = []
         self.passed: dict[str, tuple[list[RecordId], list[float]]] = defaultdict(lambda: ([], []))
         self.noted: dict[str, tuple[list[RecordId], list[Any]]] = defaultdict(lambda: ([], []))
@@ -54,6 +57,10 @@ class Columns:
             values.append(extras)
             ids.append(record.id)
         if record.origin.kind == "proposal":
+            for parent in dict.fromkeys(record.origin.parents):
+                self.children.setdefault(parent, []).append(record.id)
+            if record.evaluation.outcome in FAILURES and record.program is not None:
+                self.failed.append(record.id)
             for stage, value in record.evaluation.passed.items():
                 ids, values = self.passed[stage]
                 values.append(value)
@@ -126,6 +133,18 @@ class Past:
     def parents(self, record: RecordId) -> tuple[RecordId, ...]:
         """The records that it was made from."""
         return self.columns.parents[self._at(record)]
+
+    def children(self, record: RecordId) -> Sequence[RecordId]:
+        """The proposals that had it as a parent, in the order in which they settled."""
+        self._at(record)
+        found = self.columns.children.get(record, ())
+        return found[: bisect_right(found, self.length)]
+
+    def failures(self, count: int) -> Sequence[RecordId]:
+        """The last `count` proposals whose program failed when this version of the task judged it, the newest first."""
+        failed = self.columns.failed
+        low, high = bisect_right(failed, self.columns.since), bisect_right(failed, self.length)
+        return failed[max(low, high - count) : high][::-1]
 
     def program_id(self, record: RecordId) -> ProgramId | None:
         """Its program; None where there was none to judge."""

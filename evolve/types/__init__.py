@@ -4,13 +4,17 @@ from evolve.types.errors import (
     ConfigError,
     EditError,
     EvolveError,
+    ModelDown,
     ModelError,
+    ModelGone,
     PluginError,
     SandboxError,
     StoreError,
     TaskError,
+    Unaffordable,
 )
 from evolve.types.evaluation import (
+    FAILURES,
     NOBODYS_FAULT,
     REPEATABLE,
     Carried,
@@ -47,6 +51,7 @@ from evolve.types.events import (
 )
 from evolve.types.level import Level
 from evolve.types.program import Program, ProgramId, TextId, canonical, digest, text_id
+from evolve.types.prompt import Finish, Message, Prompt, Reply, Role, Section, Usage, estimated
 from evolve.types.record import (
     Call,
     Child,
@@ -54,10 +59,12 @@ from evolve.types.record import (
     Lesson,
     Origin,
     OriginKind,
+    Part,
     Placement,
     Record,
     RecordId,
     Selection,
+    Traits,
 )
 from evolve.types.task import (
     Anchor,
@@ -78,16 +85,28 @@ from evolve.types.task import (
 )
 
 __all__ = [
+    "FAILURES",
     "NOBODYS_FAULT",
     "REPEATABLE",
     "ConfigError",
     "EditError",
     "EvolveError",
+    "ModelDown",
     "ModelError",
+    "ModelGone",
     "PluginError",
     "SandboxError",
     "StoreError",
     "TaskError",
+    "Unaffordable",
+    "Finish",
+    "Message",
+    "Prompt",
+    "Reply",
+    "Role",
+    "Section",
+    "Usage",
+    "estimated",
     "Program",
     "ProgramId",
     "TextId",
@@ -124,10 +143,12 @@ __all__ = [
     "Lesson",
     "Origin",
     "OriginKind",
+    "Part",
     "Placement",
     "Record",
     "RecordId",
     "Selection",
+    "Traits",
     "Action",
     "Asked",
     "Event",

@@ -4,13 +4,18 @@
     ├── ConfigError     settings, command line, campaign files
     ├── TaskError       a task folder, its seed or its evaluator
     ├── PluginError     a plugin that does not load or breaks its contract
-    ├── ModelError      a model that does not answer
+    ├── ModelError      a call of a model that failed; other calls may not
+    │   ├── ModelDown       it cannot be reached now, and may be back
+    │   ├── ModelGone       it will not answer any more in this run
+    │   └── Unaffordable    the budget does not pay for one more call
     ├── EditError       a reply or an edit that cannot be applied
     ├── SandboxError    a judge or candidate process that cannot be started
     └── StoreError      the log: locked, read-only, full, corrupt, newer
 
 A failed *program* is not an error: it is an `Outcome`.
 """
+
+from evolve.types.prompt import Usage
 
 
 class EvolveError(Exception):
@@ -30,7 +35,30 @@ class PluginError(EvolveError):
 
 
 class ModelError(EvolveError):
-    """A model that does not answer."""
+    """A call that failed. `usage` is what it may have cost, `attempts` how often it was tried."""
+
+    def __init__(self, message: str, usage: Usage | None = None, attempts: int = 1) -> None:
+        super().__init__(message)
+        self.usage = Usage() if usage is None else usage
+        self.attempts = attempts
+
+
+class ModelDown(ModelError):
+    """A model that cannot be reached, or is failing: the same call may succeed later. `retry_after`: seconds that it asked to be left alone, 0 where it did not say."""
+
+    def __init__(
+        self, message: str, usage: Usage | None = None, attempts: int = 1, *, retry_after: float = 0.0
+    ) -> None:
+        super().__init__(message, usage, attempts)
+        self.retry_after = retry_after
+
+
+class ModelGone(ModelError):
+    """A model that will not answer any more in this run: its key was refused, its quota is used up, or it was down for too long."""
+
+
+class Unaffordable(ModelError):
+    """What is left of the budget does not pay for one more call."""
 
 
 class EditError(EvolveError):

@@ -40,6 +40,12 @@ REPEATABLE = frozenset({Outcome.OK, Outcome.WRONG, Outcome.INVALID, Outcome.BUIL
 """Outcomes that say what a program is; one that crashed or was too slow may do better where less else is running."""
 
 
+FAILURES = frozenset(
+    {Outcome.INVALID, Outcome.BUILD_FAILED, Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.WRONG}
+)
+"""Outcomes of a program that was judged and is not what was asked for."""
+
+
 NOBODYS_FAULT = frozenset({Outcome.INTERNAL, Outcome.SCREENED})
 """Outcomes that say nothing about the program that was judged."""
 

@@ -82,7 +82,6 @@ class Opened:
     definition: str
     settings: Mapping[str, Any]
     versions: Mapping[str, str] = field(default_factory=dict)
-    prices: Mapping[str, float] = field(default_factory=dict)
     forked_from: str = ""
     machines: int = 0
 
@@ -119,17 +118,18 @@ class MachineMeasured:
 @tagged
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A step was decided. `after` is how many records had settled: what its operator may know."""
+    """A step was decided. `after` is how many records had settled, `lessons` how many had been written: what its operator may know."""
 
     step: int
     action: Propose | Measure | Import
     after: int
+    lessons: int = 0
 
 
 @tagged
 @dataclass(frozen=True, slots=True)
 class Replied:
-    """A model answered call `index` of a step."""
+    """A model answered call `index` of a step, or failed to. Step 0: before any step, to see whether it can be called."""
 
     step: int
     index: int
@@ -205,7 +205,7 @@ class Stamped:
 class Progress:
     """What a campaign has spent, over all its runs. `programs` counts judged proposals, `judge_seconds` wall time in judge slots,
     `measure_seconds` that of the measurements alone. `rejudged` counts programs that a newer version of the task has judged again,
-    which are no measurements here."""
+    which are no measurements here; `calls` those of models, `tokens` theirs, prompts and answers together."""
 
     programs: int = 0
     records: int = 0
@@ -215,6 +215,7 @@ class Progress:
     seconds: float = 0.0
     judge_seconds: float = 0.0
     measure_seconds: float = 0.0
+    calls: int = 0
     tokens: int = 0
     money: float = 0.0
     gpu_seconds: float = 0.0

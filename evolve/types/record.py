@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from evolve.types.evaluation import Evaluation
 from evolve.types.program import Program, ProgramId
+from evolve.types.prompt import Finish, Role
 
 OriginKind = Literal["seed", "proposal", "measurement", "import"]
 RecordId = int
@@ -53,7 +54,7 @@ class Origin:
 @dataclass(frozen=True, slots=True)
 class Record:
     """One settled proposal or measurement; `NAME/id` names it. Prompts, replies, feedback and artifacts are ids of stored texts;
-    `thought`, an operator's one line, is a text itself. `extras` are keyed by the name of the plugin that wrote them and alone
+    `thought`, an operator's one line or a model's hypothesis, is a text itself. `extras` are keyed by the name of the plugin that wrote them and alone
     reads them."""
 
     id: RecordId
@@ -66,16 +67,18 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """What an operator makes of a selection; without a program, `thought` says why there is none."""
+    """What an operator makes of a selection; without a program, `thought` says why there is none. `lessons` are texts for the operators to come."""
 
     program: Program | None
     thought: str = ""
+    lessons: tuple[str, ...] = ()
     extras: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a strategy drew for a proposal: record ids, the operator's name, and how many children are wanted."""
+    """What a strategy drew for a proposal: record ids, the operator's name, and how many children are wanted. `model` names the one to
+    call, where the operator needs one; empty: the campaign draws it."""
 
     operator: str
     island: int = 0
@@ -95,18 +98,46 @@ class Lesson:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A section of a prompt as the log holds it: who says it, what it is, and the id of its text."""
+
+    role: Role
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
-    """One request to a model. `prompt` and `reply` are ids of stored texts; `cost` is in the campaign's currency."""
+    """One answer of a model, or a call that failed: then `error` says why, and there is no reply. `model` is its name in the campaign, `purpose` what it
+    was called for: "propose", "repair", "reflect", "novelty", "embed", "check". `request` names the prompt and `sample` counts the calls of the campaign with equal ones.
+    `reply` and `thinking` are ids of stored texts; `seconds` are those of the call, `cost` is in the campaign's currency, and `exact` says that tokens and cost are counted and not estimated."""
 
     model: str
+    purpose: str = "propose"
     revision: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    prompt: tuple[str, ...] = ()
+    prompt: tuple[Part, ...] = ()
+    request: str = ""
+    sample: int = 0
     reply: str = ""
+    thinking: str = ""
+    finish: Finish = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+    gpu_seconds: float = 0.0
     seconds: float = 0.0
     cost: float = 0.0
     exact: bool = False
+    attempts: int = 1
     error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a strategy must know of an operator. `needs_model`: it calls one; `parents`: how many records it wants to see as parents at
+    least; `takes_failures`: its parent is a program that failed, and not an elite."""
+
+    needs_model: bool = False
+    parents: int = 1
+    takes_failures: bool = False

@@ -1,0 +1,99 @@
+"""What a model is asked, and what it answers.
+
+Invariant: a prompt is a value: equal prompts have equal `request` digests, on every machine and in every version of Python."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from evolve.types.program import canonical, digest
+
+Role = Literal["system", "user", "assistant"]
+Finish = Literal["stop", "length", "refused", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a message that stays the same in many prompts: stored once. `name` says what it is, such as "task" or "parent"."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a dialogue: its sections in their order, with an empty line between two."""
+
+    role: Role
+    sections: tuple[Section, ...]
+
+    @property
+    def text(self) -> str:
+        """What the model reads."""
+        return "\n\n".join(section.text for section in self.sections)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Messages, and how to sample the answer. `temperature` None and `effort` empty (else "low", "medium", "high", or what the model
+    knows): the model's own. `max_tokens` bounds the answer with its thinking; 0: as many as the model's settings allow."""
+
+    messages: tuple[Message, ...]
+    temperature: float | None = None
+    effort: str = ""
+    max_tokens: int = 0
+
+    @property
+    def request(self) -> str:
+        """32 hexadecimal digits that name what is asked, however its messages are cut into sections."""
+        words = [[message.role, message.text] for message in self.messages]
+        return digest(canonical([words, self.temperature, self.effort, self.max_tokens]))[:32]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all messages in UTF-8: no tokenizer makes more tokens of them than that, but for a few per message."""
+        return sum(len(message.text.encode("utf-8", "surrogatepass")) for message in self.messages)
+
+    def answered(self, reply: str, more: Iterable[Section]) -> "Prompt":
+        """The dialogue as it goes on: what the model said, and the next message to it."""
+        said = Message("assistant", (Section("reply", reply),))
+        return replace(self, messages=(*self.messages, said, Message("user", tuple(more))))
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a call has used, its failed attempts too where a server may have charged them. `cached_tokens` are among the `prompt_tokens`.
+    `exact`: all of it was said by the server; else a token is taken for four characters."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    exact: bool = False
+
+    def plus(self, other: "Usage") -> "Usage":
+        """Both together; exact where both are."""
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.exact and other.exact,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer. `thinking` is what the model thought aloud, kept apart from `text`; `finish` is why it ended: "length" where it was cut
+    off; `revision` the exact model that answered, where it says so; `seconds` from asking to the last byte, with `attempts` in all."""
+
+    text: str
+    thinking: str = ""
+    finish: Finish = ""
+    usage: Usage = field(default_factory=Usage)
+    revision: str = ""
+    seconds: float = 0.0
+    attempts: int = 1
+
+
+def estimated(text: str) -> int:
+    """Tokens of a text where nobody counted them: a quarter of its characters, at least 1 unless it is empty."""
+    return (len(text) + 3) // 4
