@@ -114,6 +114,12 @@ def test_a_call_that_was_paid_three_times_in_vain_fails():
     assert (type(raised.value), len(script.deadlines), raised.value.usage) == (ModelError, 3, Usage(15))
 
 
+def test_a_call_that_was_paid_once_goes_on_waiting():
+    times = FakeTime()
+    script = Script(ModelDown("nothing came", Usage(5)), *[ModelDown("refused", Usage(exact=True)) for _ in range(6)])
+    assert outlast(script, times) == Outlasted("done", Usage(5), 7)
+
+
 def test_a_call_that_fails_while_others_are_answered_fails_alone():
     times = FakeTime()
     patience = Patience(600.0, times.clock)
