@@ -103,7 +103,7 @@ class Attempts:
 
     def _pause_seconds(self, fault: Fault, count: int) -> float:
         """What the server says is believed, unless it says again and again that it wants hardly any time."""
-        ceiling = min(LONGEST_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2 ** min(count - 1, 16))
+        ceiling = min(LONGEST_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2.0 ** min(count - 1, 16))
         by_chance = self._clock.chance() * ceiling
         if fault.retry_after is None:
             return by_chance
