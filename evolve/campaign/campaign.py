@@ -18,9 +18,10 @@ import numpy as np
 import evolve
 from evolve import novelty
 from evolve.archive import Archive, ArchiveSettings
+from evolve.campaign.ensemble import Ensemble
 from evolve.campaign.essence import essence
 from evolve.campaign.history import Past, Reader
-from evolve.campaign.state import State
+from evolve.campaign.state import REFLECTION, State
 from evolve.campaign.workspace import existing_path, new_path
 from evolve.config import Settings, validated
 from evolve.plugins import Plugins, guarded
@@ -111,12 +112,13 @@ class Campaign:
         """The version of the task that the campaign began with."""
         self.plugins = plugins
         self.settings = _settings(opened, changes)
-        self.operator_names = plugins.operators_of(self.settings.strategy.name, self.settings.operators.names)
+        self.operator_names = operators_of(self.settings, plugins)
         self.strategy: Strategy = plugins.strategy(
             self.settings.strategy.name,
             self.settings.strategy.settings,
             self.operator_names,
         )
+        self.ensemble = Ensemble(self.settings.models)
         self.state = State(
             task,
             lambda version: archive_of(version, self.settings),
@@ -209,11 +211,14 @@ class Campaign:
         seconds = None if self.settings.deterministic else self.state.seed_seconds
         return self.plugins.usable(self.operator_names, self.task.seed, seconds)
 
-    def view(self, budget_used: float) -> CampaignView:
-        """What the strategy is shown now."""
-        return CampaignView(
-            self.state, self.usable_operators, budget_used, not self.settings.deterministic, self.plugins
-        )
+    def view(self, budget_used: float, operators: Sequence[str] | None = None) -> CampaignView:
+        """What the strategy is shown now; it may use these operators, without them all that are usable."""
+        usable = self.usable_operators if operators is None else operators
+        return CampaignView(self.state, usable, budget_used, not self.settings.deterministic, self.plugins)
+
+    def traits(self, operator: str) -> Traits:
+        """What an operator needs of its selection."""
+        return self.plugins.operators[operator].entry.traits
 
     def record(self, event: Event, at: float | None = None) -> None:
         """Appends an event that the state has taken, which happened now or at `at`. Inside a transaction; main thread."""
@@ -259,6 +264,7 @@ class Campaign:
         self.close()
 
     def _tell(self, event: Event) -> None:
+        self.ensemble.tell(event)
         guarded(self.settings.strategy.name, self.strategy.tell, event)
 
 
@@ -337,31 +343,50 @@ def confirmed_best(campaign: Campaign) -> float | None:
 
 
 def with_resource(settings: Settings, task: Task, plugins: Plugins) -> Settings:
-    """The settings with the resource of the tightest budget, for a strategy that wants to know it. It is fixed for the campaign's
+    """The settings with the resource of the tightest budget, for a strategy that wants to know it, and for the choice of models. It is fixed for the campaign's
     whole life, so that every replay decides alike."""
-    strategy = settings.strategy
-    if "resource" in strategy.settings or not plugins.strategy_accepts(strategy.name, "resource"):
-        return settings
     resource = "programs" if settings.deterministic else tightest(budget_of(settings, task), Progress())
-    filled = strategy.model_copy(update={"settings": {**strategy.settings, "resource": resource}})
-    return settings.model_copy(update={"strategy": filled})
+    strategy, models = settings.strategy, settings.models
+    if "resource" not in strategy.settings and plugins.strategy_accepts(strategy.name, "resource"):
+        strategy = strategy.model_copy(update={"settings": {**strategy.settings, "resource": resource}})
+    if models.members and "resource" not in models.model_fields_set:
+        models = models.model_copy(update={"resource": resource})
+    return settings.model_copy(update={"strategy": strategy, "models": models})
+
+
+def operators_of(settings: Settings, plugins: Plugins) -> tuple[str, ...]:
+    """The operators that propose in a campaign with these settings; raises `ConfigError`."""
+    models = bool(settings.models.proposing)
+    return plugins.operators_of(settings.strategy.name, settings.operators.names, models=models)
+
+
+def scheduled(settings: Settings) -> tuple[str, ...]:
+    """The operators that the engine asks by itself; raises `ConfigError` where there is no model for them."""
+    if not settings.lessons.every:
+        return ()
+    if not settings.models.members:
+        raise ConfigError(
+            f"lessons are written by a model, and this campaign has none, got lessons.every = {settings.lessons.every}. "
+            "Do: name a model, such as --model gpt-5-mini, or leave lessons.every out"
+        )
+    return (REFLECTION,)
 
 
 def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
     """Raises what a campaign with these settings would raise when it is opened; makes nothing."""
     check_spendable(budget_of(settings, task))
-    names = plugins.operators_of(settings.strategy.name, settings.operators.names)
+    names = operators_of(settings, plugins)
     if not names:
         raise ConfigError(
             "there is no operator to propose with. Do: name one, --set operators.names='[\"tune_literals\"]'"
         )
     for name in settings.operators.settings:
-        if name not in names:
+        if name not in (*names, *scheduled(settings)):
             raise ConfigError(
                 f"there are settings for operator {name!r}, which this campaign does not use.{did_you_mean(name, names)} "
                 "Do: correct the name, or add it to operators.names"
             )
-    for name in names:
+    for name in (*names, *scheduled(settings)):
         plugins.operator(name, settings.operators.settings.get(name, {}))
     plugins.strategy(settings.strategy.name, settings.strategy.settings, names)
     archive_of(task, settings)

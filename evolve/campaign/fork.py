@@ -17,6 +17,7 @@ from evolve.campaign.campaign import (
     archive_of,
     axes_of,
     dated,
+    operators_of,
     try_settings,
     with_resource,
 )
@@ -127,7 +128,7 @@ class Refold:
         self._name = name
         self._finished = finished
         self._machines = machines
-        names = old.plugins.operators_of(settings.strategy.name, settings.operators.names)
+        names = operators_of(settings, old.plugins)
         strategy = old.plugins.strategy(settings.strategy.name, settings.strategy.settings, names)
         self._state = State(
             old.first_task,
