@@ -115,18 +115,22 @@ class Amount(Budget):
         """The amount in the resource's own unit: seconds, programs, tokens, calls, money."""
         return self.number * self.unit.size
 
+    def counted(self, progress: Progress) -> float:
+        """What is spent of its resource, in the resource's own unit."""
+        return _SPENT[self.unit.resource](progress)
+
     def used(self, progress: Progress, best: float | None, now: float) -> float:
-        return _SPENT[self.unit.resource](progress) / self.limit
+        return self.counted(progress) / self.limit
 
     def allows(self, progress: Progress, pending: int, best: float | None = None, now: float = 0.0) -> bool:
         reserved = pending if self.unit.resource == "programs" else 0
-        return _SPENT[self.unit.resource](progress) + reserved < self.limit
+        return self.counted(progress) + reserved < self.limit
 
     def affords(self, progress: Progress) -> bool:
-        return _SPENT[self.unit.resource](progress) <= self.limit
+        return self.counted(progress) <= self.limit
 
     def remaining(self, progress: Progress, best: float | None, now: float) -> str:
-        return spelled(self.unit.resource, max(0.0, self.limit - _SPENT[self.unit.resource](progress)))
+        return spelled(self.unit.resource, max(0.0, self.limit - self.counted(progress)))
 
     def seconds_left(self, progress: Progress, now: float) -> float | None:
         return max(0.0, self.limit - progress.seconds) if self.unit.resource == "seconds" else None
