@@ -177,6 +177,8 @@ class Bandit:
                 return float(call.prompt_tokens + call.completion_tokens)
             case "money":
                 return call.cost
+            case "calls":
+                return 1.0
             case _:
                 return 0.0
 
