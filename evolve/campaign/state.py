@@ -234,6 +234,7 @@ class State:
     def _replied(self, event: Replied) -> None:
         """A step that is not finished may run again, and is then answered from here."""
         call = event.call
+        self._spent.call(call)
         self.samples[call.request] = max(self.samples.get(call.request, 0), call.sample + 1)
         step = self.steps.get(event.step)
         if step is not None and event.index >= 0:
@@ -316,11 +317,18 @@ def _about_noise(action: object) -> bool:
 class Spent:
     """The running totals: `Progress` while it grows. A screened proposal was not judged and is no program of the budget."""
 
-    __slots__ = ("judge_seconds", "measure_seconds", "measurements", "programs", "records", "rejudged", "screened")
+    __slots__ = ("calls", "gpu_seconds", "money", "tokens", "judge_seconds", "measure_seconds", "measurements", "programs", "records", "rejudged", "screened")
 
     def __init__(self) -> None:
         self.records = self.programs = self.measurements = self.rejudged = self.screened = 0
-        self.judge_seconds = self.measure_seconds = 0.0
+        self.judge_seconds = self.measure_seconds = self.money = self.gpu_seconds = 0.0
+        self.calls = self.tokens = 0
+
+    def call(self, call: Call) -> None:
+        self.calls += 1
+        self.tokens += call.prompt_tokens + call.completion_tokens
+        self.money += call.cost
+        self.gpu_seconds += call.gpu_seconds
 
     def add(self, record: Record) -> None:
         """One record more."""
@@ -348,4 +356,5 @@ class Spent:
             screened=self.screened,
             judge_seconds=self.judge_seconds,
             measure_seconds=self.measure_seconds,
+            calls=self.calls, tokens=self.tokens, money=self.money, gpu_seconds=self.gpu_seconds,
         )

@@ -10,7 +10,20 @@ from typing import Any
 from evolve import changes, novelty
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Context, Operator
-from evolve.types import Child, EditError, PluginError, Program, ProgramId, RecordId, Selection, Task, canonical
+from evolve.types import (
+    Child,
+    EditError,
+    ModelError,
+    ModelGone,
+    PluginError,
+    Program,
+    ProgramId,
+    RecordId,
+    Selection,
+    Task,
+    Unaffordable,
+    canonical,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +58,10 @@ class Proposer:
                 raise EditError(f"operator {selection.operator!r} proposed nothing")
             return [self._draft(index, len(children), child, parents) for index, child in enumerate(children)]
         except EditError as error:
+            return [refused(str(error))]
+        except (ModelGone, Unaffordable):
+            raise
+        except ModelError as error:
             return [refused(str(error))]
         except PluginError as error:
             return [refused(str(error), plugin_failed=True)]
