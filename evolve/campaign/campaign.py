@@ -6,7 +6,7 @@ import gc
 import hashlib
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -20,12 +20,13 @@ from evolve import novelty
 from evolve.archive import Archive, ArchiveSettings
 from evolve.campaign.essence import essence
 from evolve.campaign.history import Past, Reader
+from evolve.campaign.spending import check_priced, check_spendable
 from evolve.campaign.state import State
 from evolve.campaign.workspace import existing_path, new_path
 from evolve.config import Settings, validated
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Operator, Strategy
-from evolve.stop import Amount, Budget, Resource, budget_from, exact, tightest
+from evolve.stop import Budget, budget_from, exact, tightest
 from evolve.store import Log
 from evolve.types import (
     Asked,
@@ -310,25 +311,6 @@ def _sets_budget(event: Event) -> bool:
     return isinstance(event, Opened) or (isinstance(event, SettingsChanged) and "budget" in event.changes)
 
 
-_NEVER_SPENT: Mapping[Resource, str] = {"money": "money", "tokens": "tokens", "gpu_seconds": "GPU hours"}
-"""What no operator spends in this version, in words."""
-
-
-def check_spendable(budget: Budget) -> None:
-    """Raises `ConfigError` for a budget that would never end a campaign, because nothing spends what it counts."""
-    leaves = budget.leaves()
-    never = [
-        _NEVER_SPENT[leaf.unit.resource]
-        for leaf in leaves
-        if isinstance(leaf, Amount) and leaf.unit.resource in _NEVER_SPENT
-    ]
-    if leaves and len(never) == len(leaves):
-        spent = " or ".join(dict.fromkeys(never))
-        raise ConfigError(
-            f"no operator of this campaign spends {spent}, got {budget}. Do: give a budget in time or programs"
-        )
-
-
 def confirmed_best(campaign: Campaign) -> float | None:
     """The best program's fitness (larger is better) as far as it is confirmed: the mean of the measurements that a noisy task's
     best got after it won, None before the first; a certified or a deterministic value as it is."""
@@ -349,7 +331,9 @@ def with_resource(settings: Settings, task: Task, plugins: Plugins) -> Settings:
 
 def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
     """Raises what a campaign with these settings would raise when it is opened; makes nothing."""
-    check_spendable(budget_of(settings, task))
+    budget = budget_of(settings, task)
+    check_priced(budget, settings.models.members, plugins.model_kind)
+    check_spendable(budget, settings.models.members)
     names = plugins.operators_of(settings.strategy.name, settings.operators.names)
     if not names:
         raise ConfigError(

@@ -14,6 +14,7 @@ from evolve.types import (
     NOBODYS_FAULT,
     REJUDGED,
     Asked,
+    Call,
     Event,
     Import,
     Insertion,
@@ -29,6 +30,7 @@ from evolve.types import (
     Rearranged,
     Record,
     RecordId,
+    Replied,
     Ruled,
     Settled,
     Task,
@@ -183,16 +185,14 @@ class State:
                 self._record(record)
             case Asked():
                 self._asked(event)
+            case Replied(call=call):
+                self._spent.call(call)
             case Opened(machines=inherited):
                 self.reached = Reached(inherited)
             case TaskChanged():
                 self._change_task(self.reader.task(event.definition))
             case MachineMeasured():
-                if self.machine is not None and self.machine.hardware != event.hardware:
-                    self.noise_values.clear()
-                self.machine = event
-                self.reached.add(event.isolation)
-                self.archive.measured_machine(event)
+                self._arrive(event)
             case Ruled():
                 self._rule(event)
             case Rearranged():
@@ -203,6 +203,13 @@ class State:
             case _:
                 pass
         self._tell(replace(event, record=without_result(event.record)) if isinstance(event, Settled) else event)
+
+    def _arrive(self, machine: MachineMeasured) -> None:
+        if self.machine is not None and self.machine.hardware != machine.hardware:
+            self.noise_values.clear()
+        self.machine = machine
+        self.reached.add(machine.isolation)
+        self.archive.measured_machine(machine)
 
     def _asked(self, event: Asked) -> None:
         self.steps[event.step] = Step(event)
@@ -290,11 +297,31 @@ def _about_noise(action: object) -> bool:
 class Spent:
     """The running totals: `Progress` while it grows. A screened proposal was not judged and is no program of the budget."""
 
-    __slots__ = ("judge_seconds", "measure_seconds", "measurements", "programs", "records", "rejudged", "screened")
+    __slots__ = (
+        "calls",
+        "gpu_seconds",
+        "judge_seconds",
+        "measure_seconds",
+        "measurements",
+        "money",
+        "programs",
+        "records",
+        "rejudged",
+        "screened",
+        "tokens",
+    )
 
     def __init__(self) -> None:
         self.records = self.programs = self.measurements = self.rejudged = self.screened = 0
-        self.judge_seconds = self.measure_seconds = 0.0
+        self.calls = self.tokens = 0
+        self.judge_seconds = self.measure_seconds = self.money = self.gpu_seconds = 0.0
+
+    def call(self, call: Call) -> None:
+        """One call more, answered or failed: it costs what the log says of it."""
+        self.calls += 1
+        self.tokens += call.prompt_tokens + call.completion_tokens
+        self.money += call.cost
+        self.gpu_seconds += call.gpu_seconds
 
     def add(self, record: Record) -> None:
         """One record more."""
@@ -322,4 +349,8 @@ class Spent:
             screened=self.screened,
             judge_seconds=self.judge_seconds,
             measure_seconds=self.measure_seconds,
+            calls=self.calls,
+            tokens=self.tokens,
+            money=self.money,
+            gpu_seconds=self.gpu_seconds,
         )
