@@ -12,16 +12,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from evolve.campaign.campaign import (
-    Campaign,
-    archive_of,
-    axes_of,
-    dated,
-    operators_of,
-    try_settings,
-    with_resource,
-)
+from evolve.campaign.campaign import Campaign
 from evolve.campaign.descriptors import Descriptors
+from evolve.campaign.fitting import archive_of, axes_of, dated, operators_of, try_settings, with_resource
 from evolve.campaign.state import State
 from evolve.campaign.workspace import new_path
 from evolve.config import Settings, settings_from

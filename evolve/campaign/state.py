@@ -317,14 +317,27 @@ def _about_noise(action: object) -> bool:
 class Spent:
     """The running totals: `Progress` while it grows. A screened proposal was not judged and is no program of the budget."""
 
-    __slots__ = ("calls", "gpu_seconds", "money", "tokens", "judge_seconds", "measure_seconds", "measurements", "programs", "records", "rejudged", "screened")
+    __slots__ = (
+        "calls",
+        "gpu_seconds",
+        "judge_seconds",
+        "measure_seconds",
+        "measurements",
+        "money",
+        "programs",
+        "records",
+        "rejudged",
+        "screened",
+        "tokens",
+    )
 
     def __init__(self) -> None:
         self.records = self.programs = self.measurements = self.rejudged = self.screened = 0
-        self.judge_seconds = self.measure_seconds = self.money = self.gpu_seconds = 0.0
         self.calls = self.tokens = 0
+        self.judge_seconds = self.measure_seconds = self.money = self.gpu_seconds = 0.0
 
     def call(self, call: Call) -> None:
+        """One call more, answered or failed: it costs what the log says of it."""
         self.calls += 1
         self.tokens += call.prompt_tokens + call.completion_tokens
         self.money += call.cost
@@ -356,5 +369,8 @@ class Spent:
             screened=self.screened,
             judge_seconds=self.judge_seconds,
             measure_seconds=self.measure_seconds,
-            calls=self.calls, tokens=self.tokens, money=self.money, gpu_seconds=self.gpu_seconds,
+            calls=self.calls,
+            tokens=self.tokens,
+            money=self.money,
+            gpu_seconds=self.gpu_seconds,
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evolve.campaign.campaign import budget_of, operators_of
+from evolve.campaign.fitting import budget_of, operators_of
 from evolve.cli.output import facts, flat
 from evolve.cli.request import Plan
 from evolve.judge import Description

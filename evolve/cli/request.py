@@ -12,7 +12,9 @@ from typing import Any
 import evolve.task
 from evolve.campaign import Campaign
 from evolve.campaign import file as campaign_file
-from evolve.campaign.campaign import budget_of, check_spendable, confirmed_best, try_settings, with_resource
+from evolve.campaign.campaign import confirmed_best
+from evolve.campaign.fitting import budget_of, try_settings, with_resource
+from evolve.campaign.spending import check_priced, check_spendable
 from evolve.campaign.workspace import new_path
 from evolve.cli.isolation import Wish, wished
 from evolve.cli.layers import Layers
@@ -144,7 +146,8 @@ def continued_plan(request: Request, campaign: Campaign) -> Plan:
     changes = {key: value for key, value in given.items() if value is not None}
     settings = validated({**campaign.settings.model_dump(mode="json"), **changes})
     budget = budget_of(settings, task) if "budget" in changes else campaign.budget
-    check_spendable(budget)
+    check_priced(budget, settings.models.members, campaign.plugins.model_kind)
+    check_spendable(budget, settings.models.members)
     _check_deterministic(settings, budget)
     _check_something_is_left(budget, campaign)
     wish = wished(request.sandbox, campaign.settings.sandbox)

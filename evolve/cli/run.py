@@ -11,7 +11,7 @@ import click
 
 import evolve.loop
 from evolve.campaign import Campaign, logs, workspace
-from evolve.campaign.campaign import operators_of
+from evolve.campaign.fitting import operators_of
 from evolve.cli import dry_run, summary
 from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from functools import partial
 
 from evolve.campaign import Campaign
+from evolve.campaign.spending import prices_of
 from evolve.loop.calling import ABANDONED, Answered, Counter, Order, StepCaller, as_json
-from evolve.loop.members import Member, Members, rates, said_of
+from evolve.loop.members import Member, Members, said_of
 from evolve.models.cost import Cost, total
 from evolve.models.ledger import Ledger
-from evolve.models.prices import Prices
 from evolve.plugins import guarded
 from evolve.protocols import Caller, Embedder, no_model
 from evolve.types import (
@@ -45,7 +45,7 @@ class Desk:
         self._tell = tell
         self._cancelled = cancelled
         self._ledger = Ledger(campaign.budget, campaign.state.progress)
-        self._prices = {member.name: Prices(rates(member.section)) for member in members}
+        self._prices = {member.name: prices_of(member.section) for member in members}
         self._samples: dict[str, int] = {}
         self._numbering = threading.Lock()
         self._computing = threading.Lock()

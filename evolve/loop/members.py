@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 from evolve.config import ModelSection, ModelsSection, Settings
 from evolve.models.patience import Patience
-from evolve.models.prices import Rates
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Model
 from evolve.types import EvolveError, ModelDown, ModelError, Usage
@@ -81,19 +80,6 @@ class Members:
         """The member that the settings name for a purpose."""
         name = self._settings.purposes.get(purpose)
         return None if name is None else self[name]
-
-
-def rates(section: ModelSection) -> Rates:
-    """What a member's calls cost; what has no price costs nothing."""
-    prompt = section.prompt_price or 0.0
-    return Rates(
-        prompt=prompt,
-        cached=prompt if section.cached_price is None else section.cached_price,
-        completion=section.completion_price or 0.0,
-        gpus=section.gpus,
-        gpu_hour=section.gpu_hour_price or 0.0,
-        concurrency=section.concurrency,
-    )
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Literal, TypeVar
 
 from evolve.campaign import Campaign, stream
-from evolve.campaign.campaign import scheduled
+from evolve.campaign.fitting import scheduled
 from evolve.judge import Description
 from evolve.loop.asking import Asking, Load
 from evolve.loop.calling import Answered

@@ -96,7 +96,9 @@ class Arm:
 class Bandit:
     """Draws operators. Only `tell` changes its state; `choose` is a function of that state and the generator."""
 
-    def __init__(self, operators: Sequence[str], resource: Resource = "programs", floor: float = FLOOR, arm_of: str = "operator") -> None:
+    def __init__(
+        self, operators: Sequence[str], resource: Resource = "programs", floor: float = FLOOR, arm_of: str = "operator"
+    ) -> None:
         if not operators:
             raise ConfigError(
                 "a strategy needs an operator, got none. "

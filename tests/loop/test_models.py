@@ -185,7 +185,9 @@ def _copied(source, target, count: int) -> None:
     shutil.copy(source, target)
     with sqlite3.connect(target) as connection:
         connection.execute("DELETE FROM events WHERE number > ?", (count,))
-        connection.execute("DELETE FROM signatures WHERE program NOT IN (SELECT program FROM events WHERE program <> '')")
+        connection.execute(
+            "DELETE FROM signatures WHERE program NOT IN (SELECT program FROM events WHERE program <> '')"
+        )
 
 
 def test_lessons_are_asked_for_each_time_that_enough_has_settled(models: Workbench) -> None:
