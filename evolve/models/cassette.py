@@ -174,13 +174,13 @@ def _told(tape: Tape, asked: Answer) -> str:
     alike = [answer for answer in known if answer.words == asked.words]
     begun = [answer for answer in known if answer.opening == asked.opening]
     if same:
-        why = f"it has {len(same)} to this prompt, and another one is asked for. Do: record it, with the setting `record`"
+        why = (
+            f"it has {len(same)} to this prompt, and another one is asked for. Do: record it, with the setting `record`"
+        )
     elif alike:
         why = f"this prompt was recorded with {_differences(alike[-1], asked)}. Do: set what it was recorded with"
     elif begun:
-        why = (
-            "a prompt that begins so was recorded, and went on otherwise. Do: replay with the task, seed, settings and models of the recording"
-        )
+        why = "a prompt that begins so was recorded, and went on otherwise. Do: replay with the task, seed, settings and models of the recording"
     else:
         why = f"no prompt in it begins like this one. Do: replay with the task, templates and version of the recording{_version(tape)}"
     return f"the cassette {str(tape.path)!r} has no answer {asked.sample} to request {asked.request}: {why}"

@@ -10,6 +10,7 @@ import shutil
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -83,7 +84,7 @@ class Command:
 
     @property
     def _name(self) -> str:
-        return os.path.basename(self._settings.argv[0])
+        return Path(self._settings.argv[0]).name
 
     def _environment(self) -> dict[str, str]:
         return {name: os.environ[name] for name in (*PASSED, *self._settings.environment) if name in os.environ}
@@ -112,7 +113,9 @@ class Command:
         except UnicodeDecodeError as error:
             raise ModelError(f"the command {self._name!r} has not answered in UTF-8: {error}. Do: mend it") from error
         if not text.strip():
-            raise ModelError(f"the command {self._name!r} has answered nothing. Do: let it print the answer on stdout{said}")
+            raise ModelError(
+                f"the command {self._name!r} has answered nothing. Do: let it print the answer on stdout{said}"
+            )
         return text
 
     def _said(self, errors: str, environment: Mapping[str, str]) -> str:

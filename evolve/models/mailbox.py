@@ -64,7 +64,7 @@ class Mailbox:
             trial = self.folder / f".trial.{os.getpid()}"
             trial.write_bytes(b"")
             trial.unlink()
-            os.listdir(self.folder)
+            next(self.folder.iterdir(), None)
         except OSError as error:
             raise self._outage(error) from error
         return Usage()

@@ -78,10 +78,10 @@ def _started(argv: Sequence[str], environment: Mapping[str, str]) -> "Iterator[s
 class _Dialogue:
     """What goes to a program and comes from it."""
 
-    def __init__(
-        self, process: "subprocess.Popen[bytes]", question: bytes, selector: selectors.BaseSelector
-    ) -> None:
-        assert process.stdin and process.stdout and process.stderr, "all three are pipes"
+    def __init__(self, process: "subprocess.Popen[bytes]", question: bytes, selector: selectors.BaseSelector) -> None:
+        assert process.stdin, "a pipe"
+        assert process.stdout, "a pipe"
+        assert process.stderr, "a pipe"
         self.output = bytearray()
         self.errors = Tail(_LONGEST_ERRORS)
         self._process = process
@@ -101,14 +101,15 @@ class _Dialogue:
             return ended
         ready = self._selector.select(0 if ended else _LOOK_SECONDS)
         for key, _ in ready:
-            if not key.data(key.fd):
-                self._selector.unregister(key.fileobj)
-                key.fileobj.close()
+            pipe, move = key.data
+            if not move(key.fd):
+                self._selector.unregister(pipe)
+                pipe.close()
         return ended and not ready
 
     def _open(self, pipe: IO[bytes], event: int, move: Callable[[int], bool]) -> None:
         os.set_blocking(pipe.fileno(), False)
-        self._selector.register(pipe, event, move)
+        self._selector.register(pipe, event, (pipe, move))
 
     def _ask(self, pipe: int) -> bool:
         """Writes of the question what fits; whether there is more to write."""

@@ -80,10 +80,13 @@ class Tape:
             new = {answer.key: answer for answer in reversed(answers) if answer.key not in self.answers}
             lines = [] if self._lines else [{"cassette": VERSION, "evolve": evolve.__version__}]
             lines += [encode(new[answer.key]) for answer in answers if new.get(answer.key) is answer]
+            os.lseek(file, self._bytes, os.SEEK_SET)
             _write(file, "".join(map(_line, lines)).encode("utf-8", "surrogatepass"))
             self._take(file)
 
     def _take(self, file: int) -> None:
+        if os.lseek(file, 0, os.SEEK_END) < self._bytes:
+            raise ModelGone(f"the cassette {str(self.path)!r} was cut while it was used. Do: put it back, or record anew")
         os.lseek(file, self._bytes, os.SEEK_SET)
         whole, end, _ = _rest(file).rpartition(b"\n")
         if not end:
