@@ -86,7 +86,9 @@ class Tape:
 
     def _take(self, file: int) -> None:
         if os.lseek(file, 0, os.SEEK_END) < self._bytes:
-            raise ModelGone(f"the cassette {str(self.path)!r} was cut while it was used. Do: put it back, or record anew")
+            raise ModelGone(
+                f"the cassette {str(self.path)!r} was cut while it was used. Do: put it back, or record anew"
+            )
         os.lseek(file, self._bytes, os.SEEK_SET)
         whole, end, _ = _rest(file).rpartition(b"\n")
         if not end:

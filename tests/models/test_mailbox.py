@@ -151,7 +151,10 @@ def test_a_prompt_can_be_skipped(folder, skip):
     (reply,) = asking.replies()
     assert (reply.text, reply.finish) == ("", "refused")
     assert [path.name for path in folder.iterdir()] == [DONE]
-    assert Mailbox(folder, LOOK).complete(asked, samples=[0], deadline=0, cancelled=threading.Event())[0].finish == "refused"
+    assert (
+        Mailbox(folder, LOOK).complete(asked, samples=[0], deadline=0, cancelled=threading.Event())[0].finish
+        == "refused"
+    )
 
 
 @pytest.mark.parametrize(
@@ -208,7 +211,9 @@ def test_a_folder_that_cannot_be_used_is_one_clear_error(tmp_path):
     """At the check, and at a call."""
     (tmp_path / "file").write_text("")
     mailbox = Mailbox(tmp_path / "file")
-    with pytest.raises(ModelGone, match=r"the mailbox '.*file' cannot be used: .*\. Do: name a folder that you may read"):
+    with pytest.raises(
+        ModelGone, match=r"the mailbox '.*file' cannot be used: .*\. Do: name a folder that you may read"
+    ):
         mailbox.check(0.0, threading.Event())
     with pytest.raises(ModelGone, match="cannot be used"):
         mailbox.complete(prompt(), samples=[0], deadline=0.0, cancelled=threading.Event())
