@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from evolve.judge.machine import usable_cores
+from evolve.stop import Resource
 from evolve.types import ConfigError, Level
 from evolve.types.suggest import did_you_mean
 
@@ -124,11 +125,66 @@ class OperatorsSection(Section):
     )
 
 
+class ModelSection(Section):
+    """One of `models.members`."""
+
+    name: str = Field(min_length=1, max_length=80)
+    kind: str = "openai"
+    settings: dict[str, Any] = {}
+    weight: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    concurrency: int = Field(default=8, ge=1, le=1024)
+    max_tokens: int = Field(default=16_384, ge=16)
+    context_tokens: int = Field(default=128_000, ge=1024)
+    timeout_seconds: float = Field(default=600.0, gt=0, allow_inf_nan=False)
+    prompt_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    cached_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    completion_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    gpus: int = Field(default=0, ge=0)
+    gpu_hour_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+
+
+class ModelsSection(Section):
+    """`models.*`: which models propose, and which of them is asked next."""
+
+    members: tuple[ModelSection, ...] = Field(
+        default=(), description="the models, each a table of its own: see models. Also `--model`"
+    )
+    choice: Literal["bandit", "weights"] = Field(
+        default="bandit",
+        description='which member is asked: `"bandit"`, the one whose children gain most for what they cost, or `"weights"`, by their fixed weights',
+    )
+    floor: float = Field(default=0.05, ge=0, le=1, description="the least share of the proposals that every member keeps")
+    resource: Resource = Field(
+        default="programs", description="what the bandit counts as cost: the resource of the campaign's tightest budget"
+    )
+    purposes: dict[str, str] = Field(
+        default_factory=dict,
+        description='members for other purposes than proposals: `"reflect"`, `"novelty"`, `"embed"`. One that is named here proposes only where it is named `"propose"` too',
+    )
+
+    @model_validator(mode="after")
+    def _named_once(self) -> "ModelsSection":
+        names = [member.name for member in self.members]
+        if len(set(names)) < len(names):
+            raise ValueError(f"each model has a name of its own, got {', '.join(names)}")
+        unknown = [name for name in self.purposes.values() if name not in names]
+        if unknown:
+            raise ValueError(f"purposes name a model that is no member: {', '.join(unknown)}")
+        return self
+
+
 class OutageSection(Section):
     """`outage.*`: what a campaign does when its machinery fails."""
 
     wait_seconds: float = Field(
         default=600.0, ge=0, description="how long it waits for judges that fail on the seed, too, before it gives up"
+    )
+    model_wait_seconds: float = Field(
+        default=1800.0, ge=0, description="how long it waits for a model that is down before it does without it"
+    )
+    then: Literal["stop", "offline"] = Field(
+        default="stop",
+        description='what it does when no model is left: `"stop"` ends the run with an error, `"offline"` goes on with the operators that need none',
     )
 
 
@@ -170,6 +226,7 @@ class Settings(Section):
     )
     strategy: StrategySection = StrategySection()
     operators: OperatorsSection = OperatorsSection()
+    models: ModelsSection = ModelsSection()
     archive: IslandsSection = IslandsSection()
     confirm: ConfirmSection = ConfirmSection()
     outage: OutageSection = OutageSection()
