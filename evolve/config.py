@@ -153,7 +153,9 @@ class ModelsSection(Section):
         default="bandit",
         description='which member is asked: `"bandit"`, the one whose children gain most for what they cost, or `"weights"`, by their fixed weights',
     )
-    floor: float = Field(default=0.05, ge=0, le=1, description="the least share of the proposals that every member keeps")
+    floor: float = Field(
+        default=0.05, ge=0, le=1, description="the least share of the proposals that every member keeps"
+    )
     resource: Resource = Field(
         default="programs", description="what the bandit counts as cost: the resource of the campaign's tightest budget"
     )
@@ -161,6 +163,13 @@ class ModelsSection(Section):
         default_factory=dict,
         description='members for other purposes than proposals: `"reflect"`, `"novelty"`, `"embed"`. One that is named here proposes only where it is named `"propose"` too',
     )
+
+    @property
+    def proposing(self) -> tuple[str, ...]:
+        """Those of the members that make proposals: all that serve no other purpose alone."""
+        elsewhere = {name for purpose, name in self.purposes.items() if purpose != "propose"}
+        wanted = self.purposes.get("propose")
+        return tuple(member.name for member in self.members if member.name not in elsewhere or member.name == wanted)
 
     @model_validator(mode="after")
     def _named_once(self) -> "ModelsSection":
@@ -171,6 +180,16 @@ class ModelsSection(Section):
         if unknown:
             raise ValueError(f"purposes name a model that is no member: {', '.join(unknown)}")
         return self
+
+
+class LessonsSection(Section):
+    """`lessons.*`: what a model is asked to learn from what was tried."""
+
+    every: int = Field(
+        default=0,
+        ge=0,
+        description="each time that so many records have settled, a model is asked for lessons, which later prompts show; 0: never. See lessons",
+    )
 
 
 class OutageSection(Section):
@@ -227,6 +246,7 @@ class Settings(Section):
     strategy: StrategySection = StrategySection()
     operators: OperatorsSection = OperatorsSection()
     models: ModelsSection = ModelsSection()
+    lessons: LessonsSection = LessonsSection()
     archive: IslandsSection = IslandsSection()
     confirm: ConfirmSection = ConfirmSection()
     outage: OutageSection = OutageSection()

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from numpy.random import Generator
 
@@ -191,6 +191,7 @@ class Model(Protocol):
         """Ends what it started."""
 
 
+@runtime_checkable
 class Embedder(Protocol):
     """Turns texts into vectors. Thread-safe; errors as `Model` has them."""
 

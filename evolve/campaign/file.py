@@ -13,7 +13,8 @@ from typing import Any
 import tomli_w
 
 import evolve.task
-from evolve.campaign.campaign import Campaign, with_resource
+from evolve.campaign.campaign import Campaign
+from evolve.campaign.fitting import with_resource
 from evolve.config import Settings, validated
 from evolve.types import ConfigError, TaskError
 from evolve.types.suggest import did_you_mean

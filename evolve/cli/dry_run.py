@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evolve.campaign.campaign import budget_of
+from evolve.campaign.fitting import budget_of, operators_of
 from evolve.cli.output import facts, flat
 from evolve.cli.request import Plan
 from evolve.judge import Description
@@ -81,7 +81,7 @@ def told(plan: Plan, judge: Description) -> str:
 
 def _operators(plan: Plan) -> tuple[str, ...]:
     """Those that would be used if the seed is judged quickly."""
-    names = plan.plugins.operators_of(plan.settings.strategy.name, plan.settings.operators.names)
+    names = operators_of(plan.settings, plan.plugins)
     return names if plan.settings.operators.names else plan.plugins.usable(names, plan.task.seed, None)
 
 

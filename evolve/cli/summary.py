@@ -72,8 +72,17 @@ def beginning(campaign: Campaign, isolation: str) -> str:
     limit = f"budget {campaign.budget}" if settings.budget else "no budget: Ctrl-C ends it"
     return (
         f"campaign {campaign.name} {verb}: {settings.strategy.name}, {judges}, seed {settings.seed}, {limit}\n"
-        f"isolation {isolation}\nlog {campaign.log.path}"
+        f"{_models(campaign)}\nisolation {isolation}\nlog {campaign.log.path}"
     )
+
+
+def _models(campaign: Campaign) -> str:
+    members = campaign.settings.models.members
+    if members:
+        return (
+            f"models {', '.join(f'{member.name} ({member.kind}, {member.concurrency} at once)' for member in members)}"
+        )
+    return f"no model: {', '.join(campaign.operator_names)} propose without one (--model NAME lets a language model propose, too)"
 
 
 def found_nothing(end: Ended) -> bool:

@@ -10,7 +10,20 @@ from typing import Any
 from evolve import changes, novelty
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Context, Operator
-from evolve.types import Child, EditError, PluginError, Program, ProgramId, RecordId, Selection, Task, canonical
+from evolve.types import (
+    Child,
+    EditError,
+    ModelError,
+    ModelGone,
+    PluginError,
+    Program,
+    ProgramId,
+    RecordId,
+    Selection,
+    Task,
+    Unaffordable,
+    canonical,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +58,13 @@ class Proposer:
                 raise EditError(f"operator {selection.operator!r} proposed nothing")
             return [self._draft(index, len(children), child, parents) for index, child in enumerate(children)]
         except EditError as error:
-            return [_refused(str(error))]
+            return [refused(str(error))]
+        except (ModelGone, Unaffordable):
+            raise
+        except ModelError as error:
+            return [refused(str(error))]
         except PluginError as error:
-            return [_refused(str(error), plugin_failed=True)]
+            return [refused(str(error), plugin_failed=True)]
 
     def _children(self, selection: Selection, context: Context) -> Sequence[Child]:
         """All that an operator hands over, as the log can hold it; raises `PluginError` for what it cannot."""
@@ -73,7 +90,8 @@ def _program(context: Context, record: RecordId) -> ProgramId:
     return program
 
 
-def _refused(reason: str, *, plugin_failed: bool = False) -> Draft:
+def refused(reason: str, *, plugin_failed: bool = False) -> Draft:
+    """What a step comes to that has no child."""
     return Draft(0, 1, Child(None), refusal=reason, plugin_failed=plugin_failed)
 
 

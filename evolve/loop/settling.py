@@ -23,6 +23,8 @@ from evolve.types import (
     Child,
     Evaluation,
     EvolveError,
+    Lesson,
+    LessonWritten,
     MachineMeasured,
     Origin,
     Outcome,
@@ -188,6 +190,8 @@ class Settling:
         number = len(self._state.columns.programs) + 1
         event = self._state.settle(Record(number, origin, program, evaluation, child.thought, child.extras))
         self._campaign.record(event)
+        for lesson in child.lessons:
+            self._campaign.write(LessonWritten(Lesson(lesson, origin.operator, number)))
         return event
 
     def _rule_by_bound(self, event: Settled) -> None:

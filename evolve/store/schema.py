@@ -9,7 +9,7 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from evolve.store.checks import damaged
-from evolve.store.views import VIEWS
+from evolve.store.views import CALL_VIEWS, VIEWS
 from evolve.types import StoreError
 
 APPLICATION = 0x45564F4C
@@ -69,7 +69,16 @@ def _search_and_views(database: Database) -> None:
         database.create_view(name, query)
 
 
-_STEPS = {"0001_tables": _tables, "0002_search_and_views": _search_and_views}
+def _calls(database: Database) -> None:
+    for name, query in CALL_VIEWS.items():
+        database.create_view(name, query, replace=True)
+
+
+_STEPS = {
+    "0001_tables": _tables,
+    "0002_search_and_views": _search_and_views,
+    "0004_calls": _calls,
+}
 for _name, _step in _STEPS.items():
     MIGRATIONS(name=_name)(_step)
 

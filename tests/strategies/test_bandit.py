@@ -233,6 +233,19 @@ def test_gains_being_equal_the_operator_that_uses_fewer_tokens_is_drawn_more_oft
     assert told(events).shares()["b"] == pytest.approx(0.5, abs=0.01)
 
 
+def test_gains_being_equal_the_operator_that_makes_fewer_calls_is_drawn_more_often() -> None:
+    events = in_turn(
+        lambda operator, number: (
+            [
+                *called(number, operator, Call("model")),
+                *([Replied(number, 1, Call("model"))] * 4 if operator == "a" else []),
+            ],
+            Evaluation.ok(float(number)),
+        )
+    )
+    assert told(events, resource="calls").shares()["b"] > 0.6
+
+
 def test_an_operator_without_a_model_costs_less_than_one_with_but_cannot_starve_it() -> None:
     events = in_turn(
         lambda operator, number: (
