@@ -162,8 +162,8 @@ class Desk:
 
     def _worst(self, order: Order) -> Cost:
         prompt, limit = order.prompt, order.member.section.timeout_seconds
-        longest = prompt.max_tokens * len(order.samples)
-        return self._prices[order.member.name].worst(prompt.size, len(prompt.messages), longest, limit)
+        prices, samples = self._prices[order.member.name], len(order.samples)
+        return prices.worst(prompt.size, len(prompt.messages), prompt.max_tokens, limit, samples)
 
     def _told(self, order: Order, replies: Sequence[Reply]) -> Sequence[tuple[Answered, Cost]]:
         """Each answer as an event, with its cost."""
