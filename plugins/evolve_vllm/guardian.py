@@ -17,6 +17,7 @@ from pathlib import Path
 
 CANNOT_START = 127
 _PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _STEP = 0.02
 
@@ -25,6 +26,7 @@ def guard(seconds: float, command: Sequence[str]) -> int:
     """The server's whole life; its exit code, 128 and the number of the signal that ended it, or 0 where it was told to end. It gets
     so many `seconds` from the request to end until it is killed."""
     woken, told = _signals()
+    _prctl(_PR_SET_DUMPABLE, 0)  # its environment holds the server's key
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     try:
         server = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=_dies_with_us())

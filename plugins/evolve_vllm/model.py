@@ -37,9 +37,11 @@ class ServedModel:
             try:
                 server = self.watch.ready()
                 break
-            except ModelDown:
+            except ModelDown as down:
                 if self.clock() >= deadline:
-                    raise
+                    raise ModelDown(
+                        f"{down}. Do: give it more time (timeout_seconds), or see what it says:\n{self.watch.last_lines()}"
+                    ) from None
                 if cancelled.wait(LOOK_SECONDS):
                     raise ModelError(f"the start of model {self.watch.settings.model!r} was cancelled") from None
         return self._client_of(server).check(deadline, cancelled)

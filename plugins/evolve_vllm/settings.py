@@ -62,7 +62,7 @@ class VllmSettings(BaseModel):
         default="", description="the file that takes what the server prints; none: a new file in the temporary folder"
     )
     start_seconds: float = Field(
-        default=1200.0,
+        default=600.0,
         gt=0,
         allow_inf_nan=False,
         description="how long the server may take until it answers, at its start and later",

@@ -55,6 +55,10 @@ class Watch:
             if self._unwell_since is None:
                 self._unwell_since = self.clock()
 
+    def last_lines(self) -> str:
+        """The end of the server's log."""
+        return "" if self._server is None else self._server.last_lines()
+
     def close(self) -> None:
         """Ends the server, and waits for that."""
         with self._lock:
