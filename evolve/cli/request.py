@@ -16,7 +16,7 @@ from evolve.campaign.campaign import budget_of, check_spendable, confirmed_best,
 from evolve.campaign.workspace import new_path
 from evolve.cli.isolation import Wish, wished
 from evolve.cli.layers import Layers
-from evolve.config import Settings, validated
+from evolve.config import Settings, validated, with_templates
 from evolve.plugins import Plugins
 from evolve.stop import Amount, Budget, Until
 from evolve.types import ConfigError, Task, TaskError
@@ -76,7 +76,7 @@ def new_plan(request: Request, plugins: Plugins, home: Path) -> Plan:
 
 def _planned(layers: Layers, plugins: Plugins) -> tuple[Settings, Task]:
     """Settings and a task that fit."""
-    settings = layers.settings()
+    settings = with_templates(layers.settings())
     task = evolve.task.load(settings.task, settings.parameters)
     settings = with_resource(settings, task, plugins)
     try_settings(settings, task, plugins)
