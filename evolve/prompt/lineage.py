@@ -17,6 +17,8 @@ _COMPARED = 250_000
 """Pairs of lines that are compared at most; a larger change is only counted."""
 _TELLING = 12
 """Characters of a line that is worth to be told of, the spaces around it aside."""
+_PROSE = ("#", "//", "/*", "*", "--", '"', "'")
+"""How a line begins that only says something, in most languages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def change(old: Program, new: Program) -> Change:
         whole = whole and body is not None and len(lines) + len(body) <= _SHOWN
         if whole and body is not None:
             lines += [f"@ {path_name(path)}", *body] if len(new.files) > 1 else body
-    summary = f"{gone} lines taken out, {come} put in"
+    summary = f"lines: {gone} taken out, {come} put in"
     return Change("\n".join(lines) if whole else "", summary, _taken(old, new))
 
 
@@ -60,7 +62,7 @@ def _body(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
 def telling_lines(program: Program) -> dict[str, None]:
     """The program's lines without the spaces around them, each once, but for those that say little."""
     lines = (line.strip() for text in program.files.values() for line in text.splitlines())
-    return dict.fromkeys(line for line in lines if len(line) >= _TELLING)
+    return dict.fromkeys(line for line in lines if len(line) >= _TELLING and not line.startswith(_PROSE))
 
 
 def _taken(old: Program, new: Program) -> tuple[str, ...]:
