@@ -153,7 +153,9 @@ class ModelsSection(Section):
         default="bandit",
         description='which member is asked: `"bandit"`, the one whose children gain most for what they cost, or `"weights"`, by their fixed weights',
     )
-    floor: float = Field(default=0.05, ge=0, le=1, description="the least share of the proposals that every member keeps")
+    floor: float = Field(
+        default=0.05, ge=0, le=1, description="the least share of the proposals that every member keeps"
+    )
     resource: Resource = Field(
         default="programs", description="what the bandit counts as cost: the resource of the campaign's tightest budget"
     )
@@ -171,6 +173,24 @@ class ModelsSection(Section):
         if unknown:
             raise ValueError(f"purposes name a model that is no member: {', '.join(unknown)}")
         return self
+
+
+class NoveltySection(Section):
+    """`novelty.*`: how near to others a model's programs may be."""
+
+    distance: float | None = Field(
+        default=None,
+        ge=0,
+        le=0.5,
+        description="a model's program is not judged when its distance to another one of its island is smaller: see screening. 0: never; "
+        "null: as the task says in `[novelty]`",
+    )
+    cosine: float = Field(
+        default=0.99,
+        gt=0,
+        le=1,
+        description="nor when the cosine of both embeddings is as large, where `models.purposes` names a model to `embed`",
+    )
 
 
 class OutageSection(Section):
@@ -229,6 +249,7 @@ class Settings(Section):
     models: ModelsSection = ModelsSection()
     archive: IslandsSection = IslandsSection()
     confirm: ConfirmSection = ConfirmSection()
+    novelty: NoveltySection = NoveltySection()
     outage: OutageSection = OutageSection()
 
 

@@ -34,6 +34,8 @@ class Columns:
         """Of the records that miss a constraint."""
         self.outcomes = bytearray()
         self.operators: list[str] = []
+        self.islands = array("H")
+        """Where each was proposed."""
         self.parents: list[tuple[RecordId, ...]] = []
         self.children: dict[RecordId, list[RecordId]] = {}
         self.failed: list[RecordId] = []
@@ -51,6 +53,7 @@ class Columns:
             self.violations[record.id] = record.evaluation.violation
         self.outcomes.append(_CODES[record.evaluation.outcome])
         self.operators.append(record.origin.operator)
+        self.islands.append(record.origin.island)
         self.parents.append(record.origin.parents)
         for plugin, extras in record.extras.items():
             ids, values = self.noted[plugin]

@@ -81,8 +81,8 @@ class Workshop:
         self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._pool = ThreadPoolExecutor(1, "evolve-proposer")
         operators = {name: campaign.operator(name) for name in campaign.operator_names}
-        self._proposer = Proposer(campaign.task, campaign.plugins, operators)
         self.settling = Settling(campaign, self.jobs, self._infrastructure)
+        self._proposer = Proposer(campaign.task, operators, self.settling.screening)
         self._requests = Requests(campaign, self.settling.signatures, os.getpid())
         self._proposing: dict[int, Future[Sequence[Draft]]] = {}
         self._judging: dict[str, Work] = {}

@@ -117,6 +117,7 @@ def _task(found: _Found, file: TaskFile) -> Task:
         carry=tuple(file.carry.artifacts) if file.carry else (),
         python=_interpreter(folder, file.environment.python) if file.environment else "",
         one_file=found.one_file,
+        novelty_distance=file.novelty.distance,
     )
 
 

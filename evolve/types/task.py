@@ -175,7 +175,7 @@ class Task:
 
     `context` holds files that a program finds beside its own and may not change; `new_files` are patterns of the files that it may
     add. `one_file` is the name of the file in `folder` that is the whole task, empty where the folder is. `carry` names the artifacts of a parent that its children's judging is given. `held_out` are the cases that decide about
-    promotion and that the search never sees. `python` is the interpreter of judge and candidate; empty: the engine's own."""
+    promotion and that the search never sees. A model's program that is nearer than `novelty_distance` to another of its island is not judged. `python` is the interpreter of judge and candidate; empty: the engine's own."""
 
     name: str
     folder: str
@@ -201,6 +201,7 @@ class Task:
     carry: tuple[str, ...] = ()
     python: str = ""
     one_file: str = ""
+    novelty_distance: float = 0.0
 
     @property
     def path(self) -> str:
