@@ -37,6 +37,8 @@ class Columns:
         self.operators: list[str] = []
         self.models: list[str] = []
         """One text for each name, however many records have it."""
+        self.islands = array("H")
+        """Where each was proposed."""
         self.parents: list[tuple[RecordId, ...]] = []
         self.children: dict[RecordId, list[RecordId]] = {}
         self.failed: list[RecordId] = []
@@ -55,6 +57,7 @@ class Columns:
         self.outcomes.append(_CODES[record.evaluation.outcome])
         self.operators.append(record.origin.operator)
         self.models.append(sys.intern(record.origin.model))
+        self.islands.append(record.origin.island)
         self.parents.append(record.origin.parents)
         for plugin, extras in record.extras.items():
             ids, values = self.noted[plugin]
