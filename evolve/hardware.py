@@ -32,14 +32,20 @@ _PATIENCE = 20.0
 def prompt_sections(task: Task, selection: Selection) -> Sequence[Section]:
     """One section with the facts."""
     cores = max(stage.needs.cores for stage in task.stages)
+    return [Section(NAME, _facts(cores, bool(task.limits.grants.gpu), task.python))]
+
+
+@functools.lru_cache(maxsize=64)
+def _facts(cores: int, with_gpu: bool, python: str) -> str:
+    """Asked once: neither changes while a process runs, and prompts are many."""
     facts = [f"Processor: {processor()}, of which a program has {cores} core{'s' if cores > 1 else ''}."]
-    gpu = graphics() if task.limits.grants.gpu else ""
+    gpu = graphics() if with_gpu else ""
     if gpu:
         facts.append(f"GPU: {gpu}.")
-    versions = environment() if not task.python else _versions(task.python)
+    versions = _versions(python) if python else environment()
     if versions:
         facts.append(f"Installed: {versions}.")
-    return [Section(NAME, "\n".join(("## The machine", "", *(f"- {fact}" for fact in facts))))]
+    return "\n".join(("## The machine", "", *(f"- {fact}" for fact in facts)))
 
 
 def graphics(driver: Path = Path("/proc/driver/nvidia/gpus")) -> str:
@@ -52,9 +58,8 @@ def graphics(driver: Path = Path("/proc/driver/nvidia/gpus")) -> str:
     return ""
 
 
-@functools.lru_cache(maxsize=16)
 def _versions(python: str) -> str:
-    """Those of the interpreter that a task names, asked once; empty where it does not answer, which is told when a judge starts."""
+    """Those of the interpreter that a task names; empty where it does not answer, which is told when a judge starts."""
     try:
         asked = subprocess.run(
             [python, "-E", "-s", "-c", _QUESTION],

@@ -105,8 +105,8 @@ def _check_parents(kind: str, subject: Subject) -> None:
 
 def _words(subject: Subject) -> dict[str, str]:
     others = [f"program {record}" for record in subject.partners]
-    program = subject.program(subject.parent) if subject.parent else None
-    marked = program is not None and any(has_blocks(program, path) for path in program.files)
+    seed = subject.task.seed
+    marked = any(has_blocks(seed, path) for path in seed.files)
     inside = ", from the lines that may change" if marked else ""
     return {**WORDS, "number": str(subject.parent), "others": " and ".join(others), "inside": inside}
 

@@ -5,7 +5,7 @@ Invariant: pieces are whole programs, steps, lines and texts; every word of a pr
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from evolve.prompt.changeable import places
-from evolve.prompt.lineage import Change, change, telling_lines
+from evolve.prompt.lineage import Change, change, outline, telling_lines
 from evolve.prompt.quoting import DATA, fenced, program_text, said
 from evolve.prompt.subject import Subject
 from evolve.prompt.trimming import Draft, Piece
@@ -165,8 +165,8 @@ def removed(subject: Subject) -> Draft:
     for age, number in enumerate(reversed(subject.steps)):
         before = subject.history.parents(number)[0]
         taken = _changed(subject, before, number).taken
-        gone = [line for line in taken if line not in present and line not in told]
-        told.update(dict.fromkeys(gone))
+        gone = [line for line in taken if outline(line) not in present and outline(line) not in told]
+        told.update(dict.fromkeys(map(outline, gone)))
         if gone:
             pieces.append(Piece((_taken_out(subject, number, before, gone), ""), (57.0 - age,)))
     return Draft(tuple(pieces), {"number": str(subject.parent)})
@@ -185,7 +185,7 @@ def _taken_out(subject: Subject, number: RecordId, before: RecordId, gone: Seque
 
 def _puts_back(subject: Subject, child: RecordId, gone: Sequence[str]) -> bool:
     program = subject.program(child)
-    return program is not None and any(line in telling_lines(program) for line in gone)
+    return program is not None and any(outline(line) in telling_lines(program) for line in gone)
 
 
 def _put_back(subject: Subject, child: RecordId) -> str:
