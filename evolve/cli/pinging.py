@@ -5,7 +5,7 @@ Invariant: exit code 0 says that each of them can be called now."""
 import dataclasses
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,9 @@ from evolve.cli.say import say
 from evolve.config import ModelSection, validated
 from evolve.plugins import Plugins, guarded, load
 from evolve.types import ConfigError, EvolveError, Usage
+
+_NAMED = 10
+"""Names in a row."""
 
 
 @runtime_checkable
@@ -110,7 +113,7 @@ def _told(found: Pinged) -> list[tuple[str, str]]:
         ("model", f"{found.name} ({found.kind})"),
         ("settings", settings),
         ("can be called", f"yes, found out in {found.seconds:.2f} s{took}"),
-        *((name.replace("_", " "), _word(value)) for name, value in found.capabilities.items()),
+        *((name.replace("_", " "), _word(value)) for name, value in found.capabilities.items() if value != ""),
     ]
 
 
@@ -118,6 +121,7 @@ def _word(value: Any) -> str:
     """A capability for a person."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "unknown"}[value]
-    if isinstance(value, str):
-        return value or "-"
-    return ", ".join(map(str, value)) or "-" if isinstance(value, Iterable) else str(value)
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return str(value)
+    more = f" and {len(value) - _NAMED:,} more" if len(value) > _NAMED else ""
+    return f"{', '.join(map(str, value[:_NAMED]))}{more}" or "none"
