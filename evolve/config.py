@@ -5,10 +5,12 @@ Invariant: an unknown key is an error with its path; every key has a reader."""
 import json
 import tomllib
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from evolve import prompt
 from evolve.judge.machine import usable_cores
 from evolve.stop import Resource
 from evolve.types import ConfigError, Level
@@ -192,6 +194,28 @@ class LessonsSection(Section):
     )
 
 
+class PromptsSection(Section):
+    """`prompts.*`: what models read."""
+
+    folder: str = Field(
+        default="",
+        description="a folder with templates in place of the engine's and the task's: see prompts. It is read when the campaign is made, and "
+        "what it held is kept as `prompts.templates`",
+    )
+    templates: dict[str, str] = Field(
+        default_factory=dict, description="templates by name, as texts; one that stands here comes before the folder's"
+    )
+    tokens: int = Field(
+        default=24_000,
+        ge=2_000,
+        le=4_000_000,
+        description="how long a prompt may be, a token being four characters; what is least valuable is left out",
+    )
+    hardware: bool = Field(
+        default=True, description="prompts tell of the machine: processor, cores, memory, versions of Python and numpy"
+    )
+
+
 class OutageSection(Section):
     """`outage.*`: what a campaign does when its machinery fails."""
 
@@ -247,6 +271,7 @@ class Settings(Section):
     operators: OperatorsSection = OperatorsSection()
     models: ModelsSection = ModelsSection()
     lessons: LessonsSection = LessonsSection()
+    prompts: PromptsSection = PromptsSection()
     archive: IslandsSection = IslandsSection()
     confirm: ConfirmSection = ConfirmSection()
     outage: OutageSection = OutageSection()
@@ -279,6 +304,16 @@ def validated(tree: Mapping[str, Any]) -> Settings:
         return Settings.model_validate(dict(tree))
     except ValidationError as error:
         raise ConfigError(_explained(error)) from error
+
+
+def with_templates(settings: Settings) -> Settings:
+    """The settings with what their folder of templates holds, so that a log needs no folder; raises `ConfigError` for one that cannot be
+    used."""
+    section = settings.prompts
+    found = prompt.from_folder(Path(section.folder).expanduser()) if section.folder else {}
+    templates = {**found, **section.templates}
+    prompt.check(templates)
+    return settings.model_copy(update={"prompts": section.model_copy(update={"folder": "", "templates": templates})})
 
 
 def parse_assignment(text: str) -> tuple[list[str], Any]:

@@ -149,8 +149,8 @@ def no_model(purpose: str) -> Caller:
 class Context:
     """What an operator may use. `history` and `lessons` end with what had settled and was written when the step was asked; `rng` belongs
     to the step; `deadline` is a time of `time.monotonic`. `model(purpose)` is what to call: for "propose" and "repair" the selection's model, for "reflect", "novelty" and "embed"
-    the one that the campaign's settings name, else the same; raises `ConfigError` where there is none. `prompt_tokens` is how long the campaign's prompts may be; `templates` replace those of the engine's prompts, by name; `sections` are what plugins add to
-    every prompt of this selection."""
+    the one that the campaign's settings name, else the same; raises `ConfigError` where there is none. `templates` replace those of the engine's prompts, by name; `sections` are what plugins add to
+    every prompt of this selection, and `prompt_tokens` is how long one may be."""
 
     task: Task
     history: History
@@ -159,9 +159,9 @@ class Context:
     cancelled: threading.Event
     lessons: Sequence[Lesson] = ()
     model: Callable[[str], Caller] = no_model
-    prompt_tokens: int = 24_000
     templates: Mapping[str, str] = field(default_factory=dict)
     sections: Sequence[Section] = ()
+    prompt_tokens: int = 24_000
 
 
 class Operator(Protocol):

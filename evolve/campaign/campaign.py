@@ -23,7 +23,7 @@ from evolve.campaign.fitting import archive_of, budget_of, dated, operators_of, 
 from evolve.campaign.history import Past, Reader
 from evolve.campaign.state import State
 from evolve.campaign.workspace import existing_path, new_path
-from evolve.config import Settings, validated
+from evolve.config import Settings, validated, with_templates
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Operator, Strategy
 from evolve.stop import Budget, exact
@@ -137,7 +137,7 @@ class Campaign:
         versions = {"evolve": evolve.__version__, "python": platform.python_version(), "numpy": np.__version__}
         definition = canonical(encode(task))
         now = time.time()
-        settings = dated(with_resource(settings, task, plugins), now)
+        settings = dated(with_resource(with_templates(settings), task, plugins), now)
         path = new_path(home, task.name, name)
         opened = Opened(path.stem, settings.task, task.version, "", settings.model_dump(mode="json"), versions)
         try_settings(settings, task, plugins)

@@ -77,12 +77,13 @@ class Columns:
 
 
 class Reader:
-    """Programs, texts and records of a log, with the programs that were asked for last kept in memory."""
+    """Programs, texts and records of a log, with the programs and records that were asked for last kept in memory: prompts of many
+    steps tell of the same ones."""
 
     def __init__(self, log: Log) -> None:
         self.program = lru_cache(maxsize=1024)(log.program)
         self.text = log.text
-        self.settled = log.settled
+        self.settled = lru_cache(maxsize=2048)(log.settled)
 
     def task(self, definition: str) -> Task:
         """The whole task that an event names by the id of its text."""

@@ -19,7 +19,7 @@ from evolve.campaign.workspace import new_path
 from evolve.cli.isolation import Wish, wished
 from evolve.cli.layers import Layers
 from evolve.cli.models import members
-from evolve.config import Settings, validated
+from evolve.config import Settings, validated, with_templates
 from evolve.plugins import Plugins
 from evolve.stop import Amount, Budget, Until
 from evolve.types import ConfigError, Task, TaskError
@@ -80,7 +80,7 @@ def new_plan(request: Request, plugins: Plugins, home: Path) -> Plan:
 
 def _planned(layers: Layers, plugins: Plugins) -> tuple[Settings, Task]:
     """Settings and a task that fit."""
-    settings = layers.settings()
+    settings = with_templates(layers.settings())
     task = evolve.task.load(settings.task, settings.parameters)
     settings = with_resource(settings, task, plugins)
     try_settings(settings, task, plugins)

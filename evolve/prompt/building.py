@@ -55,9 +55,8 @@ def build(
     """The prompt of a kind for a selection, of at most `tokens`, a token being four characters. `values` fill the layout's own places.
     Raises `EditError` where the parent does not fit, or where a kind that changes a program has none, and `ConfigError` for a
     template that cannot be filled."""
-    subject = Subject(selection, context, tokens)
-    if kind != "reflect" and not subject.program_key(subject.parent):
-        raise EditError(f"operator {selection.operator!r} has no parent with a program to change. Do: name one")
+    subject = Subject(kind == "reflect", selection, context, tokens)
+    _check_parents(kind, subject)
     parts = [*_parts("system", "system", subject, {}), *_parts("user", kind, subject, {**_words(subject), **values})]
     drafts = [part.draft for part in parts]
     whole = [part.text([0] * len(part.draft.pieces)) for part in parts]
@@ -93,10 +92,21 @@ def _parts(role: str, name: str, subject: Subject, words: Mapping[str, str]) -> 
             yield _Part(role, part, draft, chosen(part, subject.templates))
 
 
+def _check_parents(kind: str, subject: Subject) -> None:
+    if kind != "reflect" and not subject.program_key(subject.parent):
+        raise EditError(
+            f"a prompt {kind!r} is about a program, and the selection has none. Do: select a parent with a program"
+        )
+    if kind == "crossover" and not subject.partners:
+        raise EditError(
+            "a crossover is of two programs, and the selection has one. Do: select parents with two programs"
+        )
+
+
 def _words(subject: Subject) -> dict[str, str]:
     others = [f"program {record}" for record in subject.partners]
-    program = subject.program(subject.parent) if subject.parent else None
-    marked = program is not None and any(has_blocks(program, path) for path in program.files)
+    seed = subject.task.seed
+    marked = any(has_blocks(seed, path) for path in seed.files)
     inside = ", from the lines that may change" if marked else ""
     return {**WORDS, "number": str(subject.parent), "others": " and ".join(others), "inside": inside}
 

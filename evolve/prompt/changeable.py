@@ -21,9 +21,9 @@ def allowed(program: Program) -> str:
 
 @functools.lru_cache(maxsize=512)
 def places(program: Program, seed: Program) -> str:
-    """The lines of a program's blocks, and the files that it has added, as a sentence; empty where the seed has no block."""
+    """The lines of a program's blocks, and the files that it has added, as a sentence; all of it where the seed has no block."""
     if not any(has_blocks(seed, path) for path in seed.files):
-        return ""
+        return "All of it may change."
     told = []
     for path, text in program.files.items():
         ranges = [_lines(text, span.start, span.end) for span in blocks(text, path)]

@@ -130,6 +130,6 @@ def _size(count: int) -> str:
 def _changing(task: Task) -> Iterator[str]:
     yield allowed(task.seed)
     if task.new_files:
-        yield f"New files may be added where their paths match {' or '.join(f'`{pattern}`' for pattern in task.new_files)}."
+        yield f"New files may be added where their paths match {' or '.join(f'`{pattern}`' for pattern in task.new_files)}; none may be taken away."
     else:
         yield "No files may be added, and none taken away."

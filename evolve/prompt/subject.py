@@ -5,6 +5,7 @@ Invariant: nothing here tells what was found on a case that the search does not 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from evolve.prompt.excerpts import EXCERPTS
 from evolve.prompt.figures import Scores
@@ -18,6 +19,8 @@ CHILDREN = 10
 """Children of the parent that are told."""
 SEARCHED = 500
 """The latest children among which the best are looked for."""
+RECENT = 40
+"""The latest proposals, which a prompt without a parent tells of."""
 BEST = 4
 """Of the children that are told, those that are told for their score."""
 _WORDS = 240
@@ -27,8 +30,10 @@ _FIRST = 4000
 
 @dataclass(frozen=True)
 class Subject:
-    """The parts that sections are made of. `tokens` is what the whole prompt may have."""
+    """The parts that sections are made of. `tokens` is what the whole prompt may have. One that `reflects` has no parent: those that
+    are selected are among the inspirations."""
 
+    reflects: bool
     selection: Selection
     context: Context
     tokens: int
@@ -56,18 +61,18 @@ class Subject:
     @cached_property
     def parent(self) -> RecordId:
         """The record whose program is to change; 0 where there is none."""
-        return self.selection.parents[0] if self.selection.parents else 0
+        return self.selection.parents[0] if self.selection.parents and not self.reflects else 0
 
     @cached_property
     def partners(self) -> tuple[RecordId, ...]:
         """The other parents, with programs of their own."""
-        return self._distinct(self.selection.parents[1:], {self.program_key(self.parent)})
+        return () if self.reflects else self._distinct(self.selection.parents[1:], {self.program_key(self.parent)})
 
     @cached_property
     def inspirations(self) -> tuple[RecordId, ...]:
         """Without those whose program is shown already."""
-        shown = {self.program_key(record) for record in (self.parent, *self.partners)}
-        return self._distinct(self.selection.inspirations, shown)
+        drawn, shown = self.selection, {self.program_key(record) for record in (self.parent, *self.partners)}
+        return self._distinct((*drawn.parents, *drawn.inspirations), shown)
 
     @cached_property
     def steps(self) -> tuple[RecordId, ...]:
@@ -89,10 +94,18 @@ class Subject:
         return tuple(dict.fromkeys((*best, *latest)))[:CHILDREN]
 
     @cached_property
+    def recent(self) -> tuple[RecordId, ...]:
+        """The latest proposals, the latest first, for one that reflects."""
+        every = range(len(self.history), 0, -1) if self.reflects else ()
+        return tuple(islice((record for record in every if self.history.operator(record)), RECENT))
+
+    @cached_property
     def scores(self) -> Scores:
         """How scores are written here: with the digits that tell all that are shown apart."""
-        shown = {self.parent, *self.partners, *self.inspirations, *self.steps, *self.children} - {0}
-        before = {self.history.parents(record)[0] for record in self.steps}
+        shown = {self.parent, *self.partners, *self.inspirations, *self.steps, *self.children, *self.recent} - {0}
+        before = {
+            self.history.parents(record)[0] for record in (*self.steps, *self.recent) if self.history.parents(record)
+        }
         values = (self.score(record) for record in shown | before)
         return Scores.of(self.task.fitness, [value for value in values if value is not None])
 

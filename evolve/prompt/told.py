@@ -5,7 +5,7 @@ Invariant: pieces are whole programs, steps, lines and texts; every word of a pr
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from evolve.prompt.changeable import places
-from evolve.prompt.lineage import Change, change, telling_lines
+from evolve.prompt.lineage import Change, change, outline, telling_lines
 from evolve.prompt.quoting import DATA, fenced, program_text, said
 from evolve.prompt.subject import Subject
 from evolve.prompt.trimming import Draft, Piece
@@ -15,8 +15,6 @@ PERSON = "person"
 """Who a hint is by."""
 LESSONS = 20
 """Lessons of operators that are told, the latest ones; every hint is."""
-RECENT = 40
-"""Proposals that are told where there is no parent."""
 _REMOVED = 12
 """Lines of a step that are told as taken out."""
 _NUMBERS = 24
@@ -46,6 +44,10 @@ def inspirations(subject: Subject) -> Draft:
     return Draft(tuple(_other(subject, record, 40.0 - place) for place, record in enumerate(found)))
 
 
+_ABSENT_WORTH = 58.0
+"""Of the line that tells of a program which does not fit."""
+
+
 def partners(subject: Subject) -> Draft:
     """The other parents, whole: without them there is nothing to do."""
     return Draft(tuple(Piece((_whole(subject, record),)) for record in subject.partners))
@@ -54,14 +56,14 @@ def partners(subject: Subject) -> Draft:
 def _other(subject: Subject, number: RecordId, worth: float) -> Piece:
     whole = _whole(subject, number)
     heading = whole.split("\n\n", 1)[0]
-    return Piece((whole, f"{heading}\n\nIts text does not fit in here.", ""), (worth, worth + 1))
+    return Piece((whole, f"{heading}\n\nIts text does not fit in here.", ""), (worth, _ABSENT_WORTH))
 
 
 def _whole(subject: Subject, number: RecordId) -> str:
     record, program = subject.record(number), subject.program(number)
     told = [f"Program {number}: {status(subject, record)}"]
     if record.thought:
-        told.append(f"Its thought: {said(record.thought)}")
+        told.append(f"Thought: {said(record.thought)}")
     assert program is not None, "a selection names records with programs"
     return "\n\n".join((*told, program_text(program)))
 
@@ -88,12 +90,12 @@ def lineage(subject: Subject) -> Draft:
     return Draft(tuple(pieces), {"number": str(subject.parent)})
 
 
-def _step(subject: Subject, number: RecordId, age: int) -> Piece:
-    """`age` 0: the step that made the parent."""
+def _step(subject: Subject, number: RecordId, age: float) -> Piece:
+    """`age` 0: the latest step."""
     before = subject.history.parents(number)[0]
     changed = _changed(subject, before, number)
     line = f"- Program {number}, of program {before} by {_by(subject, number)}: {_outcome(subject, number, before)}"
-    short = f"{line} ({changed.summary})"
+    short = f"{line}{changed.summary and f' ({changed.summary})'}"
     if not changed.diff:
         return Piece((short, ""), (60.0 - age,))
     return Piece((f"{line}\n\n{DATA}\n\n{fenced(changed.diff, 'diff')}", short, ""), (45.0 - age, 60.0 - age))
@@ -101,7 +103,7 @@ def _step(subject: Subject, number: RecordId, age: int) -> Piece:
 
 def _changed(subject: Subject, before: RecordId, after: RecordId) -> Change:
     old, new = subject.program(before), subject.program(after)
-    return Change("", "no program", ()) if old is None or new is None else change(old, new)
+    return Change("", "", ()) if old is None or new is None else change(old, new)
 
 
 def _by(subject: Subject, number: RecordId) -> str:
@@ -118,7 +120,7 @@ def _outcome(subject: Subject, number: RecordId, before: RecordId) -> str:
     else:
         ended = f"score {subject.scores.shown(score)} ({subject.scores.change(score, old)})"
     thought = said(record.thought) if record.program or record.evaluation.outcome is not Outcome.SCREENED else ""
-    return f"{ended}. {thought}".rstrip()
+    return f"{ended}.{thought and ' Thought: ' + thought}"
 
 
 def children(subject: Subject) -> Draft:
@@ -163,10 +165,10 @@ def removed(subject: Subject) -> Draft:
     for age, number in enumerate(reversed(subject.steps)):
         before = subject.history.parents(number)[0]
         taken = _changed(subject, before, number).taken
-        gone = [line for line in taken if line not in present and line not in told]
-        told.update(dict.fromkeys(gone))
+        gone = [line for line in taken if outline(line) not in present and outline(line) not in told]
+        told.update(dict.fromkeys(map(outline, gone)))
         if gone:
-            pieces.append(Piece((_taken_out(subject, number, before, gone), ""), (35.0 - age,)))
+            pieces.append(Piece((_taken_out(subject, number, before, gone), ""), (57.0 - age,)))
     return Draft(tuple(pieces), {"number": str(subject.parent)})
 
 
@@ -183,7 +185,7 @@ def _taken_out(subject: Subject, number: RecordId, before: RecordId, gone: Seque
 
 def _puts_back(subject: Subject, child: RecordId, gone: Sequence[str]) -> bool:
     program = subject.program(child)
-    return program is not None and any(line in telling_lines(program) for line in gone)
+    return program is not None and any(outline(line) in telling_lines(program) for line in gone)
 
 
 def _put_back(subject: Subject, child: RecordId) -> str:
@@ -253,16 +255,19 @@ def _capital(words: str) -> str:
 
 def recent(subject: Subject) -> Draft:
     """The latest proposals, each as a line against what it was made from."""
-    found = [each for each in range(len(subject.history), 0, -1) if subject.history.operator(each)][:RECENT]
-    pieces = tuple(Piece((_proposal(subject, each), ""), (66.0 - place / 2,)) for place, each in enumerate(found))
-    return Draft(pieces, {"count": _ends(subject, found, None)}, "\n")
+    found = subject.recent
+    pieces = tuple(_proposal(subject, each, place) for place, each in enumerate(found))
+    return Draft(pieces, {"count": _ends(subject, found, None)})
 
 
-def _proposal(subject: Subject, number: RecordId) -> str:
+def _proposal(subject: Subject, number: RecordId, place: int) -> Piece:
     parents = subject.history.parents(number)
-    of = f", of program {parents[0]}" if parents else ""
-    ended = _outcome(subject, number, parents[0]) if parents else f"{status(subject, subject.record(number))}"
-    return f"- Program {number}{of} by {_by(subject, number)}: {ended}"
+    if parents:
+        return _step(subject, number, place / 2)
+    return Piece(
+        (f"- Program {number} by {_by(subject, number)}: {status(subject, subject.record(number))}", ""),
+        (60.0 - place / 2,),
+    )
 
 
 SECTIONS: Mapping[str, Callable[[Subject], Draft]] = {

@@ -54,7 +54,8 @@ def _choices(drafts: Iterable[Draft]) -> Iterator[tuple[float, int, int]]:
 
 
 def _saved(draft: Draft, index: int, form: int) -> int:
-    """Characters that the next form is shorter by, with the gap that an empty one closes; never more than are saved."""
+    """Characters that the next form is shorter by, with the gap that an empty one closes: to the next piece, or to the next section,
+    which is no smaller."""
     forms = draft.pieces[index].forms
     gap = len(draft.between) if not forms[form + 1] and len(draft.pieces) > 1 else 0
     return len(forms[form]) - len(forms[form + 1]) + gap

@@ -174,6 +174,10 @@ class TaskFile(Table):
     brief: FilePath = Field(
         default="README.md", description="the file that says what is wanted, in words, for whoever writes programs"
     )
+    prompts: FilePath | None = Field(
+        default=None,
+        description="a folder with templates in place of the engine's, for what a model reads: see prompts. What they say decides no score",
+    )
     program: ProgramTable = Field(default=ProgramTable(), description="the seed")
     evaluator: Evaluator = Field(
         default=EvaluatorSource(path="evaluator.py"),
