@@ -216,6 +216,24 @@ class PromptsSection(Section):
     )
 
 
+class NoveltySection(Section):
+    """`novelty.*`: how near to others a model's programs may be."""
+
+    distance: float | None = Field(
+        default=None,
+        ge=0,
+        le=0.5,
+        description="a model's program is not judged when its distance to another one of its island is smaller: see screening. 0: never; "
+        "null: as the task says in `[novelty]`",
+    )
+    cosine: float = Field(
+        default=0.99,
+        gt=0,
+        le=1,
+        description="nor when the cosine of both embeddings is as large, where `models.purposes` names a model to `embed`",
+    )
+
+
 class OutageSection(Section):
     """`outage.*`: what a campaign does when its machinery fails."""
 
@@ -274,6 +292,7 @@ class Settings(Section):
     prompts: PromptsSection = PromptsSection()
     archive: IslandsSection = IslandsSection()
     confirm: ConfirmSection = ConfirmSection()
+    novelty: NoveltySection = NoveltySection()
     outage: OutageSection = OutageSection()
 
 

@@ -125,16 +125,15 @@ class Desk:
 
     def embedded(self, order: Order, text: str) -> str:
         """The vector of a text, as JSON; paid, and told to the log. Raises `ModelError`."""
-        model = order.member.bare
-        embed: Embedder | None = model if isinstance(model, Embedder) else None
-        if embed is None:
+        model = order.member.model
+        if not isinstance(order.member.bare, Embedder) or not isinstance(model, Embedder):
             raise ConfigError(
                 f"model {order.member.name!r} turns no texts into vectors. Do: name one that does in models.purposes.embed"
             )
 
         def ask(deadline: float) -> Sequence[Reply]:
             began = time.monotonic()
-            vector, usage = embed.embed(text, deadline=deadline, cancelled=self._cancelled)
+            vector, usage = model.embed(text, deadline=deadline, cancelled=self._cancelled)
             return [Reply(as_json(vector), usage=usage, seconds=time.monotonic() - began)]
 
         return self._carried_out(order, ask)[0].text
@@ -162,8 +161,8 @@ class Desk:
 
     def _worst(self, order: Order) -> Cost:
         prompt, limit = order.prompt, order.member.section.timeout_seconds
-        longest = prompt.max_tokens * len(order.samples)
-        return self._prices[order.member.name].worst(prompt.size, len(prompt.messages), longest, limit)
+        prices, samples = self._prices[order.member.name], len(order.samples)
+        return prices.worst(prompt.size, len(prompt.messages), prompt.max_tokens, limit, samples)
 
     def _told(self, order: Order, replies: Sequence[Reply]) -> Sequence[tuple[Answered, Cost]]:
         """Each answer as an event, with its cost."""

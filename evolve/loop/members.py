@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from evolve.config import ModelSection, ModelsSection, Settings
-from evolve.models.patience import Patience
+from evolve.models.patience import Patience, PatientModel
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Model
 from evolve.types import EvolveError, ModelDown, ModelError, Usage
@@ -50,7 +50,7 @@ class Members:
                 bare = plugins.model(section.kind, section.settings)
                 resources.callback(bare.close)
                 checked = guarded(section.kind, bare.check, time.monotonic() + section.timeout_seconds, cancelled)
-            patient = Patience(bare, settings.outage.model_wait_seconds)
+            patient = PatientModel(bare, Patience(settings.outage.model_wait_seconds))
             found.append(Member(section, bare, patient, threading.BoundedSemaphore(section.concurrency), checked))
         return cls(found, settings.models)
 

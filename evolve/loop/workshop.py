@@ -27,6 +27,7 @@ from evolve.loop.members import Members
 from evolve.loop.proposing import Draft, Proposer, refused
 from evolve.loop.requests import INTERVAL, Requests
 from evolve.loop.settling import Settling
+from evolve.loop.telling import with_prompts
 from evolve.protocols import Context, Executor
 from evolve.types import (
     Asked,
@@ -103,8 +104,8 @@ class Workshop:
         self._waiting = ThreadPoolExecutor(max(1, members.threads), "evolve-model")
         names = (*campaign.operator_names, *scheduled(campaign.settings))
         operators = {name: campaign.operator(name) for name in names}
-        self._proposer = Proposer(campaign.task, campaign.plugins, operators)
         self.settling = Settling(campaign, self.jobs, self._infrastructure)
+        self._proposer = Proposer(campaign.task, operators, self.settling.screening, self._prompting)
         self._requests = Requests(campaign, self.settling.signatures, os.getpid())
         self._proposing: dict[int, Future[Sequence[Draft]]] = {}
         self._judging: dict[str, Work] = {}
@@ -328,6 +329,12 @@ class Workshop:
         future = pool.submit(self._computed, action.selection, context)
         self._proposing[asked.step] = future
         future.add_done_callback(lambda ready: self._inbox.put(Proposed(asked, ready)))
+
+    def _prompting(self, context: Context, selection: Selection) -> Context:
+        """Proposal thread."""
+        if not selection.model:
+            return context
+        return with_prompts(context, selection, self.campaign.settings.prompts, self.campaign.plugins)
 
     def _computed(self, selection: Selection, context: Context) -> Sequence[Draft]:
         """Proposal thread."""

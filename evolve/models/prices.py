@@ -73,9 +73,11 @@ class Prices:
         """What a call costs that has used this and took so long."""
         return self.rates.cost(usage, seconds)
 
-    def worst(self, prompt_bytes: int, messages: int, max_tokens: int, seconds: float) -> Cost:
-        """What a call costs at most: its prompt is charged at the dearer price, its answer is as long as it may be, and it takes `seconds`."""
+    def worst(self, prompt_bytes: int, messages: int, max_tokens: int, seconds: float, samples: int = 1) -> Cost:
+        """What one request for so many answers costs at most: its prompt is charged at the dearer price, each answer is as long as it may
+        be and takes `seconds`. Each answer is a call."""
         added = TEMPLATE_TOKENS + MESSAGE_TOKENS * messages
         prompt_tokens = added + math.ceil(prompt_bytes * self.tokens_per_byte)
         cached = prompt_tokens if self.rates.cached > self.rates.prompt else 0
-        return self.rates.cost(Usage(prompt_tokens, max_tokens, cached), seconds)
+        first = self.rates.cost(Usage(prompt_tokens, max_tokens, cached), seconds)
+        return first.plus(self.rates.cost(Usage(0, max_tokens), seconds).times(samples - 1))

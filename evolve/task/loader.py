@@ -121,6 +121,7 @@ def _task(found: _Found, file: TaskFile) -> Task:
         one_file=found.one_file,
         prompts=_prompts(where, file.prompts),
         prompts_folder=file.prompts or "",
+        novelty_distance=file.novelty.distance,
     )
 
 

@@ -47,6 +47,13 @@ def test_the_worst_case_begins_with_a_token_for_each_byte() -> None:
     assert found == Cost(1, prompt_tokens + 500, pytest.approx((prompt_tokens * 2 + 500 * 10) / 1e6))
 
 
+def test_each_answer_to_one_request_is_a_call() -> None:
+    """The prompt is paid once."""
+    one, three = (Prices(SERVER).worst(3000, 2, 500, 60.0, samples) for samples in (1, 3))
+    assert (three.calls, three.tokens - one.tokens) == (3, 2 * 500)
+    assert three.gpu_seconds == 3 * one.gpu_seconds
+
+
 def test_the_worst_case_learns_from_exact_answers() -> None:
     """The densest prompt seen, and a quarter more; four are too few."""
     prices, asked = Prices(RATES), prompt("x" * 1000)

@@ -90,3 +90,15 @@ def test_a_migration_that_fails_changes_nothing(path: Path) -> None:
         connection.execute("DROP VIEW lineage")
     with Log.open(path) as log:
         assert log.count() == 2
+
+
+def test_an_older_log_has_no_sketches_and_takes_some(path: Path) -> None:
+    """A program that was stored without one gets it later, and keeps it."""
+    older_log(path)
+    with Log.open(path) as log:
+        assert list(log.sketches()) == []
+        with log.transaction():
+            log.put_program(program(1), "another", b"\1" * 128)
+            log.put_program(program(1), "another", b"\2" * 128)
+        assert list(log.sketches()) == [(program(1).id, b"\1" * 128)]
+        assert list(log.signatures()) == [(program(1).id, "signature 1")]

@@ -1,0 +1,137 @@
+"""The kind `openai`: any server that speaks OpenAI's chat completions (https://platform.openai.com/docs/api-reference/chat).
+
+Invariant: a call is asked until it is answered, refused, or out of time; whatever was sent for it is in its usage and its attempts."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from evolve.models.answer import Answer, completion
+from evolve.models.attempts import Answered, Attempts
+from evolve.models.capabilities import Capabilities, Question, listing, probe
+from evolve.models.clock import Clock
+from evolve.models.dialect import Dialect
+from evolve.models.embedding import embedding
+from evolve.models.faults import Fault, Treatment
+from evolve.models.limiter import Limiter
+from evolve.models.settings import OpenAISettings, endpoint
+from evolve.models.stream import Body, EventBody, WholeBody
+from evolve.models.transport import Watch
+from evolve.models.wire import Request, Wire
+from evolve.types import Message, Prompt, Reply, Section, Usage, estimated
+
+_CHECK = Prompt((Message("user", (Section("check", "Say OK."),)),), max_tokens=16)
+
+
+class ChatModel:
+    """A model behind an endpoint. Thread-safe: a call works on the thread that makes it, and no other is started."""
+
+    def __init__(self, settings: OpenAISettings, environment: Mapping[str, str], clock: Clock | None = None) -> None:
+        self._settings = settings
+        self._clock = clock or Clock()
+        self._endpoint = endpoint(settings, environment)
+        self._dialect = Dialect(settings, self._endpoint.host)
+        self._wire = Wire(self._endpoint, self._clock)
+        self._attempts = Attempts(f"{settings.model!r} at {self._endpoint.host}", Limiter(self._clock), self._clock)
+
+    def check(self, deadline: float, cancelled: threading.Event) -> Usage:
+        """One tiny call: whether the key, the model and the address are right. Raises `ModelError`."""
+        (reply,) = self.complete(_CHECK, samples=(0,), deadline=deadline, cancelled=cancelled)
+        return reply.usage
+
+    def complete(
+        self, prompt: Prompt, *, samples: Sequence[int], deadline: float, cancelled: threading.Event
+    ) -> Sequence[Reply]:
+        """See `Model.complete`. An endpoint that gives one answer at a time gives one."""
+        began = self._clock.now()
+        done = self._attempts.until_answered(
+            lambda: self._ask(prompt, samples, deadline, cancelled), deadline, cancelled
+        )
+        return _replies(done, prompt, len(samples), self._clock.now() - began)
+
+    def embed(self, text: str, *, deadline: float, cancelled: threading.Event) -> tuple[Sequence[float], Usage]:
+        """See `Embedder.embed`."""
+        body = {"model": self._settings.model, "input": text, **self._settings.extra}
+        tokens = estimated(text)
+        request = Request("/embeddings", lambda: WholeBody(embedding), body, prompt_tokens=tokens)
+        ask = lambda: self._wire.ask(request, Watch(deadline, cancelled))  # noqa: E731
+        done = self._attempts.until_answered(ask, deadline, cancelled)
+        return done.value.vector, done.wasted.plus(done.value.usage or Usage(tokens))
+
+    def capabilities(self, deadline: float, cancelled: threading.Event) -> Capabilities:
+        """What the endpoint can do, found out in eight tiny requests at most, but for those that are asked again."""
+
+        def ask(question: Question) -> Answer | None:
+            return self._attempts.until_answered(
+                lambda: self._try(question, deadline, cancelled), deadline, cancelled
+            ).value
+
+        try:
+            entries = self._wire.ask(Request("/models", lambda: WholeBody(listing)), Watch(deadline, cancelled))
+        except Fault:
+            entries = ()
+        return probe(self._settings.model, entries, ask)
+
+    def close(self) -> None:
+        """Closes its connections."""
+        self._wire.close()
+
+    def _try(self, question: Question, deadline: float, cancelled: threading.Event) -> Answer | None:
+        """One request with fields that the endpoint may refuse: then None."""
+        prompt = Prompt((Message("user", (Section("probe", question.text),)),), max_tokens=question.max_tokens)
+        try:
+            return self._send(prompt, {**self._dialect.body(prompt, (0,)), **question.fields}, deadline, cancelled)
+        except Fault as fault:
+            if question.fields and (fault.treatment is Treatment.REFUSED or fault.field in question.fields):
+                return None
+            raise self._learned(fault) from None
+
+    def _ask(self, prompt: Prompt, samples: Sequence[int], deadline: float, cancelled: threading.Event) -> Answer:
+        """One request; what the endpoint does not take is remembered before the `Fault` goes on."""
+        try:
+            return self._send(prompt, self._dialect.body(prompt, samples), deadline, cancelled)
+        except Fault as fault:
+            raise self._learned(fault) from None
+
+    def _send(self, prompt: Prompt, body: Mapping[str, Any], deadline: float, cancelled: threading.Event) -> Answer:
+        read = _events if body.get("stream") else _whole
+        request = Request("/chat/completions", read, body, self._dialect.optional(body), _prompt_tokens(prompt))
+        return self._wire.ask(request, Watch(deadline, cancelled))
+
+    def _learned(self, fault: Fault) -> Fault:
+        if fault.field:
+            self._dialect.refuse(fault.field)
+        return fault
+
+
+def _whole() -> Body[Answer]:
+    return WholeBody(completion)
+
+
+def _events() -> Body[Answer]:
+    return EventBody()
+
+
+def _prompt_tokens(prompt: Prompt) -> int:
+    return sum(estimated(message.text) for message in prompt.messages)
+
+
+def _replies(done: Answered[Answer], prompt: Prompt, wanted: int, seconds: float) -> list[Reply]:
+    """A reply for each answer that has something in it, no more than wanted; the first carries what the others do not."""
+    answer = done.value
+    said = [choice for choice in answer.choices if not choice.is_empty][:wanted]
+    sizes = [len(choice.text) + len(choice.thinking) for choice in said]
+    total = answer.usage or _estimate(prompt, answer)
+    shares = [total.completion_tokens * size // max(1, sum(sizes)) for size in sizes[1:]]
+    first = done.wasted.plus(replace(total, completion_tokens=total.completion_tokens - sum(shares)))
+    usages = [first, *(Usage(0, share, exact=total.exact) for share in shares)]
+    return [
+        Reply(choice.text, choice.thinking, choice.finish, usage, answer.revision, seconds, done.attempts)
+        for choice, usage in zip(said, usages, strict=True)
+    ]
+
+
+def _estimate(prompt: Prompt, answer: Answer) -> Usage:
+    written = sum(estimated(choice.text) + estimated(choice.thinking) for choice in answer.choices)
+    return Usage(_prompt_tokens(prompt), written)

@@ -1,0 +1,179 @@
+"""What a failure of an endpoint means, in one table.
+
+Invariant: whatever a server does is a `Fault` with one treatment; its words are redacted before they get here."""
+
+import math
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from enum import Enum
+
+from evolve.types import Usage
+
+FREE = Usage(exact=True)
+SYSTEM = "system"
+"""Stands among the fields of a request for the role of that name, which some chat templates refuse."""
+
+
+class Treatment(Enum):
+    """What is done about a fault."""
+
+    GONE = "no call will succeed"
+    REFUSED = "this call cannot succeed"
+    FIELD = "asked again without a field"
+    STALE = "asked again at once, on a fresh connection"
+    HELD = "all calls of the model wait"
+    DOWN = "asked again after a while"
+    NONSENSE = "asked again once, for it may have been paid"
+    SILENT = "its time is up, and nothing came"
+    LATE = "its time is up in the middle of an answer"
+    CANCELLED = "nobody waits for it any more"
+
+
+class Fault(Exception):
+    """One failed request. `usage` is what it may have cost, `retry_after` how long the server wants to be left alone (None: it does not
+    say), `field` what is left out next time."""
+
+    def __init__(
+        self,
+        treatment: Treatment,
+        message: str,
+        *,
+        usage: Usage = FREE,
+        retry_after: float | None = None,
+        field: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.treatment = treatment
+        self.usage = usage
+        self.retry_after = retry_after
+        self.field = field
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """An answer with one of these statuses, whose code or message has one of these words (a pattern; empty: any), means this."""
+
+    statuses: Collection[int]
+    words: str
+    treatment: Treatment
+    what: str
+    remedy: str = ""
+
+
+RULES = (
+    Rule(
+        (400, 402, 403, 429),
+        r"insufficient_quota|billing_hard_limit|billing_not_active|insufficient (?:balance|credits|funds)|credit balance is too low",
+        Treatment.GONE,
+        "the account's quota is used up",
+        "raise it or pay, then continue the campaign",
+    ),
+    Rule((402,), "", Treatment.GONE, "the account wants to be paid", "pay, then continue the campaign"),
+    Rule((401,), "", Treatment.GONE, "the key was refused", "{key}"),
+    Rule(
+        (400, 403, 404, 422),
+        r"model_not_found|model_not_exist|unknown model|invalid model|no such model|model\b.{0,120}?(?:not found|not exist|not a valid|not available)|not a valid model",
+        Treatment.GONE,
+        "it does not know the model, or the key may not use it",
+        "`evolve model ping` lists the models that it has",
+    ),
+    Rule((403,), "", Treatment.GONE, "access was denied", "{key}"),
+    Rule((404, 405, 410), "", Treatment.GONE, "there is no such page", "correct `base_url`; most end with /v1"),
+    Rule(range(300, 400), "", Treatment.GONE, "it sends calls to another address", "write that address as `base_url`"),
+    Rule(
+        (400, 413, 422, 500),
+        r"context_length|context length|context window|context size|exceed_context|prompt is too long|too many tokens|input is too long|string_above_max_length",
+        Treatment.REFUSED,
+        "the prompt is longer than the model's context length",
+        "set `context_tokens` of the model to what it has",
+    ),
+    Rule((413,), "", Treatment.REFUSED, "the prompt is too long for it", "lower `context_tokens` of the model"),
+    Rule(
+        (400, 422),
+        r"max(?:_completion)?_tokens.{0,80}?(?:too large|at most|exceed|less than|maximum)",
+        Treatment.REFUSED,
+        "it does not write answers as long as `max_tokens` of the model",
+        "lower it",
+    ),
+    Rule(
+        (400, 403, 422),
+        r"content_policy|content_filter|content management policy|safety system",
+        Treatment.REFUSED,
+        "it will not answer this prompt",
+    ),
+    Rule((429,), "", Treatment.HELD, "it wants fewer calls"),
+    Rule((501, 505), "", Treatment.REFUSED, "it cannot do this"),
+    Rule((408, 409, 425, *range(500, 600)), "", Treatment.DOWN, "it failed"),
+    Rule((), "", Treatment.REFUSED, "it refused the call"),
+)
+"""The first rule that fits holds; the last fits all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An error as a server words it, redacted: `code` and `parameter` where it says them, `retry_after` in seconds."""
+
+    status: int
+    message: str
+    code: str = ""
+    parameter: str = ""
+    retry_after: float | None = None
+
+
+def diagnosed(said: Refusal, sent: Collection[str] = (), asks_for_key: str = "", usage: Usage = FREE) -> Fault:
+    """What a refusal means; `sent` are the fields of the request that can be left out."""
+    words = f"{said.code} {said.message}"
+    rule = next(rule for rule in RULES if _fits(rule, said.status, words))
+    field = blamed(said.parameter, said.message, sent) if rule is RULES[-1] and said.status in (400, 422) else ""
+    remedy = f". Do: {rule.remedy.format(key=asks_for_key)}" if rule.remedy else ""
+    brief = " ".join(said.message.split())[:300].rstrip(".")
+    message = f"{rule.what} (status {said.status}{': ' * bool(brief)}{brief}){remedy}"
+    treatment = Treatment.FIELD if field else rule.treatment
+    return Fault(treatment, message, usage=usage, retry_after=said.retry_after, field=field)
+
+
+def _fits(rule: Rule, status: int, words: str) -> bool:
+    if rule.statuses and status not in rule.statuses:
+        return False
+    return not rule.words or re.search(rule.words, words, re.IGNORECASE) is not None
+
+
+def blamed(parameter: str, message: str, sent: Collection[str]) -> str:
+    """The field of a request that an error is about: the one that it names first; empty where it names none that was sent."""
+    if parameter in sent:
+        return parameter
+    found = [(match.start(), name) for name in sent if (match := re.search(_naming(name), message))]
+    return min(found)[1] if found else ""
+
+
+def _naming(name: str) -> str:
+    """How a text speaks of a field; where its name is a common word too, it is quoted, or followed by what is said of it."""
+    if name == SYSTEM:
+        return r"(?i:system role|role.{0,12}system|system (?:messages?|prompts?)|roles must alternate)"
+    if name == "n":
+        return r"(?<![\w'])(?:['\"`]n['\"`]|n(?=\s*[=:>]|\s+(?:must|is|should|greater|larger|parameter)))|[:,]\s*n(?=,|\s*$)"
+    return rf"(?<!\w){name}(?!\w)"
+
+
+def asked_to_wait(headers: Mapping[str, str], wall_seconds: float) -> float | None:
+    """Seconds that a server wants to be left alone: `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3), or
+    `retry-after-ms`; None where it does not say. `wall_seconds` is the time of day since 1970."""
+    exact, plain = _number(headers.get("retry-after-ms", "")), headers.get("retry-after", "")
+    if exact is not None:
+        return exact / 1000
+    if (seconds := _number(plain)) is not None:
+        return seconds
+    try:
+        return max(0.0, parsedate_to_datetime(plain).timestamp() - wall_seconds)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return max(0.0, value) if math.isfinite(value) else None

@@ -1,0 +1,303 @@
+"""The sockets under the SDK: each wait on one of them ends soon after its call is cancelled, and at the call's deadline.
+
+The SDK's own time-outs bound one read and not the call, and nothing in it can be interrupted from another thread. Here no socket ever
+blocks: a thread waits in slices, and looks in between at the call that it works for (`Watch`).
+Invariant: a thread that waits here works for one call, set by `watching`; a connection that a call leaves early is closed."""
+
+import errno
+import os
+import select
+import socket
+import ssl
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpcore2
+import httpx2
+
+from evolve.types import ConfigError
+
+SLICE_SECONDS = 0.2
+"""How late a cancelled call ends at most, for the socket's part."""
+CONNECT_SECONDS = 20.0
+BODY_LIMIT = 8 << 20
+"""Bytes of one answer as it comes; what sends more is cut off."""
+
+
+class Watch:
+    """One request on its way. `sent`: some of it left; `heard`: bytes of the answer; `reused`: on a connection that had answered before;
+    `overflowed`: the answer was too long."""
+
+    def __init__(self, deadline: float, cancelled: threading.Event) -> None:
+        self.deadline = deadline
+        self.cancelled = cancelled
+        self.sent = False
+        self.heard = 0
+        self.reused = False
+        self.overflowed = False
+
+    @property
+    def remaining(self) -> float:
+        """Seconds until the deadline; negative after it."""
+        return self.deadline - time.monotonic()
+
+    @property
+    def over(self) -> bool:
+        """It was cancelled, or its time is up."""
+        return self.cancelled.is_set() or self.remaining <= 0
+
+
+class _Local(threading.local):
+    watch: Watch | None = None
+
+
+_local = _Local()
+
+
+@contextmanager
+def watching(watch: Watch) -> Generator[None]:
+    """What this thread waits for belongs to this call."""
+    _local.watch = watch
+    try:
+        yield
+    finally:
+        _local.watch = None
+
+
+def _watch() -> Watch:
+    assert _local.watch is not None, "a request outside of `watching`"
+    return _local.watch
+
+
+def _await(sock: socket.socket, events: int, until: float = float("inf")) -> None:
+    """Returns when the socket is ready; raises `httpcore2.ReadTimeout` when the call is over, or `until` is past."""
+    watch = _watch()
+    poll = select.poll()
+    poll.register(sock, events)
+    while True:
+        left = min(watch.deadline, until) - time.monotonic()
+        if watch.cancelled.is_set() or left <= 0:
+            raise httpcore2.ReadTimeout("the call was cancelled" if watch.cancelled.is_set() else "no answer in time")
+        if poll.poll(min(left, SLICE_SECONDS) * 1000):
+            return
+
+
+def _when_ready(sock: socket.socket, act: Callable[[], Any], events: int, until: float = float("inf")) -> Any:
+    """What `act` returns once the socket lets it."""
+    while True:
+        try:
+            return act()
+        except ssl.SSLWantReadError:
+            _await(sock, select.POLLIN, until)
+        except ssl.SSLWantWriteError:
+            _await(sock, select.POLLOUT, until)
+        except BlockingIOError:
+            _await(sock, events, until)
+
+
+class SocketStream(httpcore2.NetworkStream):
+    """A connection of the pool."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._answered = False
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """The next bytes; none at the end."""
+        try:
+            data: bytes = _when_ready(self._sock, lambda: self._sock.recv(max_bytes), select.POLLIN)
+        except OSError as error:
+            raise httpcore2.ReadError(str(error)) from error
+        _watch().heard += len(data)
+        self._answered = self._answered or bool(data)
+        return data
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Sends all of it."""
+        view, watch = memoryview(buffer), _watch()
+        watch.sent, watch.reused = True, self._answered
+        try:
+            while view:
+                view = view[_when_ready(self._sock, lambda: self._sock.send(view), select.POLLOUT) :]  # noqa: B023  # called at once
+        except OSError as error:
+            raise httpcore2.WriteError(str(error)) from error
+
+    def close(self) -> None:
+        """Closes it."""
+        self._sock.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> "SocketStream":
+        """The same connection, encrypted."""
+        until = time.monotonic() + CONNECT_SECONDS
+        try:
+            wrapped = ssl_context.wrap_socket(
+                self._sock, server_hostname=server_hostname, do_handshake_on_connect=False
+            )
+        except OSError as error:
+            self._sock.close()
+            raise httpcore2.ConnectError(str(error)) from error
+        try:
+            _when_ready(wrapped, wrapped.do_handshake, select.POLLIN, until)
+        except OSError as error:
+            wrapped.close()
+            raise httpcore2.ConnectError(str(error)) from error
+        except httpcore2.TimeoutException:
+            wrapped.close()
+            raise
+        return SocketStream(wrapped)
+
+    def get_extra_info(self, info: str) -> Any:
+        """What the pool asks: whether an idle connection has something to read, which is its end."""
+        if info == "is_readable":
+            poll = select.poll()
+            poll.register(self._sock, select.POLLIN)
+            return bool(poll.poll(0))
+        return self._sock if info == "socket" else None
+
+
+class SocketBackend(httpcore2.NetworkBackend):
+    """Opens connections."""
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> SocketStream:
+        """The first of the host's addresses that answers. Looking up its name is the one wait that cannot be interrupted."""
+        failed: OSError | None = None
+        until = time.monotonic() + CONNECT_SECONDS
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except OSError as error:
+            raise httpcore2.ConnectError(f"{host} has no address: {error.strerror or error}") from error
+        for family, kind, protocol, _, address in found:
+            try:
+                return SocketStream(_connected(socket.socket(family, kind, protocol), address, until))
+            except OSError as error:
+                failed = error
+        raise httpcore2.ConnectError(str(failed)) from failed
+
+
+def _connected(sock: socket.socket, address: Any, until: float) -> socket.socket:
+    done = False
+    try:
+        sock.setblocking(False)
+        code = sock.connect_ex(address)
+        if code not in (0, errno.EINPROGRESS):
+            raise OSError(code, os.strerror(code))
+        _await(sock, select.POLLOUT, until)
+        code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if code:
+            raise OSError(code, os.strerror(code))
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        _keep_alive(sock)
+        done = True
+    finally:
+        if not done:
+            sock.close()
+    return sock
+
+
+def _keep_alive(sock: socket.socket) -> None:
+    """Asks a silent peer every half minute whether it is there: a router forgets a quiet connection, and a dead host says nothing."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 30), ("TCP_KEEPCNT", 4)):
+        if hasattr(socket, name):
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+@contextmanager
+def _translated() -> Generator[None]:
+    """Errors of the pool as the client above knows them; what kind of failure it was, the `Watch` knows better."""
+    try:
+        yield
+    except httpcore2.TimeoutException as error:
+        raise httpx2.ReadTimeout(str(error)) from error
+    except httpcore2.ConnectError as error:
+        raise httpx2.ConnectError(str(error)) from error
+    except (httpcore2.NetworkError, httpcore2.ProxyError) as error:
+        raise httpx2.ReadError(str(error)) from error
+    except httpcore2.ProtocolError as error:
+        raise httpx2.RemoteProtocolError(str(error)) from error
+
+
+class _Body(httpx2.SyncByteStream):
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        size = 0
+        with _translated():
+            for chunk in self._stream:
+                size += len(chunk)
+                if size > BODY_LIMIT:
+                    _watch().overflowed = True
+                    raise httpx2.ReadError(f"the answer is longer than {BODY_LIMIT} bytes")
+                yield chunk
+
+    def close(self) -> None:
+        """Closes the connection, unless all of the answer was read."""
+        self._stream.close()
+
+
+class Transport(httpx2.BaseTransport):
+    """A pool that opens as many connections as there are calls in flight, and keeps them for the calls to come."""
+
+    def __init__(self, scheme: str, host: str) -> None:
+        options: dict[str, Any] = {
+            "ssl_context": httpx2.create_ssl_context() if scheme == "https" else None,
+            "max_connections": None,
+            "keepalive_expiry": 60.0,
+            "network_backend": SocketBackend(),
+        }
+        proxy = _proxy(scheme, host)
+        self._pool = httpcore2.ConnectionPool(**options) if proxy is None else _through(proxy, options)
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Sends it, and returns as soon as the answer's headers are there."""
+        url = request.url
+        inner = httpcore2.Request(
+            method=request.method,
+            url=httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+            headers=request.headers.raw,
+            content=request.stream,
+            extensions=request.extensions,
+        )
+        with _translated():
+            response = self._pool.handle_request(inner)
+        return httpx2.Response(
+            response.status, headers=response.headers, stream=_Body(response.stream), extensions=response.extensions
+        )
+
+    def close(self) -> None:
+        """Closes the idle connections."""
+        self._pool.close()
+
+
+def _through(proxy: httpx2.Proxy, options: dict[str, Any]) -> httpcore2.HTTPProxy:
+    url = httpcore2.URL(
+        scheme=proxy.url.raw_scheme, host=proxy.url.raw_host, port=proxy.url.port, target=proxy.url.raw_path
+    )
+    return httpcore2.HTTPProxy(url, proxy_auth=proxy.raw_auth, **options)
+
+
+def _proxy(scheme: str, host: str) -> httpx2.Proxy | None:
+    """The proxy of the environment for this host; none for this machine itself."""
+    proxies = urllib.request.getproxies()
+    found = proxies.get(scheme) or proxies.get("all") or ""
+    if not found or host in ("localhost", "127.0.0.1", "::1") or urllib.request.proxy_bypass(host):
+        return None
+    if not found.startswith(("http://", "https://")):
+        raise ConfigError(
+            "the environment names a proxy that is not reached by http. Do: name an http proxy, or name the host in $NO_PROXY"
+        )
+    return httpx2.Proxy(found)

@@ -1,0 +1,163 @@
+"""One request through the SDK: its address, headers and connections are the SDK's business, its body and the answer's are ours.
+
+Invariant: every failure leaves here as a `Fault` whose words hold no key; whatever happens, no connection stays half read."""
+
+import json
+import ssl
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast
+from urllib.parse import urlsplit
+
+import httpx2
+import openai
+
+from evolve.models.answer import Nonsense, message_of
+from evolve.models.clock import Clock
+from evolve.models.faults import FREE, Fault, Refusal, Treatment, asked_to_wait, diagnosed
+from evolve.models.settings import Endpoint
+from evolve.models.stream import Body
+from evolve.models.transport import Transport, Watch, watching
+from evolve.types import Usage, estimated
+
+T = TypeVar("T")
+
+_NO_KEY = "none"
+_HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+_ORGANISATION = ("OpenAI-Organization", "OpenAI-Project")
+
+
+@dataclass(frozen=True, slots=True)
+class Request(Generic[T]):
+    """What is asked at a path; without a body it is only looked at. `optional` can be left out of it. `prompt_tokens` is what may have to
+    be paid for it where nobody counts."""
+
+    path: str
+    read: Callable[[], Body[T]]
+    body: Mapping[str, Any] | None = None
+    optional: tuple[str, ...] = ()
+    prompt_tokens: int = 0
+
+    def charged(self, text: str) -> Usage:
+        """What it may have cost when so much of an answer had come."""
+        if self.body is None:
+            return FREE
+        return Usage(self.prompt_tokens, estimated(text))
+
+
+class Wire:
+    """The connections to one endpoint. Any thread."""
+
+    def __init__(self, endpoint: Endpoint, clock: Clock) -> None:
+        self._endpoint = endpoint
+        self._clock = clock
+        address = urlsplit(endpoint.url)
+        host = address.hostname or ""
+        # The SDK takes them from the environment; they are nobody else's business.
+        withheld = {} if host.endswith("openai.com") else dict.fromkeys(_ORGANISATION, openai.omit)
+        self._client = openai.OpenAI(
+            api_key=endpoint.key.reveal() or _NO_KEY,
+            base_url=endpoint.url,
+            max_retries=0,
+            timeout=None,
+            default_headers=cast(Any, {**withheld, **endpoint.headers}),
+            http_client=httpx2.Client(transport=Transport(address.scheme, host), trust_env=False, timeout=None),
+        )
+
+    def ask(self, request: Request[T], watch: Watch) -> T:
+        """What the endpoint says to a request. Raises `Fault`."""
+        body = request.read()
+        with watching(watch):
+            try:
+                self._exchange(request, body)
+                return body.answer()
+            except openai.APIStatusError as error:
+                raise self._refused(error.response, request) from None
+            except (openai.APIConnectionError, httpx2.HTTPError) as error:
+                raise self._lost(error, request.charged(body.partial), watch) from None
+            except Nonsense as error:
+                raise self._senseless(error, request) from None
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._client.close()
+
+    def _exchange(self, request: Request[T], body: Body[T]) -> None:
+        response = self._sent(request)
+        try:
+            for chunk in response.iter_bytes():
+                if not body.feed(chunk):
+                    return
+        finally:
+            response.close()
+
+    def _sent(self, request: Request[T]) -> httpx2.Response:
+        """The answer's head; its body is still to come."""
+        options: Any = {"headers": _HEADERS}
+        kind: Any = openai.Stream[Any]
+        if request.body is None:
+            got = self._client.get(request.path, cast_to=httpx2.Response, options=options, stream=True, stream_cls=kind)
+        else:
+            text = json.dumps(request.body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+            got = self._client.post(
+                request.path, cast_to=httpx2.Response, content=text, options=options, stream=True, stream_cls=kind
+            )
+        return cast(httpx2.Response, got)
+
+    def _refused(self, response: httpx2.Response, request: Request[T]) -> Fault:
+        code, parameter, message = message_of(response.content)
+        wait = asked_to_wait(response.headers, self._clock.wall())
+        said = Refusal(response.status_code, self._endpoint.key.redacted(message), code, parameter, wait)
+        return diagnosed(said, request.optional, self._endpoint.asks_for_key)
+
+    def _senseless(self, error: Nonsense, request: Request[T]) -> Fault:
+        """What is wrong with an answer of status 200, which may have been paid; some are errors in disguise."""
+        usage = error.usage or request.charged(error.text)
+        if error.error is None or not error.error[0]:
+            detail = f": {error.error[1]}" if error.error else ""
+            words = self._endpoint.key.redacted(f"{error}{detail}")[:300]
+            return Fault(Treatment.NONSENSE, f"what it sent is no answer: {words}", usage=usage)
+        status, body = error.error
+        code, parameter, message = message_of(body.encode())
+        said = Refusal(status, self._endpoint.key.redacted(message), code, parameter)
+        return diagnosed(said, request.optional, self._endpoint.asks_for_key, usage if error.text else FREE)
+
+    def _lost(self, error: Exception, charged: Usage, watch: Watch) -> Fault:
+        """Why there is no answer, or not all of one."""
+        if watch.cancelled.is_set():
+            return Fault(Treatment.CANCELLED, "the call was cancelled", usage=charged if watch.sent else FREE)
+        if not watch.sent:
+            return self._unreached(error)
+        if watch.remaining <= 0:
+            if watch.heard:
+                return Fault(Treatment.LATE, "the call's time was up in the middle of its answer", usage=charged)
+            return Fault(Treatment.SILENT, "nothing came before the call's time was up", usage=charged)
+        if watch.overflowed:
+            return Fault(Treatment.NONSENSE, f"its answer was cut off: {_reason(error)}", usage=charged)
+        if watch.heard:
+            return Fault(Treatment.NONSENSE, "the connection broke in the middle of its answer", usage=charged)
+        if watch.reused:
+            return Fault(Treatment.STALE, "it closes connections again and again")
+        return Fault(Treatment.DOWN, "it closed the connection and said nothing")
+
+    def _unreached(self, error: Exception) -> Fault:
+        where = urlsplit(self._endpoint.url).netloc
+        if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in _causes(error)):
+            return Fault(
+                Treatment.GONE,
+                f"the certificate of {where} is not trusted: {_reason(error)}. Do: set $SSL_CERT_FILE to the file of who signed it",
+            )
+        return Fault(Treatment.DOWN, f"{where} cannot be reached: {_reason(error)}")
+
+
+def _causes(error: BaseException | None) -> list[BaseException]:
+    found: list[BaseException] = []
+    while error is not None and len(found) < 20:
+        found.append(error)
+        error = error.__cause__ or error.__context__
+    return found
+
+
+def _reason(error: Exception) -> str:
+    """The words of what went wrong first."""
+    return next((words for cause in reversed(_causes(error)) if (words := str(cause).strip())), type(error).__name__)
