@@ -97,7 +97,12 @@ def _check_evaluator(plugins: Plugins, name: str, settings: Settings) -> None:
 
 
 def _check_operator(plugins: Plugins, name: str, settings: Settings) -> None:
-    testing.check_operator(lambda: plugins.operator(name, settings), PROGRAMS)
+    """One that needs a model is given replies that are none: what a good reply to it looks like is known to its author alone."""
+    entry = plugins.operators[name].entry
+    if entry.needs_model:
+        testing.check_model_operator(lambda: plugins.operator(name, settings), PROGRAMS, traits=entry.traits)
+    else:
+        testing.check_operator(lambda: plugins.operator(name, settings), PROGRAMS)
 
 
 def _check_strategy(plugins: Plugins, name: str, settings: Settings) -> None:
