@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from evolve.judge.version import check_version
 from evolve.task import load
 from evolve.types import (
     Anchor,
@@ -293,3 +294,23 @@ def test_a_folder_in_the_place_of_a_file_is_no_file(folder: Path) -> None:
     (folder / "main.py").unlink()
     (folder / "main.py").mkdir()
     assert "program.files: there is no file 'main.py'" in error_of(folder)
+
+
+def test_templates_of_prompts_come_with_the_task(folder: Path) -> None:
+    """They are part of it, and not of its version."""
+    written(folder, {"task.toml": f'prompts = "told"\n{TOML}', "told/repair.md": "Again: {{reason}}"})
+    task = load(folder)
+    assert (task.prompts, task.prompts_folder) == ({"repair": "Again: {{reason}}"}, "told")
+    written(folder, {"told/repair.md": "Once more: {{reason}}", "told/task.md": "{{brief}}"})
+    assert load(folder).version == task.version
+    check_version(load(folder))
+
+
+def test_a_template_that_cannot_be_filled_is_said_with_the_key(folder: Path) -> None:
+    """Before any model is asked."""
+    written(folder, {"task.toml": f'prompts = "told"\n{TOML}', "told/repair.md": "{{raeson}}"})
+    assert (
+        "told: the prompt template 'repair' has the placeholder '{{raeson}}', which nothing fills. Did you mean 'reason'?"
+        in (error_of(folder))
+    )
+    assert f"{folder / 'task.toml'}: prompts: " in error_of(folder)
