@@ -88,11 +88,18 @@ def _pinged(section: ModelSection, plugins: Plugins) -> tuple[Pinged, EvolveErro
     try:
         usage, found = _asked(section, plugins)
     except EvolveError as error:
-        told = type(error)(f"model {section.name!r}: {error}{kind_note(section, plugins)}")
+        told = _told_of(section, error, kind_note(section, plugins))
         return dataclasses.replace(base, error=str(told)), told
     tokens = usage.prompt_tokens + usage.completion_tokens
     seconds = time.monotonic() - began
     return dataclasses.replace(base, seconds=seconds, tokens=tokens, capabilities=found), None
+
+
+def _told_of(section: ModelSection, error: EvolveError, note: str) -> EvolveError:
+    """The error with the name of the model, and a note before what to do."""
+    what, do, remedy = str(error).partition(" Do: ")
+    name = "" if what.startswith(f"model {section.name!r}") else f"model {section.name!r}: "
+    return type(error)(f"{name}{what}{'.' if note and not what.endswith('.') else ''}{note}{do}{remedy}")
 
 
 def _asked(section: ModelSection, plugins: Plugins) -> tuple[Usage, Mapping[str, Any]]:
