@@ -50,11 +50,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a completion says."""
+    """What a completion says; `streamed`: it came in events."""
 
     choices: tuple[Choice, ...]
     usage: Usage | None = None
     revision: str = ""
+    streamed: bool = False
 
 
 @dataclass(slots=True)

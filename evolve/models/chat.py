@@ -5,13 +5,15 @@ Invariant: a call is asked until it is answered, refused, or out of time; whatev
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from evolve.models.answer import Answer, completion
 from evolve.models.attempts import Answered, Attempts
+from evolve.models.capabilities import Capabilities, Question, listing, probe
 from evolve.models.clock import Clock
 from evolve.models.dialect import Dialect
 from evolve.models.embedding import embedding
-from evolve.models.faults import Fault
+from evolve.models.faults import Fault, Treatment
 from evolve.models.limiter import Limiter
 from evolve.models.settings import OpenAISettings, endpoint
 from evolve.models.stream import Body, EventBody, WholeBody
@@ -57,21 +59,50 @@ class ChatModel:
         done = self._attempts.until_answered(ask, deadline, cancelled)
         return done.value.vector, done.wasted.plus(done.value.usage or Usage(tokens))
 
+    def capabilities(self, deadline: float, cancelled: threading.Event) -> Capabilities:
+        """What the endpoint can do, found out in eight tiny requests at most, but for those that are asked again."""
+
+        def ask(question: Question) -> Answer | None:
+            return self._attempts.until_answered(
+                lambda: self._try(question, deadline, cancelled), deadline, cancelled
+            ).value
+
+        try:
+            entries = self._wire.ask(Request("/models", lambda: WholeBody(listing)), Watch(deadline, cancelled))
+        except Fault:
+            entries = ()
+        return probe(self._settings.model, entries, ask)
+
     def close(self) -> None:
         """Closes its connections."""
         self._wire.close()
 
+    def _try(self, question: Question, deadline: float, cancelled: threading.Event) -> Answer | None:
+        """One request with fields that the endpoint may refuse: then None."""
+        prompt = Prompt((Message("user", (Section("probe", question.text),)),), max_tokens=question.max_tokens)
+        try:
+            return self._send(prompt, {**self._dialect.body(prompt, (0,)), **question.fields}, deadline, cancelled)
+        except Fault as fault:
+            if question.fields and (fault.treatment is Treatment.REFUSED or fault.field in question.fields):
+                return None
+            raise self._learned(fault) from None
+
     def _ask(self, prompt: Prompt, samples: Sequence[int], deadline: float, cancelled: threading.Event) -> Answer:
         """One request; what the endpoint does not take is remembered before the `Fault` goes on."""
-        body = self._dialect.body(prompt, samples)
+        try:
+            return self._send(prompt, self._dialect.body(prompt, samples), deadline, cancelled)
+        except Fault as fault:
+            raise self._learned(fault) from None
+
+    def _send(self, prompt: Prompt, body: Mapping[str, Any], deadline: float, cancelled: threading.Event) -> Answer:
         read = _events if body.get("stream") else _whole
         request = Request("/chat/completions", read, body, self._dialect.optional(body), _prompt_tokens(prompt))
-        try:
-            return self._wire.ask(request, Watch(deadline, cancelled))
-        except Fault as fault:
-            if fault.field:
-                self._dialect.refuse(fault.field)
-            raise
+        return self._wire.ask(request, Watch(deadline, cancelled))
+
+    def _learned(self, fault: Fault) -> Fault:
+        if fault.field:
+            self._dialect.refuse(fault.field)
+        return fault
 
 
 def _whole() -> Body[Answer]:
