@@ -82,7 +82,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", type=int, default=100_000)
     parser.add_argument("--distance", type=float, default=0.02)
-    parser.add_argument("--family", type=int, default=50, metavar="PROGRAMS", help="how many are children of one parent")
+    parser.add_argument(
+        "--family", type=int, default=50, metavar="PROGRAMS", help="how many are children of one parent"
+    )
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     report("novelty", measure(given.programs, given.distance, given.family), WANTED, given.json)

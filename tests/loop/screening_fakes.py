@@ -18,7 +18,19 @@ from evolve.loop.proposing import Draft, Proposer
 from evolve.loop.settling import Settling
 from evolve.plugins import Plugins, Registered
 from evolve.protocols import Caller, Context
-from evolve.types import Asked, Axis, Child, Evaluation, EvaluatorSource, Program, Prompt, Propose, Reply, Selection, Task
+from evolve.types import (
+    Asked,
+    Axis,
+    Child,
+    Evaluation,
+    EvaluatorSource,
+    Program,
+    Prompt,
+    Propose,
+    Reply,
+    Selection,
+    Task,
+)
 
 LINES = 60
 

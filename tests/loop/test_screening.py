@@ -71,7 +71,7 @@ def test_islands_are_for_themselves(scene):
     """The seed is on all of them."""
     assert scene.step(both("c", "d"), island=0) == [""]
     assert scene.step(both("c", "e"), island=1) == [""]
-    assert scene.step(text({n: "g" for n in range(LINES)}), island=2) == [""]
+    assert scene.step(text(dict.fromkeys(range(LINES), "g")), island=2) == [""]
     (reason,) = scene.step(text({30: "c"}), island=2, parents=(4,))
     assert reason.startswith(near(1))
 
@@ -79,12 +79,12 @@ def test_islands_are_for_themselves(scene):
 def test_a_far_child_is_judged(scene):
     """Whatever it has in common."""
     assert scene.step(both("c", "d")) == [""]
-    assert scene.step(text({n: "c" for n in range(20)})) == [""]
+    assert scene.step(text(dict.fromkeys(range(20), "c"))) == [""]
 
 
 def test_children_of_one_step_are_compared_with_each_other(scene):
     """Equal ones before anybody is asked; the first one is judged."""
-    reasons = scene.step(both("c", "d"), both("c", "d") + "# why\n", both("c", "e"), text({n: "g" for n in range(9)}))
+    reasons = scene.step(both("c", "d"), both("c", "d") + "# why\n", both("c", "e"), text(dict.fromkeys(range(9), "g")))
     assert sorted(reasons) == sorted(
         [
             "",
@@ -123,6 +123,17 @@ def test_what_was_proposed_is_known_in_the_next_run(scene):
     (reason,) = scene.step(both("c", "e"))
     assert reason.startswith(near(2))
     assert scene.step(both("c", "e"), island=1) == [""]
+
+
+def test_two_campaigns_agree(tmp_path):
+    """With the same steps: in what is judged, in reasons, and in whom they name."""
+    digests = []
+    for name in "ab":
+        scene = Scene(tmp_path / name, long_task(distance=0.05))
+        for number in range(12):
+            scene.step(both("c", "defg"[number % 4]), text({number: "h"}), island=number % 2)
+        digests.append(scene.campaign.digest())
+    assert digests[0] == digests[1]
 
 
 def test_sketches_that_a_log_lacks_are_made_once(tmp_path):
@@ -189,7 +200,7 @@ def test_a_difference_that_is_too_long_is_not_asked_about(asking):
 def test_nobody_is_asked_about_what_is_far_or_known(asking):
     """Each call costs."""
     oracle = Oracle()
-    assert asking.step(text({n: "g" for n in range(30)}), model=oracle) == [""]
+    assert asking.step(text(dict.fromkeys(range(30), "g")), model=oracle) == [""]
     assert asking.step(both("c", "d"), model=oracle) == [DUPLICATE]
     assert asking.step(text(), model=oracle) == ["evolve.operators: no-op: it reads the same as its parent"]
     assert oracle.asked == []
@@ -198,9 +209,33 @@ def test_nobody_is_asked_about_what_is_far_or_known(asking):
 def test_a_program_that_is_being_judged_can_be_asked_about(asking):
     """Its text is not in the log yet."""
     oracle = Oracle("yes")
-    first, second = text({n: "h" for n in range(20)}), text({n: "h" for n in range(20)} | {50: "i"})
+    first, second = text(dict.fromkeys(range(20), "h")), text(dict.fromkeys(range(20), "h") | {50: "i"})
     assert asking.step(first, second, model=oracle) == ["", ""]
     assert "+x50 = f50(a50, i)" in oracle.asked[0].messages[1].text
+
+
+class Meanwhile(Oracle):
+    """A model that takes so long that another step is proposed and settles before it answers."""
+
+    def __init__(self, scene, child, *answers):
+        super().__init__(*answers)
+        self.scene, self.child, self.reasons = scene, child, []
+
+    def complete(self, prompt, samples=1):
+        if not self.reasons:
+            self.reasons = ["under way"]
+            self.reasons = self.scene.step(self.child, model=self)
+        return super().complete(prompt, samples)
+
+
+def test_what_settles_while_a_model_is_asked_is_compared_when_the_other_settles(asking):
+    """Equal programs are judged once, near ones as the models say."""
+    twin = Meanwhile(asking, both("c", "e"), "yes", "yes")
+    assert asking.step(both("c", "e"), model=twin) == [DUPLICATE]
+    assert twin.reasons == [""]
+    other = Meanwhile(asking, both("c", "f"), "yes", "yes")
+    assert asking.step(both("c", "g"), model=other) == [""]
+    assert other.reasons == [""]
 
 
 # --- embeddings
@@ -255,7 +290,7 @@ def test_a_child_is_asked_about_once(tmp_path):
     oracle = Oracle("yes", "no")
     assert scene.step(both("c", "d"), model=oracle) == [""]
     assert scene.step(both("c", "e"), model=oracle) == [""]
-    (reason,) = scene.step(text({n: "g" for n in range(30)}), model=oracle)
+    (reason,) = scene.step(text(dict.fromkeys(range(30), "g")), model=oracle)
     assert reason.endswith("is wanted; the novelty model oracle finds no meaningful difference")
     assert (len(oracle.asked), len(oracle.embedded)) == (2, 3)
 
