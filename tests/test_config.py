@@ -61,6 +61,12 @@ def test_assignments_are_toml_values_or_words(text, expected):
         ({"seed": -1}, [], "setting 'seed': "),
         (
             {},
+            ["novelty.distance=0.7"],
+            "setting 'novelty.distance': Input should be less than or equal to 0.5, got 0.7",
+        ),
+        ({}, ["novelty.cosine=0"], "setting 'novelty.cosine': Input should be greater than 0, got 0"),
+        (
+            {},
             ["task=other"],
             "the task is an argument, and --set task.KEY=VALUE sets one of its parameters, got --set task=other",
         ),

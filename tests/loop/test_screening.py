@@ -125,6 +125,17 @@ def test_what_was_proposed_is_known_in_the_next_run(scene):
     assert scene.step(both("c", "e"), island=1) == [""]
 
 
+def test_two_campaigns_agree(tmp_path):
+    """With the same steps: in what is judged, in reasons, and in whom they name."""
+    digests = []
+    for name in "ab":
+        scene = Scene(tmp_path / name, long_task(distance=0.05))
+        for number in range(12):
+            scene.step(both("c", "defg"[number % 4]), text({number: "h"}), island=number % 2)
+        digests.append(scene.campaign.digest())
+    assert digests[0] == digests[1]
+
+
 def test_sketches_that_a_log_lacks_are_made_once(tmp_path):
     """A campaign that was without a threshold."""
     scene = Scene(tmp_path, long_task())
@@ -201,6 +212,30 @@ def test_a_program_that_is_being_judged_can_be_asked_about(asking):
     first, second = text(dict.fromkeys(range(20), "h")), text(dict.fromkeys(range(20), "h") | {50: "i"})
     assert asking.step(first, second, model=oracle) == ["", ""]
     assert "+x50 = f50(a50, i)" in oracle.asked[0].messages[1].text
+
+
+class Meanwhile(Oracle):
+    """A model that takes so long that another step is proposed and settles before it answers."""
+
+    def __init__(self, scene, child, *answers):
+        super().__init__(*answers)
+        self.scene, self.child, self.reasons = scene, child, []
+
+    def complete(self, prompt, samples=1):
+        if not self.reasons:
+            self.reasons = ["under way"]
+            self.reasons = self.scene.step(self.child, model=self)
+        return super().complete(prompt, samples)
+
+
+def test_what_settles_while_a_model_is_asked_is_compared_when_the_other_settles(asking):
+    """Equal programs are judged once, near ones as the models say."""
+    twin = Meanwhile(asking, both("c", "e"), "yes", "yes")
+    assert asking.step(both("c", "e"), model=twin) == [DUPLICATE]
+    assert twin.reasons == [""]
+    other = Meanwhile(asking, both("c", "f"), "yes", "yes")
+    assert asking.step(both("c", "g"), model=other) == [""]
+    assert other.reasons == [""]
 
 
 # --- embeddings

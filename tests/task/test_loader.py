@@ -121,6 +121,8 @@ reference = 3
 [[constraints]]
 metric = "error"
 at_most = 0.5
+[novelty]
+distance = 0.02
 [carry]
 artifacts = ["steps"]
 """
@@ -141,6 +143,7 @@ def test_what_widens_a_task_is_read_too(folder: Path) -> None:
     assert task.constraints == (Constraint("error", at_most=0.5),)
     assert (task.context, task.new_files, task.carry) == ({"parts/shape.py": "y = 2\n"}, ("*.py",), ("steps",))
     assert (task.stages[0].threshold, task.stages[0].top) == (None, 0.3)
+    assert task.novelty_distance == 0.02
 
 
 def test_held_out_cases_may_have_names(folder: Path) -> None:
