@@ -3,12 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+SERVER := .venv-server
+SERVER_STAMP := $(SERVER)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check bench gpu-check wheel clean
+.PHONY: help demo test test-all test-server check bench gpu-check wheel clean
 
 help:  ## print this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"evolve needs Python 3.11 or newer, got {v.major}.{v.minor} ($(PYTHON)). Do: make PYTHON=python3.11 ...")'
@@ -21,11 +23,19 @@ demo: $(STAMP)  ## a real campaign of about 60 s: 26 circles in the unit square,
 	$(BIN)/evolve run circle_packing --budget 60s
 
 test: $(STAMP)  ## the tests that a change needs, in less than 10 minutes
-	$(BIN)/python -m pytest -m "not slow and not gpu"
+	$(BIN)/python -m pytest -m "not slow and not gpu and not server"
 
 test-all: $(STAMP)  ## every test, the slow ones and the oracles too
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,ribs]'
-	$(BIN)/python -m pytest -m "not gpu"
+	$(BIN)/python -m pytest -m "not gpu and not server"
+
+$(SERVER_STAMP): tests/server/requirements.txt
+	$(PYTHON) -m venv $(SERVER)
+	$(SERVER)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+test-server: $(STAMP) $(SERVER_STAMP)  ## the tests against a real server of a tiny language model, on the CPU
+	$(BIN)/python -m pytest -m server -rs
 
 check: $(STAMP)  ## format, lint, types, layers, warnings as errors, branch coverage
 	$(BIN)/ruff format --check .
@@ -33,7 +43,7 @@ check: $(STAMP)  ## format, lint, types, layers, warnings as errors, branch cove
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q -W error -m "not slow and not gpu"
+	$(BIN)/coverage run -m pytest -q -W error -m "not slow and not gpu and not server"
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
@@ -41,6 +51,7 @@ bench: $(STAMP)  ## the figures of speed and size, as tables
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/throughput.py
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/novelty.py
 	$(BIN)/python benchmarks/isolation.py
 
 gpu-check: $(STAMP)  ## the tests that need a GPU; they skip with a reason where there is none
@@ -50,4 +61,4 @@ wheel: $(STAMP)  ## build the wheel into dist/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist .
 
 clean:  ## remove the environment and every cache
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*
+	rm -rf $(VENV) $(SERVER) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*

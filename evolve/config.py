@@ -5,10 +5,12 @@ Invariant: an unknown key is an error with its path; every key has a reader."""
 import json
 import tomllib
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from evolve import prompt
 from evolve.judge.machine import usable_cores
 from evolve.stop import Resource
 from evolve.types import ConfigError, Level
@@ -164,6 +166,13 @@ class ModelsSection(Section):
         description='members for other purposes than proposals: `"reflect"`, `"novelty"`, `"embed"`. One that is named here proposes only where it is named `"propose"` too',
     )
 
+    @property
+    def proposing(self) -> tuple[str, ...]:
+        """Those of the members that make proposals: all that serve no other purpose alone."""
+        elsewhere = {name for purpose, name in self.purposes.items() if purpose != "propose"}
+        wanted = self.purposes.get("propose")
+        return tuple(member.name for member in self.members if member.name not in elsewhere or member.name == wanted)
+
     @model_validator(mode="after")
     def _named_once(self) -> "ModelsSection":
         names = [member.name for member in self.members]
@@ -173,6 +182,56 @@ class ModelsSection(Section):
         if unknown:
             raise ValueError(f"purposes name a model that is no member: {', '.join(unknown)}")
         return self
+
+
+class LessonsSection(Section):
+    """`lessons.*`: what a model is asked to learn from what was tried."""
+
+    every: int = Field(
+        default=0,
+        ge=0,
+        description="each time that so many records have settled, a model is asked for lessons, which later prompts show; 0: never. See lessons",
+    )
+
+
+class PromptsSection(Section):
+    """`prompts.*`: what models read."""
+
+    folder: str = Field(
+        default="",
+        description="a folder with templates in place of the engine's and the task's: see prompts. It is read when the campaign is made, and "
+        "what it held is kept as `prompts.templates`",
+    )
+    templates: dict[str, str] = Field(
+        default_factory=dict, description="templates by name, as texts; one that stands here comes before the folder's"
+    )
+    tokens: int = Field(
+        default=24_000,
+        ge=2_000,
+        le=4_000_000,
+        description="how long a prompt may be, a token being four characters; what is least valuable is left out",
+    )
+    hardware: bool = Field(
+        default=True, description="prompts tell of the machine: processor, cores, memory, versions of Python and numpy"
+    )
+
+
+class NoveltySection(Section):
+    """`novelty.*`: how near to others a model's programs may be."""
+
+    distance: float | None = Field(
+        default=None,
+        ge=0,
+        le=0.5,
+        description="a model's program is not judged when its distance to another one of its island is smaller: see screening. 0: never; "
+        "null: as the task says in `[novelty]`",
+    )
+    cosine: float = Field(
+        default=0.99,
+        gt=0,
+        le=1,
+        description="nor when the cosine of both embeddings is as large, where `models.purposes` names a model to `embed`",
+    )
 
 
 class OutageSection(Section):
@@ -229,8 +288,11 @@ class Settings(Section):
     strategy: StrategySection = StrategySection()
     operators: OperatorsSection = OperatorsSection()
     models: ModelsSection = ModelsSection()
+    lessons: LessonsSection = LessonsSection()
+    prompts: PromptsSection = PromptsSection()
     archive: IslandsSection = IslandsSection()
     confirm: ConfirmSection = ConfirmSection()
+    novelty: NoveltySection = NoveltySection()
     outage: OutageSection = OutageSection()
 
 
@@ -261,6 +323,16 @@ def validated(tree: Mapping[str, Any]) -> Settings:
         return Settings.model_validate(dict(tree))
     except ValidationError as error:
         raise ConfigError(_explained(error)) from error
+
+
+def with_templates(settings: Settings) -> Settings:
+    """The settings with what their folder of templates holds, so that a log needs no folder; raises `ConfigError` for one that cannot be
+    used."""
+    section = settings.prompts
+    found = prompt.from_folder(Path(section.folder).expanduser()) if section.folder else {}
+    templates = {**found, **section.templates}
+    prompt.check(templates)
+    return settings.model_copy(update={"prompts": section.model_copy(update={"folder": "", "templates": templates})})
 
 
 def parse_assignment(text: str) -> tuple[list[str], Any]:

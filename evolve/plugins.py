@@ -18,7 +18,7 @@ from evolve.protocols import Evaluator, Model, Operator, Strategy
 from evolve.types import ConfigError, EvaluatorSource, EvolveError, PluginError, Program, Section, Selection, Task
 from evolve.types.suggest import did_you_mean
 
-BUNDLED = ("evolve.operators", "evolve.strategies", "evolve.models")
+BUNDLED = ("evolve.operators", "evolve.strategies", "evolve.models", "evolve.hardware", "evolve_vllm")
 GROUP = "evolve"
 
 T = TypeVar("T")
@@ -91,17 +91,26 @@ class Plugins:
         model = _find("strategy", name, self.strategies).entry.settings
         return model is not None and key in model.model_fields
 
-    def operators_of(self, strategy: str, wanted: Sequence[str]) -> tuple[str, ...]:
-        """The operators that a campaign with this strategy has: those that are wanted, else the strategy's default."""
+    def operators_of(self, strategy: str, wanted: Sequence[str], *, models: bool = False) -> tuple[str, ...]:
+        """The operators that a campaign with this strategy has: those that are wanted, else the strategy's default. `models`: it has models
+        that propose. Raises `ConfigError`."""
         free = _find("strategy", strategy, self.strategies).entry.history_free_operators
         for name in wanted:
-            found = _find("operator", name, self.operators)
-            if free and not found.entry.history_free:
+            entry = _find("operator", name, self.operators).entry
+            if free and not entry.history_free:
                 raise ConfigError(
                     f"strategy {strategy!r} is a baseline and uses history-free operators only, got {name!r}. "
-                    f"Do: use one of {', '.join(self._default(free))}, or another strategy"
+                    f"Do: use one of {', '.join(self._default(free, models))}, or another strategy"
                 )
-        return tuple(wanted) or self._default(free)
+            if entry.needs_model and not models:
+                raise ConfigError(
+                    f"operator {name!r} needs a model, and this campaign has none. Do: name one, such as --model gpt-5-mini, or leave {name!r} out"
+                )
+            if entry.scheduled:
+                raise ConfigError(
+                    f"operator {name!r} is asked by the engine, and no strategy may. Do: leave it out of operators.names, and set lessons.every"
+                )
+        return tuple(wanted) or self._default(free, models)
 
     def usable(self, names: Sequence[str], seed: Program, seconds: float | None) -> tuple[str, ...]:
         """Those of a campaign's default operators that are meant for such a task: for a seed that is judged in so many seconds (None: not
@@ -109,9 +118,10 @@ class Plugins:
         found = [name for name in names if _is_meant_for(self.operators[name].entry, seed, seconds)]
         return tuple(found or names)
 
-    def _default(self, free: bool) -> tuple[str, ...]:
+    def _default(self, free: bool, models: bool) -> tuple[str, ...]:
         entries = [registered.entry for registered in self.operators.values()]
-        return tuple(entry.name for entry in entries if (entry.history_free if free else entry.embedded))
+        able = [entry for entry in entries if (models or not entry.needs_model) and not entry.scheduled]
+        return tuple(entry.name for entry in able if (entry.history_free if free else entry.embedded))
 
     def prompt_sections(self, task: Task, selection: Selection) -> tuple[Section, ...]:
         """What the plugins add to a prompt, in the order of their names."""

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from numpy.random import Generator
 
@@ -150,7 +150,7 @@ class Context:
     """What an operator may use. `history` and `lessons` end with what had settled and was written when the step was asked; `rng` belongs
     to the step; `deadline` is a time of `time.monotonic`. `model(purpose)` is what to call: for "propose" and "repair" the selection's model, for "reflect", "novelty" and "embed"
     the one that the campaign's settings name, else the same; raises `ConfigError` where there is none. `templates` replace those of the engine's prompts, by name; `sections` are what plugins add to
-    every prompt of this selection."""
+    every prompt of this selection, and `prompt_tokens` is how long one may be."""
 
     task: Task
     history: History
@@ -161,6 +161,7 @@ class Context:
     model: Callable[[str], Caller] = no_model
     templates: Mapping[str, str] = field(default_factory=dict)
     sections: Sequence[Section] = ()
+    prompt_tokens: int = 24_000
 
 
 class Operator(Protocol):
@@ -191,6 +192,7 @@ class Model(Protocol):
         """Ends what it started."""
 
 
+@runtime_checkable
 class Embedder(Protocol):
     """Turns texts into vectors. Thread-safe; errors as `Model` has them."""
 

@@ -5,214 +5,105 @@ state, a replay rebuilds it, and it names only what exists. A broken promise is 
 
 import inspect
 import math
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence, Set
+from types import MappingProxyType
 
-import numpy as np
-from numpy.random import Generator
-
-from evolve.archive import Archive, ArchiveSettings
-from evolve.protocols import Context, Evaluator, Operator, Strategy
+from evolve.protocols import Evaluator, Operator, Strategy
+from evolve.rehearsal import (
+    OPERATORS,
+    OPTIMUM,
+    Answer,
+    Heard,
+    Rehearsal,
+    RehearsedCaller,
+    RehearsedCandidate,
+    RehearsedHistory,
+    ScriptedModel,
+    rehearsed_step,
+    rehearsed_task,
+)
 from evolve.types import (
     FAILURES,
     Action,
-    Asked,
-    Axis,
     Child,
     EditError,
-    Evaluation,
-    EvaluatorSource,
     Event,
-    Lesson,
-    MachineMeasured,
     Measure,
-    Opened,
-    Origin,
-    Outcome,
+    ModelDown,
+    ModelError,
+    ModelGone,
     Program,
     ProgramId,
-    Progress,
     Propose,
     Rearrange,
-    Rearranged,
-    Record,
-    RecordId,
-    Ruled,
+    Reply,
     Selection,
-    Settled,
     Stage,
     Task,
     Traits,
+    Unaffordable,
     Wait,
     canonical,
 )
 
-OPERATORS = ("first", "second", "third")
+__all__ = [
+    "OPERATORS",
+    "OPTIMUM",
+    "Answer",
+    "Heard",
+    "Rehearsal",
+    "RehearsedCaller",
+    "RehearsedCandidate",
+    "RehearsedHistory",
+    "ScriptedModel",
+    "check_evaluator",
+    "check_model_operator",
+    "check_operator",
+    "check_strategy",
+    "rehearse_proposal",
+    "rehearsed_step",
+    "rehearsed_task",
+]
+
 IN_FLIGHT = 3
-OPTIMUM = 3.0
+NEEDS: Mapping[str, Traits] = MappingProxyType({"second": Traits(takes_failures=True), "third": Traits(parents=2)})
+"""What two of the operators of a second rehearsal want of their selections."""
 FUNCTIONS = frozenset({"certify", "fingerprint", "draw"})
 """What the engine may ask of an evaluator about the artifacts of an evaluation."""
-
-
-class RehearsedHistory:
-    """A `History` over records that are all held in memory."""
-
-    def __init__(self) -> None:
-        self.records: list[Record] = []
-        self.programs: dict[ProgramId, Program] = {}
-        self.texts: dict[str, str] = {}
-
-    def __len__(self) -> int:
-        return len(self.records)
-
-    def record(self, record: RecordId) -> Record:
-        assert 1 <= record <= len(self.records), f"a record of 1..{len(self.records)} is asked for, got {record}"
-        return self.records[record - 1]
-
-    def fitness(self, record: RecordId) -> float | None:
-        return self.record(record).evaluation.fitness
-
-    def violation(self, record: RecordId) -> float:
-        return self.record(record).evaluation.violation
-
-    def outcome(self, record: RecordId) -> Outcome:
-        return self.record(record).evaluation.outcome
-
-    def operator(self, record: RecordId) -> str:
-        return self.record(record).origin.operator
-
-    def parents(self, record: RecordId) -> tuple[RecordId, ...]:
-        return self.record(record).origin.parents
-
-    def children(self, record: RecordId) -> Sequence[RecordId]:
-        made = (other for other in self.records if other.origin.kind == "proposal")
-        return [other.id for other in made if record in other.origin.parents]
-
-    def failures(self, count: int) -> Sequence[RecordId]:
-        made = (other for other in reversed(self.records) if other.origin.kind == "proposal" and other.program)
-        return [other.id for other in made if other.evaluation.outcome in FAILURES][:count]
-
-    def program_id(self, record: RecordId) -> ProgramId | None:
-        return self.record(record).program
-
-    def extras(self, plugin: str, after: RecordId = 0) -> Sequence[tuple[RecordId, Any]]:
-        return [(record.id, record.extras[plugin]) for record in self.records[after:] if plugin in record.extras]
-
-    def program(self, program: ProgramId) -> Program:
-        return self.programs[program]
-
-    def text(self, text: str) -> str:
-        if text not in self.texts:
-            raise KeyError(f"this rehearsal stores no such text, got {text!r}")
-        return self.texts[text]
-
-
-class Rehearsal:
-    """A campaign without processes and files, and the `View` of it: a program is one number, best at `OPTIMUM`.
-
-    What happens depends on `seed` and on the actions alone. Everything that happened is in `events`, in order."""
-
-    def __init__(self, seed: int = 0) -> None:
-        self.seed = seed
-        self.events: list[Event] = []
-        self.task = rehearsed_task()
-        settings = ArchiveSettings(islands=3)
-        self.archive = Archive(self.task.axes, settings, deterministic=True, certifies=False, bound=None)
-        self.history = RehearsedHistory()
-        self.lessons: Sequence[Lesson] = ()
-        self.progress = Progress()
-        self.pending: list[Asked] = []
-        self.operators: Sequence[str] = OPERATORS
-        self.needs: dict[str, Traits] = {}
-        """What operators need of a selection, where it is not the usual."""
-        self.budget_used = 0.0
-        self._steps = 0
-
-    def open(self) -> None:
-        """The events of a new campaign, until its seed has settled."""
-        self.events.append(Opened("rehearsal", self.task.name, self.task.version, "", {}))
-        self.events.append(MachineMeasured("none", 0.0, "none"))
-        self._settle(Origin("seed", 0), 0.0)
-
-    def traits(self, operator: str) -> Traits:
-        """What an operator needs of its selection."""
-        return self.needs.get(operator, Traits())
-
-    def rng(self, step: int, purpose: int = 0) -> Generator:
-        """The stream of a step, as the engine makes it: it depends on seed, step and purpose alone."""
-        return np.random.default_rng((self.seed, step, purpose))
-
-    def start(self, action: Propose | Measure) -> None:
-        """The action is decided upon."""
-        self._steps += 1
-        asked = Asked(self._steps, action, len(self.history))
-        self.pending.append(asked)
-        self.events.append(asked)
-
-    def rearrange(self, action: Rearrange) -> None:
-        """An island gets other programs."""
-        self.archive.rearrange(action.island, action.records)
-        self.events.append(Rearranged(action.island, action.records, action.why))
-
-    def finish(self) -> None:
-        """One of the pending steps ends, not always the oldest: proposals fail at times, and some are never judged."""
-        rng = self.rng(len(self.history), 1)
-        asked = self.pending.pop(int(rng.integers(len(self.pending))))
-        match asked.action:
-            case Measure(about=about):
-                origin = Origin("measurement", asked.step, about=about)
-                self._settle(origin, self._number(about))
-            case Propose(selection=chosen):
-                parents, inspirations = chosen.parents, chosen.inspirations
-                origin = Origin("proposal", asked.step, 0, 1, chosen.island, chosen.operator, "", parents, inspirations)
-                made = rng.random() < 0.9
-                start = self._number(parents[0]) if parents else 0.0
-                self._settle(origin, start + float(rng.normal()) if made else None, crashed=rng.random() < 0.1)
-
-    def quarantine_best(self) -> ProgramId | None:
-        """The best program is ruled out, and named; None while the best one is the seed."""
-        best = self.archive.best
-        if best is None or best.program == self.task.seed.id:
-            return None
-        ruling = Ruled("quarantine", best.program, "rehearsal")
-        self.archive.rule(ruling)
-        self.events.append(ruling)
-        return best.program
-
-    def _number(self, record: RecordId) -> float:
-        program = self.history.program_id(record)
-        return 0.0 if program is None else float(self.history.program(program).files["seed.py"].removeprefix("x = "))
-
-    def _settle(self, origin: Origin, number: float | None, crashed: bool = False) -> None:
-        program = None if number is None else _program(number)
-        if number is None or program is None:
-            evaluation = Evaluation.failed(Outcome.SCREENED, "nothing to judge")
-        elif crashed:
-            evaluation = Evaluation.failed(Outcome.CRASHED, "it crashed", seconds=0.1)
-        else:
-            evaluation = Evaluation.ok(-((number - OPTIMUM) ** 2), descriptors={"x": number})
-        record = Record(len(self.history) + 1, origin, program.id if program else None, evaluation)
-        self.history.records.append(record)
-        if program:
-            self.history.programs[program.id] = program
-        self.events.append(Settled(record, self.archive.settle(record)))
-        judged = origin.kind == "proposal" and evaluation.outcome is not Outcome.SCREENED
-        self.progress = Progress(
-            programs=self.progress.programs + judged, records=len(self.history), seconds=0.1 * len(self.history)
-        )
+PURPOSES = frozenset({"propose", "repair", "reflect", "novelty", "embed"})
+"""What an operator may ask a model for."""
+NONSENSE: tuple[Answer, ...] = (
+    "",
+    "I cannot help with that.",
+    "The program looks good to me. I would sort first, then search.",
+    "```python\ndef",
+    "<<<<<<< SEARCH\nno such line\n=======\nanother\n>>>>>>> REPLACE",
+    "```\n```\n" * 50,
+    Reply("Hypothesis: it was cut\n\n```seed.py\nx = ", finish="length"),
+    Reply("", thinking="It thought until it was cut.", finish="length"),
+    Reply("No.", finish="refused"),
+    "x" * 100_000,
+)
+"""Answers of models that are none."""
 
 
 def check_strategy(make: Callable[[Sequence[str]], Strategy], steps: int = 120) -> None:
-    """Rehearses a campaign of `steps` actions, up to `IN_FLIGHT` at a time, with the strategy of `make(operators)`.
+    """Rehearses two campaigns of `steps` actions, up to `IN_FLIGHT` at a time, with the strategy of `make(operators)`. In the second one, some
+    operators have the traits of `NEEDS`.
 
     Checked: the same view and generator give the same action, asking changes no state, a fresh strategy that is told
     the same events asks the same, only known records and operators are named, a quarantined program is left alone, an
-    operator that `view.operators` lacks from the middle on is not used, and it never waits while nothing is pending."""
+    operator gets the parents that its `view.traits` ask for or is not used, one that `view.operators` lacks from the middle on is not used,
+    and it never waits while nothing is pending."""
+    _check_campaign(make, steps, {})
+    _check_campaign(make, steps, NEEDS)
+
+
+def _check_campaign(make: Callable[[Sequence[str]], Strategy], steps: int, needs: Mapping[str, Traits]) -> None:
     rehearsal, strategy, told = Rehearsal(), make(OPERATORS), 0
+    rehearsal.needs.update(needs)
     rehearsal.open()
-    quarantined: ProgramId | None = None
+    quarantined: Set[ProgramId] = frozenset()
     for step in range(1, steps + 1):
         for event in rehearsal.events[told:]:
             strategy.tell(event)
@@ -225,9 +116,18 @@ def check_strategy(make: Callable[[Sequence[str]], Strategy], steps: int = 120) 
             )
         _check_action(action, rehearsal, quarantined)
         _act(rehearsal, action)
-        if quarantined is None and step >= steps // 2:
-            quarantined = rehearsal.quarantine_best()
+        if not quarantined and step >= steps // 2:
+            quarantined = _ruled_out(rehearsal)
             rehearsal.operators = OPERATORS[:-1]
+
+
+def _ruled_out(rehearsal: Rehearsal) -> Set[ProgramId]:
+    """The best program, and the last that failed, which are quarantined from now on; none while the best is the seed."""
+    best, failed = rehearsal.quarantine_best(), rehearsal.history.failures(1)
+    if best is None:
+        return frozenset()
+    programs = (rehearsal.history.program_id(record) for record in failed)
+    return {best, *(rehearsal.quarantine(program) for program in programs if program is not None)}
 
 
 def _ask(strategy: Strategy, rehearsal: Rehearsal, step: int) -> Action:
@@ -255,7 +155,7 @@ def _act(rehearsal: Rehearsal, action: Action) -> None:
         rehearsal.finish()
 
 
-def _check_action(action: Action, rehearsal: Rehearsal, quarantined: ProgramId | None) -> None:
+def _check_action(action: Action, rehearsal: Rehearsal, quarantined: Set[ProgramId]) -> None:
     known = range(1, len(rehearsal.history) + 1)
     match action:
         case Wait():
@@ -272,16 +172,37 @@ def _check_action(action: Action, rehearsal: Rehearsal, quarantined: ProgramId |
                 f"it arranges records {records}, of which some failed or are quarantined"
             )
         case Propose(selection=selection):
-            named = (*selection.parents, *selection.inspirations)
-            unknown = [record for record in named if record not in known]
-            assert not unknown, f"it names records {unknown}, but there are {len(known)}"
-            assert selection.operator in rehearsal.operators, (
-                f"it names the operator {selection.operator!r}, and may use {', '.join(rehearsal.operators)}"
-            )
-            islands = rehearsal.archive.settings.islands
-            assert 0 <= selection.island < islands, f"it names island {selection.island}, but there are {islands}"
-            programs = [rehearsal.history.program_id(record) for record in named]
-            assert quarantined is None or quarantined not in programs, "it names a quarantined program"
+            _check_selection(selection, rehearsal, quarantined)
+
+
+def _check_selection(selection: Selection, rehearsal: Rehearsal, quarantined: Set[ProgramId]) -> None:
+    history, named = rehearsal.history, (*selection.parents, *selection.inspirations)
+    unknown = [record for record in named if not 0 < record <= len(history)]
+    assert not unknown, f"it names records {unknown}, but there are {len(history)}"
+    assert selection.operator in rehearsal.operators, (
+        f"it names the operator {selection.operator!r}, and may use {', '.join(rehearsal.operators)}"
+    )
+    islands = rehearsal.archive.settings.islands
+    assert 0 <= selection.island < islands, f"it names island {selection.island}, but there are {islands}"
+    assert quarantined.isdisjoint(history.program_id(record) or "" for record in named), (
+        "it names a quarantined program"
+    )
+    if selection.operator in rehearsal.needs:
+        _check_parents(selection, rehearsal.history, rehearsal.needs[selection.operator])
+
+
+def _check_parents(selection: Selection, history: RehearsedHistory, traits: Traits) -> None:
+    operator, wanted = selection.operator, max(1, traits.parents)
+    programs = {history.program_id(record) for record in selection.parents}
+    assert len(programs) >= wanted, (
+        f"operator {operator!r} wants {wanted} parents with programs of their own, got {len(programs)}. "
+        "Do: use it only where `view.traits` are met"
+    )
+    failed = history.outcome(selection.parents[0]) in FAILURES
+    assert failed == traits.takes_failures, (
+        f"operator {operator!r} wants a program that {'failed' if traits.takes_failures else 'succeeded'} as its parent, got record "
+        f"{selection.parents[0]}. Do: use it only where `view.traits` are met"
+    )
 
 
 def check_operator(make: Callable[[], Operator], programs: Sequence[Program]) -> None:
@@ -310,13 +231,80 @@ def _children(operator: Operator, program: Program, number: int) -> Sequence[Chi
     return children
 
 
-def rehearse_proposal(operator: Operator, program: Program, seed: int = 0) -> Sequence[Child]:
-    """What an operator proposes in a campaign that has nothing but `program`; raises what it raises."""
-    history = RehearsedHistory()
-    history.programs[program.id] = program
-    history.records.append(Record(1, Origin("seed", 0), program.id, Evaluation.ok(1.0)))
-    context = Context(rehearsed_task(program), history, np.random.default_rng(seed), math.inf, threading.Event())
-    return list(operator.propose(Selection("checked", parents=(1,)), context))
+def rehearse_proposal(
+    operator: Operator,
+    program: Program,
+    seed: int = 0,
+    model: ScriptedModel | None = None,
+    traits: Traits | None = None,
+) -> Sequence[Child]:
+    """What an operator proposes in a campaign that has nothing but `program`, and what its traits ask for; raises what it raises."""
+    return list(operator.propose(*rehearsed_step(program, seed, traits, model)))
+
+
+def check_model_operator(
+    make: Callable[[], Operator],
+    programs: Sequence[Program],
+    replies: Sequence[str] = (),
+    traits: Traits | None = None,
+) -> None:
+    """Lets an operator that needs a model propose children of each of `programs`, with `NONSENSE` for replies, with `replies`, and with calls that
+    fail.
+
+    Checked: equal replies give equal prompts and children, also from an operator made afresh and after another proposal; every proposal has
+    a child, with a reason where it has no program, or ends with `EditError` or `ModelError`; a model that is gone and a budget that is
+    spent are not kept from the engine; its calls have a known purpose; and each of `replies`, if there are any, gives a program or a lesson for at least one of `programs`."""
+    wanted = traits or Traits(needs_model=True)
+    for number, program in enumerate(programs):
+        for answer in (*NONSENSE, *replies):
+            _check_answer(make, program, number, answer, wanted)
+        _check_failed_calls(make, program, wanted)
+    for reply in replies:
+        made = [_answered(make(), program, 0, reply, wanted)[0] for program in programs]
+        fruits = [child for children in made for child in children or () if child.program or child.lessons]
+        assert fruits, f"the reply {reply[:60]!r} gives no program of any of the {len(programs)} programs"
+
+
+def _check_answer(make: Callable[[], Operator], program: Program, seed: int, answer: Answer, traits: Traits) -> None:
+    used = make()
+    first = _answered(used, program, seed, answer, traits)
+    for operator, where in ((used, "the same operator"), (make(), "an operator made afresh")):
+        again = _answered(operator, program, seed, answer, traits)
+        assert again == first, f"{where} makes something else of equal replies: {again} != {first}"
+    children, heard = first
+    unknown = {call.purpose for call in heard} - PURPOSES
+    assert not unknown, f"it calls a model for {sorted(unknown)}, wanted one of {sorted(PURPOSES)}"
+    for child in children or ():
+        assert child.program is None or child.program.files != program.files, "a child is equal to its parent"
+        assert child.program or child.thought, "a child has neither a program nor the reason why there is none"
+        canonical(dict(child.extras))
+
+
+def _answered(
+    operator: Operator, program: Program, seed: int, answer: Answer, traits: Traits
+) -> tuple[Sequence[Child] | None, Sequence[Heard]]:
+    """The children, None where it ended with an error that it may end with; and what the model was asked."""
+    model = ScriptedModel(*[answer] * 8)
+    try:
+        children = rehearse_proposal(operator, program, seed, model, traits)
+    except (EditError, ModelError):
+        return None, model.heard
+    assert children, "a proposal has a child, or ends with EditError or ModelError"
+    return children, model.heard
+
+
+def _check_failed_calls(make: Callable[[], Operator], program: Program, traits: Traits) -> None:
+    for error in (ModelGone("its key was refused"), Unaffordable("the budget is spent"), ModelDown("no route to it")):
+        try:
+            rehearse_proposal(make(), program, 0, ScriptedModel(error, error, error), traits)
+        except (EditError, ModelError) as found:
+            ended: Exception | None = found
+        else:
+            ended = None
+        if not isinstance(error, ModelDown):
+            assert type(ended) is type(error), (
+                f"a {type(error).__name__} of the first call must reach the engine, got {ended!r}. Do: let it pass"
+            )
 
 
 def check_evaluator(make: Callable[[], Evaluator], task: Task | None = None) -> None:
@@ -363,40 +351,3 @@ def _takes_two(function: object) -> bool:
     except TypeError:
         return False
     return True
-
-
-class RehearsedCandidate:
-    """Answers as a candidate does, without a process: `functions` are those of the program, called in this one."""
-
-    def __init__(self, functions: Mapping[str, Callable[..., Any]], files: Mapping[str, str] | None = None) -> None:
-        self.program = Program(files or {})
-        self._functions = functions
-
-    def call(self, function: str, *arguments: Any, seconds: float | None = None, **keywords: Any) -> Any:
-        """The answer of one function."""
-        return self._functions[function](*arguments, **keywords)
-
-    @contextmanager
-    def session(self, seconds: float | None = None) -> Iterator["RehearsedCandidate"]:
-        """Itself, for several calls."""
-        yield self
-
-
-def _program(number: float) -> Program:
-    return Program({"seed.py": f"x = {number!r}"})
-
-
-def rehearsed_task(seed: Program | None = None) -> Task:
-    """The task of a rehearsal, with another seed program where one is given."""
-    seed = seed or _program(0.0)
-    return Task(
-        name="rehearsal",
-        folder="",
-        version="1",
-        brief="Find the best number.",
-        seed=seed,
-        entry="seed",
-        evaluator=EvaluatorSource(path="evaluator.py"),
-        deterministic=True,
-        axes=(Axis("x", -4.0, 8.0, 6),),
-    )

@@ -92,7 +92,7 @@ def _serve(sock: socket.socket, task: Task, box: Sandbox) -> None:
 
 def _bench(task: Task, isolation: str) -> Bench:
     evaluator, folder = load_evaluator(task), Path(task.folder)
-    modules = imports(folder, deciding(folder, task.one_file))
+    modules = imports(folder, deciding(folder, task.one_file, task.prompts_folder))
     return prepare(task, evaluator, isolation, environment(modules))
 
 

@@ -7,7 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolve.stop import SCARCITY, Amount, Budget, Until, any_of, budget_from, duration, exact, parse, tightest
+from evolve.stop import (
+    SCARCITY,
+    Amount,
+    Budget,
+    Resource,
+    Until,
+    any_of,
+    budget_from,
+    duration,
+    exact,
+    parse,
+    spelled,
+    tightest,
+)
 from evolve.types import ConfigError, Fitness, Progress
 
 NOON = datetime(2026, 3, 10, 12, 0).timestamp()
@@ -28,6 +41,8 @@ def spent(text: str, progress: Progress, best: float | None = None, now: float =
         (" 1 Program ", 1, "programs"),
         ("200_000 tokens", 200000, "tokens"),
         ("1e3tokens", 1000, "tokens"),
+        ("100calls", 100, "calls"),
+        ("1 call", 1, "calls"),
         (".5usd", 0.5, "money"),
         ("80gpuh", 288000, "gpu_seconds"),
     ],
@@ -44,6 +59,7 @@ def test_an_amount_is_a_number_of_units_of_one_resource(text: str, limit: float,
         ("60s", Progress(seconds=59.9), Progress(seconds=60.0)),
         ("3programs", Progress(programs=2), Progress(programs=3)),
         ("100tokens", Progress(tokens=99), Progress(tokens=120)),
+        ("7calls", Progress(calls=6), Progress(calls=7)),
         ("5usd", Progress(money=4.99), Progress(money=5.0)),
         ("1gpuh", Progress(gpu_seconds=3599), Progress(gpu_seconds=3600)),
     ],
@@ -184,6 +200,9 @@ def test_one_budget_alone_stays_itself_and_none_never_ends() -> None:
         ("500programs", Progress(programs=499), None, "1 program"),
         ("200000tokens", Progress(), None, "200,000 tokens"),
         ("5usd", Progress(money=3.75), None, "1.25 usd"),
+        ("5usd", Progress(money=4.98766), None, "0.012 usd"),
+        ("5usd", Progress(money=5.2), None, "0.00 usd"),
+        ("100calls", Progress(calls=99), None, "1 call"),
         ("80gpuh", Progress(gpu_seconds=36000), None, "70.0 GPU hours"),
         ("until=14:00", Progress(), None, "2 h until 14:00"),
         ("fitness=2.6", Progress(), None, "fitness 2.6 to reach, none yet"),
@@ -240,6 +259,8 @@ def test_time_alone_ends_a_budget_after_so_many_seconds(budget: Budget, left: fl
         (["500programs", "5usd"], Progress(), "money"),
         (["500programs", "5usd"], Progress(programs=100, money=0.5), "programs"),
         (["100tokens", "2gpuh"], Progress(tokens=10, gpu_seconds=3600), "gpu_seconds"),
+        (["500programs", "100calls"], Progress(), "calls"),
+        (["100tokens", "100calls"], Progress(tokens=10, calls=11), "calls"),
     ],
 )
 def test_the_tightest_resource_has_the_largest_spent_share(texts: list[str], progress: Progress, resource: str) -> None:
@@ -253,7 +274,7 @@ def test_the_tightest_resource_has_the_largest_spent_share(texts: list[str], pro
         ("fast", "not a number and a unit"),
         ("1.2.3s", "not a number and a unit"),
         ("60", "no unit"),
-        ("60 parsecs", "no unit 'parsecs'. Known: d, gpuh, h,"),
+        ("60 parsecs", "no unit 'parsecs'. Known: calls, d, gpuh,"),
         ("500progams", "Did you mean 'programs'?"),
         ("-5s", "not above zero"),
         ("0usd", "not above zero"),
@@ -263,6 +284,7 @@ def test_the_tightest_resource_has_the_largest_spent_share(texts: list[str], pro
         ("1e308d", "beyond every number"),
         ("1__0s", "not a number"),
         ("2.5programs", "write 3programs"),
+        ("0.5calls", "calls are counted in whole numbers. Do: write 1calls"),
         ("until=25:00", "not a time of the day"),
         ("until=soon", "not a time of the day"),
         ("until=2026-03-11", "nor a date with a time"),
@@ -303,16 +325,16 @@ def test_any_text_is_a_budget_or_a_clear_error(text: str) -> None:
 
 @given(
     st.floats(min_value=1e-6, max_value=1e9) | st.integers(1, 10**9),
-    st.sampled_from(["s", "m", "h", "d", "programs", "tokens", "usd", "gpuh"]),
+    st.sampled_from(["s", "m", "h", "d", "programs", "tokens", "calls", "usd", "gpuh"]),
 )
 @settings(max_examples=100, deadline=None)
 def test_a_budget_is_written_as_it_is_read(number: float, unit: str) -> None:
-    amount = math.ceil(number) if unit in ("programs", "tokens") else number
+    amount = math.ceil(number) if unit in ("programs", "tokens", "calls") else number
     budget = parse(f"{amount}{unit}", NOON)
     assert parse(str(budget), NOON) == budget
 
 
-leaf = st.sampled_from(["60s", "10programs", "100tokens", "5usd", "1gpuh", "fitness=2"]).map(
+leaf = st.sampled_from(["60s", "10programs", "100tokens", "10calls", "5usd", "1gpuh", "fitness=2"]).map(
     lambda text: parse(text, NOON)
 )
 composed = st.recursive(
@@ -323,6 +345,7 @@ spendings = st.builds(
     programs=st.integers(0, 20),
     seconds=st.floats(0, 120),
     tokens=st.integers(0, 200),
+    calls=st.integers(0, 20),
     money=st.floats(0, 10),
     gpu_seconds=st.floats(0, 7200),
 )
@@ -338,3 +361,74 @@ def test_composition_is_or_and_and_of_what_is_spent(
     assert (one & other).spent(progress, best, NOON) == all(both)
     assert one.allows(progress, 0, best, NOON) == (not one.spent(progress, best, NOON))
     assert tightest(one | other, progress) in SCARCITY
+
+
+@pytest.mark.parametrize(
+    ("budget", "within", "beyond"),
+    [
+        (parse("100tokens", NOON), Progress(tokens=100), Progress(tokens=101)),
+        (parse("10calls", NOON), Progress(calls=10), Progress(calls=11)),
+        (parse("5usd", NOON), Progress(money=5.0), Progress(money=5.0001)),
+        (parse("1gpuh", NOON), Progress(gpu_seconds=3600), Progress(gpu_seconds=3601)),
+        (
+            parse("5usd", NOON) | parse("100tokens", NOON),
+            Progress(money=5, tokens=100),
+            Progress(money=1, tokens=101),
+        ),
+        (
+            parse("5usd", NOON) & parse("100tokens", NOON),
+            Progress(money=9, tokens=100),
+            Progress(money=9, tokens=101),
+        ),
+    ],
+    ids=str,
+)
+def test_a_budget_affords_what_does_not_overshoot_it(budget: Budget, within: Progress, beyond: Progress) -> None:
+    assert budget.affords(within)
+    assert not budget.affords(beyond)
+
+
+def test_what_is_no_amount_affords_everything() -> None:
+    budget = parse("until=13:00", NOON) | parse("fitness=2", NOON)
+    assert budget.affords(Progress(tokens=10**9, money=1e9, calls=10**6))
+    assert any_of([]).affords(Progress(money=1e9))
+
+
+def more(progress: Progress, other: Progress) -> Progress:
+    """Both together."""
+    return Progress(
+        programs=progress.programs + other.programs,
+        seconds=progress.seconds + other.seconds,
+        tokens=progress.tokens + other.tokens,
+        calls=progress.calls + other.calls,
+        money=progress.money + other.money,
+        gpu_seconds=progress.gpu_seconds + other.gpu_seconds,
+    )
+
+
+@given(composed, composed, spendings, spendings)
+@settings(max_examples=100, deadline=None)
+def test_who_spends_more_affords_no_more(one: Budget, other: Budget, progress: Progress, step: Progress) -> None:
+    assert (one | other).affords(progress) == (one.affords(progress) and other.affords(progress))
+    assert (one & other).affords(progress) == (one.affords(progress) or other.affords(progress))
+    assert one.affords(progress) or not one.affords(more(progress, step))
+    assert one.spent(progress, None, NOON) or one.affords(progress)
+
+
+@pytest.mark.parametrize(
+    ("resource", "amount", "text"),
+    [
+        ("tokens", 12_300, "12,300 tokens"),
+        ("calls", 1, "1 call"),
+        ("programs", 0, "0 programs"),
+        ("money", 0.02134, "0.021 usd"),
+        ("money", 0.000012, "0.000012 usd"),
+        ("money", 1234.5, "1,234.50 usd"),
+        ("money", 0, "0.00 usd"),
+        ("gpu_seconds", 5400, "1.5 GPU hours"),
+        ("gpu_seconds", 12.34, "12.3 GPU seconds"),
+        ("seconds", 185, "3 min 5 s"),
+    ],
+)
+def test_an_amount_is_spelled_with_its_unit(resource: Resource, amount: float, text: str) -> None:
+    assert spelled(resource, amount) == text

@@ -8,7 +8,9 @@ from evolve.campaign import Campaign
 from evolve.config import settings_from
 from evolve.types import (
     Anchor,
+    Asked,
     Axis,
+    Call,
     Constraint,
     Evaluation,
     EvaluatorSource,
@@ -19,7 +21,10 @@ from evolve.types import (
     Origin,
     Outcome,
     Program,
+    Propose,
     Record,
+    Replied,
+    Selection,
     Settled,
     Task,
     TextId,
@@ -87,12 +92,26 @@ class Written:
         return self._settle(Origin("seed", 0), number_program(5), self._ok(fitness, **fields))
 
     def proposal(
-        self, fitness: float, parents: Sequence[int] = (1,), number: float | None = None, **fields: object
+        self,
+        fitness: float,
+        parents: Sequence[int] = (1,),
+        number: float | None = None,
+        *,
+        operator: str = "tune_literals",
+        model: str = "",
+        **fields: object,
     ) -> Settled:
-        """A judged child of `tune_literals`."""
-        origin = Origin("proposal", self.next, operator="tune_literals", parents=tuple(parents))
+        """A judged child."""
+        origin = Origin("proposal", self.next, operator=operator, model=model, parents=tuple(parents))
         program = number_program(fitness if number is None else number)
         return self._settle(origin, program, self._ok(fitness, **fields))
+
+    def called(self, *calls: Call, operator: str = "diff") -> None:
+        """The step of the next record is asked, and makes these calls."""
+        asked = Asked(self.next, Propose(Selection(operator, parents=(1,))), self.next - 1)
+        with self.campaign.log.transaction():
+            for event in (asked, *(Replied(self.next, index, call) for index, call in enumerate(calls))):
+                self.campaign.write(event)
 
     def failure(self, outcome: Outcome, feedback: str, parents: Sequence[int] = (1,)) -> Settled:
         """A child that failed; a screened one has no program."""

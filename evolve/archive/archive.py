@@ -252,12 +252,14 @@ class Archive:
             self._elite(program, number) for number in numbers for _, program in self._contests.islands[number].ranking
         ]
 
-    def sample_elites(self, island: int, count: int, rng: Generator) -> list[Elite]:
+    def sample_elites(self, island: int, count: int, rng: Generator, *, evenly: bool = False) -> list[Elite]:
         """`count` elites of an island, with replacement; none where it is empty. The logarithm of the rank is uniform: rank r
-        of n is drawn with probability log(1 + 1/r) / log(n + 1), about 1/r, whatever the scale of the fitness."""
+        of n is drawn with probability log(1 + 1/r) / log(n + 1), about 1/r, whatever the scale of the fitness. `evenly`: each rank is as
+        likely as another."""
         ranking = self._contests.islands[island].ranking
         size = len(ranking)
-        places = [min(int((size + 1) ** share), size) - 1 for share in rng.random(count).tolist()] if size else []
+        drawn = rng.random(count).tolist() if size else []
+        places = [int(size * share) if evenly else min(int((size + 1) ** share), size) - 1 for share in drawn]
         return [self._elite(ranking[place][1], island) for place in places]
 
     def _elite(self, program: int, island: int) -> Elite:

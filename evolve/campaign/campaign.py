@@ -6,7 +6,7 @@ import gc
 import hashlib
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -16,21 +16,20 @@ from typing import Any
 import numpy as np
 
 import evolve
-from evolve import novelty
-from evolve.archive import Archive, ArchiveSettings
+from evolve.archive import Archive
+from evolve.campaign.ensemble import Ensemble
 from evolve.campaign.essence import essence
+from evolve.campaign.fitting import archive_of, budget_of, dated, operators_of, try_settings, with_resource
 from evolve.campaign.history import Past, Reader
 from evolve.campaign.state import State
 from evolve.campaign.workspace import existing_path, new_path
-from evolve.config import Settings, validated
+from evolve.config import Settings, validated, with_templates
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Operator, Strategy
-from evolve.stop import Amount, Budget, Resource, budget_from, exact, tightest
+from evolve.stop import Budget, exact
 from evolve.store import Log
 from evolve.types import (
     Asked,
-    Axis,
-    ConfigError,
     Event,
     Lesson,
     Opened,
@@ -43,7 +42,6 @@ from evolve.types import (
     canonical,
 )
 from evolve.types.codec import encode
-from evolve.types.suggest import did_you_mean
 
 # Events are read so many at a time: to read and to fold them in turn is a fifth slower, for each finds the other's code in the processor's cache.
 _BATCH = 1_000
@@ -111,12 +109,13 @@ class Campaign:
         """The version of the task that the campaign began with."""
         self.plugins = plugins
         self.settings = _settings(opened, changes)
-        self.operator_names = plugins.operators_of(self.settings.strategy.name, self.settings.operators.names)
+        self.operator_names = operators_of(self.settings, plugins)
         self.strategy: Strategy = plugins.strategy(
             self.settings.strategy.name,
             self.settings.strategy.settings,
             self.operator_names,
         )
+        self.ensemble = Ensemble(self.settings.models)
         self.state = State(
             task,
             lambda version: archive_of(version, self.settings),
@@ -138,7 +137,7 @@ class Campaign:
         versions = {"evolve": evolve.__version__, "python": platform.python_version(), "numpy": np.__version__}
         definition = canonical(encode(task))
         now = time.time()
-        settings = dated(with_resource(settings, task, plugins), now)
+        settings = dated(with_resource(with_templates(settings), task, plugins), now)
         path = new_path(home, task.name, name)
         opened = Opened(path.stem, settings.task, task.version, "", settings.model_dump(mode="json"), versions)
         try_settings(settings, task, plugins)
@@ -209,11 +208,14 @@ class Campaign:
         seconds = None if self.settings.deterministic else self.state.seed_seconds
         return self.plugins.usable(self.operator_names, self.task.seed, seconds)
 
-    def view(self, budget_used: float) -> CampaignView:
-        """What the strategy is shown now."""
-        return CampaignView(
-            self.state, self.usable_operators, budget_used, not self.settings.deterministic, self.plugins
-        )
+    def view(self, budget_used: float, operators: Sequence[str] | None = None) -> CampaignView:
+        """What the strategy is shown now; it may use these operators, without them all that are usable."""
+        usable = self.usable_operators if operators is None else operators
+        return CampaignView(self.state, usable, budget_used, not self.settings.deterministic, self.plugins)
+
+    def traits(self, operator: str) -> Traits:
+        """What an operator needs of its selection."""
+        return self.plugins.operators[operator].entry.traits
 
     def record(self, event: Event, at: float | None = None) -> None:
         """Appends an event that the state has taken, which happened now or at `at`. Inside a transaction; main thread."""
@@ -259,6 +261,7 @@ class Campaign:
         self.close()
 
     def _tell(self, event: Event) -> None:
+        self.ensemble.tell(event)
         guarded(self.settings.strategy.name, self.strategy.tell, event)
 
 
@@ -296,37 +299,8 @@ def _settings(opened: Opened, changes: Sequence[Event]) -> Settings:
     return validated(values)
 
 
-def budget_of(settings: Settings, task: Task, now: float | None = None) -> Budget:
-    """The budget that the settings spell, as it was decided at `now` (without it, at this moment); raises `ConfigError`."""
-    return budget_from(settings.budget, time.time() if now is None else now, task.fitness)
-
-
-def dated(settings: Settings, now: float) -> Settings:
-    """The settings with a date for each time of the day in the budget, so that it means the same at every later run."""
-    return settings.model_copy(update={"budget": tuple(exact(text, now) for text in settings.budget)})
-
-
 def _sets_budget(event: Event) -> bool:
     return isinstance(event, Opened) or (isinstance(event, SettingsChanged) and "budget" in event.changes)
-
-
-_NEVER_SPENT: Mapping[Resource, str] = {"money": "money", "tokens": "tokens", "gpu_seconds": "GPU hours"}
-"""What no operator spends in this version, in words."""
-
-
-def check_spendable(budget: Budget) -> None:
-    """Raises `ConfigError` for a budget that would never end a campaign, because nothing spends what it counts."""
-    leaves = budget.leaves()
-    never = [
-        _NEVER_SPENT[leaf.unit.resource]
-        for leaf in leaves
-        if isinstance(leaf, Amount) and leaf.unit.resource in _NEVER_SPENT
-    ]
-    if leaves and len(never) == len(leaves):
-        spent = " or ".join(dict.fromkeys(never))
-        raise ConfigError(
-            f"no operator of this campaign spends {spent}, got {budget}. Do: give a budget in time or programs"
-        )
 
 
 def confirmed_best(campaign: Campaign) -> float | None:
@@ -334,66 +308,3 @@ def confirmed_best(campaign: Campaign) -> float | None:
     best got after it won, None before the first; a certified or a deterministic value as it is."""
     best = campaign.state.archive.best
     return None if best is None or best.reported is None else best.reported.mean
-
-
-def with_resource(settings: Settings, task: Task, plugins: Plugins) -> Settings:
-    """The settings with the resource of the tightest budget, for a strategy that wants to know it. It is fixed for the campaign's
-    whole life, so that every replay decides alike."""
-    strategy = settings.strategy
-    if "resource" in strategy.settings or not plugins.strategy_accepts(strategy.name, "resource"):
-        return settings
-    resource = "programs" if settings.deterministic else tightest(budget_of(settings, task), Progress())
-    filled = strategy.model_copy(update={"settings": {**strategy.settings, "resource": resource}})
-    return settings.model_copy(update={"strategy": filled})
-
-
-def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
-    """Raises what a campaign with these settings would raise when it is opened; makes nothing."""
-    check_spendable(budget_of(settings, task))
-    names = plugins.operators_of(settings.strategy.name, settings.operators.names)
-    if not names:
-        raise ConfigError(
-            "there is no operator to propose with. Do: name one, --set operators.names='[\"tune_literals\"]'"
-        )
-    for name in settings.operators.settings:
-        if name not in names:
-            raise ConfigError(
-                f"there are settings for operator {name!r}, which this campaign does not use.{did_you_mean(name, names)} "
-                "Do: correct the name, or add it to operators.names"
-            )
-    for name in names:
-        plugins.operator(name, settings.operators.settings.get(name, {}))
-    plugins.strategy(settings.strategy.name, settings.strategy.settings, names)
-    archive_of(task, settings)
-
-
-def axes_of(task: Task, settings: Settings) -> Sequence[Axis]:
-    """The axes of the settings, else the task's, else the default ones: size, and distance to the seed."""
-    chosen = tuple(Axis(**axis.model_dump()) for axis in settings.archive.axes)
-    return chosen or task.axes or novelty.DEFAULT_AXES
-
-
-def archive_of(task: Task, settings: Settings) -> Archive:
-    """An empty archive with the rules of the settings, for a version of the task."""
-    section, axes = settings.archive, axes_of(task, settings)
-    capacity = section.capacity or (4 if axes is novelty.DEFAULT_AXES else 1)
-    rules = ArchiveSettings(
-        islands=section.islands,
-        capacity=capacity,
-        migrate_every=section.migrate_every,
-        migrants=section.migrants,
-        reset_every=section.reset_every,
-        z=settings.confirm.z,
-        sigmas=settings.confirm.sigmas,
-        cells=section.cells,
-        centroids=section.centroids,
-    )
-    bound = None if task.bound is None else task.fitness.inside(task.bound)
-    return Archive(
-        axes,
-        rules,
-        deterministic=task.deterministic,
-        certifies=task.promotion == "certificate",
-        bound=bound,
-        objectives=task.objectives,
-    )

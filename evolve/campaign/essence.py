@@ -40,7 +40,7 @@ def essence(event: Event) -> Event | None:
         case Settled(record=record):
             return replace(event, record=_untimed(record))
         case Replied(call=call):
-            return replace(event, call=replace(call, seconds=0.0))
+            return replace(event, call=replace(call, seconds=0.0, gpu_seconds=0.0, cost=0.0, attempts=1))
         case Ruled() | LessonWritten():
             return replace(event, request="")
         case Asked(action=Import() as action):

@@ -13,7 +13,8 @@ from typing import Any
 import tomli_w
 
 import evolve.task
-from evolve.campaign.campaign import Campaign, with_resource
+from evolve.campaign.campaign import Campaign
+from evolve.campaign.fitting import with_resource
 from evolve.config import Settings, validated
 from evolve.types import ConfigError, TaskError
 from evolve.types.suggest import did_you_mean
@@ -49,6 +50,8 @@ def _values(data: Mapping[str, Any], folder: Path) -> dict[str, Any]:
             tree[key] = plain(tree[key])
     if isinstance(tree.get("task"), str):
         tree["task"] = _task(tree["task"], folder)
+    if isinstance(tree.get("prompts"), dict) and isinstance(tree["prompts"].get("folder"), str):
+        tree["prompts"] = {**tree["prompts"], "folder": _beside(tree["prompts"]["folder"], folder)}
     validated({"task": "none", **tree})
     return tree
 
@@ -93,6 +96,11 @@ def _operators(value: object) -> object:
         if key == "settings":
             raise ConfigError("there is no operator 'settings'. Do: write an operator's settings in [operators.NAME]")
     return {**({_NAMED: value[_NAMED]} if _NAMED in value else {}), "settings": settings}
+
+
+def _beside(written: str, folder: Path) -> str:
+    """A path from the file's folder; none stays none."""
+    return str(folder / Path(written).expanduser()) if written else ""
 
 
 def _task(written: str, folder: Path) -> str:

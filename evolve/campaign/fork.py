@@ -12,15 +12,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from evolve.campaign.campaign import (
-    Campaign,
-    archive_of,
-    axes_of,
-    dated,
-    try_settings,
-    with_resource,
-)
+from evolve.campaign.campaign import Campaign
 from evolve.campaign.descriptors import Descriptors
+from evolve.campaign.fitting import archive_of, axes_of, dated, operators_of, try_settings, with_resource
 from evolve.campaign.state import State
 from evolve.campaign.workspace import new_path
 from evolve.config import Settings, settings_from
@@ -127,7 +121,7 @@ class Refold:
         self._name = name
         self._finished = finished
         self._machines = machines
-        names = old.plugins.operators_of(settings.strategy.name, settings.operators.names)
+        names = operators_of(settings, old.plugins)
         strategy = old.plugins.strategy(settings.strategy.name, settings.strategy.settings, names)
         self._state = State(
             old.first_task,

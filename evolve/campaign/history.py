@@ -4,6 +4,7 @@ Invariant: columns only grow, and only the main thread lets them grow; a `Past` 
 
 import json
 import math
+import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -34,6 +35,10 @@ class Columns:
         """Of the records that miss a constraint."""
         self.outcomes = bytearray()
         self.operators: list[str] = []
+        self.models: list[str] = []
+        """One text for each name, however many records have it."""
+        self.islands = array("H")
+        """Where each was proposed."""
         self.parents: list[tuple[RecordId, ...]] = []
         self.children: dict[RecordId, list[RecordId]] = {}
         self.failed: list[RecordId] = []
@@ -51,6 +56,8 @@ class Columns:
             self.violations[record.id] = record.evaluation.violation
         self.outcomes.append(_CODES[record.evaluation.outcome])
         self.operators.append(record.origin.operator)
+        self.models.append(sys.intern(record.origin.model))
+        self.islands.append(record.origin.island)
         self.parents.append(record.origin.parents)
         for plugin, extras in record.extras.items():
             ids, values = self.noted[plugin]
@@ -77,12 +84,13 @@ class Columns:
 
 
 class Reader:
-    """Programs, texts and records of a log, with the programs that were asked for last kept in memory."""
+    """Programs, texts and records of a log, with the programs and records that were asked for last kept in memory: prompts of many
+    steps tell of the same ones."""
 
     def __init__(self, log: Log) -> None:
         self.program = lru_cache(maxsize=1024)(log.program)
         self.text = log.text
-        self.settled = log.settled
+        self.settled = lru_cache(maxsize=2048)(log.settled)
 
     def task(self, definition: str) -> Task:
         """The whole task that an event names by the id of its text."""
@@ -129,6 +137,10 @@ class Past:
     def operator(self, record: RecordId) -> str:
         """The operator's name; empty for seeds, measurements and imports."""
         return self.columns.operators[self._at(record)]
+
+    def model(self, record: RecordId) -> str:
+        """The name of the model that its operator called; empty where it called none."""
+        return self.columns.models[self._at(record)]
 
     def parents(self, record: RecordId) -> tuple[RecordId, ...]:
         """The records that it was made from."""

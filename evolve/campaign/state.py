@@ -14,6 +14,7 @@ from evolve.types import (
     NOBODYS_FAULT,
     REJUDGED,
     Asked,
+    Call,
     Event,
     Import,
     Insertion,
@@ -26,9 +27,11 @@ from evolve.types import (
     Placement,
     ProgramId,
     Progress,
+    Propose,
     Rearranged,
     Record,
     RecordId,
+    Replied,
     Ruled,
     Settled,
     Task,
@@ -37,16 +40,20 @@ from evolve.types import (
 
 BOUND = "bound"
 """Who quarantines a program that is beyond the proven bound."""
+REFLECTION = "reflect"
+"""The operator that writes lessons; the engine asks it, and no strategy does."""
 NOISE = "noise floor"
 """Why the seed of a noisy task is measured again."""
 
 
 @dataclass(slots=True)
 class Step:
-    """A step that was asked and has not settled as a whole: `settled` holds the indices of the children that have."""
+    """A step that was asked and has not settled as a whole: `settled` holds the indices of the children that have, `replies` what models
+    have answered, by the call's index."""
 
     asked: Asked
     settled: set[int] = field(default_factory=set)
+    replies: dict[int, Call] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +86,10 @@ class State:
         self.columns = Columns()
         self.reader = reader
         self.lessons: list[Lesson] = []
+        self.samples: dict[str, int] = {}
+        """How often each prompt was asked, by its request."""
+        self.reflected: RecordId = 0
+        """How many records had settled when lessons were asked for last."""
         self.quarantined: dict[ProgramId, Ruled] = {}
         self.requests: dict[str, int] = {}
         """The ids of what persons asked for and was done, with the step that it led to; 0 where there is none."""
@@ -188,11 +199,7 @@ class State:
             case TaskChanged():
                 self._change_task(self.reader.task(event.definition))
             case MachineMeasured():
-                if self.machine is not None and self.machine.hardware != event.hardware:
-                    self.noise_values.clear()
-                self.machine = event
-                self.reached.add(event.isolation)
-                self.archive.measured_machine(event)
+                self._arrive(event)
             case Ruled():
                 self._rule(event)
             case Rearranged():
@@ -200,9 +207,18 @@ class State:
             case LessonWritten():
                 self.lessons.append(event.lesson)
                 self._taken(event.request)
+            case Replied():
+                self._replied(event)
             case _:
                 pass
         self._tell(replace(event, record=without_result(event.record)) if isinstance(event, Settled) else event)
+
+    def _arrive(self, machine: MachineMeasured) -> None:
+        if self.machine is not None and self.machine.hardware != machine.hardware:
+            self.noise_values.clear()
+        self.machine = machine
+        self.reached.add(machine.isolation)
+        self.archive.measured_machine(machine)
 
     def _asked(self, event: Asked) -> None:
         self.steps[event.step] = Step(event)
@@ -210,8 +226,19 @@ class State:
         match event.action:
             case Measure(case=""):
                 self.archive.asked(event.action)
+            case Propose(selection=selection) if selection.operator == REFLECTION:
+                self.reflected = event.after
             case Import():
                 self._taken(event.action.request, event.step)
+
+    def _replied(self, event: Replied) -> None:
+        """A step that is not finished may run again, and is then answered from here."""
+        call = event.call
+        self._spent.call(call)
+        self.samples[call.request] = max(self.samples.get(call.request, 0), call.sample + 1)
+        step = self.steps.get(event.step)
+        if step is not None and event.index >= 0:
+            step.replies[event.index] = call
 
     def _taken(self, request: str, step: int = 0) -> None:
         """An event that a person's request led to; an empty one means that none did."""
@@ -290,11 +317,31 @@ def _about_noise(action: object) -> bool:
 class Spent:
     """The running totals: `Progress` while it grows. A screened proposal was not judged and is no program of the budget."""
 
-    __slots__ = ("judge_seconds", "measure_seconds", "measurements", "programs", "records", "rejudged", "screened")
+    __slots__ = (
+        "calls",
+        "gpu_seconds",
+        "judge_seconds",
+        "measure_seconds",
+        "measurements",
+        "money",
+        "programs",
+        "records",
+        "rejudged",
+        "screened",
+        "tokens",
+    )
 
     def __init__(self) -> None:
         self.records = self.programs = self.measurements = self.rejudged = self.screened = 0
-        self.judge_seconds = self.measure_seconds = 0.0
+        self.calls = self.tokens = 0
+        self.judge_seconds = self.measure_seconds = self.money = self.gpu_seconds = 0.0
+
+    def call(self, call: Call) -> None:
+        """One call more, answered or failed: it costs what the log says of it."""
+        self.calls += 1
+        self.tokens += call.prompt_tokens + call.completion_tokens
+        self.money += call.cost
+        self.gpu_seconds += call.gpu_seconds
 
     def add(self, record: Record) -> None:
         """One record more."""
@@ -322,4 +369,8 @@ class Spent:
             screened=self.screened,
             judge_seconds=self.judge_seconds,
             measure_seconds=self.measure_seconds,
+            calls=self.calls,
+            tokens=self.tokens,
+            money=self.money,
+            gpu_seconds=self.gpu_seconds,
         )

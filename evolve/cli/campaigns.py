@@ -13,7 +13,7 @@ import click
 
 from evolve import report
 from evolve.campaign import Campaign, campaigns, workspace
-from evolve.cli import forking, rejudging, steering, summary, wording
+from evolve.cli import costs, forking, rejudging, steering, summary, wording
 from evolve.cli.campaign_files import export_config, show_schema
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option, table
@@ -108,7 +108,7 @@ def _opening(log: Log) -> tuple[str, Mapping[str, Any]]:
 @json_option
 @debug_option
 def show_campaign(name: str | None, as_json: bool) -> None:
-    """Show a campaign: its task, progress, best program, archive and settings."""
+    """Show a campaign: its task, progress, best program, archive, what models cost, and settings."""
     with Campaign.open(name, load(), workspace()) as opened:
         page = report.overview(opened)
         if as_json:
@@ -135,6 +135,8 @@ def _page(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
         ),
         ("outcomes", wording.outcomes(page.outcomes)),
         ("operators", wording.operator_yields(page.operators)),
+        *([("models", costs.model_yields(page.models))] if page.models else []),
+        *(costs.facts_of(page.costs, opened.task.fitness) if page.costs else []),
         *([("left out", f"{', '.join(page.left_out)}, meant for tasks of another kind")] if page.left_out else []),
         *([("quarantined", _some(page.quarantined))] if page.quarantined else []),
         *([("lessons", "\n".join(f"{one.text}  ({one.by})" for one in page.lessons))] if page.lessons else []),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from evolve import report
 from evolve.campaign import Campaign
-from evolve.cli import wording
+from evolve.cli import costs, summary, wording
 from evolve.cli.output import emit, harmless
 from evolve.cli.say import say
 from evolve.loop import Watch
@@ -63,6 +63,7 @@ class Scoreboard:
             ("speed", f"{self.speed(campaign):.0f} programs/s, {state.progress.programs:,} judged"),
             ("outcomes", wording.outcomes(self._tally.counts())),
             ("operators", wording.operator_yields(self._tally.yields())),
+            *summary.cost_facts(campaign, self._tally),
             ("isolation", state.machine.isolation if state.machine else "unknown"),
             ("left", report.budget_left(campaign, time.time())),
         ]
@@ -110,7 +111,18 @@ class PlainLines:
         self._last = now
         programs, speed = campaign.state.progress.programs, self._board.speed(campaign)
         line = best_line(campaign, report.best(campaign))
-        say(f"{campaign.seconds:6.0f} s  {programs:,} programs, {speed:.0f}/s  best {line}", file=self._out)
+        say(
+            f"{campaign.seconds:6.0f} s  {programs:,} programs, {speed:.0f}/s{_costs(campaign)}  best {line}",
+            file=self._out,
+        )
+
+
+def _costs(campaign: Campaign) -> str:
+    """What was spent and what is left, in a line; nothing where there is no model."""
+    progress = campaign.state.progress
+    if not progress.calls and not campaign.settings.models.members:
+        return ""
+    return f"  {costs.spent(progress)}, left {report.budget_left(campaign, time.time())}"
 
 
 class LiveTable:

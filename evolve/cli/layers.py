@@ -45,6 +45,8 @@ class Layers:
         theirs, ours = self.file.get("strategy", {}), self.words.get("strategy")
         if ours is not None and ours["name"] == theirs.get("name", Settings.model_fields["strategy"].default.name):
             tree["strategy"] = {**theirs, **ours}
+        if "models" in self.words:
+            tree["models"] = {**self.file.get("models", {}), **self.words["models"]}
         return tree
 
 

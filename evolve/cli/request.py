@@ -12,11 +12,14 @@ from typing import Any
 import evolve.task
 from evolve.campaign import Campaign
 from evolve.campaign import file as campaign_file
-from evolve.campaign.campaign import budget_of, check_spendable, confirmed_best, try_settings, with_resource
+from evolve.campaign.campaign import confirmed_best
+from evolve.campaign.fitting import budget_of, try_settings, with_resource
+from evolve.campaign.spending import check_priced, check_spendable
 from evolve.campaign.workspace import new_path
 from evolve.cli.isolation import Wish, wished
 from evolve.cli.layers import Layers
-from evolve.config import Settings, validated
+from evolve.cli.models import members
+from evolve.config import Settings, validated, with_templates
 from evolve.plugins import Plugins
 from evolve.stop import Amount, Budget, Until
 from evolve.types import ConfigError, Task, TaskError
@@ -42,6 +45,7 @@ class Request:
     deterministic: bool
     file: str | None = None
     sandbox: str | None = None
+    models: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ class Plan:
 
 def new_plan(request: Request, plugins: Plugins, home: Path) -> Plan:
     """A new campaign; raises `ConfigError` or `TaskError`."""
-    layers = _layers(request)
+    layers = _layers(request, plugins)
     if "task" not in layers.words and "task" not in layers.file:
         raise ConfigError("there is no TASK. Do: name one (evolve task list), or go on with a campaign (--continue)")
     if request.name:
@@ -76,7 +80,7 @@ def new_plan(request: Request, plugins: Plugins, home: Path) -> Plan:
 
 def _planned(layers: Layers, plugins: Plugins) -> tuple[Settings, Task]:
     """Settings and a task that fit."""
-    settings = layers.settings()
+    settings = with_templates(layers.settings())
     task = evolve.task.load(settings.task, settings.parameters)
     settings = with_resource(settings, task, plugins)
     try_settings(settings, task, plugins)
@@ -93,12 +97,12 @@ def _said_in(file: str) -> Iterator[None]:
         raise type(error)(f"{file}: {error}") from error
 
 
-def _layers(request: Request) -> Layers:
+def _layers(request: Request, plugins: Plugins) -> Layers:
     file = {} if request.file is None else campaign_file.read(Path(request.file))
-    return Layers(_words(request), request.assignments, file, request.file or "")
+    return Layers(_words(request, plugins), request.assignments, file, request.file or "")
 
 
-def _words(request: Request) -> dict[str, Any]:
+def _words(request: Request, plugins: Plugins) -> dict[str, Any]:
     given: dict[str, Any] = {
         "task": request.task,
         "budget": list(request.budget) or None,
@@ -107,8 +111,15 @@ def _words(request: Request) -> dict[str, Any]:
         "deterministic": request.deterministic or None,
         "sandbox": request.sandbox,
         "strategy": None if request.strategy is None else {"name": request.strategy},
+        "models": _models(request, plugins),
     }
     return {key: value for key, value in given.items() if value is not None}
+
+
+def _models(request: Request, plugins: Plugins) -> dict[str, Any] | None:
+    """The words of `--model` as settings."""
+    found = members(request.models, plugins)
+    return {"members": [member.model_dump(mode="json", exclude_unset=True) for member in found]} if found else None
 
 
 def _check_deterministic(settings: Settings, budget: Budget) -> None:
@@ -130,15 +141,30 @@ def continued_plan(request: Request, campaign: Campaign) -> Plan:
         "budget": list(request.budget) or None,
         "judges": request.judges,
         "sandbox": request.sandbox,
+        "models": _other_models(request, campaign),
     }
     changes = {key: value for key, value in given.items() if value is not None}
     settings = validated({**campaign.settings.model_dump(mode="json"), **changes})
     budget = budget_of(settings, task) if "budget" in changes else campaign.budget
-    check_spendable(budget)
+    check_priced(budget, settings.models.members, campaign.plugins.model_kind)
+    check_spendable(budget, settings.models.members)
     _check_deterministic(settings, budget)
     _check_something_is_left(budget, campaign)
     wish = wished(request.sandbox, campaign.settings.sandbox)
     return Plan(settings, task, campaign.plugins, campaign.name, changes, wish=wish)
+
+
+def _other_models(request: Request, campaign: Campaign) -> dict[str, Any] | None:
+    """The models of a campaign that has some, with other members: at another address, or at other prices."""
+    found = _models(request, campaign.plugins)
+    if found is None:
+        return None
+    if not campaign.settings.models.members:
+        raise ConfigError(
+            f"campaign {campaign.name!r} began without a model, and keeps its operators, got --model. Do: fork it with models, "
+            f"evolve campaign fork {campaign.name} -c FILE, or run a new campaign"
+        )
+    return {**campaign.settings.models.model_dump(mode="json"), **found}
 
 
 def _check_something_is_left(budget: Budget, campaign: Campaign) -> None:
@@ -165,7 +191,7 @@ def _refuse_what_is_fixed(request: Request, campaign: Campaign) -> None:
     if fixed:
         raise ConfigError(
             f"campaign {campaign.name!r} keeps the settings that it began with, got {', '.join(fixed)}. "
-            "Do: change --budget, --judges or --sandbox only, or run a new campaign"
+            "Do: change --budget, --judges, --sandbox or --model only, or run a new campaign"
         )
 
 

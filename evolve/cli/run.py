@@ -3,14 +3,16 @@
 Invariant: what is wrong with the command is found before anything is made; judges start before any thread does, and a campaign's log
 is made after the task's evaluator has loaded."""
 
-from contextlib import closing
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
 import evolve.loop
 from evolve.campaign import Campaign, logs, workspace
-from evolve.cli import dry_run, summary
+from evolve.campaign.fitting import operators_of
+from evolve.cli import dry_run, foreseeing, summary
 from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.isolation import Confined, confined, for_campaign, is_harmless, sandbox_option
@@ -19,6 +21,7 @@ from evolve.cli.request import Plan, Request, continued_plan, new_plan
 from evolve.cli.say import say
 from evolve.judge import Description
 from evolve.judge.executor import LocalExecutor
+from evolve.loop.members import Members
 from evolve.plugins import load
 from evolve.types import ConfigError, EvolveError
 
@@ -35,6 +38,13 @@ from evolve.types import ConfigError, EvolveError
 )
 @click.option("--seed", type=int, help="Seed of all random decisions.  [default: 0]")
 @click.option("--strategy", help="What decides what is tried next.  [default: islands]")
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="SPEC",
+    help="A language model: NAME, NAME@URL, mailbox:DIR, cassette:FILE, ...; several are drawn from. See docs/models.md.",
+)
 @click.option("--judges", type=int, help="Candidates judged side by side.  [default: one per core]")
 @click.option(
     "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Any setting; task.KEY is the task's parameter."
@@ -60,14 +70,17 @@ def run(rehearse: bool, as_json: bool, **words: Any) -> None:
 
 def _begin(plan: Plan, *, rehearse: bool, as_json: bool) -> None:
     if rehearse:
-        _show(plan, _confined(plan), as_json=as_json)
+        _show(plan, _confined(plan), None, as_json=as_json)
         return
     found = _confined(plan)
     home = workspace()
-    with closing(LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=logs(home))) as executor:
+    with ExitStack() as resources:
+        executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=logs(home))
+        resources.callback(executor.close)
         judges = executor.describe()
-        with Campaign.create(plan.settings, plan.task, plan.plugins, home, plan.name) as campaign:
-            _search(campaign, executor, judges, found.line, as_json=as_json)
+        members = Members.opened(plan.settings, plan.plugins, resources)
+        campaign = resources.enter_context(Campaign.create(plan.settings, plan.task, plan.plugins, home, plan.name))
+        _search(campaign, executor, Judges(judges, found.line), members, as_json=as_json)
 
 
 def _go_on(plan: Plan, campaign: Campaign, *, rehearse: bool, as_json: bool) -> None:
@@ -75,37 +88,49 @@ def _go_on(plan: Plan, campaign: Campaign, *, rehearse: bool, as_json: bool) -> 
         say(f"evolve: warning: the replayed archive differs at {campaign.state.difference}", err=True)
     found = for_campaign(campaign, plan.wish, plan.task)
     if rehearse:
-        _show(plan, found, as_json=as_json)
+        _show(plan, found, campaign, as_json=as_json)
         return
     hidden = logs(workspace(), campaign.log.path)
-    with closing(LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=hidden)) as executor:
+    with ExitStack() as resources:
+        executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=hidden)
+        resources.callback(executor.close)
         judges = executor.describe()
+        members = Members.opened(plan.settings, plan.plugins, resources)
         if plan.changes:
             campaign.change(dict(plan.changes))
-        _search(campaign, executor, judges, found.line, as_json=as_json)
+        _search(campaign, executor, Judges(judges, found.line), members, as_json=as_json)
 
 
 def _confined(plan: Plan) -> Confined:
     """The means for the candidates of a new campaign."""
     settings, plugins = plan.settings, plan.plugins
-    operators = plugins.operators_of(settings.strategy.name, settings.operators.names)
+    operators = operators_of(settings, plugins)
     return confined(plan.task, plan.wish, harmless=is_harmless(plan.task, operators, plugins))
 
 
-def _show(plan: Plan, found: Confined, *, as_json: bool) -> None:
+def _show(plan: Plan, found: Confined, campaign: Campaign | None, *, as_json: bool) -> None:
+    foreseen = foreseeing.foreseen(plan, campaign)
     with closing(LocalExecutor(plan.task, 1, means=found.means, hidden=logs(workspace()))) as executor:
         judge = executor.describe()
     if as_json:
-        emit(dry_run.rehearsed(plan, judge))
+        emit(dry_run.rehearsed(plan, judge, foreseen))
     else:
-        say(dry_run.told(plan, judge))
+        say(dry_run.told(plan, judge, foreseen))
 
 
-def _search(campaign: Campaign, executor: LocalExecutor, judges: Description, isolation: str, *, as_json: bool) -> None:
-    say(summary.beginning(campaign, isolation), err=as_json)
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """What the judges say of themselves, and the line that tells how well they isolate."""
+
+    description: Description
+    isolation: str
+
+
+def _search(campaign: Campaign, executor: LocalExecutor, judges: Judges, members: Members, *, as_json: bool) -> None:
+    say(summary.beginning(campaign, judges.isolation), err=as_json)
     try:
         with watching(campaign, as_json=as_json) as watch:
-            ending = evolve.loop.run(campaign, executor, judges, watch)
+            ending = evolve.loop.run(campaign, executor, judges.description, watch, members)
     except EvolveError as error:
         message = str(error).rstrip(".")
         raise type(error)(f"{message}. The log of campaign {campaign.name!r} is kept: {campaign.log.path}") from error

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from evolve import report
 from evolve.campaign import Campaign
-from evolve.cli import wording
+from evolve.cli import costs, wording
 from evolve.cli.output import CELL, brief, facts, one_line
 from evolve.loop import Ending
 from evolve.stop import Amount, Budget, duration
@@ -24,7 +24,7 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The last line of `evolve run --json`. `certificate` names the record that proves the best value, where there is one;
+    """The last line of `evolve run --json`. `calls`, `tokens`, `money` (US dollars) and `gpu_seconds` are what models have taken. `certificate` names the record that proves the best value, where there is one;
     `closest` is there while no program meets the constraints, `front` where the task has objectives; `refusal` says why the last proposal was not judged, where a campaign is exhausted."""
 
     event: str
@@ -35,6 +35,10 @@ class Ended:
     programs: int
     records: int
     seconds: float
+    calls: int
+    tokens: int
+    money: float
+    gpu_seconds: float
     isolation: str
     best: report.Best | None
     closest: report.Closest | None
@@ -55,6 +59,10 @@ def ended(campaign: Campaign, ending: Ending) -> Ended:
         programs=state.progress.programs,
         records=state.progress.records,
         seconds=campaign.seconds,
+        calls=state.progress.calls,
+        tokens=state.progress.tokens,
+        money=state.progress.money,
+        gpu_seconds=state.progress.gpu_seconds,
         isolation=state.machine.isolation if state.machine else "",
         best=best,
         closest=report.closest(campaign),
@@ -72,8 +80,17 @@ def beginning(campaign: Campaign, isolation: str) -> str:
     limit = f"budget {campaign.budget}" if settings.budget else "no budget: Ctrl-C ends it"
     return (
         f"campaign {campaign.name} {verb}: {settings.strategy.name}, {judges}, seed {settings.seed}, {limit}\n"
-        f"isolation {isolation}\nlog {campaign.log.path}"
+        f"{_models(campaign)}\nisolation {isolation}\nlog {campaign.log.path}"
     )
+
+
+def _models(campaign: Campaign) -> str:
+    members = campaign.settings.models.members
+    if members:
+        return (
+            f"models {', '.join(f'{member.name} ({member.kind}, {member.concurrency} at once)' for member in members)}"
+        )
+    return f"no model: {', '.join(campaign.operator_names)} propose without one (--model NAME lets a language model propose, too)"
 
 
 def found_nothing(end: Ended) -> bool:
@@ -109,12 +126,21 @@ def closing_words(campaign: Campaign, end: Ended) -> str:
         *best_facts(campaign, end.best, end.front),
         ("outcomes", wording.outcomes(tally.counts())),
         ("operators", wording.operator_yields(tally.yields())),
+        *cost_facts(campaign, tally),
         ("isolation", end.isolation),
         ("log", end.log),
     ]
     commands = next_commands(campaign, end.best)
     rows += [("next" if place == 0 else "", command) for place, command in enumerate(commands)]
     return f"\n{head}\n{facts(rows)}"
+
+
+def cost_facts(campaign: Campaign, tally: report.Tally) -> list[tuple[str, str]]:
+    """What models brought and what their calls have cost; nothing where a campaign has none."""
+    progress, yields = campaign.state.progress, tally.model_yields()
+    rows = [("models", costs.model_yields(yields))] if yields else []
+    shown = progress.calls or campaign.settings.models.members
+    return [*rows, ("spent", costs.spent(progress))] if shown else rows
 
 
 def best_facts(campaign: Campaign, best: report.Best | None, front: report.FrontLine | None) -> list[tuple[str, str]]:

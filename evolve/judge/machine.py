@@ -17,7 +17,7 @@ _ALWAYS = ("numpy", "highspy")
 
 def hardware(information: Path = Path("/proc/cpuinfo")) -> str:
     """The processor's model and how many cores there are, as one line."""
-    return f"{_model(information)}, {os.cpu_count() or 1} cores"
+    return f"{processor(information)}, {os.cpu_count() or 1} cores"
 
 
 def usable_cores() -> int:
@@ -30,7 +30,8 @@ def has_gpu(devices: Path = Path("/dev")) -> bool:
     return any(devices.glob("nvidia[0-9]*")) or (devices / "kfd").exists() or (devices / "dxg").exists()
 
 
-def _model(information: Path) -> str:
+def processor(information: Path = Path("/proc/cpuinfo")) -> str:
+    """The processor's model, else its kind."""
     try:
         lines = information.read_text().splitlines()
     except OSError:

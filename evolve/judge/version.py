@@ -13,7 +13,7 @@ _READMES = ("README", "README.md", "README.rst", "README.txt")
 
 def check_version(task: Task) -> None:
     """Raises `TaskError` when the task's folder, or its one file, is no longer what the task was loaded from."""
-    if task_version(Path(task.folder), task.parameters, task.one_file) != task.version:
+    if task_version(Path(task.folder), task.parameters, task.one_file, task.prompts_folder) != task.version:
         what = "file" if task.one_file else "folder"
         raise TaskError(
             f"the {what} of task {task.name!r} has changed since the campaign began: {task.path}. Do: put it back as it was, or judge "
@@ -21,17 +21,19 @@ def check_version(task: Task) -> None:
         )
 
 
-def task_version(folder: Path, parameters: Mapping[str, Scalar], one_file: str = "") -> str:
-    """64 hexadecimal digits over every file of a task's folder that decides a score, or over `one_file` alone, and its parameters."""
-    files = {str(path.relative_to(folder).as_posix()): _digest(path) for path in deciding(folder, one_file)}
+def task_version(folder: Path, parameters: Mapping[str, Scalar], one_file: str = "", prompts: str = "") -> str:
+    """64 hexadecimal digits over every file of a task's folder that decides a score, or over `one_file` alone, and its parameters. `prompts` is
+    the folder with the templates of its prompts."""
+    files = {str(path.relative_to(folder).as_posix()): _digest(path) for path in deciding(folder, one_file, prompts)}
     return digest(canonical({"files": files, "parameters": dict(parameters)}))
 
 
-def deciding(folder: Path, one_file: str = "") -> list[Path]:
+def deciding(folder: Path, one_file: str = "", prompts: str = "") -> list[Path]:
     """The files of a task that decide a score, in a fixed order."""
     if one_file:
         return [path for path in (folder / one_file,) if path.is_file()]
-    return [path for path in sorted(folder.rglob("*")) if _decides(path, folder)]
+    told = set((folder / prompts).glob("*.md")) if prompts else set()
+    return [path for path in sorted(folder.rglob("*")) if _decides(path, folder) and path not in told]
 
 
 def _decides(path: Path, folder: Path) -> bool:

@@ -3,14 +3,18 @@
 Invariant: nothing here starts anything; every decision is an `Asked` in the log before it has an effect."""
 
 import time
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from evolve.campaign import Campaign, stream
 from evolve.campaign.campaign import confirmed_best
+from evolve.campaign.state import REFLECTION
 from evolve.loop.checking import checked
 from evolve.loop.infrastructure import Infrastructure
+from evolve.loop.members import NOBODY, Members
 from evolve.plugins import guarded
-from evolve.types import Asked, Measure, PluginError, Propose, Rearrange, Rearranged, Wait
+from evolve.stop import Amount
+from evolve.types import Asked, Measure, PluginError, Propose, Rearrange, Rearranged, Selection, Wait
 
 WAITING = 2
 """Steps that wait for each judge slot, so that none is ever idle."""
@@ -18,15 +22,52 @@ LAST_MEASUREMENTS = 20
 """Measurements that a run may still make of its best when the budget is spent."""
 
 
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What is under way: steps that are with the judges or on their way to them, and steps that wait for a model, by its name."""
+
+    judging: int
+    calling: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        """All steps that are under way."""
+        return self.judging + sum(self.calling.values())
+
+
+@dataclass(slots=True)
+class Free:
+    """The room for new steps: with the judges, and with each model."""
+
+    judging: int
+    calls: dict[str, int]
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Those that may be asked for a proposal now."""
+        return tuple(name for name, count in self.calls.items() if count > 0)
+
+    def take(self, action: Propose | Measure) -> None:
+        """The room that a new step leaves. One that waits for a model is no load for the judges yet."""
+        if isinstance(action, Propose) and action.selection.model:
+            self.calls[action.selection.model] -= 1
+        else:
+            self.judging -= 1
+
+
 class Asking:
     """The decisions of one run of a campaign. Main thread."""
 
-    def __init__(self, campaign: Campaign, infrastructure: Infrastructure) -> None:
+    def __init__(self, campaign: Campaign, infrastructure: Infrastructure, members: Members = NOBODY) -> None:
         self._campaign = campaign
         self._infrastructure = infrastructure
+        self._members = members
         self._state = campaign.state
         self._budget = campaign.budget
         self._room = 1 if campaign.settings.deterministic else campaign.settings.judges * (1 + WAITING)
+        self._fills = not any(
+            isinstance(leaf, Amount) and leaf.unit.resource == "programs" for leaf in self._budget.leaves()
+        )
         self._last = LAST_MEASUREMENTS
 
     def _best(self) -> float | None:
@@ -40,20 +81,33 @@ class Asking:
         """How long until a budget in time is spent; None where there is none."""
         return self._budget.seconds_left(self._campaign.progress, time.time())
 
-    def next_steps(self, under_way: int) -> list[Asked]:
+    def lose(self, model: str, why: str) -> bool:
+        """A model will not answer any more in this run. False where that ends the run: no other is left, and the settings do not say to go on."""
+        self._members[model].gone = why
+        return bool(self._members.proposing) or self._campaign.settings.outage.then == "offline"
+
+    def next_steps(self, load: Load) -> list[Asked]:
         """New steps for the room that is left; appends each to the log. Inside a transaction."""
         asked: list[Asked] = []
-        while under_way + len(asked) < self._room:
-            action = self._next_action()
+        one_by_one = self._campaign.settings.deterministic
+        free = Free(self._room - (load.total if one_by_one else load.judging), self._free_calls(load))
+        while free.judging > 0 and not (asked and one_by_one):
+            action = self._next_action(free)
             if action is None:
                 break
+            free.take(action)
             asked.append(self._append(action))
-        if not asked and not under_way and not self._infrastructure.in_doubt:
+        if not asked and not load.total and not self._infrastructure.in_doubt:
             raise PluginError(
                 f"strategy {self._campaign.settings.strategy.name!r} waits, and nothing is under way that it could wait for. "
                 "Do: use another strategy, or mend its `ask`"
             )
         return asked
+
+    def _free_calls(self, load: Load) -> dict[str, int]:
+        """How many more proposals each model may be asked for."""
+        sections = {name: self._members[name].section for name in self._members.proposing}
+        return {name: section.concurrency - load.calling.get(name, 0) for name, section in sections.items()}
 
     def last_measurement(self) -> list[Asked]:
         """One measurement that the campaign's best still lacks, at its end: until it is sure, then the cases. Inside a transaction."""
@@ -64,11 +118,12 @@ class Asking:
         return [self._append(measure)]
 
     def _append(self, action: Propose | Measure) -> Asked:
-        asked = Asked(self._state.last_step + 1, action, after=len(self._state.columns.programs))
+        state = self._state
+        asked = Asked(state.last_step + 1, action, after=len(state.columns.programs), lessons=len(state.lessons))
         self._campaign.write(asked)
         return asked
 
-    def _next_action(self) -> Propose | Measure | None:
+    def _next_action(self, free: Free) -> Propose | Measure | None:
         if self._infrastructure.in_doubt:
             canary = self._infrastructure.canary()
             return canary and replace(canary, about=self._state.seed_record)
@@ -77,17 +132,56 @@ class Asking:
             return due
         if not self._state.seed_is_measured or not self._allowed():
             return None
-        return self._decided()
+        return self._reflection(free) or self._proposed(free)
 
-    def _decided(self) -> Propose | Measure | None:
-        """What the strategy asks for; None where it waits. Programs that it moves to an island first are moved at once, before it is asked
+    def _proposed(self, free: Free) -> Propose | Measure | None:
+        """What the strategy asks for. Where it wants a model and all of them are busy, judges that would idle may have a proposal that needs
+        none; a budget in programs is not spent on that."""
+        operators = self._campaign.usable_operators
+        if not self._members.proposing:
+            operators = self._without_models(operators)
+        action = self._decided(operators)
+        if not self._needs_model(action):
+            return action
+        assert isinstance(action, Propose), "only a proposal needs a model"
+        found = self._with_model(action, free)
+        if found is not None:
+            return found
+        others = self._without_models(operators)
+        return self._decided(others) if self._fills and others else None
+
+    def _needs_model(self, action: Propose | Measure | None) -> bool:
+        return isinstance(action, Propose) and self._campaign.traits(action.selection.operator).needs_model
+
+    def _without_models(self, operators: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in operators if not self._campaign.traits(name).needs_model)
+
+    def _with_model(self, action: Propose, free: Free) -> Propose | None:
+        """The proposal with a model that is free: the strategy's where it names one, else the one that the campaign draws. None where it must
+        wait."""
+        selection, models = action.selection, free.models
+        if selection.model or not models:
+            return action if selection.model in models else None
+        rng = stream(self._campaign.settings.seed, self._state.last_step + 1, "model")
+        return Propose(replace(selection, model=self._campaign.ensemble.choose(rng, models)))
+
+    def _reflection(self, free: Free) -> Propose | None:
+        """Lessons are asked for each time that so many records have settled."""
+        every, state = self._campaign.settings.lessons.every, self._state
+        best = state.archive.best
+        if not every or best is None or len(state.columns.programs) - state.reflected < every:
+            return None
+        return self._with_model(Propose(Selection(REFLECTION, best.island, (best.record,))), free)
+
+    def _decided(self, operators: Sequence[str]) -> Propose | Measure | None:
+        """What the strategy asks for, when it may use these operators; None where it waits. Programs that it moves to an island first are moved at once, before it is asked
         again: each island at most once, so that this ends."""
         campaign, name, arranged = self._campaign, self._campaign.settings.strategy.name, set[int]()
         while True:
             used = self._budget.used(campaign.progress, self._best(), time.time())
             purpose = f"ask {len(arranged)}" if arranged else "ask"
             rng = stream(campaign.settings.seed, self._state.last_step + 1, purpose)
-            action = guarded(name, campaign.strategy.ask, campaign.view(used), rng)
+            action = guarded(name, campaign.strategy.ask, campaign.view(used, operators), rng)
             if isinstance(action, Wait):
                 return None
             try:

@@ -34,6 +34,9 @@ def _check_selection(campaign: Campaign, selection: Selection) -> None:
     if selection.operator not in names:
         raise ValueError(f"for operator {selection.operator!r}, wanted one of {', '.join(names)}")
     _check_island(campaign, selection.island)
+    models = campaign.settings.models.proposing if campaign.traits(selection.operator).needs_model else ()
+    if selection.model and selection.model not in models:
+        raise ValueError(f"for model {selection.model!r}, wanted one of {', '.join(models) or 'none'}, or ''")
     if selection.samples < 1:
         raise ValueError(f"for {selection.samples} samples, wanted 1 or more")
     for record in (*selection.parents, *selection.inspirations):

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from evolve.campaign import Campaign
 from evolve.judge import Description
+from evolve.loop.members import NOBODY, Members
 from evolve.loop.workshop import Ending, Workshop
 from evolve.protocols import Executor
 from evolve.types import Asked, Settled
@@ -22,9 +23,10 @@ class Watch(Protocol):
         """A turn of the loop is over."""
 
 
-def run(campaign: Campaign, executor: Executor, judges: Description, watch: Watch) -> Ending:
-    """Runs until the budget is spent, nothing new is proposed, or the first interrupt; raises on what makes going on useless."""
-    with Workshop(campaign, executor, judges) as shop:
+def run(campaign: Campaign, executor: Executor, judges: Description, watch: Watch, members: Members = NOBODY) -> Ending:
+    """Runs until the budget is spent, nothing new is proposed, or the first interrupt; raises on what makes going on useless. `members` are
+    the campaign's models."""
+    with Workshop(campaign, executor, judges, members) as shop:
         with campaign.log.transaction():
             shop.arrive()
         shop.resume()
@@ -34,7 +36,7 @@ def run(campaign: Campaign, executor: Executor, judges: Description, watch: Watc
 def finish(campaign: Campaign, executor: Executor, judges: Description, watch: Watch, steps: Sequence[Asked]) -> Ending:
     """Runs these steps, which are in the log, and what the archive then needs to know of its best. The seed is judged first where this
     version of the task has not judged it."""
-    with Workshop(campaign, executor, judges) as shop:
+    with Workshop(campaign, executor, judges, NOBODY) as shop:
         with campaign.log.transaction():
             shop.arrive()
         shop.only(steps)

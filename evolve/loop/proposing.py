@@ -1,22 +1,38 @@
 """From a selection to drafts: children that are ready to be judged, or the reason why not.
 
-Invariant: everything here is a deterministic function of the step's `Asked` and the log before it; it runs on the proposal thread."""
+Invariant: everything here is a deterministic function of the step's `Asked`, the replies that it gets, the log before it and what was
+proposed meanwhile; it runs on proposal threads."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evolve import changes, novelty
-from evolve.plugins import Plugins, guarded
+from evolve import novelty
+from evolve.loop.neighbours import Fingerprint
+from evolve.loop.screening import Family, Screening
+from evolve.plugins import guarded
 from evolve.protocols import Context, Operator
-from evolve.types import Child, EditError, PluginError, Program, ProgramId, RecordId, Selection, Task, canonical
+from evolve.types import (
+    Child,
+    EditError,
+    ModelError,
+    ModelGone,
+    PluginError,
+    Program,
+    ProgramId,
+    RecordId,
+    Selection,
+    Task,
+    Unaffordable,
+    canonical,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """One child of a step, as child `index` of `count`. `refusal` says why it must not be judged; `plugin_failed` that a plugin
-    broke. `descriptors` are those of the default axes, where the task declares none."""
+    broke; `found` is what its program is found by. `descriptors` are those of the default axes, where the task declares none."""
 
     index: int
     count: int
@@ -25,29 +41,49 @@ class Draft:
     descriptors: dict[str, float] = field(default_factory=dict)
     refusal: str = ""
     plugin_failed: bool = False
+    found: Fingerprint = field(default_factory=Fingerprint)
+
+
+Prompting = Callable[[Context, Selection], Context]
+"""What an operator's context holds besides, where it needs a model."""
+
+
+def alone(context: Context, selection: Selection) -> Context:
+    """Nothing."""
+    return context
 
 
 class Proposer:
-    """One thread's operators, and the parts of a task that every draft needs."""
+    """The operators of a campaign, and what screens their children. Operators that need a model propose on many threads; of all threads one
+    computes at a time."""
 
-    def __init__(self, task: Task, plugins: Plugins, operators: dict[str, Operator]) -> None:
+    def __init__(
+        self, task: Task, operators: Mapping[str, Operator], screening: Screening, prompting: Prompting = alone
+    ) -> None:
         self._task = task
-        self._plugins = plugins
         self._operators = operators
+        self._screening = screening
+        self._prompting = prompting
         self._seed_hash = novelty.minhash(task.seed)
 
     def drafts(self, selection: Selection, context: Context) -> Sequence[Draft]:
-        """The drafts of a step; one refused draft when there is no child."""
+        """The drafts of a step; one refused draft when there is no child. Raises `ModelGone` and `Unaffordable`, of which no draft is to
+        blame: the step is one for later."""
         try:
             parents = [context.history.program(_program(context, parent)) for parent in selection.parents]
+            context = self._prompting(context, selection)
             children = guarded(selection.operator, self._children, selection, context)
             if not children:
                 raise EditError(f"operator {selection.operator!r} proposed nothing")
-            return [self._draft(index, len(children), child, parents) for index, child in enumerate(children)]
+            return self._drafts(children, Family(selection, context, parents))
+        except (ModelGone, Unaffordable):
+            raise
+        except ModelError as error:
+            return [refused(f"model failed: {error}")]
         except EditError as error:
-            return [_refused(str(error))]
+            return [refused(str(error))]
         except PluginError as error:
-            return [_refused(str(error), plugin_failed=True)]
+            return [refused(str(error), plugin_failed=True)]
 
     def _children(self, selection: Selection, context: Context) -> Sequence[Child]:
         """All that an operator hands over, as the log can hold it; raises `PluginError` for what it cannot."""
@@ -59,12 +95,28 @@ class Proposer:
                 f"operator {selection.operator!r} proposed {error}. Do: mend its `propose`, or do without it"
             ) from error
 
-    def _draft(self, index: int, count: int, child: Child, parents: Sequence[Program]) -> Draft:
-        if child.program is None:
-            return Draft(index, count, child, refusal=child.thought or "there is no program in it")
-        reason = changes.refusal(self._task, child.program) or self._plugins.screen(self._task, child.program, parents)
-        descriptors = {} if self._task.axes else dict(novelty.describe(child.program, self._seed_hash))
-        return Draft(index, count, child, novelty.signature(child.program), descriptors, reason or "")
+    def _drafts(self, children: Sequence[Child], family: Family) -> Sequence[Draft]:
+        """Each child is compared with those before it, too."""
+        siblings: dict[str, ProgramId] = {}
+        drafts = []
+        for index, child in enumerate(children):
+            draft = self._draft(Draft(index, len(children), child), family, siblings)
+            if child.program is not None and not draft.refusal:
+                siblings[draft.signature] = child.program.id
+            drafts.append(draft)
+        return drafts
+
+    def _draft(self, draft: Draft, family: Family, siblings: Mapping[str, ProgramId]) -> Draft:
+        program, screening = draft.child.program, self._screening
+        if program is None:
+            return replace(draft, refusal=draft.child.thought or "there is no program in it")
+        signature = novelty.signature(program)
+        reason = screening.refusal(program, family) or screening.known(program, signature, siblings)
+        if reason:
+            return replace(draft, signature=signature, refusal=reason)
+        found, reason = screening.placed(program, family)
+        descriptors = {} if self._task.axes else dict(novelty.describe(program, self._seed_hash))
+        return replace(draft, signature=signature, descriptors=descriptors, found=found, refusal=reason)
 
 
 def _program(context: Context, record: RecordId) -> ProgramId:
@@ -73,7 +125,8 @@ def _program(context: Context, record: RecordId) -> ProgramId:
     return program
 
 
-def _refused(reason: str, *, plugin_failed: bool = False) -> Draft:
+def refused(reason: str, *, plugin_failed: bool = False) -> Draft:
+    """What a step comes to that has no child."""
     return Draft(0, 1, Child(None), refusal=reason, plugin_failed=plugin_failed)
 
 
@@ -87,6 +140,8 @@ def _checked(child: object) -> Child:
         raise ValueError("a program whose files are not all texts")
     if not isinstance(child.thought, str):
         raise ValueError(f"a child whose thought is a {type(child.thought).__name__}, wanted a text")
+    if not isinstance(child.lessons, tuple) or not all(isinstance(lesson, str) for lesson in child.lessons):
+        raise ValueError("a child whose lessons are no tuple of texts")
     return replace(child, extras=_plain(child.extras)) if child.extras else child
 
 

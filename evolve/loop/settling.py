@@ -13,7 +13,9 @@ from evolve.campaign.state import BOUND, NOISE
 from evolve.judge import Description, Report, decode_report
 from evolve.loop.infrastructure import HOPELESS, Infrastructure
 from evolve.loop.jobs import Jobs, Work, proposal_origin
+from evolve.loop.neighbours import Fingerprint
 from evolve.loop.proposing import Draft
+from evolve.loop.screening import Screening
 from evolve.sandbox.output import quoted, readable
 from evolve.statistics import noise_floor
 from evolve.store import EvaluationCache
@@ -23,6 +25,8 @@ from evolve.types import (
     Child,
     Evaluation,
     EvolveError,
+    Lesson,
+    LessonWritten,
     MachineMeasured,
     Origin,
     Outcome,
@@ -57,6 +61,7 @@ class Settling:
         self._descriptors = Descriptors(campaign.state.archive.axes, campaign.task.seed)
         self.signatures = known_signatures(campaign)
         """Of all programs that are in the log or under way."""
+        self.screening = Screening(campaign, self.signatures)
         self._cache = _cache(campaign)
         self._worth_caching: list[tuple[str, bytes]] = []
         self._plugin_failures = 0
@@ -100,11 +105,10 @@ class Settling:
                 yield from self._settle(work, hit)
 
     def _known(self, draft: Draft) -> str:
-        """Why a program is nothing new: it, or one that reads the same, was proposed before."""
-        if draft.child.program is None or draft.signature not in self.signatures:
+        """Why a program is nothing new: it, or one that reads the same, was proposed meanwhile."""
+        if draft.child.program is None:
             return ""
-        same = self.signatures[draft.signature] == draft.child.program.id
-        return "duplicate of a program that was proposed before" + ("" if same else " (but for spacing and comments)")
+        return self.screening.known(draft.child.program, draft.signature)
 
     def _screen(self, origin: Origin, draft: Draft, reason: str) -> Settled:
         self._plugin_failures = self._plugin_failures + 1 if draft.plugin_failed else 0
@@ -112,6 +116,9 @@ class Settling:
             self.failure = PluginError(f"{IN_A_ROW} proposals in a row failed, the last because {reason}")
         self._screened += 1
         self.refusal = reason
+        program = draft.child.program
+        if program is not None and self.signatures.get(draft.signature) != program.id:
+            self.screening.neighbours.drop(program.id)
         evaluation = Evaluation.failed(Outcome.SCREENED, self._campaign.log.put_text(reason), stage="screen")
         return self._append(origin, None, evaluation, draft.child)
 
@@ -134,7 +141,8 @@ class Settling:
             self._worth_caching.append((work.key, name.encode() + b"\n" + result))
 
     def remember(self) -> None:
-        """Fills the cache, when the records that it names are durable."""
+        """Fills the cache, when the records that it names are durable, and lets go of what they hold."""
+        self.screening.neighbours.durable()
         for key, value in self._worth_caching:
             assert self._cache is not None, "nothing is worth caching where there is no cache"
             self._cache.put(key, value)
@@ -154,7 +162,8 @@ class Settling:
         self._screened = self._plugin_failures = 0
         signature = work.draft.signature if work.draft else novelty.signature(work.program)
         self.signatures[signature] = work.program.id
-        self._campaign.log.put_program(work.program, signature)
+        found = work.draft.found if work.draft else Fingerprint()
+        self.screening.neighbours.keep(work.program, work.origin, signature, found)
         report = self._described(work, report)
         self._put(report.texts)
         evaluation = replace(report.evaluation, carried=work.carried)
@@ -188,6 +197,8 @@ class Settling:
         number = len(self._state.columns.programs) + 1
         event = self._state.settle(Record(number, origin, program, evaluation, child.thought, child.extras))
         self._campaign.record(event)
+        for lesson in child.lessons:
+            self._campaign.write(LessonWritten(Lesson(lesson, origin.operator, number)))
         return event
 
     def _rule_by_bound(self, event: Settled) -> None:

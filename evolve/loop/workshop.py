@@ -6,6 +6,7 @@ import os
 import queue
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -14,16 +15,33 @@ from functools import partial
 from typing import Literal, TypeVar
 
 from evolve.campaign import Campaign, stream
+from evolve.campaign.fitting import scheduled
 from evolve.judge import Description
-from evolve.loop.asking import Asking
+from evolve.loop.asking import Asking, Load
+from evolve.loop.calling import Answered
+from evolve.loop.desk import Desk
 from evolve.loop.infrastructure import Infrastructure
 from evolve.loop.interrupts import interrupts
 from evolve.loop.jobs import Jobs, Work
-from evolve.loop.proposing import Draft, Proposer
+from evolve.loop.members import Members
+from evolve.loop.proposing import Draft, Proposer, refused
 from evolve.loop.requests import INTERVAL, Requests
 from evolve.loop.settling import Settling
+from evolve.loop.telling import with_prompts
 from evolve.protocols import Context, Executor
-from evolve.types import Asked, EvolveError, Import, Measure, Propose, SandboxError, Settled, TaskError
+from evolve.types import (
+    Asked,
+    EvolveError,
+    Import,
+    Measure,
+    ModelGone,
+    Propose,
+    SandboxError,
+    Selection,
+    Settled,
+    TaskError,
+    Unaffordable,
+)
 
 PATIENCE = 600.0
 """Seconds that an operator has for one proposal."""
@@ -65,28 +83,32 @@ class Interrupt:
     """A person or the system asks to stop."""
 
 
-Done = Proposed | Judged | Interrupt
+Done = Proposed | Answered | Judged | Interrupt
 
 
 class Workshop:
     """Starts what was asked, collects what is done, and drains when it is time to stop."""
 
-    def __init__(self, campaign: Campaign, executor: Executor, judges: Description) -> None:
+    def __init__(self, campaign: Campaign, executor: Executor, judges: Description, members: Members) -> None:
         self.campaign = campaign
         self._infrastructure = Infrastructure(campaign.task.seed.id, campaign.settings.outage.wait_seconds)
-        self.asking = Asking(campaign, self._infrastructure)
+        self._members = members
+        self.asking = Asking(campaign, self._infrastructure, members)
         self.jobs = Jobs(campaign, judges)
         self._judges = judges
         self._executor = executor
         self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
+        self._cancelled = threading.Event()
+        self._desk = Desk(campaign, members, self._inbox.put, self._cancelled)
         self._pool = ThreadPoolExecutor(1, "evolve-proposer")
-        operators = {name: campaign.operator(name) for name in campaign.operator_names}
-        self._proposer = Proposer(campaign.task, campaign.plugins, operators)
+        self._waiting = ThreadPoolExecutor(max(1, members.threads), "evolve-model")
+        names = (*campaign.operator_names, *scheduled(campaign.settings))
+        operators = {name: campaign.operator(name) for name in names}
         self.settling = Settling(campaign, self.jobs, self._infrastructure)
+        self._proposer = Proposer(campaign.task, operators, self.settling.screening, self._prompting)
         self._requests = Requests(campaign, self.settling.signatures, os.getpid())
         self._proposing: dict[int, Future[Sequence[Draft]]] = {}
         self._judging: dict[str, Work] = {}
-        self._cancelled = threading.Event()
         self._reason: Reason | None = None
         self._resources = ExitStack()
 
@@ -97,8 +119,24 @@ class Workshop:
 
     def __exit__(self, *_: object) -> None:
         self._cancelled.set()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        for pool in (self._pool, self._waiting):
+            pool.shutdown(wait=True, cancel_futures=True)
+        self._keep_answers()
         self._resources.close()
+
+    def _keep_answers(self) -> None:
+        """What arrived after the last turn was paid for, and belongs to steps of the next run."""
+        with self.campaign.log.transaction():
+            while not self._inbox.empty():
+                done = self._inbox.get_nowait()
+                if isinstance(done, Answered):
+                    self._answered(done)
+
+    def _answered(self, answered: Answered) -> None:
+        """Tells the log of a call. Inside a transaction."""
+        for text in answered.texts.values():
+            self.campaign.log.put_text(text)
+        self.campaign.write(answered.event)
 
     @property
     def busy(self) -> bool:
@@ -119,6 +157,8 @@ class Workshop:
                     f"stage {stage.name!r} needs {stage.needs}, which this machine never has. Do: use another machine"
                 )
         self.settling.arrive(self._judges)
+        for event in self._desk.introduced():
+            self.campaign.write(event)
 
     def resume(self) -> None:
         """Starts the steps that an earlier run left unfinished; a seed that this version of the task has not judged is judged first.
@@ -162,10 +202,11 @@ class Workshop:
         match done:
             case Interrupt():
                 self._drain("interrupted")
+            case Answered():
+                self._answered(done)
             case Proposed(asked, future):
-                drafts = self._result(future) if self._proposing.pop(asked.step, None) else None
-                if drafts is not None:
-                    yield from self._proposed(asked, drafts)
+                if self._proposing.pop(asked.step, None):
+                    yield from self._proposed(asked, self._drafts(asked, future))
             case Judged(work, future):
                 self._judging.pop(work.job.id)
                 result = self._result(future)
@@ -188,6 +229,27 @@ class Workshop:
             return future.result()
         self.settling.failure = error
         return None
+
+    def _drafts(self, asked: Asked, future: "Future[Sequence[Draft]]") -> Sequence[Draft]:
+        """What a proposal came to; nothing where the step is one for the next run: nobody can pay for its calls, or no model is left to
+        answer them and the settings say to stop."""
+        error = None if future.cancelled() else future.exception()
+        match error:
+            case Unaffordable():
+                self._drain("budget")
+            case ModelGone():
+                return self._without(asked, error)
+            case _:
+                return self._result(future) or ()
+        return ()
+
+    def _without(self, asked: Asked, error: ModelGone) -> Sequence[Draft]:
+        """A model will not answer any more: the proposal is refused, and the campaign goes on with the other models, or without any."""
+        assert isinstance(asked.action, Propose), "only a proposal calls models"
+        if self.asking.lose(asked.action.selection.model, str(error)):
+            return [refused(str(error))]
+        self.settling.failure = error
+        return ()
 
     def _proposed(self, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Settled]:
         if not self._reason:
@@ -220,10 +282,16 @@ class Workshop:
         if self.settling.failure is not None:
             return []
         try:
-            return self.asking.next_steps(under_way=len(self._proposing) + len(self._judging))
+            return self.asking.next_steps(self._load())
         except EvolveError as error:
             self.settling.failure = error
             return []
+
+    def _load(self) -> Load:
+        """What is under way: for the judges, and for each model."""
+        steps = [self.campaign.state.steps[step].asked.action for step in self._proposing]
+        models = Counter(step.selection.model for step in steps if isinstance(step, Propose) and step.selection.model)
+        return Load(len(self._judging) + len(self._proposing) - models.total(), dict(models))
 
     def remember(self) -> None:
         """Keeps evaluations for later campaigns, when their records are durable, and answers requests, when what came of them is."""
@@ -254,10 +322,24 @@ class Workshop:
             rng=stream(self.campaign.settings.seed, asked.step, "propose"),
             deadline=time.monotonic() + PATIENCE,
             cancelled=self._cancelled,
+            lessons=tuple(state.lessons[: asked.lessons]),
+            model=self._desk.callers(asked),
         )
-        future = self._pool.submit(self._proposer.drafts, action.selection, context)
+        pool = self._waiting if action.selection.model else self._pool
+        future = pool.submit(self._computed, action.selection, context)
         self._proposing[asked.step] = future
         future.add_done_callback(lambda ready: self._inbox.put(Proposed(asked, ready)))
+
+    def _prompting(self, context: Context, selection: Selection) -> Context:
+        """Proposal thread."""
+        if not selection.model:
+            return context
+        return with_prompts(context, selection, self.campaign.settings.prompts, self.campaign.plugins)
+
+    def _computed(self, selection: Selection, context: Context) -> Sequence[Draft]:
+        """Proposal thread."""
+        with self._desk.computing():
+            return self._proposer.drafts(selection, context)
 
     def _submit(self, work: Work) -> None:
         future = self._executor.submit(work.job.id, work.encoded())

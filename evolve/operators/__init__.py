@@ -1,4 +1,4 @@
-"""The bundled operators that need no model, registered as a third party would register its own.
+"""The bundled operators, registered as a third party would register its own.
 
 Invariant: the engine knows them by the names given here and by nothing else."""
 
@@ -10,6 +10,16 @@ from evolve.hookspecs import OperatorEntry, Settings, hookimpl
 from evolve.operators.mutate_ast import MutateAst, MutateSettings
 from evolve.operators.perturb_literals import PerturbLiterals, PerturbSettings
 from evolve.operators.tune_literals import TuneLiterals, TuneSettings
+from evolve.operators.written import (
+    Crossover,
+    Diff,
+    DiffSettings,
+    Fix,
+    Reflect,
+    ReflectSettings,
+    Rewrite,
+    WritingSettings,
+)
 from evolve.protocols import Operator
 from evolve.types import Program
 
@@ -31,9 +41,30 @@ def _perturb(settings: Settings) -> Operator:
     return PerturbLiterals(PerturbSettings(**settings))
 
 
+def _diff(settings: Settings) -> Operator:
+    return Diff(DiffSettings(**settings))
+
+
+def _rewrite(settings: Settings) -> Operator:
+    return Rewrite(WritingSettings(**settings))
+
+
+def _crossover(settings: Settings) -> Operator:
+    return Crossover(WritingSettings(**settings))
+
+
+def _fix(settings: Settings) -> Operator:
+    return Fix(WritingSettings(**settings))
+
+
+def _reflect(settings: Settings) -> Operator:
+    return Reflect(ReflectSettings(**settings))
+
+
 @hookimpl
 def register_operators() -> Sequence[OperatorEntry]:
-    """`tune_literals` and `mutate_ast`, and for the baselines `perturb_literals` in the place of the first."""
+    """Without a model `tune_literals` and `mutate_ast`, and for the baselines `perturb_literals` in the place of the first; with one, those
+    whose children it writes, and `reflect`, which the engine asks for lessons."""
     return (
         OperatorEntry("tune_literals", _tune, TuneSettings, embedded=True),
         OperatorEntry(
@@ -46,6 +77,11 @@ def register_operators() -> Sequence[OperatorEntry]:
             embedded_suffixes=(".py",),
         ),
         OperatorEntry("perturb_literals", _perturb, PerturbSettings, history_free=True),
+        OperatorEntry("diff", _diff, DiffSettings, embedded=True, needs_model=True),
+        OperatorEntry("rewrite", _rewrite, WritingSettings, embedded=True, needs_model=True),
+        OperatorEntry("crossover", _crossover, WritingSettings, embedded=True, needs_model=True, parents=2),
+        OperatorEntry("fix", _fix, WritingSettings, embedded=True, needs_model=True, takes_failures=True),
+        OperatorEntry("reflect", _reflect, ReflectSettings, needs_model=True, scheduled=True),
     )
 
 

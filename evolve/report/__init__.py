@@ -4,6 +4,7 @@ Invariant: nothing is written or printed, no text of a program is loaded, and ev
 
 from evolve.report.aims import Closest, FrontLine, MissedLine, ObjectiveLine, closest, front_line, missed, objectives
 from evolve.report.best import AnchorGap, Best, CaseLine, anchor_gaps, best, cases, certificate, nearest
+from evolve.report.costs import CostLine, Costs, Improvements, costs
 from evolve.report.elites import EliteLine, elites, front
 from evolve.report.overview import Overview, budget_left, overview
 from evolve.report.records import (
@@ -16,17 +17,21 @@ from evolve.report.records import (
     records,
     settled,
 )
-from evolve.report.tally import OperatorYield, Tally
+from evolve.report.tally import ModelYield, OperatorYield, Tally
 
 __all__ = [
     "AnchorGap",
     "Best",
     "CaseLine",
     "Closest",
+    "CostLine",
+    "Costs",
     "EliteLine",
     "FrontLine",
+    "Improvements",
     "LineageStep",
     "MissedLine",
+    "ModelYield",
     "ObjectiveLine",
     "OperatorYield",
     "Overview",
@@ -38,6 +43,7 @@ __all__ = [
     "certificate",
     "closest",
     "budget_left",
+    "costs",
     "elites",
     "front",
     "front_line",

@@ -10,8 +10,9 @@ from evolve.campaign import Campaign
 from evolve.campaign.campaign import confirmed_best
 from evolve.report.aims import Closest, FrontLine, closest, front_line
 from evolve.report.best import Best, best
+from evolve.report.costs import Costs, costs
 from evolve.report.records import record_name
-from evolve.report.tally import OperatorYield, Tally
+from evolve.report.tally import ModelYield, OperatorYield, Tally
 from evolve.types import Lesson
 
 
@@ -20,7 +21,7 @@ class Overview:
     """A campaign at a glance. `settings` by dotted sections; `cells` are those that are occupied. `forked_from` names the campaign whose
     records it began with; `former_records` counts those that an earlier version of the task judged, and `former_elites` the programs of
     the archive then that this version has not judged. `left_out` are operators that are not meant for such tasks; `closest` is there
-    while no program meets the task's constraints, `front` where the task has objectives."""
+    while no program meets the task's constraints, `front` where the task has objectives, `costs` where models were called."""
 
     name: str
     task: str
@@ -50,6 +51,8 @@ class Overview:
     qd_score: float
     outcomes: Mapping[str, int]
     operators: tuple[OperatorYield, ...]
+    models: tuple[ModelYield, ...]
+    costs: Costs | None
     left_out: tuple[str, ...]
     hardware: str
     isolation: str
@@ -90,6 +93,8 @@ def overview(campaign: Campaign) -> Overview:
         qd_score=stats.qd_score,
         outcomes=tally.counts(),
         operators=tally.yields(),
+        models=tally.model_yields(),
+        costs=costs(campaign),
         left_out=tuple(name for name in campaign.operator_names if name not in campaign.usable_operators),
         hardware=machine.hardware if machine else "",
         isolation=machine.isolation if machine else "",

@@ -20,6 +20,7 @@ class RecordLine:
     id: RecordId
     kind: str
     operator: str
+    model: str
     parents: tuple[RecordId, ...]
     about: RecordId
     why: str
@@ -87,6 +88,7 @@ def record_line(campaign: Campaign, event: Settled) -> RecordLine:
         id=record.id,
         kind=origin.kind,
         operator=origin.operator,
+        model=origin.model,
         parents=origin.parents,
         about=origin.about,
         why=origin.why,

@@ -1,4 +1,4 @@
-"""Outcomes and operators' yields, counted as records settle.
+"""Outcomes and the yields of operators and models, counted as records settle.
 
 Invariant: counted live or from the whole history, a tally is the same, and one more record costs the same however many there are."""
 
@@ -24,19 +24,40 @@ class OperatorYield:
         return self.improved / self.judged if self.judged else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class ModelYield:
+    """What a model brought, by whatever operator: the same counts as an operator's."""
+
+    model: str
+    proposals: int
+    judged: int
+    improved: int
+
+    @property
+    def share(self) -> float:
+        """Of what was judged, how much was better than its parents."""
+        return self.improved / self.judged if self.judged else 0.0
+
+
 @dataclass(slots=True)
 class _Counts:
     proposals: int = 0
     judged: int = 0
     improved: int = 0
 
+    def add(self, *, judged: bool, improved: bool) -> None:
+        self.proposals += 1
+        self.judged += judged
+        self.improved += improved
+
 
 @dataclass(slots=True)
 class Tally:
-    """Outcomes and operators' yields, counted as records settle; adding one costs the same however many there are."""
+    """Outcomes and yields, counted as records settle; adding one costs the same however many there are."""
 
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     _operators: dict[str, _Counts] = field(default_factory=dict)
+    _models: dict[str, _Counts] = field(default_factory=dict)
 
     @classmethod
     def of(cls, history: Past) -> "Tally":
@@ -48,14 +69,14 @@ class Tally:
 
     def add(self, history: Past, record: RecordId) -> None:
         """Counts one record."""
-        outcome, operator = history.outcome(record), history.operator(record)
+        outcome, operator, model = history.outcome(record), history.operator(record), history.model(record)
         self.outcomes[outcome] += 1
         if not operator:
             return
-        counts = self._operators.setdefault(operator, _Counts())
-        counts.proposals += 1
-        counts.judged += outcome is not Outcome.SCREENED
-        counts.improved += _improved(history, record)
+        judged, improved = outcome is not Outcome.SCREENED, _improved(history, record)
+        self._operators.setdefault(operator, _Counts()).add(judged=judged, improved=improved)
+        if model:
+            self._models.setdefault(model, _Counts()).add(judged=judged, improved=improved)
 
     def counts(self) -> dict[str, int]:
         """Records by the outcome's name, the most frequent first."""
@@ -68,6 +89,11 @@ class Tally:
             for name, counts in self._operators.items()
         ]
         return tuple(sorted(lines, key=lambda line: (-line.judged, line.operator)))
+
+    def model_yields(self) -> tuple[ModelYield, ...]:
+        """One line per model, the busiest first; none where no model was called."""
+        lines = [ModelYield(name, one.proposals, one.judged, one.improved) for name, one in self._models.items()]
+        return tuple(sorted(lines, key=lambda line: (-line.judged, line.model)))
 
 
 def _improved(history: Past, record: RecordId) -> bool:

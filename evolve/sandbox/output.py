@@ -41,6 +41,11 @@ def readable(text: str) -> str:
     return text if text.isascii() else _TOWER.sub(_lower, BLANK.sub(" ", text))
 
 
+def unseen(text: str) -> tuple[str, ...]:
+    """The characters that nobody sees or that mean nothing to others, each once, in their order; line ends are none of them."""
+    return tuple(dict.fromkeys(_DROPPED.findall(_LINES.sub("\n", text))))
+
+
 def quoted(text: str) -> str:
     """`text` as somebody else's words: readable, each line behind a mark that no line of ours has, so that none passes for ours."""
     lines = "\n".join(map(readable, text.split("\n"))).split("\n")

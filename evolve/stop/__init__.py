@@ -11,6 +11,7 @@ from evolve.stop.budget import (
     Until,
     any_of,
     duration,
+    spelled,
     tightest,
 )
 from evolve.stop.parsing import EXAMPLES, budget_from, exact, parse
@@ -30,5 +31,6 @@ __all__ = [
     "duration",
     "exact",
     "parse",
+    "spelled",
     "tightest",
 ]

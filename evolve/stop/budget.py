@@ -2,7 +2,7 @@
 
 Invariant: a budget is a pure function of what was spent, of the best confirmed fitness and of the time that it is told:
 it reads no clock and keeps no state. Budgets in programs also count what is in flight, so that exactly as many are
-judged as were paid for.
+judged as were paid for; what calls of models may use is held against `affords` before they are sent.
 
     Budget
     ├── Amount     a number of programs, tokens, seconds, ...: `500programs`, `60s`, `5usd`
@@ -21,15 +21,16 @@ from typing import Literal
 
 from evolve.types import Fitness, Progress
 
-Resource = Literal["money", "tokens", "gpu_seconds", "programs", "seconds"]
+Resource = Literal["money", "tokens", "gpu_seconds", "calls", "programs", "seconds"]
 
-SCARCITY: tuple[Resource, ...] = ("money", "tokens", "gpu_seconds", "programs", "seconds")
+SCARCITY: tuple[Resource, ...] = ("money", "tokens", "gpu_seconds", "calls", "programs", "seconds")
 """Resources from the dearest to the cheapest: which one counts as the tightest where equal shares are spent."""
 
 _SPENT: Mapping[Resource, Callable[[Progress], float]] = {
     "money": lambda progress: progress.money,
     "tokens": lambda progress: progress.tokens,
     "gpu_seconds": lambda progress: progress.gpu_seconds,
+    "calls": lambda progress: progress.calls,
     "programs": lambda progress: progress.programs,
     "seconds": lambda progress: progress.seconds,
 }
@@ -47,6 +48,10 @@ class Budget(ABC):
     @abstractmethod
     def allows(self, progress: Progress, pending: int, best: float | None = None, now: float = 0.0) -> bool:
         """Whether one more program may be asked for while `pending` others are in flight."""
+
+    @abstractmethod
+    def affords(self, progress: Progress) -> bool:
+        """Whether it is not overshot when all of `progress` is spent. Who spends more never turns a no into a yes."""
 
     @abstractmethod
     def remaining(self, progress: Progress, best: float | None, now: float) -> str:
@@ -90,6 +95,7 @@ UNITS: Mapping[str, Unit] = {
         Unit("d", "seconds", 86400.0),
         Unit("programs", "programs", whole=True),
         Unit("tokens", "tokens", whole=True),
+        Unit("calls", "calls", whole=True),
         Unit("usd", "money"),
         Unit("gpuh", "gpu_seconds", 3600.0),
     )
@@ -106,27 +112,25 @@ class Amount(Budget):
 
     @property
     def limit(self) -> float:
-        """The amount in the resource's own unit: seconds, programs, tokens, money."""
+        """The amount in the resource's own unit: seconds, programs, tokens, calls, money."""
         return self.number * self.unit.size
 
+    def counted(self, progress: Progress) -> float:
+        """What is spent of its resource, in the resource's own unit."""
+        return _SPENT[self.unit.resource](progress)
+
     def used(self, progress: Progress, best: float | None, now: float) -> float:
-        return _SPENT[self.unit.resource](progress) / self.limit
+        return self.counted(progress) / self.limit
 
     def allows(self, progress: Progress, pending: int, best: float | None = None, now: float = 0.0) -> bool:
         reserved = pending if self.unit.resource == "programs" else 0
-        return _SPENT[self.unit.resource](progress) + reserved < self.limit
+        return self.counted(progress) + reserved < self.limit
+
+    def affords(self, progress: Progress) -> bool:
+        return self.counted(progress) <= self.limit
 
     def remaining(self, progress: Progress, best: float | None, now: float) -> str:
-        left = max(0.0, self.limit - _SPENT[self.unit.resource](progress))
-        match self.unit.resource:
-            case "seconds":
-                return duration(left)
-            case "money":
-                return f"{left:,.2f} {self.unit.name}"
-            case "gpu_seconds":
-                return f"{left / 3600:,.1f} GPU hours"
-            case "programs" | "tokens" as counted:
-                return f"{left:,.0f} {counted if left != 1 else counted[:-1]}"
+        return spelled(self.unit.resource, max(0.0, self.limit - self.counted(progress)))
 
     def seconds_left(self, progress: Progress, now: float) -> float | None:
         return max(0.0, self.limit - progress.seconds) if self.unit.resource == "seconds" else None
@@ -150,6 +154,9 @@ class Until(Budget):
 
     def allows(self, progress: Progress, pending: int, best: float | None = None, now: float = 0.0) -> bool:
         return now < self.at
+
+    def affords(self, progress: Progress) -> bool:
+        return True
 
     def remaining(self, progress: Progress, best: float | None, now: float) -> str:
         return f"{duration(max(0.0, self.at - now))} until {self._clock()}"
@@ -188,6 +195,9 @@ class Target(Budget):
     def allows(self, progress: Progress, pending: int, best: float | None = None, now: float = 0.0) -> bool:
         return not self.spent(progress, best, now)
 
+    def affords(self, progress: Progress) -> bool:
+        return True
+
     def remaining(self, progress: Progress, best: float | None, now: float) -> str:
         if best is None:
             return f"{self.fitness.name} {_shortest(self.value)} to reach, none yet"
@@ -216,6 +226,9 @@ class AnyOf(Budget):
     def allows(self, progress: Progress, pending: int, best: float | None = None, now: float = 0.0) -> bool:
         return all(budget.allows(progress, pending, best, now) for budget in self.budgets)
 
+    def affords(self, progress: Progress) -> bool:
+        return all(budget.affords(progress) for budget in self.budgets)
+
     def remaining(self, progress: Progress, best: float | None, now: float) -> str:
         return " or ".join(budget.remaining(progress, best, now) for budget in self.budgets) or "no limit"
 
@@ -241,6 +254,9 @@ class AllOf(Budget):
 
     def allows(self, progress: Progress, pending: int, best: float | None = None, now: float = 0.0) -> bool:
         return any(budget.allows(progress, pending, best, now) for budget in self.budgets)
+
+    def affords(self, progress: Progress) -> bool:
+        return any(budget.affords(progress) for budget in self.budgets)
 
     def remaining(self, progress: Progress, best: float | None, now: float) -> str:
         return "(" + " and ".join(budget.remaining(progress, best, now) for budget in self.budgets) + ")"
@@ -273,6 +289,25 @@ def tightest(budget: Budget, progress: Progress) -> Resource:
         return max(amounts, key=lambda amount: amount.used(progress, None, 0.0)).unit.resource
     timed = any(isinstance(leaf, Amount | Until) for leaf in budget.leaves())
     return "seconds" if timed else "programs"
+
+
+def spelled(resource: Resource, amount: float) -> str:
+    """An amount of a resource, for a person: `12,300 tokens`, `1 call`, `0.021 usd`, `1.5 GPU hours`, `3 min 5 s`."""
+    match resource:
+        case "seconds":
+            return duration(amount)
+        case "money":
+            return f"{_cents(amount)} usd"
+        case "gpu_seconds":
+            return f"{amount / 3600:,.1f} GPU hours" if amount >= 360 or not amount else f"{amount:.3g} GPU seconds"
+        case "programs" | "tokens" | "calls" as counted:
+            return f"{amount:,.0f} {counted if amount != 1 else counted[:-1]}"
+
+
+def _cents(money: float) -> str:
+    """With two decimals, or as many as show two digits of a small sum."""
+    decimals = 2 if money >= 0.1 or money < 1e-8 else 1 - math.floor(math.log10(money))
+    return f"{money:,.{decimals}f}"
 
 
 def duration(seconds: float) -> str:

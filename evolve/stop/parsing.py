@@ -11,9 +11,9 @@ from evolve.stop.budget import UNITS, Amount, Budget, Target, Until, any_of
 from evolve.types import ConfigError, Fitness
 from evolve.types.suggest import did_you_mean
 
-EXAMPLES = "60s, 90m, 2h, 1d, 500programs, 200000tokens, 5usd, 80gpuh, until=07:30, fitness=2.6"
+EXAMPLES = "60s, 90m, 2h, 1d, 500programs, 200000tokens, 100calls, 5usd, 80gpuh, until=07:30, fitness=2.6"
 
-_SINGULAR = {"program": "programs", "token": "tokens"}
+_SINGULAR = {"program": "programs", "token": "tokens", "call": "calls"}
 
 
 def parse(text: str, now: float, fitness: Fitness | None = None) -> Budget:

@@ -19,6 +19,14 @@ _FILES = """
 INSERT INTO main.files (number, program, path, size, text)
 SELECT number, program, path, size, text FROM source.files WHERE program IN (SELECT number FROM main.signatures)
 """
+_SKETCHES = """
+INSERT INTO main.sketches (program, minima)
+SELECT program, minima FROM source.sketches WHERE program IN (SELECT number FROM main.signatures)
+"""
+_VECTORS = """
+INSERT INTO main.vectors (program, model, components)
+SELECT program, model, components FROM source.vectors WHERE program IN (SELECT number FROM main.signatures)
+"""
 
 
 def copy(source: Path, target: Path, events: Iterable[Stamped]) -> Log:
@@ -30,8 +38,8 @@ def copy(source: Path, target: Path, events: Iterable[Stamped]) -> Log:
         connection.execute("BEGIN")
         rows = (event_row(target, stamped.event, stamped.at, stamped.active) for stamped in events)
         connection.executemany(INSERT_EVENT, rows)
-        connection.execute(_PROGRAMS)
-        connection.execute(_FILES)
+        for statement in (_PROGRAMS, _FILES, _SKETCHES, _VECTORS):
+            connection.execute(statement)
         connection.execute("INSERT INTO main.texts (id, body) SELECT id, body FROM source.texts")
         connection.execute("COMMIT")
         connection.execute("DETACH source")

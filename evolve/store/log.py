@@ -27,6 +27,10 @@ _INDEX = (
 )
 INSERT_EVENT = "INSERT INTO events (at, active, crc, body) VALUES (?, ?, ?, ?)"
 _PUT_FILE = "INSERT INTO files (program, path, size, text) VALUES (?, CAST(? AS TEXT), ?, CAST(? AS TEXT))"
+_PUT_SKETCH = "INSERT INTO sketches (program, minima) SELECT number, ? FROM signatures WHERE program = ? ON CONFLICT (program) DO NOTHING"
+_PUT_VECTOR = (
+    "INSERT OR REPLACE INTO vectors (program, model, components) SELECT number, ?, ? FROM signatures WHERE program = ?"
+)
 _as_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
@@ -125,8 +129,9 @@ class Log(LogReader):
         assert cursor.lastrowid is not None
         return cursor.lastrowid
 
-    def put_program(self, program: Program, signature: str) -> None:
-        """Stores `program` with its signature unless it is stored; inside a transaction."""
+    def put_program(self, program: Program, signature: str, sketch: bytes = b"") -> None:
+        """Stores `program` with its signature unless it is stored, and its sketch, where there is one and none is stored; inside a
+        transaction."""
         writer = self._writing()
         cursor = writer.execute(
             "INSERT INTO signatures (program, signature) VALUES (?, ?) ON CONFLICT (program) DO NOTHING",
@@ -137,6 +142,12 @@ class Log(LogReader):
                 stored = _stored(text)
                 writer.execute(_PUT_FILE, (cursor.lastrowid, _stored(path), len(stored), stored))
             self._unindexed += 1
+        if sketch:
+            writer.execute(_PUT_SKETCH, (sketch, program.id))
+
+    def put_vector(self, program: ProgramId, model: str, components: bytes) -> None:
+        """Stores what an embedding model made of a stored program, in place of what another one did; inside a transaction."""
+        self._writing().execute(_PUT_VECTOR, (model, components, program))
 
     def put_text(self, text: str) -> TextId:
         """Stores `text` unless it is stored, and returns its id; inside a transaction."""

@@ -101,6 +101,26 @@ class LogReader:
             after = batch[-1][0]
             yield from ((ProgramId(program), signature) for _, program, signature in batch)
 
+    def sketches(self) -> Iterator[tuple[ProgramId, bytes]]:
+        """The stored sketches by program, in the order in which the programs were stored."""
+        return self._bytes_of_programs("sketches.minima", "sketches")
+
+    def vectors(self, model: str) -> Iterator[tuple[ProgramId, bytes]]:
+        """What an embedding model made of programs, in the order in which these were stored."""
+        return self._bytes_of_programs("vectors.components", "vectors", "vectors.model = ? AND ", model)
+
+    def _bytes_of_programs(
+        self, column: str, table: str, condition: str = "", *values: str
+    ) -> Iterator[tuple[ProgramId, bytes]]:
+        after = 0
+        query = (
+            f"SELECT number, signatures.program, CAST({column} AS BLOB) FROM {table} JOIN signatures ON number = {table}.program "
+            f"WHERE {condition}{table}.program > ? ORDER BY {table}.program LIMIT {_BATCH}"
+        )
+        while batch := self._rows(query, (*values, after)):
+            after = batch[-1][0]
+            yield from ((ProgramId(program), stored) for _, program, stored in batch)
+
     def search(self, query: str, limit: int = 20) -> list[ProgramId]:
         """Programs that hold every word of `query` in one file, best match first. Signs between words match any signs. While
         another process writes the log, its newest programs (fewer than a hundred) are not found yet."""

@@ -9,7 +9,7 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from evolve.store.checks import damaged
-from evolve.store.views import VIEWS
+from evolve.store.views import CALL_VIEWS, VIEWS
 from evolve.types import StoreError
 
 APPLICATION = 0x45564F4C
@@ -55,6 +55,14 @@ _SEARCH = (
     "CREATE INDEX events_type ON events (type)",
     "CREATE INDEX events_program ON events (program) WHERE program IS NOT NULL",
 )
+_NEARNESS = (
+    "CREATE TABLE sketches (program INTEGER PRIMARY KEY REFERENCES signatures (number), minima BLOB NOT NULL)",
+    """
+    CREATE TABLE vectors (
+        program INTEGER PRIMARY KEY REFERENCES signatures (number), model TEXT NOT NULL, components BLOB NOT NULL
+    )
+    """,
+)
 
 
 def _tables(database: Database) -> None:
@@ -69,7 +77,22 @@ def _search_and_views(database: Database) -> None:
         database.create_view(name, query)
 
 
-_STEPS = {"0001_tables": _tables, "0002_search_and_views": _search_and_views}
+def _calls(database: Database) -> None:
+    for name, query in CALL_VIEWS.items():
+        database.create_view(name, query, replace=True)
+
+
+def _nearness(database: Database) -> None:
+    for statement in _NEARNESS:
+        database.execute(statement)
+
+
+_STEPS = {
+    "0001_tables": _tables,
+    "0002_search_and_views": _search_and_views,
+    "0003_nearness": _nearness,
+    "0004_calls": _calls,
+}
 for _name, _step in _STEPS.items():
     MIGRATIONS(name=_name)(_step)
 

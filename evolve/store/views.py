@@ -99,6 +99,52 @@ FROM events, json_each(events.body, '$.record.origin.parents') AS parents
 WHERE events.record IS NOT NULL
 """
 
+_CALLS_WITH_PARTS = """
+SELECT
+    number AS event,
+    at,
+    json_extract(body, '$.step') AS step,
+    json_extract(body, '$.index') AS "index",
+    json_extract(body, '$.call.model') AS model,
+    coalesce(json_extract(body, '$.call.purpose'), 'propose') AS purpose,
+    coalesce(json_extract(body, '$.call.revision'), '') AS revision,
+    coalesce(json_extract(body, '$.call.parameters'), '{}') AS parameters,
+    coalesce(json_extract(body, '$.call.prompt'), '[]') AS prompt,
+    coalesce(json_extract(body, '$.call.request'), '') AS request,
+    coalesce(json_extract(body, '$.call.sample'), 0) AS sample,
+    coalesce(json_extract(body, '$.call.reply'), '') AS reply,
+    coalesce(json_extract(body, '$.call.thinking'), '') AS thinking,
+    coalesce(json_extract(body, '$.call.finish'), '') AS finish,
+    coalesce(json_extract(body, '$.call.prompt_tokens'), 0) AS prompt_tokens,
+    coalesce(json_extract(body, '$.call.completion_tokens'), 0) AS completion_tokens,
+    coalesce(json_extract(body, '$.call.cached_tokens'), 0) AS cached_tokens,
+    coalesce(json_extract(body, '$.call.gpu_seconds'), 0.0) AS gpu_seconds,
+    coalesce(json_extract(body, '$.call.seconds'), 0.0) AS seconds,
+    coalesce(json_extract(body, '$.call.cost'), 0.0) AS cost,
+    coalesce(json_extract(body, '$.call.exact'), 0) AS exact,
+    coalesce(json_extract(body, '$.call.attempts'), 1) AS attempts,
+    coalesce(json_extract(body, '$.call.error'), '') AS error
+FROM events
+WHERE type = 'Replied'
+"""
+
+_COSTS_BY_PURPOSE = """
+SELECT
+    model,
+    purpose,
+    count(*) AS calls,
+    sum(error <> '') AS failed,
+    sum(prompt_tokens) AS prompt_tokens,
+    sum(completion_tokens) AS completion_tokens,
+    sum(cached_tokens) AS cached_tokens,
+    sum(exact) AS exact,
+    sum(gpu_seconds) AS gpu_seconds,
+    sum(seconds) AS seconds,
+    sum(cost) AS cost
+FROM calls
+GROUP BY model, purpose
+"""
+
 VIEWS = {
     "records": _RECORDS,
     "programs": _PROGRAMS,
@@ -107,4 +153,7 @@ VIEWS = {
     "costs": _COSTS,
     "lineage": _LINEAGE,
 }
-"""Name and query of each view, in an order in which they can be made."""
+"""Name and query of each view as it was first, in an order in which they can be made."""
+
+CALL_VIEWS = {"calls": _CALLS_WITH_PARTS, "costs": _COSTS_BY_PURPOSE}
+"""What took the place of these when prompts became lists of parts."""

@@ -1,30 +1,46 @@
-"""Which operator to use next: a bandit that pays for gains on a rank scale, per cost.
+"""Which operator to use next, or which model to call: a bandit that pays for gains on a rank scale, per cost.
 
 Invariant: the state is a fold over the events that it is told, so a replay rebuilds it exactly, and only the order of
 the fitness values matters: any increasing transformation of them changes nothing. Every event costs the same, however
 long the campaign is.
 
+*Arms.* Operators or models, by the names that `Selection` and `Origin` have for them. Both are paid alike, but a model
+pays for its own calls alone, and an operator for all calls of its steps: a check of what another model wrote is the
+operator's doing.
+
 *Gain.* With `better(x)` the number of the last `WINDOW` successful results, the child among them, with a fitness
 strictly above x, a child c of a best parent p gains `log2((1 + better(p)) / (1 + better(c)))` where it is better than
-p, else 0. To halve the number of results that are better is worth 1 wherever it happens. A parent that failed, or no
-parent, counts as worse than every result. A newer version of the task empties the window; what it judges again enters it.
+p, else 0. To halve the number of results that are better is worth 1 wherever it happens. A proposal that fails is worth
+as much as its best parent, so that who repairs it gains on the last success among its ancestors and not on nothing; no
+parent at all counts as worse than every result. A newer version of the task empties the window; what it judges again
+enters it.
 
 *Cost.* `OVERHEAD` for every proposal; 1 for a judged one, since it held a judge slot; and what it used of the
-resource, in units of the mean of all uses of it: tokens and money per call, seconds and GPU seconds per judging.
-(Where the resource is seconds, the judging's seconds take the place of the 1.) So an operator without a model is
-cheaper than one with, but never free, and a free one cannot starve the others. An `INTERNAL` outcome is no operator's
-fault, and changes nothing.
+resource, in units of the mean of all uses of it: tokens and money per call, one for each call, seconds per judging, GPU
+seconds per both. The calls of a step are shared by its children. (Where the resource is seconds, the judging's seconds take the place
+of the 1; waiting for a reply costs nothing, since nobody else has to wait for it.) So an operator without a model is cheaper than one
+with, but never free, and a free one cannot starve the others. An `INTERNAL` outcome is nobody's fault, and
+changes nothing: not even its calls are charged.
 
-*Value.* Of each arm, the sum of gains over the sum of costs, both discounted by `DISCOUNT` with every settled
-proposal of any arm, so that an old merit fades; to both a prior is added, `PRIOR_COST` at the yield of all arms
-together, so that an arm that was hardly tried counts as an average one, however small gains have become. Arms are
-drawn in proportion to their values, each with at least `floor`; those that may not be used now are not drawn."""
+*Value.* Of each arm, the sum of gains over the sum of costs, both discounted by `DISCOUNT` with every proposal of this
+arm that settles, so that an old merit fades; to both a prior is added, `PRIOR_COST` at the yield of all arms together,
+so that an arm that was hardly tried counts as an average one, however small gains have become. Arms are drawn in
+proportion to their values, each with at least `floor`; those that may not be used now are not drawn.
+
+*Why an arm fades by its own proposals.* Thousands of proposals of an operator without a model settle between two replies of a
+model. If they made every arm fade, nothing would ever be known of the model's operators but the prior. What follows from it:
+an arm remembers its last 500 proposals or so, however long ago they were. One that is drawn seldom is judged by what it did earlier. If that was too good, it
+is drawn, and learns better, at the speed of its own replies. If that was too bad, the floor finds out, and takes as many of its own
+proposals for it as a frequent arm would. Once nothing gains any more, frequent arms forget their merits first, and the shares even
+out: a search that stands still tries everything. The sums of all arms are those of their memories, so that in the prior an arm counts
+for as much as is remembered of it, whatever its share of late."""
 
 import math
 from bisect import bisect_right, insort
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from numpy.random import Generator
 
@@ -51,10 +67,14 @@ OVERHEAD = 0.1
 PRIOR_COST = 5.0
 FLOOR = 0.05
 
-
+ArmKind = Literal["operator", "model"]
 Worth = tuple[float, float]
 """Minus how far the constraints are missed, and the fitness: the larger pair is better."""
 _WORST: Worth = (-math.inf, 0.0)
+_NO_ARMS: Mapping[ArmKind, str] = {
+    "operator": "a strategy needs an operator, got none. Do: name one in operators.names, or install a plugin that has one",
+    "model": "a bandit over models needs a model, got none. Do: name one, such as --model gpt-5-mini",
+}
 
 
 class Ranks:
@@ -74,12 +94,21 @@ class Ranks:
             oldest = self._recent.popleft()
             del self._sorted[bisect_right(self._sorted, oldest) - 1]
 
+    def inherit(self, record: RecordId, parents: Sequence[RecordId]) -> None:
+        """A failure: worth what the best of its parents is; it enters no window."""
+        worth = self._best(parents)
+        if worth != _WORST:
+            self._worth[record] = worth
+
     def gain(self, parents: Sequence[RecordId], child: Worth) -> float:
         """What a settled child has gained on the best of its parents: 0 to log2(1 + WINDOW)."""
-        parent = max((self._worth[record] for record in parents if record in self._worth), default=_WORST)
+        parent = self._best(parents)
         if child <= parent:
             return 0.0
         return math.log2((1 + self._better(parent)) / (1 + self._better(child)))
+
+    def _best(self, records: Sequence[RecordId]) -> Worth:
+        return max((self._worth[record] for record in records if record in self._worth), default=_WORST)
 
     def _better(self, worth: Worth) -> int:
         return len(self._sorted) - bisect_right(self._sorted, worth)
@@ -87,40 +116,58 @@ class Ranks:
 
 @dataclass(slots=True)
 class Arm:
-    """An operator's discounted gains and costs."""
+    """Discounted gains and costs."""
 
     gains: float = 0.0
     costs: float = 0.0
 
+    def settle(self, gain: float, cost: float) -> None:
+        """One more proposal; the earlier ones fade."""
+        self.gains = self.gains * DISCOUNT + gain
+        self.costs = self.costs * DISCOUNT + cost
+
+
+@dataclass(slots=True)
+class Open:
+    """A step of an arm that has not settled as a whole: what its calls cost, and how many of its children have settled."""
+
+    arm: str
+    calls: float = 0.0
+    settled: int = 0
+
 
 class Bandit:
-    """Draws operators. Only `tell` changes its state; `choose` is a function of that state and the generator."""
+    """Draws arms. Only `tell` changes its state; `choose` is a function of that state and the generator."""
 
-    def __init__(self, operators: Sequence[str], resource: Resource = "programs", floor: float = FLOOR) -> None:
-        if not operators:
-            raise ConfigError(
-                "a strategy needs an operator, got none. "
-                "Do: name one in operators.names, or install a plugin that has one"
-            )
-        self._arms = {operator: Arm() for operator in operators}
+    def __init__(
+        self,
+        arms: Sequence[str],
+        resource: Resource = "programs",
+        floor: float = FLOOR,
+        arm_of: ArmKind = "operator",
+    ) -> None:
+        if not arms:
+            raise ConfigError(_NO_ARMS[arm_of])
+        self._arms = {name: Arm() for name in arms}
         self._resource = resource
         self._floor = floor
+        self._kind = arm_of
         self._ranks = Ranks()
-        self._steps: dict[int, str] = {}
+        self._steps: dict[int, Open] = {}
         self._used = 0.0
         self._uses = 0
 
     def choose(self, rng: Generator, among: Collection[str] | None = None) -> str:
-        """The next operator of those that may be used, all without `among`, with the probabilities of `shares`."""
+        """The next arm of those that may be used, all without `among`, with the probabilities of `shares`."""
         left, shares = rng.random(), self.shares(among)
-        for operator, share in shares.items():
+        for name, share in shares.items():
             left -= share
             if left < 0:
-                return operator
+                return name
         return next(reversed(shares))
 
     def shares(self, among: Collection[str] | None = None) -> dict[str, float]:
-        """The probability of each operator that may be used; they sum to 1."""
+        """The probability of each arm that may be used; they sum to 1."""
         allowed = {name: arm for name, arm in self._arms.items() if among is None or name in among}
         gains = sum(arm.gains for arm in self._arms.values())
         costs = sum(arm.costs for arm in self._arms.values())
@@ -131,37 +178,53 @@ class Bandit:
             return dict.fromkeys(values, 1 / len(values))
         floor = min(self._floor, 1 / len(values))
         free = 1 - floor * len(values)
-        return {operator: floor + free * value / total for operator, value in values.items()}
+        return {name: floor + free * value / total for name, value in values.items()}
 
     def tell(self, event: Event) -> None:
-        """Folds one event; of those that say nothing about operators, nothing is kept."""
+        """Folds one event; of those that say nothing about an arm, nothing is kept."""
         match event:
-            case Asked(step=step, action=Propose(selection=selection)) if selection.operator in self._arms:
-                self._steps[step] = selection.operator
+            case Asked(step=step, action=Propose(selection=selection)):
+                arm = selection.operator if self._kind == "operator" else selection.model
+                if arm in self._arms:
+                    self._steps[step] = Open(arm)
             case Replied(step=step, call=call) if step in self._steps:
-                self._arms[self._steps[step]].costs += self._in_means(self._use_of_call(call))
+                self._called(self._steps[step], call)
             case Settled(record=record):
                 self._settle(record)
             case TaskChanged():
                 self._ranks = Ranks()
+                self._steps.clear()
+
+    def _called(self, step: Open, call: Call) -> None:
+        if self._kind == "operator" or call.model == step.arm:
+            step.calls += self._in_means(self._use_of_call(call))
 
     def _settle(self, record: Record) -> None:
         evaluation, origin = record.evaluation, record.origin
-        self._steps.pop(origin.step, None)
+        calls = self._share_of_calls(record)
+        if evaluation.fitness is None:
+            self._ranks.inherit(record.id, origin.parents)
         measured_again = origin.kind == "measurement" and origin.why != REJUDGED
         if measured_again or evaluation.outcome is Outcome.INTERNAL:
             return
-        worth = None if evaluation.fitness is None else (-evaluation.violation, evaluation.fitness)
-        if worth is not None:
+        gain = 0.0
+        if evaluation.fitness is not None:
+            worth = (-evaluation.violation, evaluation.fitness)
             self._ranks.add(record.id, worth)
-        if origin.kind == "proposal" and origin.operator in self._arms:
-            for arm in self._arms.values():
-                arm.gains *= DISCOUNT
-                arm.costs *= DISCOUNT
-            arm = self._arms[origin.operator]
-            arm.costs += self._cost(evaluation)
-            if worth is not None:
-                arm.gains += self._ranks.gain(origin.parents, worth)
+            gain = self._ranks.gain(origin.parents, worth)
+        arm = self._arms.get(origin.operator if self._kind == "operator" else origin.model)
+        if origin.kind == "proposal" and arm is not None:
+            arm.settle(gain, calls + self._cost(evaluation))
+
+    def _share_of_calls(self, record: Record) -> float:
+        """What one child of a step bears of its calls."""
+        step = self._steps.get(record.origin.step)
+        if step is None:
+            return 0.0
+        step.settled += 1
+        if step.settled == record.origin.count:
+            del self._steps[record.origin.step]
+        return step.calls / record.origin.count
 
     def _cost(self, evaluation: Evaluation) -> float:
         if evaluation.outcome is Outcome.SCREENED:
@@ -177,6 +240,10 @@ class Bandit:
                 return float(call.prompt_tokens + call.completion_tokens)
             case "money":
                 return call.cost
+            case "calls":
+                return 1.0
+            case "gpu_seconds":
+                return call.gpu_seconds
             case _:
                 return 0.0
 

@@ -77,6 +77,13 @@ class EvenOperators:
         self._operators = tuple(operators)
 
     def propose(self, parent: RecordId, view: View, rng: Generator) -> Propose:
-        """One child of `parent` by an operator that may be used now, on the first island: the baselines use no others."""
-        usable = [operator for operator in self._operators if operator in view.operators]
+        """One child of `parent` by an operator that may be used now, on the first island: the baselines use no others. An operator that wants
+        several parents, or one that failed, is none for a baseline."""
+        allowed = [operator for operator in self._operators if operator in view.operators]
+        usable = [operator for operator in allowed if view.traits(operator).takes_one_elite]
+        if not usable:
+            raise ConfigError(
+                f"a baseline strategy needs an operator that changes one program, got {', '.join(allowed) or 'none'}. "
+                "Do: allow one, such as perturb_literals, or choose the strategy islands"
+            )
         return Propose(Selection(usable[int(rng.integers(len(usable)))], parents=(parent,)))

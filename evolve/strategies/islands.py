@@ -1,6 +1,6 @@
-"""The default strategy, `islands`: the archive's islands in turn, an elite as parent, and the operator by the bandit.
+"""The default strategy, `islands`: the archive's islands in turn, the operator by the bandit, and the parents that this operator wants.
 
-Invariant: the only state is the bandit and how often each island was asked; both are folds over the events."""
+Invariant: the only state is the bandit, how often each island was asked, and which programs are quarantined; all are folds over the events."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,9 @@ from evolve.archive import Elite
 from evolve.protocols import View
 from evolve.stop import Resource
 from evolve.strategies.bandit import FLOOR, Bandit
-from evolve.types import Asked, Event, Propose, RecordId, Selection, Wait
+from evolve.strategies.company import partners, varied
+from evolve.strategies.repairs import Repair, repairs
+from evolve.types import Asked, ConfigError, Event, ProgramId, Propose, RecordId, Ruled, Selection, Wait
 
 
 class IslandsSettings(BaseModel):
@@ -34,14 +36,16 @@ class Islands:
         self._inspirations = settings.inspirations
         self._bandit = Bandit(operators, settings.resource, settings.floor)
         self._asked: dict[int, int] = {}
+        self._quarantined: set[ProgramId] = set()
 
     def ask(self, view: View, rng: Generator) -> Propose | Wait:
-        """A proposal on the least asked island that has an elite; Wait while none has one."""
+        """A proposal on the least asked island that has an elite; Wait while none has one. Raises `ConfigError` where no operator of the
+        campaign could ever be used."""
         islands = range(view.archive.settings.islands)
         for island in sorted(islands, key=lambda number: self._asked.get(number, 0)):
             elites = view.archive.sample_elites(island, 1 + self._inspirations, rng)
             if elites:
-                return Propose(self._select(island, elites, self._bandit.choose(rng, view.operators)))
+                return self._proposal(island, elites, view, rng)
         return Wait()
 
     def tell(self, event: Event) -> None:
@@ -49,14 +53,58 @@ class Islands:
         match event:
             case Asked(action=Propose(selection=selection)):
                 self._asked[selection.island] = self._asked.get(selection.island, 0) + 1
+            case Ruled(what="quarantine", about=program):
+                self._quarantined.add(program)
+            case Ruled(what="release", about=program):
+                self._quarantined.discard(program)
 
     def shares(self) -> Mapping[str, float]:
         """The probability of each operator at the next proposal."""
         return self._bandit.shares()
 
-    def _select(self, island: int, elites: Sequence[Elite], operator: str) -> Selection:
-        parent, inspirations = elites[0], list[RecordId]()
-        for elite in elites[1:]:
-            if elite.program != parent.program and elite.record not in inspirations:
-                inspirations.append(elite.record)
-        return Selection(operator, island, (parent.record,), tuple(inspirations))
+    def _proposal(self, island: int, elites: Sequence[Elite], view: View, rng: Generator) -> Propose | Wait:
+        """By one of the operators that find what they want: as many parents as that, or a failure that is worth a repair."""
+        traits = {operator: view.traits(operator) for operator in view.operators}
+        most = max((one.parents for one in traits.values()), default=1)
+        parents = [elites[0], *partners(view.archive, elites[0], most - 1, rng)]
+        failed = {name: repairs(view, one, self._quarantined) for name, one in traits.items() if one.takes_failures}
+        able = [name for name, one in traits.items() if failed.get(name, one.parents <= len(parents))]
+        if not able:
+            return _nothing_to_do(view)
+        operator = self._bandit.choose(rng, able)
+        wanted = traits[operator]
+        if wanted.takes_failures:
+            return _repair(operator, island, failed[operator], view, rng)
+        chosen = parents[: max(1, wanted.parents)]
+        others = elites[1:]
+        if wanted.needs_model:
+            others = varied(view.archive, chosen, self._inspirations, rng)
+        return Propose(_selection(operator, island, chosen, others))
+
+
+def _selection(operator: str, island: int, parents: Sequence[Elite], others: Sequence[Elite]) -> Selection:
+    """With inspirations whose programs are not those of the parents, each record once."""
+    programs, inspirations = {parent.program for parent in parents}, list[RecordId]()
+    for elite in others:
+        if elite.program not in programs and elite.record not in inspirations:
+            inspirations.append(elite.record)
+    return Selection(operator, island, tuple(parent.record for parent in parents), tuple(inspirations))
+
+
+def _repair(operator: str, island: int, found: Sequence[Repair], view: View, rng: Generator) -> Propose:
+    """Of the failures, the first most often, as elites are drawn; on the island that it was made for."""
+    repair = found[min(int((len(found) + 1) ** rng.random()), len(found)) - 1]
+    home = view.history.record(repair.failure).origin.island
+    place = home if home < view.archive.settings.islands else island
+    return Propose(Selection(operator, place, (repair.failure,), repair.origin))
+
+
+def _nothing_to_do(view: View) -> Wait:
+    """No operator finds what it wants. That may change with what is under way; where nothing is, the campaign would stand still."""
+    if view.pending:
+        return Wait()
+    names = ", ".join(view.operators) or "none"
+    raise ConfigError(
+        f"no operator finds a parent that it can change: {names} want several parents, or a program that failed. "
+        "Do: name one more in operators.names, such as diff or tune_literals"
+    )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from evolve import prompt
 from evolve.judge.version import task_version
 from evolve.task import one_file
 from evolve.task.folders import TASK_FILE, find, name_of
@@ -22,6 +23,7 @@ from evolve.types import (
     Anchor,
     Axis,
     Case,
+    ConfigError,
     Constraint,
     EvaluatorSource,
     Fitness,
@@ -95,7 +97,7 @@ def _task(found: _Found, file: TaskFile) -> Task:
     return Task(
         name=found.name,
         folder=str(folder),
-        version=task_version(folder, chosen, found.one_file),
+        version=task_version(folder, chosen, found.one_file, file.prompts or ""),
         brief=found.brief,
         seed=found.seed,
         entry=file.program.entry,
@@ -117,7 +119,20 @@ def _task(found: _Found, file: TaskFile) -> Task:
         carry=tuple(file.carry.artifacts) if file.carry else (),
         python=_interpreter(folder, file.environment.python) if file.environment else "",
         one_file=found.one_file,
+        prompts=_prompts(where, file.prompts),
+        prompts_folder=file.prompts or "",
+        novelty_distance=file.novelty.distance,
     )
+
+
+def _prompts(where: Path, folder: str | None) -> Mapping[str, str]:
+    """The templates that a task brings, by name."""
+    if folder is None:
+        return {}
+    try:
+        return prompt.from_folder(where.parent / folder)
+    except ConfigError as error:
+        raise TaskError(f"{where}: prompts: {error}") from error
 
 
 def _toml(path: Path) -> dict[str, Any]:

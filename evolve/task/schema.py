@@ -150,6 +150,18 @@ class StageTable(Table):
     needs: NeedsTable = Field(default=NeedsTable(), description="what the stage holds while it runs")
 
 
+class NoveltyTable(Table):
+    """`[novelty]`: how near to others a model's programs may be."""
+
+    distance: Finite = Field(
+        default=0.0,
+        ge=0,
+        le=0.5,
+        description="a model's program is not judged when the share of its text that it has not in common with another one of its "
+        "island is smaller; 0: it is always judged",
+    )
+
+
 class CarryTable(Table):
     """`[carry]`: what a parent leaves to its children."""
 
@@ -173,6 +185,10 @@ class TaskFile(Table):
     schema_: Literal[1] = Field(alias="schema", description="the version of this table")
     brief: FilePath = Field(
         default="README.md", description="the file that says what is wanted, in words, for whoever writes programs"
+    )
+    prompts: FilePath | None = Field(
+        default=None,
+        description="a folder with templates in place of the engine's, for what a model reads: see prompts. What they say decides no score",
     )
     program: ProgramTable = Field(default=ProgramTable(), description="the seed")
     evaluator: Evaluator = Field(
@@ -216,6 +232,7 @@ class TaskFile(Table):
         min_length=1,
         description="limits of the evaluator's stages; a table here replaces what the code says of that stage",
     )
+    novelty: NoveltyTable = Field(default=NoveltyTable(), description="how near to others a model's programs may be")
     carry: CarryTable | None = Field(default=None, description="what a parent leaves to its children")
     environment: EnvironmentTable | None = Field(
         default=None, description="where judge and candidate run when that is not the engine's own environment"

@@ -129,7 +129,8 @@ class Asked:
 @tagged
 @dataclass(frozen=True, slots=True)
 class Replied:
-    """A model answered call `index` of a step, or failed to. Step 0: before any step, to see whether it can be called."""
+    """A model answered call `index` of a step, or failed to. Index -1: it was given up, and answers nothing when the step runs again. Step 0: before any step, to see whether
+    the model can be called."""
 
     step: int
     index: int

@@ -141,3 +141,8 @@ class Traits:
     needs_model: bool = False
     parents: int = 1
     takes_failures: bool = False
+
+    @property
+    def takes_one_elite(self) -> bool:
+        """One program that succeeded is all that it must have as a parent."""
+        return self.parents <= 1 and not self.takes_failures

@@ -175,7 +175,9 @@ class Task:
 
     `context` holds files that a program finds beside its own and may not change; `new_files` are patterns of the files that it may
     add. `one_file` is the name of the file in `folder` that is the whole task, empty where the folder is. `carry` names the artifacts of a parent that its children's judging is given. `held_out` are the cases that decide about
-    promotion and that the search never sees. `python` is the interpreter of judge and candidate; empty: the engine's own."""
+    promotion and that the search never sees. `python` is the interpreter of judge and candidate; empty: the engine's own.
+    `prompts` replace templates of the engine's prompts, by name; they are the Markdown files of `prompts_folder`, a folder within `folder`, and decide no score.
+    A model's program that is nearer than `novelty_distance` to another of its island is not judged."""
 
     name: str
     folder: str
@@ -201,6 +203,9 @@ class Task:
     carry: tuple[str, ...] = ()
     python: str = ""
     one_file: str = ""
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    prompts_folder: str = ""
+    novelty_distance: float = 0.0
 
     @property
     def path(self) -> str:

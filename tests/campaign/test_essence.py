@@ -3,7 +3,7 @@
 import pytest
 
 from evolve.campaign.essence import essence
-from evolve.types import Asked, Import, Lesson, LessonWritten, ProgramId, Ruled
+from evolve.types import Asked, Call, Import, Lesson, LessonWritten, ProgramId, Replied, Ruled
 
 PROGRAM = ProgramId("p")
 
@@ -29,3 +29,10 @@ def test_what_a_person_decided_is_no_circumstance():
     """Two campaigns with other rulings are others."""
     assert essence(Ruled("quarantine", PROGRAM, "person")) != essence(Ruled("release", PROGRAM, "person"))
     assert essence(Asked(1, Import(PROGRAM, 2), 3)) != essence(Asked(1, Import(PROGRAM, 1), 3))
+
+
+def test_what_a_call_took_of_a_server_is_a_circumstance():
+    """And what that costs; what it has used of tokens is none."""
+    call = Call("small", prompt_tokens=9, seconds=1.0, gpu_seconds=2.0, cost=0.3)
+    assert essence(Replied(1, 0, call)) == essence(Replied(1, 0, Call("small", prompt_tokens=9)))
+    assert essence(Replied(1, 0, call)) != essence(Replied(1, 0, Call("small", prompt_tokens=8)))

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.live import Live
 
 from evolve.cli import display
+from evolve.types import Call
 from tests.written import Written
 
 
@@ -108,6 +109,29 @@ def test_the_scoreboard_tells_everything_about_a_run(written, clock):
     assert told["outcomes"] == "ok 2"
     assert told["operators"] == "tune_literals: 1 judged, 100% better than their parents"
     assert (told["isolation"], told["left"]) == ("reduced", "29 programs")
+
+
+def test_where_models_are_called_the_scoreboard_tells_what_that_costs(written, clock):
+    """After the operators, with what each model brought."""
+    board = display.Scoreboard(written.campaign, clock)
+    written.called(Call("small", prompt_tokens=1000, completion_tokens=200, cost=0.5))
+    board.count(written.campaign, written.proposal(6.0, operator="diff", model="small"))
+    rows = board.rows(written.campaign)
+    assert rows[5:8] == [
+        ("operators", "diff: 1 judged, 100% better than their parents"),
+        ("models", "small: 1 judged, 100% better than their parents"),
+        ("spent", "1 call, 1,200 tokens, 0.50 usd"),
+    ]
+
+
+def test_where_models_are_called_plain_lines_tell_what_that_costs(written, clock):
+    """And what is left."""
+    out = io.StringIO()
+    watch = display.PlainLines(written.campaign, out, clock)
+    written.called(Call("small", prompt_tokens=1000, cost=0.5))
+    clock.now += display.SIGN_OF_LIFE
+    watch.turned(written.campaign)
+    assert "0/s  1 call, 1,000 tokens, 0.50 usd, left 30 programs  best" in out.getvalue()
 
 
 def test_the_speed_is_that_of_the_last_samples(written, clock):

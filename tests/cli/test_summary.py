@@ -6,7 +6,7 @@ from evolve import report
 from evolve.cli import summary
 from evolve.loop import Ending
 from evolve.stop import any_of, parse
-from evolve.types import Outcome
+from evolve.types import Call, Outcome
 from tests.written import Written, aimed, aiming_campaign, aiming_task, number_task, short_campaign
 
 
@@ -40,6 +40,27 @@ def test_the_end_says_where_everything_is_and_what_to_type_next(campaign):
         "           evolve campaign replay number",
     ):
         assert line in text, line
+
+
+def test_the_end_says_what_models_have_cost(tmp_path):
+    """In words and as a value; a campaign without models says nothing of it."""
+    written = Written(tmp_path)
+    written.seed()
+    written.called(Call("small", prompt_tokens=1000, completion_tokens=200, cost=0.5, gpu_seconds=90.0))
+    written.proposal(6.0, operator="diff", model="small")
+    with written.campaign as campaign:
+        end, text = summary.ended(campaign, Ending("budget", 0)), words(campaign)
+    assert (end.calls, end.tokens, end.money, end.gpu_seconds) == (1, 1200, 0.5, 90.0)
+    assert (
+        "models     small: 1 judged, 100% better than their parents\nspent      1 call, 1,200 tokens, 0.50 usd, 90 GPU"
+        in text
+    )
+
+
+def test_without_models_nothing_is_said_of_costs(campaign):
+    """Neither of models nor of calls."""
+    assert "\nspent" not in words(campaign)
+    assert "\nmodels" not in words(campaign)
 
 
 @pytest.mark.parametrize(

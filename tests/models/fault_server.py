@@ -136,6 +136,11 @@ class FaultServer:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    def answer_with(self, steps: Sequence[Step], last: Step = OK) -> None:
+        """Plays these steps from now on."""
+        with self._lock:
+            self._steps, self._last = list(steps), last
+
     def start(self) -> None:
         """Listens."""
         self._stopping.clear()

@@ -32,3 +32,18 @@ def test_a_fresh_campaign_has_an_empty_tally(tmp_path):
     """No outcome, no operator."""
     with Written(tmp_path).campaign as campaign:
         assert report.Tally() == report.Tally.of(campaign.state.history)
+
+
+def test_a_tally_counts_what_models_brought(tmp_path):
+    """By whatever operator; what was made without one is nobody's."""
+    written = Written(tmp_path)
+    written.seed()
+    written.proposal(6.0, operator="diff", model="small")
+    written.proposal(5.5, operator="rewrite", model="small")
+    written.proposal(4.0, operator="diff", model="large")
+    written.proposal(7.0)
+    with written.campaign as campaign:
+        tally = report.Tally.of(campaign.state.history)
+    assert tally.model_yields() == (report.ModelYield("small", 2, 2, 2), report.ModelYield("large", 1, 1, 0))
+    assert [line.operator for line in tally.yields()] == ["diff", "rewrite", "tune_literals"]
+    assert report.ModelYield("idle", 3, 0, 0).share == 0.0

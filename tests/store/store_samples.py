@@ -12,6 +12,7 @@ from evolve.types import (
     Insertion,
     Origin,
     Outcome,
+    Part,
     Placement,
     Program,
     Propose,
@@ -57,7 +58,18 @@ def settled(
 def replied(step: int, model: str, *, cost: float = 0.5, error: str = "") -> Replied:
     """A call of `step`."""
     return Replied(
-        step, 0, Call(model, prompt=("a", "b"), prompt_tokens=100, completion_tokens=10, cost=cost, error=error)
+        step,
+        0,
+        Call(
+            model,
+            prompt=(Part("user", "task", "a"),),
+            prompt_tokens=100,
+            completion_tokens=10,
+            gpu_seconds=0.25,
+            cost=cost,
+            exact=not error,
+            error=error,
+        ),
     )
 
 

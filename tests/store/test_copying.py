@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from store_samples import STEPS, content, store_step
+from store_samples import STEPS, content, program, store_step
 
 from evolve.store import Log, copy
 from evolve.types import Program, Settled, StoreError
@@ -55,3 +55,16 @@ def test_a_copy_is_searched(source: Path, tmp_path: Path) -> None:
         program = next(iter(old.signatures()))[0]
         word = next(iter(Program(new.program(program).files).files.values())).split()[0]
         assert set(new.search(word, 100)) == set(old.search(word, 100)) != set()
+
+
+def test_a_copy_keeps_sketches_and_vectors(source: Path, tmp_path: Path) -> None:
+    """Of the programs that its events name."""
+    kept, left = program(1), Program({"other.py": "never settled"})
+    with Log.open(source) as log, log.transaction():
+        for one in (kept, left):
+            log.put_program(one, "", b"sketch")
+            log.put_vector(one.id, "embedder", b"vector")
+    with Log.open(source, readonly=True) as old, copy(source, tmp_path / "new.db", old.events()) as new:
+        assert len(list(old.sketches())) == 2
+        assert list(new.sketches()) == [(kept.id, b"sketch")]
+        assert list(new.vectors("embedder")) == [(kept.id, b"vector")]

@@ -199,3 +199,23 @@ def test_an_index_that_leads_astray_is_found(finished: Path) -> None:
     put_body(finished, json.dumps(stray))
     with Log.open(finished, readonly=True) as log, pytest.raises(StoreError, match="to another event"):
         log.settled(9)
+
+
+def test_sketches_and_vectors_come_in_the_order_of_their_programs(log):
+    """Vectors are those of one model; a program that another model embeds again has the new one."""
+    with log.transaction():
+        for number in (3, 1):
+            log.put_program(program(number), "", bytes([number]))
+            log.put_vector(program(number).id, "one", bytes([number]))
+        log.put_vector(program(2).id, "other", b"\0")
+        log.put_vector(program(3).id, "other", b"\7")
+    assert list(log.sketches()) == [(program(1).id, b"\1"), (program(3).id, b"\3")]
+    assert list(log.vectors("one")) == [(program(1).id, b"\1")]
+    assert list(log.vectors("other")) == [(program(2).id, b"\0"), (program(3).id, b"\7")]
+
+
+def test_a_program_that_is_not_stored_has_no_vector(log):
+    """Nothing is left that no program belongs to."""
+    with log.transaction():
+        log.put_vector(program(77).id, "one", b"\0")
+    assert list(log.vectors("one")) == []

@@ -11,12 +11,12 @@ from evolve.store.connections import make
 from evolve.types import StoreError
 
 
-def older_log(path: Path) -> None:
-    """A log as the first migration made it, with one step in it, and without search and views."""
+def older_log(path: Path, before: str = "0002_search_and_views") -> None:
+    """A log as the migrations before one made it, with one step in it: by the first alone, without search and views."""
 
     def build(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA application_id = {schema.APPLICATION}")
-        schema.MIGRATIONS.apply(Database(connection), stop_before="0002_search_and_views")
+        schema.MIGRATIONS.apply(Database(connection), stop_before=before)
 
     with Log.create(path.with_name("new.db")) as log:
         store_step(log, 1)
@@ -42,6 +42,16 @@ def test_an_older_log_is_migrated(path: Path) -> None:
         append(log, settled(2))
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT id FROM records").fetchall() == [(1,), (2,)]
+
+
+def test_the_views_of_calls_take_the_place_of_older_ones(path: Path) -> None:
+    """A log that had views gets the columns of today, and the others stay."""
+    older_log(path, before="0004_calls")
+    Log.open(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT purpose, gpu_seconds FROM calls").fetchall() == []
+        assert connection.execute("SELECT purpose, exact FROM costs").fetchall() == []
+        assert connection.execute("SELECT id FROM records").fetchall() == [(1,)]
 
 
 def test_an_older_log_is_not_migrated_by_a_reader(path: Path) -> None:
@@ -80,3 +90,15 @@ def test_a_migration_that_fails_changes_nothing(path: Path) -> None:
         connection.execute("DROP VIEW lineage")
     with Log.open(path) as log:
         assert log.count() == 2
+
+
+def test_an_older_log_has_no_sketches_and_takes_some(path: Path) -> None:
+    """A program that was stored without one gets it later, and keeps it."""
+    older_log(path)
+    with Log.open(path) as log:
+        assert list(log.sketches()) == []
+        with log.transaction():
+            log.put_program(program(1), "another", b"\1" * 128)
+            log.put_program(program(1), "another", b"\2" * 128)
+        assert list(log.sketches()) == [(program(1).id, b"\1" * 128)]
+        assert list(log.signatures()) == [(program(1).id, "signature 1")]

@@ -9,7 +9,7 @@ from store_samples import append, asked, program, replied, settled
 
 from evolve.store import Log
 from evolve.store.views import VIEWS
-from evolve.types import Insertion, Placement, Ruled
+from evolve.types import Call, Insertion, Placement, Replied, Ruled
 
 NEW, IMPROVED = Insertion.NEW, Insertion.IMPROVED
 
@@ -80,16 +80,41 @@ def test_a_quarantined_program_is_no_elite(campaign: Path) -> None:
 
 
 def test_calls_and_costs(campaign: Path) -> None:
-    """One row per call, and their sums per model."""
-    rows = query(campaign, 'SELECT step, "index", model, prompt, prompt_tokens, cost, error FROM calls')
+    """One row per call, and their sums per model and purpose."""
+    rows = query(
+        campaign, 'SELECT step, "index", model, purpose, prompt, prompt_tokens, cost, attempts, error FROM calls'
+    )
+    prompt = '[{"role":"user","name":"task","text":"a"}]'
     assert rows == [
-        (1, 0, "small", '["a","b"]', 100, 0.5, ""),
-        (2, 0, "small", '["a","b"]', 100, 0.25, ""),
-        (3, 0, "large", '["a","b"]', 100, 0.5, "refused"),
+        (1, 0, "small", "propose", prompt, 100, 0.5, 1, ""),
+        (2, 0, "small", "propose", prompt, 100, 0.25, 1, ""),
+        (3, 0, "large", "propose", prompt, 100, 0.5, 1, "refused"),
     ]
-    assert query(campaign, "SELECT model, calls, failed, prompt_tokens, completion_tokens, cost FROM costs") == [
-        ("large", 1, 1, 100, 10, 0.5),
-        ("small", 2, 0, 200, 20, 0.75),
+    sums = "calls, failed, prompt_tokens, completion_tokens, exact, gpu_seconds, cost"
+    assert query(campaign, f"SELECT model, purpose, {sums} FROM costs") == [
+        ("large", "propose", 1, 1, 100, 10, 0, 0.25, 0.5),
+        ("small", "propose", 2, 0, 200, 20, 2, 0.5, 0.75),
+    ]
+
+
+def test_the_texts_of_a_call_are_found_by_their_ids(campaign: Path) -> None:
+    """What the call has of its own: repair, thinking, parameters, and which sample of equal requests it was."""
+    call = Call(
+        "small",
+        purpose="repair",
+        parameters={"temperature": 0.5},
+        request="r",
+        sample=3,
+        reply="x",
+        thinking="y",
+        finish="length",
+        attempts=2,
+    )
+    with Log.open(campaign) as log:
+        append(log, Replied(4, 1, call))
+    columns = "purpose, parameters, prompt, request, sample, reply, thinking, finish, attempts"
+    assert query(campaign, f"SELECT {columns} FROM calls WHERE step = 4") == [
+        ("repair", '{"temperature":0.5}', "[]", "r", 3, "x", "y", "length", 2)
     ]
 
 

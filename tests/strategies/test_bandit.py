@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evolve.stop import Resource
-from evolve.strategies.bandit import FLOOR, WINDOW, Bandit, Ranks
+from evolve.strategies.bandit import FLOOR, WINDOW, ArmKind, Bandit, Ranks
 from evolve.types import (
     REJUDGED,
     Asked,
@@ -114,6 +114,35 @@ def test_a_gain_is_how_often_the_number_of_better_results_is_halved(
     assert ranks.gain((1,), (0.0, child)) == pytest.approx(gain)
 
 
+def test_who_repairs_a_failure_gains_on_the_last_success_among_its_ancestors() -> None:
+    """Failures of failures too, and the best parent where there are several; a failure whose ancestors are not known is worse than everything."""
+    ranks = Ranks()
+    for number, fitness in enumerate([1.0, 2.0, 3.0, 4.0], start=1):
+        ranks.add(number, (0.0, fitness))
+    ranks.inherit(5, (1, 3))
+    ranks.inherit(6, (5,))
+    ranks.inherit(7, (99,))
+    ranks.add(8, (0.0, 4.0))
+    assert ranks.gain((6,), (0.0, 4.0)) == ranks.gain((3,), (0.0, 4.0)) == pytest.approx(math.log2(3))
+    assert ranks.gain((6,), (0.0, 3.0)) == 0.0
+    assert ranks.gain((7,), (0.0, 4.0)) == pytest.approx(math.log2(6))
+
+
+@pytest.mark.parametrize(("repaired", "gains"), [(5.0, False), (6.0, True)])
+def test_an_operator_is_paid_for_a_repair_only_where_it_beats_what_was_there_before(
+    repaired: float, gains: bool
+) -> None:
+    """Record 3 fails; operator b makes a program of it that is as good as record 2, its parent, or better."""
+    events = [
+        settled(1, "", 0, Evaluation.ok(0.0)),
+        settled(2, "a", 1, Evaluation.ok(5.0)),
+        settled(3, "a", 2, Evaluation.failed(Outcome.CRASHED, "")),
+        settled(4, "b", 3, Evaluation.ok(repaired)),
+    ]
+    without = told([*events[:3], settled(4, "b", 3, Evaluation.ok(-1.0))]).shares()["b"]
+    assert (told(events).shares()["b"] > without) is gains
+
+
 def test_the_best_of_several_parents_counts_and_a_failed_one_is_worse_than_everything() -> None:
     ranks = Ranks()
     for number, fitness in enumerate([1.0, 2.0, 3.0, 4.0], start=1):
@@ -204,6 +233,19 @@ def test_gains_being_equal_the_operator_that_uses_fewer_tokens_is_drawn_more_oft
     assert told(events).shares()["b"] == pytest.approx(0.5, abs=0.01)
 
 
+def test_gains_being_equal_the_operator_that_makes_fewer_calls_is_drawn_more_often() -> None:
+    events = in_turn(
+        lambda operator, number: (
+            [
+                *called(number, operator, Call("model")),
+                *([Replied(number, 1, Call("model"))] * 4 if operator == "a" else []),
+            ],
+            Evaluation.ok(float(number)),
+        )
+    )
+    assert told(events, resource="calls").shares()["b"] > 0.6
+
+
 def test_an_operator_without_a_model_costs_less_than_one_with_but_cannot_starve_it() -> None:
     events = in_turn(
         lambda operator, number: (
@@ -252,6 +294,66 @@ def test_a_proposal_that_fails_early_costs_what_it_used() -> None:
         for outcome in (Outcome.SCREENED, Outcome.CRASHED, Outcome.INTERNAL)
     )
     assert crashed < screened < infrastructure < 0.55
+
+
+def test_what_ends_by_nobodys_fault_changes_nothing_not_even_by_its_calls() -> None:
+    _, events = campaign(lambda step: (0.3, 0.1), 100)
+    bandit = told(events, resource="tokens")
+    before = dict(bandit.shares())
+    for event in called(500, "a", Call("model", prompt_tokens=10_000)):
+        bandit.tell(event)
+    bandit.tell(settled(500, "a", 1, Evaluation.failed(Outcome.INTERNAL, "")))
+    assert bandit.shares() == before
+
+
+def test_the_calls_of_a_step_are_shared_by_its_children() -> None:
+    """Of 48 children, those that came four from a call have cost less than those that came one from a call each."""
+
+    def share(count: int) -> float:
+        bandit = told([settled(1, "", 0, Evaluation.ok(0.0))], resource="tokens")
+        for step in range(2, 2 + 48 // count):
+            for event in called(step, "a", Call("model", prompt_tokens=1_000)):
+                bandit.tell(event)
+            for index in range(count):
+                number = 2 + count * (step - 2) + index
+                origin = Origin("proposal", step, index, count, operator="a", parents=(number - 1,))
+                bandit.tell(
+                    Settled(Record(number, origin, ProgramId(str(number)), Evaluation.ok(float(number))), NOWHERE)
+                )
+        for number in range(1_000, 1_048):
+            bandit.tell(settled(number, "b", number - 1, Evaluation.ok(float(number))))
+        return bandit.shares()["a"]
+
+    assert share(4) > share(2) > share(1)
+
+
+def test_a_model_pays_for_its_own_calls_alone() -> None:
+    """What a novelty model takes in the same step is no cost of the model that proposed; of the operator it is."""
+
+    def share(arm_of: ArmKind, checked: int) -> float:
+        bandit = Bandit("ab", "tokens", arm_of=arm_of)
+        bandit.tell(settled(1, "", 0, Evaluation.ok(0.0)))
+        for number in range(2, 60):
+            arm = "ab"[number % 2]
+            origin = Origin("proposal", number, operator=arm, model=arm, parents=(number - 1,))
+            bandit.tell(Asked(number, Propose(Selection(arm, model=arm)), number - 1))
+            bandit.tell(Replied(number, 0, Call(arm, prompt_tokens=100)))
+            if arm == "a":
+                bandit.tell(Replied(number, 1, Call("checker", "novelty", prompt_tokens=checked)))
+            bandit.tell(Settled(Record(number, origin, ProgramId(arm), Evaluation.ok(float(number))), NOWHERE))
+        return bandit.shares()["a"]
+
+    assert share("model", 10_000) == share("model", 1)
+    assert share("operator", 10_000) < share("operator", 1)
+
+
+def test_a_bandit_over_models_takes_no_notice_of_steps_without_one() -> None:
+    bandit = Bandit("ab", arm_of="model")
+    bandit.tell(settled(1, "", 0, Evaluation.ok(0.0)))
+    bandit.tell(settled(2, "a", 1, Evaluation.ok(1.0)))
+    assert bandit.shares() == {"a": 0.5, "b": 0.5}
+    with pytest.raises(ConfigError, match=r"needs a model, got none\. Do: "):
+        Bandit((), arm_of="model")
 
 
 def test_what_says_nothing_about_an_operator_changes_nothing() -> None:

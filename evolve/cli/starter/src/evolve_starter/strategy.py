@@ -24,7 +24,8 @@ class TournamentSettings(BaseModel):
 class Tournament:
     """A few programs are drawn evenly, and the best of them is the parent; the operator is drawn evenly, too.
 
-    `operators` names those of the campaign. Not all of them may be used at any time: `view.operators` tells which may be now."""
+    `operators` names those of the campaign. Not all of them may be used at any time: `view.operators` tells which may be now,
+    and `view.traits` what they want: one that takes two parents, or a program that failed, is left out here."""
 
     def __init__(self, settings: Mapping[str, Any], operators: Sequence[str]) -> None:
         self._size = TournamentSettings(**settings).size
@@ -38,7 +39,8 @@ class Tournament:
             return Wait()
         drawn = [entrants[int(number)] for number in rng.integers(len(entrants), size=self._size)]
         _, parent, _ = max(drawn)
-        operator = view.operators[int(rng.integers(len(view.operators)))]
+        operators = [name for name in view.operators if view.traits(name).takes_one_elite]
+        operator = operators[int(rng.integers(len(operators)))]
         return Propose(Selection(operator, parents=(parent,)))
 
     def tell(self, event: Event) -> None:

@@ -1,0 +1,44 @@
+"""Which of several models is asked next: by fixed weights, or by the bandit whose arms are the models.
+
+Invariant: the state is a fold over the events that it is told, so that a replay rebuilds it; a proposal that came to nothing counts."""
+
+from collections.abc import Sequence
+
+from numpy.random import Generator
+
+from evolve.config import ModelsSection
+from evolve.strategies.bandit import Bandit
+from evolve.types import Event
+
+
+class Ensemble:
+    """The models of a campaign that propose. Main thread; only `tell` changes its state."""
+
+    def __init__(self, settings: ModelsSection) -> None:
+        names = settings.proposing
+        self._weights = {member.name: member.weight for member in settings.members if member.name in names}
+        learns = settings.choice == "bandit" and len(names) > 1
+        self._bandit = Bandit(names, settings.resource, settings.floor, arm_of="model") if learns else None
+
+    def choose(self, rng: Generator, among: Sequence[str]) -> str:
+        """One of these models, of which there is at least one."""
+        shares = self.shares(among)
+        left = rng.random()
+        for name, share in shares.items():
+            left -= share
+            if left < 0:
+                return name
+        return next(reversed(shares))
+
+    def shares(self, among: Sequence[str] | None = None) -> dict[str, float]:
+        """The probability of each model, of these or of all; they sum to 1."""
+        if self._bandit is not None:
+            return self._bandit.shares(among)
+        weights = {name: weight for name, weight in self._weights.items() if among is None or name in among}
+        total = sum(weights.values())
+        return {name: weight / total for name, weight in weights.items()}
+
+    def tell(self, event: Event) -> None:
+        """Folds one event."""
+        if self._bandit is not None:
+            self._bandit.tell(event)

@@ -1,0 +1,110 @@
+"""Whether settings, a task and the loaded plugins fit together, and what follows from them: the budget, the operators, the archive's rules.
+
+Invariant: nothing is made here; whatever does not fit is one `ConfigError`, found before there is a log."""
+
+import time
+from collections.abc import Sequence
+
+from evolve import novelty
+from evolve.archive import Archive, ArchiveSettings
+from evolve.campaign.spending import check_priced, check_spendable
+from evolve.campaign.state import REFLECTION
+from evolve.config import Settings
+from evolve.plugins import Plugins
+from evolve.stop import Budget, budget_from, exact, tightest
+from evolve.types import Axis, ConfigError, Progress, Task
+from evolve.types.suggest import did_you_mean
+
+
+def budget_of(settings: Settings, task: Task, now: float | None = None) -> Budget:
+    """The budget that the settings spell, as it was decided at `now` (without it, at this moment); raises `ConfigError`."""
+    return budget_from(settings.budget, time.time() if now is None else now, task.fitness)
+
+
+def dated(settings: Settings, now: float) -> Settings:
+    """The settings with a date for each time of the day in the budget, so that it means the same at every later run."""
+    return settings.model_copy(update={"budget": tuple(exact(text, now) for text in settings.budget)})
+
+
+def with_resource(settings: Settings, task: Task, plugins: Plugins) -> Settings:
+    """The settings with the resource of the tightest budget, for a strategy that wants to know it, and for the choice of models. It is fixed for the campaign's
+    whole life, so that every replay decides alike."""
+    resource = "programs" if settings.deterministic else tightest(budget_of(settings, task), Progress())
+    strategy, models = settings.strategy, settings.models
+    if "resource" not in strategy.settings and plugins.strategy_accepts(strategy.name, "resource"):
+        strategy = strategy.model_copy(update={"settings": {**strategy.settings, "resource": resource}})
+    if models.members and "resource" not in models.model_fields_set:
+        models = models.model_copy(update={"resource": resource})
+    return settings.model_copy(update={"strategy": strategy, "models": models})
+
+
+def operators_of(settings: Settings, plugins: Plugins) -> tuple[str, ...]:
+    """The operators that propose in a campaign with these settings; raises `ConfigError`."""
+    models = bool(settings.models.proposing)
+    return plugins.operators_of(settings.strategy.name, settings.operators.names, models=models)
+
+
+def scheduled(settings: Settings) -> tuple[str, ...]:
+    """The operators that the engine asks by itself; raises `ConfigError` where there is no model for them."""
+    if not settings.lessons.every:
+        return ()
+    if not settings.models.members:
+        raise ConfigError(
+            f"lessons are written by a model, and this campaign has none, got lessons.every = {settings.lessons.every}. "
+            "Do: name a model, such as --model gpt-5-mini, or leave lessons.every out"
+        )
+    return (REFLECTION,)
+
+
+def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
+    """Raises what a campaign with these settings would raise when it is opened; makes nothing."""
+    budget = budget_of(settings, task)
+    check_priced(budget, settings.models.members, plugins.model_kind)
+    check_spendable(budget, settings.models.members)
+    names = operators_of(settings, plugins)
+    if not names:
+        raise ConfigError(
+            "there is no operator to propose with. Do: name one, --set operators.names='[\"tune_literals\"]'"
+        )
+    for name in settings.operators.settings:
+        if name not in (*names, *scheduled(settings)):
+            raise ConfigError(
+                f"there are settings for operator {name!r}, which this campaign does not use.{did_you_mean(name, names)} "
+                "Do: correct the name, or add it to operators.names"
+            )
+    for name in (*names, *scheduled(settings)):
+        plugins.operator(name, settings.operators.settings.get(name, {}))
+    plugins.strategy(settings.strategy.name, settings.strategy.settings, names)
+    archive_of(task, settings)
+
+
+def axes_of(task: Task, settings: Settings) -> Sequence[Axis]:
+    """The axes of the settings, else the task's, else the default ones: size, and distance to the seed."""
+    chosen = tuple(Axis(**axis.model_dump()) for axis in settings.archive.axes)
+    return chosen or task.axes or novelty.DEFAULT_AXES
+
+
+def archive_of(task: Task, settings: Settings) -> Archive:
+    """An empty archive with the rules of the settings, for a version of the task."""
+    section, axes = settings.archive, axes_of(task, settings)
+    capacity = section.capacity or (4 if axes is novelty.DEFAULT_AXES else 1)
+    rules = ArchiveSettings(
+        islands=section.islands,
+        capacity=capacity,
+        migrate_every=section.migrate_every,
+        migrants=section.migrants,
+        reset_every=section.reset_every,
+        z=settings.confirm.z,
+        sigmas=settings.confirm.sigmas,
+        cells=section.cells,
+        centroids=section.centroids,
+    )
+    bound = None if task.bound is None else task.fitness.inside(task.bound)
+    return Archive(
+        axes,
+        rules,
+        deterministic=task.deterministic,
+        certifies=task.promotion == "certificate",
+        bound=bound,
+        objectives=task.objectives,
+    )

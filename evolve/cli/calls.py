@@ -1,0 +1,290 @@
+"""`evolve model calls`: what a campaign has asked its models, what they answered, and what it took; and the same as a cassette.
+
+Invariant: all of it is read from the log, which is opened for reading only."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evolve.campaign import existing_path, workspace
+from evolve.cli import wording
+from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, one_line, quoted, table
+from evolve.cli.say import say
+from evolve.models.tape import Answer, Tape, question
+from evolve.store import Log
+from evolve.types import Call, ConfigError, Message, Prompt, Replied, Section, TextId, Usage
+
+SHOWN = 20
+_ERROR = 100
+"""Characters of an error in the list."""
+_WHOLE = 1 << 24
+"""Characters of a prompt's section, or of a reply, that are shown."""
+_NOT_ASKED = ("check", "embed")
+"""Purposes of calls that complete no prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallLine:
+    """A call without its texts. `index` -1: it was given up. Where nobody counted the tokens, `exact` is false."""
+
+    step: int
+    index: int
+    purpose: str
+    model: str
+    revision: str
+    request: str
+    sample: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    exact: bool
+    cost: float
+    seconds: float
+    attempts: int
+    finish: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A section of a prompt."""
+
+    role: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class WholeCall:
+    """A call with its texts."""
+
+    call: CallLine
+    parameters: Mapping[str, Any]
+    prompt: tuple[Said, ...]
+    thinking: str
+    reply: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written to a cassette: `answers` are new in it, `known` were there."""
+
+    cassette: str
+    answers: int
+    known: int
+
+
+@click.command("calls")
+@click.argument("name", required=False)
+@click.option(
+    "--step", type=int, metavar="N", help="The calls of one step, with all sections of their prompts and the replies."
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    default=SHOWN,
+    show_default=True,
+    help="How many, the last ones; 0 means all.",
+)
+@click.option(
+    "--cassette",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the answers to a cassette.",
+)
+@json_option
+@debug_option
+def list_calls(name: str | None, step: int | None, limit: int, cassette: Path | None, as_json: bool) -> None:
+    """List the calls of campaign NAME, the newest last."""
+    with Log.open(existing_path(workspace(), name), readonly=True) as log:
+        if cassette is not None:
+            _export(log, cassette, as_json=as_json)
+        elif step is not None:
+            _show(log, step, as_json=as_json)
+        else:
+            _list(log, limit, as_json=as_json)
+
+
+def _replies(log: Log) -> Iterator[Replied]:
+    for stamped in log.events(only=Replied):
+        assert isinstance(stamped.event, Replied), "only such events were asked for"
+        yield stamped.event
+
+
+def _line(replied: Replied) -> CallLine:
+    call = replied.call
+    return CallLine(
+        replied.step,
+        replied.index,
+        call.purpose,
+        call.model,
+        call.revision,
+        call.request,
+        call.sample,
+        call.prompt_tokens,
+        call.completion_tokens,
+        call.cached_tokens,
+        call.exact,
+        call.cost,
+        call.seconds,
+        call.attempts,
+        call.finish,
+        call.error,
+    )
+
+
+def _list(log: Log, limit: int, *, as_json: bool) -> None:
+    lines = [_line(replied) for replied in deque(_replies(log), limit or None)]
+    if as_json:
+        emit_all(lines)
+    elif not lines:
+        say(f"campaign {log.path.stem} has called no model")
+    else:
+        say(table(("step", "call", "purpose", "model", "tokens", "cost", "took", "ended"), map(_row, lines)))
+
+
+def _row(line: CallLine) -> tuple[str, ...]:
+    return (
+        str(line.step),
+        "given up" if line.index < 0 else str(line.index),
+        line.purpose,
+        line.model,
+        _tokens(line),
+        f"{line.cost:.4g}" if line.cost else "-",
+        wording.seconds(line.seconds),
+        f"error: {one_line(line.error)[:_ERROR]}" if line.error else line.finish or "-",
+    )
+
+
+def _tokens(line: CallLine) -> str:
+    """Those of the prompt and of the answer; `~`: they are estimated."""
+    return f"{'' if line.exact else '~'}{line.prompt_tokens:,} + {line.completion_tokens:,}"
+
+
+def _show(log: Log, step: int, *, as_json: bool) -> None:
+    found = [replied for replied in _replies(log) if replied.step == step]
+    if not found:
+        raise ConfigError(
+            f"step {step} of campaign {log.path.stem!r} has called no model. Do: `evolve model calls {log.path.stem} --limit 0` shows which have"
+        )
+    for number, replied in enumerate(found):
+        whole = _whole(log, replied)
+        if as_json:
+            emit(whole)
+        else:
+            say(f"{'' if number == 0 else chr(10)}{_told(whole)}")
+
+
+def _whole(log: Log, replied: Replied) -> WholeCall:
+    call = replied.call
+    prompt = tuple(Said(part.role, part.name, log.text(TextId(part.text))) for part in call.prompt)
+    return WholeCall(_line(replied), dict(call.parameters), prompt, _text(log, call.thinking), _text(log, call.reply))
+
+
+def _text(log: Log, name: str) -> str:
+    return log.text(TextId(name)) if name else ""
+
+
+def _told(whole: WholeCall) -> str:
+    line = whole.call
+    rows = [
+        (
+            "step",
+            f"{line.step}, {'a call that was given up' if line.index < 0 else f'call {line.index}'}, to {line.purpose}",
+        ),
+        ("model", f"{line.model} {line.revision}".strip()),
+        ("request", f"{line.request}, sample {line.sample}"),
+        ("parameters", " ".join(f"{key}={value}" for key, value in whole.parameters.items())),
+        ("tokens", _tokens(line)),
+        ("cost", f"{line.cost:.4g}" if line.cost else ""),
+        ("took", f"{wording.seconds(line.seconds)}, {line.attempts} attempt{'' if line.attempts == 1 else 's'}"),
+        ("ended", line.finish),
+        ("error", quoted(line.error) if line.error else ""),
+    ]
+    parts = [facts((label, text) for label, text in rows if text)]
+    parts += [_block(f"{said.role}: {said.name}", said.text) for said in whole.prompt]
+    parts += [_block("thinking", whole.thinking)] if whole.thinking else []
+    parts += [] if line.error else [_block("reply", whole.reply)]
+    return "\n\n".join(parts)
+
+
+def _block(head: str, text: str) -> str:
+    return f"--- {one_line(head)} ({len(text):,} characters)\n{quoted(text, _WHOLE)}"
+
+
+def _export(log: Log, path: Path, *, as_json: bool) -> None:
+    answers = list(answers_of(log))
+    if not answers:
+        raise ConfigError(
+            f"campaign {log.path.stem!r} has called no model, so there is nothing to record. Do: name another one"
+        )
+    tape = Tape(path)
+    if path.exists():
+        tape.read()
+    known = sum(answer.key in tape.answers for answer in answers)
+    try:
+        tape.add(answers)
+    except OSError as error:
+        raise ConfigError(
+            f"the cassette cannot be written to {str(path)!r}: {error.strerror}. Do: name another place"
+        ) from error
+    exported = Exported(str(path), len(answers) - known, known)
+    if as_json:
+        emit(exported)
+    else:
+        say(_exported(log, exported))
+
+
+def _exported(log: Log, exported: Exported) -> str:
+    there = f", and {exported.known:,} were there" if exported.known else ""
+    names = dict.fromkeys(replied.call.model for replied in _replies(log))
+    models = " ".join(f"--model {name}=cassette:{exported.cassette}" for name in names)
+    return (
+        f"{exported.answers:,} answers were written to {exported.cassette}{there}; to replay them:\n"
+        f"evolve campaign export-config {log.path.stem} search.toml\nevolve run -c search.toml {models}"
+    )
+
+
+def answers_of(log: Log) -> Iterator[Answer]:
+    """The answers of a campaign as a cassette has them. A call that was given up when a run ended is left out, and the samples of its prompt are
+    counted as if it had never been made: a run that nobody stops asks for them so."""
+    asked = [replied for replied in _replies(log) if replied.call.prompt and replied.call.purpose not in _NOT_ASKED]
+    given_up: dict[str, list[int]] = {}
+    for replied in asked:
+        if replied.index < 0:
+            given_up.setdefault(replied.call.request, []).append(replied.call.sample)
+    for replied in asked:
+        call = replied.call
+        if replied.index >= 0:
+            yield _answer(
+                log, call, call.sample - sum(sample < call.sample for sample in given_up.get(call.request, ()))
+            )
+
+
+def _answer(log: Log, call: Call, sample: int) -> Answer:
+    usage = Usage(call.prompt_tokens, call.completion_tokens, call.cached_tokens, call.exact)
+    return replace(
+        question(_prompt(log, call), sample),
+        request=call.request,
+        reply=_text(log, call.reply),
+        thinking=_text(log, call.thinking),
+        finish=call.finish,
+        usage=usage,
+        revision=call.revision,
+        error=call.error,
+    )
+
+
+def _prompt(log: Log, call: Call) -> Prompt:
+    """The prompt of a call: what one role says in a row is one message."""
+    messages = tuple(
+        Message(role, tuple(Section(part.name, log.text(TextId(part.text))) for part in parts))
+        for role, parts in groupby(call.prompt, key=lambda part: part.role)
+    )
+    given = call.parameters
+    return Prompt(messages, given.get("temperature"), given.get("effort", ""), given.get("max_tokens", 0))

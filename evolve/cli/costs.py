@@ -1,0 +1,78 @@
+"""How costs are said to a person: calls, tokens, money, and the time of one's own GPUs.
+
+Invariant: pure; what a campaign has not spent is not mentioned."""
+
+from collections.abc import Sequence
+
+from evolve.report import CostLine, Costs, Improvements, ModelYield
+from evolve.stop import duration, spelled
+from evolve.types import Fitness, Progress
+
+
+def spent(progress: Progress) -> str:
+    """`214 calls, 512,300 tokens, 1.23 usd`."""
+    parts = [spelled("calls", progress.calls), spelled("tokens", progress.tokens)]
+    return ", ".join([*parts, *_paid(progress.money, progress.gpu_seconds)])
+
+
+def _paid(money: float, gpu_seconds: float) -> list[str]:
+    parts = [spelled("money", money)] if money else []
+    return [*parts, spelled("gpu_seconds", gpu_seconds)] if gpu_seconds else parts
+
+
+def line(cost: CostLine, name: str = "") -> str:
+    """`diff: 120 calls (3 failed), 301,000 tokens in (250,000 cached), 61,000 out, 0.84 usd, 25 min 3 s, 95% exact`."""
+    failed = f" ({cost.failed:,} failed)" if cost.failed else ""
+    cached = f" ({cost.cached_tokens:,} cached)" if cost.cached_tokens else ""
+    parts = [
+        f"{spelled('calls', cost.calls)}{failed}",
+        f"{spelled('tokens', cost.prompt_tokens)} in{cached}",
+        f"{cost.completion_tokens:,} out",
+        *_paid(cost.money, cost.gpu_seconds),
+        duration(cost.seconds),
+        f"{cost.exact:.0%} exact",
+    ]
+    told = name or cost.name
+    return ": ".join([*([told] if told else []), ", ".join(parts)])
+
+
+def facts_of(costs: Costs, fitness: Fitness) -> list[tuple[str, str]]:
+    """Labels and texts about all calls of a campaign."""
+    rows = [
+        ("calls", _lines(costs.purposes, "")),
+        ("cost by model", _lines(costs.models, "")),
+        ("cost by operator", _lines(costs.operators, "before any step")),
+    ]
+    if costs.lineage is not None:
+        what = (
+            line(costs.lineage, "the steps from the seed to the best")
+            if costs.lineage.calls
+            else "the best took no call"
+        )
+        rows.append(("cost of the best", what))
+    return [*rows, ("improvements", improvements(costs.improvements, fitness))]
+
+
+def _lines(costs: Sequence[CostLine], unnamed: str) -> str:
+    return "\n".join(line(cost, cost.name or unnamed) for cost in costs)
+
+
+def improvements(found: Improvements, fitness: Fitness) -> str:
+    """What all calls have cost for each time that a model's program was the best so far."""
+    if found.tokens is None or found.money is None:
+        return "no model's program was the best so far"
+    times = "once" if found.count == 1 else f"{found.count:,} times"
+    each = ", ".join([spelled("tokens", round(found.tokens)), *_paid(found.money, 0.0)])
+    gained = f", {found.gained:.4g} of {fitness.name} in all" if found.gained else ""
+    return f"a model's program was the best so far {times}{gained}; all calls cost {each} for each"
+
+
+def model_yields(lines: Sequence[ModelYield]) -> str:
+    """One line per model, as for operators."""
+    return "\n".join(map(_model_yield, lines))
+
+
+def _model_yield(found: ModelYield) -> str:
+    screened = found.proposals - found.judged
+    tail = f", {screened:,} screened" if screened else ""
+    return f"{found.model}: {found.judged:,} judged, {found.share:.0%} better than their parents{tail}"

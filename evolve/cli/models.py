@@ -1,0 +1,103 @@
+"""How a model is named on the command line: `[NAME=][KIND:]ARGUMENT[@URL]`.
+
+Invariant: `a` and `openai:a` are the same model; only a registered kind is one, so that `llama3:8b` is a model's name. A path is stored as an absolute
+one, so that a campaign finds it from every folder."""
+
+import difflib
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from evolve.config import ModelSection
+from evolve.hookspecs import ModelEntry
+from evolve.plugins import Plugins
+from evolve.types import ConfigError
+
+SERVER = "openai"
+"""The kind of a model that names none."""
+ADDRESSES = ("base_url", "url")
+"""The settings that `@URL` fills, whichever a kind has."""
+MODEL = "model"
+"""The setting that names a model among others: what it says is the member's name, too."""
+_NAMED = re.compile(r"([A-Za-z0-9][\w.-]*)=(.*)", re.DOTALL)
+_AT = re.compile(r"(.*)@(https?://\S*)", re.DOTALL)
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://")
+_LONGEST = 80
+_EXAMPLES = (
+    "Do: write NAME, NAME@URL, or KIND:ARGUMENT, such as gpt-5-mini, qwen3@http://127.0.0.1:8000/v1 or mailbox:DIR"
+)
+
+
+def members(specs: Sequence[str], plugins: Plugins) -> tuple[ModelSection, ...]:
+    """The models of several `--model`s. Those that nobody named have names of their own; raises `ConfigError`, also for a name given twice."""
+    found: list[ModelSection] = []
+    for spec in specs:
+        section = member(spec, plugins)
+        taken = {other.name for other in found}
+        if section.name in taken:
+            if _NAMED.fullmatch(spec):
+                raise ConfigError(
+                    f"two models are called {section.name!r}, got --model {spec}. Do: give one another NAME="
+                )
+            section = section.model_copy(update={"name": _free(section.name, taken)})
+        found.append(section)
+    return tuple(found)
+
+
+def member(spec: str, plugins: Plugins) -> ModelSection:
+    """A member of `models.members`, as far as its kind and one argument say it; raises `ConfigError`."""
+    named = _NAMED.fullmatch(spec.strip())
+    name, rest = (named[1], named[2].strip()) if named else ("", spec.strip())
+    kind, argument = _parted(rest, plugins)
+    entry = plugins.model_kind(kind)
+    argument, address = _addressed(argument, entry)
+    if not argument or _URL.match(argument):
+        what = f"a server's address {argument!r} without a model's name" if argument else "no model"
+        raise ConfigError(f"--model {spec!r} names {what}. {_EXAMPLES}")
+    if not entry.argument:
+        raise ConfigError(
+            f"the kind of model {kind!r} takes no argument, got {argument!r}. Do: name it in a campaign file"
+        )
+    settings = {entry.argument: _absolute(argument) if _is_path(entry) else argument, **address}
+    called = name or (argument if entry.argument == MODEL else kind)
+    return ModelSection(name=called[:_LONGEST], kind=kind, settings=settings, concurrency=entry.concurrency)
+
+
+def kind_note(section: ModelSection, plugins: Plugins) -> str:
+    """` Did you mean 'mailbox:'?` for a model of a server whose name begins nearly as a kind does, for an error about it."""
+    prefix, colon, _ = str(section.settings.get(MODEL, "")).partition(":")
+    near = difflib.get_close_matches(prefix, plugins.models, n=1, cutoff=0.7) if colon else []
+    return f" Did you mean '{near[0]}:'?" if near and section.kind == SERVER else ""
+
+
+def _parted(text: str, plugins: Plugins) -> tuple[str, str]:
+    prefix, colon, rest = text.partition(":")
+    return (prefix, rest.strip()) if colon and prefix in plugins.models else (SERVER, text)
+
+
+def _addressed(argument: str, entry: ModelEntry) -> tuple[str, dict[str, str]]:
+    """The argument and the address behind it; a kind without addresses has an argument alone."""
+    fields = {} if entry.settings is None else entry.settings.model_fields
+    setting = next((name for name in ADDRESSES if name in fields), None)
+    found = _AT.fullmatch(argument)
+    if setting is None or found is None:
+        return argument, {}
+    return found[1].strip(), {setting: found[2]}
+
+
+def _is_path(entry: ModelEntry) -> bool:
+    field: Any = None if entry.settings is None else entry.settings.model_fields.get(entry.argument)
+    return field is not None and field.annotation is Path
+
+
+def _absolute(path: str) -> str:
+    return os.path.abspath(Path(path).expanduser())  # noqa: PTH100  # without following links
+
+
+def _free(name: str, taken: set[str]) -> str:
+    number = 2
+    while f"{name}-{number}" in taken:
+        number += 1
+    return f"{name}-{number}"

@@ -1,0 +1,225 @@
+"""A model as one step's operator has it: what the log has answered comes first, and only then is the model asked.
+
+Invariant: the calls of a step are numbered in the order in which its operator makes them, so that a step that runs again gets the same
+answers under the same numbers."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from evolve.loop.members import Member
+from evolve.models.cost import Cost
+from evolve.types import (
+    Call,
+    Message,
+    ModelError,
+    ModelGone,
+    Part,
+    Prompt,
+    Replied,
+    Reply,
+    Section,
+    TextId,
+    Unaffordable,
+    Usage,
+    text_id,
+)
+
+ABANDONED = -1
+"""The index of a call that answers nothing when its step runs again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A model has answered, or failed to: the event, and the texts that it names."""
+
+    event: Replied
+    texts: Mapping[TextId, str]
+
+
+@dataclass(slots=True)
+class Counter:
+    """The calls of one step, in their order: `known` are those that the log has."""
+
+    step: int
+    known: Mapping[int, Call]
+    index: int = 0
+
+    def answered(self) -> Call | None:
+        """The next call, if the log has it."""
+        call = self.known.get(self.index)
+        self.index += call is not None
+        return call
+
+    def take(self) -> int:
+        """The index of the next call."""
+        self.index += 1
+        return self.index - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One request to a model: who is asked, what for, by which step, and the numbers of the samples that are wanted."""
+
+    member: Member
+    purpose: str
+    counter: Counter
+    prompt: Prompt
+    samples: Sequence[int] = (0,)
+
+    def answered(self, sample: int, reply: Reply, cost: Cost) -> Answered:
+        """The event of one answer."""
+        call = replace(
+            self._call(reply.usage, cost),
+            sample=sample,
+            revision=reply.revision,
+            reply=text_id(reply.text),
+            thinking=text_id(reply.thinking) if reply.thinking else "",
+            finish=reply.finish,
+            seconds=reply.seconds,
+            attempts=reply.attempts,
+        )
+        return self._told(self.counter.take(), call, [text for text in (reply.text, reply.thinking) if text])
+
+    def failed(self, error: ModelError, cost: Cost, *, given_up: bool) -> Answered:
+        """The event of a call that failed; one that was given up answers nothing later."""
+        call = replace(self._call(error.usage, cost), sample=self.samples[0], attempts=error.attempts, error=str(error))
+        return self._told(ABANDONED if given_up else self.counter.take(), call, [])
+
+    def _call(self, usage: Usage, cost: Cost) -> Call:
+        prompt = self.prompt
+        return Call(
+            model=self.member.name,
+            purpose=self.purpose,
+            parameters=_parameters(prompt),
+            prompt=tuple(_parts(prompt)),
+            request=prompt.request,
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            cached_tokens=usage.cached_tokens,
+            gpu_seconds=cost.gpu_seconds,
+            cost=cost.money,
+            exact=usage.exact,
+        )
+
+    def _told(self, index: int, call: Call, texts: Sequence[str]) -> Answered:
+        sections = [section.text for message in self.prompt.messages for section in message.sections]
+        return Answered(Replied(self.counter.step, index, call), {text_id(text): text for text in (*sections, *texts)})
+
+
+def _parts(prompt: Prompt) -> Sequence[Part]:
+    return [
+        Part(message.role, section.name, text_id(section.text))
+        for message in prompt.messages
+        for section in message.sections
+    ]
+
+
+def _parameters(prompt: Prompt) -> dict[str, Any]:
+    told = {"temperature": prompt.temperature, "effort": prompt.effort, "max_tokens": prompt.max_tokens}
+    return {name: value for name, value in told.items() if value not in (None, "", 0)}
+
+
+class Counting(Protocol):
+    """What pays for orders and carries them out; see `Desk`."""
+
+    def completed(self, order: Order) -> Sequence[Reply]:
+        """At least one answer, at most one for each sample that is wanted; paid, and told to the log. Raises `ModelError`."""
+
+    def embedded(self, order: Order, text: str) -> str:
+        """The vector of a text, as JSON; paid, and told to the log. Raises `ModelError`."""
+
+    def numbers(self, request: str, samples: int) -> Sequence[int]:
+        """The numbers of the next samples of a prompt."""
+
+    def text(self, name: str) -> str:
+        """A text of the log."""
+
+
+class StepCaller:
+    """A model for one step and one purpose; implements `protocols.Caller`."""
+
+    def __init__(self, desk: Counting, member: Member, purpose: str, counter: Counter) -> None:
+        self._desk = desk
+        self._member = member
+        self._purpose = purpose
+        self._counter = counter
+
+    @property
+    def name(self) -> str:
+        """What the campaign calls it."""
+        return self._member.name
+
+    @property
+    def context_tokens(self) -> int:
+        """How long prompt and answer may be together."""
+        return self._member.section.context_tokens
+
+    @property
+    def max_tokens(self) -> int:
+        """How long an answer may be."""
+        return self._member.section.max_tokens
+
+    def complete(self, prompt: Prompt, samples: int = 1) -> Sequence[Reply]:
+        """So many answers to one prompt; fewer where a call failed. Raises `ModelError` where there was none at all."""
+        prompt = replace(prompt, max_tokens=min(prompt.max_tokens or self.max_tokens, self.max_tokens))
+        answers, failure = self._known(samples)
+        while len(answers) < samples and failure is None:
+            numbers = self._desk.numbers(prompt.request, samples - len(answers))
+            try:
+                answers.extend(self._desk.completed(self._order(prompt, numbers)))
+            except (ModelGone, Unaffordable):
+                raise
+            except ModelError as error:
+                failure = error
+        if failure is not None and not answers:
+            raise failure
+        return answers
+
+    def embed(self, text: str) -> Sequence[float]:
+        """The text's vector, of length 1. Raises `ModelError`."""
+        found, failure = self._known(1)
+        if failure is not None:
+            raise failure
+        if found:
+            return vector_of(found[0].text)
+        prompt = Prompt((Message("user", (Section("text", text),)),))
+        return vector_of(self._desk.embedded(self._order(prompt, (0,)), text))
+
+    def _order(self, prompt: Prompt, samples: Sequence[int]) -> Order:
+        return Order(self._member, self._purpose, self._counter, prompt, samples)
+
+    def _known(self, samples: int) -> tuple[list[Reply], ModelError | None]:
+        """What the log has answered, until a call that failed."""
+        answers: list[Reply] = []
+        while len(answers) < samples:
+            call = self._counter.answered()
+            if call is None:
+                break
+            if call.error:
+                return answers, ModelError(call.error)
+            answers.append(self._reply(call))
+        return answers, None
+
+    def _reply(self, call: Call) -> Reply:
+        usage = Usage(call.prompt_tokens, call.completion_tokens, call.cached_tokens, call.exact)
+        thinking = self._desk.text(call.thinking) if call.thinking else ""
+        return Reply(
+            self._desk.text(call.reply), thinking, call.finish, usage, call.revision, call.seconds, call.attempts
+        )
+
+
+def as_json(vector: Sequence[float]) -> str:
+    """A vector as a text of the log: scaled to length 1, with as many digits as single precision has. Raises `ModelError` for none."""
+    length = math.sqrt(sum(value * value for value in vector))
+    if not (0 < length < math.inf):
+        raise ModelError("an embedding is a vector of finite numbers that are not all 0. Do: use another model for it")
+    return json.dumps([float(f"{value / length:.8g}") for value in vector])
+
+
+def vector_of(text: str) -> Sequence[float]:
+    """The vector that `as_json` wrote."""
+    found: list[float] = json.loads(text)
+    return found

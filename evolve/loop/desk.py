@@ -1,0 +1,195 @@
+"""Where operators call models: each call is paid for in advance, carried out, and told to the log.
+
+Invariant: what was answered is put into the inbox before its step's proposal is, so that no record is in the log without the calls
+that it came from; while a call is in flight its thread lets others compute."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+from evolve.campaign import Campaign
+from evolve.campaign.spending import prices_of
+from evolve.loop.calling import ABANDONED, Answered, Counter, Order, StepCaller, as_json
+from evolve.loop.members import Member, Members, said_of
+from evolve.models.cost import Cost, total
+from evolve.models.ledger import Ledger
+from evolve.plugins import guarded
+from evolve.protocols import Caller, Embedder, no_model
+from evolve.types import (
+    Asked,
+    Call,
+    ConfigError,
+    ModelError,
+    ModelGone,
+    Propose,
+    Replied,
+    Reply,
+    TextId,
+    Unaffordable,
+)
+
+_LOOK = 0.5
+"""Seconds between two looks whether a thread that waits for its turn should give up."""
+
+
+class Desk:
+    """The models of one run as operators reach them. `tell` takes what was answered, on any thread; `cancelled` ends what waits."""
+
+    def __init__(
+        self, campaign: Campaign, members: Members, tell: Callable[[Answered], None], cancelled: threading.Event
+    ) -> None:
+        self._state = campaign.state
+        self._members = members
+        self._tell = tell
+        self._cancelled = cancelled
+        self._ledger = Ledger(campaign.budget, campaign.state.progress)
+        self._prices = {member.name: prices_of(member.section) for member in members}
+        self._samples: dict[str, int] = {}
+        self._numbering = threading.Lock()
+        self._computing = threading.Lock()
+
+    def introduced(self) -> Sequence[Replied]:
+        """What the checks of the models have used, for the log. Main thread, before anything is asked."""
+        told: list[Replied] = []
+        for member in self._members:
+            usage, name = member.checked, member.name
+            if usage.prompt_tokens:
+                cost = self._prices[name].cost(usage, 0.0)
+                self._ledger.settle(self._ledger.reserve(Cost(), self._cancelled), cost)
+                call = Call(
+                    name,
+                    "check",
+                    prompt_tokens=usage.prompt_tokens,
+                    completion_tokens=usage.completion_tokens,
+                    cached_tokens=usage.cached_tokens,
+                    cost=cost.money,
+                    exact=usage.exact,
+                )
+                told.append(Replied(0, ABANDONED, call))
+        return told
+
+    @contextmanager
+    def computing(self) -> Iterator[None]:
+        """One proposal thread at a time computes: more of them would only keep the main thread waiting."""
+        with self._computing:
+            yield
+
+    @contextmanager
+    def _away(self) -> Iterator[None]:
+        self._computing.release()
+        try:
+            yield
+        finally:
+            self._computing.acquire()
+
+    def callers(self, asked: Asked) -> Callable[[str], Caller]:
+        """What a step's operator calls models by, for a purpose."""
+        assert isinstance(asked.action, Propose), "only a proposal calls models"
+        step = self._state.steps.get(asked.step)
+        counter = Counter(asked.step, {} if step is None else dict(step.replies))
+        return partial(self._caller, counter, asked.action.selection.model)
+
+    def _caller(self, counter: Counter, proposer: str, purpose: str) -> Caller:
+        member = self._members.named_for(purpose)
+        if member is None:
+            if not proposer:
+                return no_model(purpose)
+            if proposer not in self._members:
+                raise ModelError(
+                    f"model {proposer!r} is no model of this campaign any more. Do: nothing; others propose"
+                )
+            member = self._members[proposer]
+        return StepCaller(self, member, purpose, counter)
+
+    def text(self, name: str) -> str:
+        """A text of the log."""
+        return self._state.reader.text(TextId(name))
+
+    def numbers(self, request: str, samples: int) -> Sequence[int]:
+        """The numbers of the next samples of a prompt: they count its calls in the whole campaign."""
+        with self._numbering:
+            first = self._samples.get(request, self._state.samples.get(request, 0))
+            self._samples[request] = first + samples
+        return range(first, first + samples)
+
+    def completed(self, order: Order) -> Sequence[Reply]:
+        """At least one answer, at most one for each sample that is wanted; paid, and told to the log. Raises `ModelError`."""
+        complete = order.member.model.complete
+
+        def ask(deadline: float) -> Sequence[Reply]:
+            return complete(order.prompt, samples=order.samples, deadline=deadline, cancelled=self._cancelled)
+
+        return self._carried_out(order, ask)
+
+    def embedded(self, order: Order, text: str) -> str:
+        """The vector of a text, as JSON; paid, and told to the log. Raises `ModelError`."""
+        model = order.member.model
+        if not isinstance(order.member.bare, Embedder) or not isinstance(model, Embedder):
+            raise ConfigError(
+                f"model {order.member.name!r} turns no texts into vectors. Do: name one that does in models.purposes.embed"
+            )
+
+        def ask(deadline: float) -> Sequence[Reply]:
+            began = time.monotonic()
+            vector, usage = model.embed(text, deadline=deadline, cancelled=self._cancelled)
+            return [Reply(as_json(vector), usage=usage, seconds=time.monotonic() - began)]
+
+        return self._carried_out(order, ask)[0].text
+
+    def _carried_out(self, order: Order, ask: Callable[[float], Sequence[Reply]]) -> Sequence[Reply]:
+        member = order.member
+        with self._away(), self._turn(member), said_of(member.name):
+            if member.gone:
+                raise ModelGone(member.gone)
+            reservation = self._ledger.reserve(self._worst(order), self._cancelled)
+            spent = Cost()
+            try:
+                deadline = time.monotonic() + member.section.timeout_seconds
+                replies = guarded(member.section.kind, ask, deadline)
+                told = self._told(order, replies)
+                spent = total(cost for _, cost in told)
+            except ModelError as error:
+                spent = self._failed(order, error)
+                raise
+            finally:
+                self._ledger.settle(reservation, spent)
+            for answered, _ in told:
+                self._tell(answered)
+        return replies
+
+    def _worst(self, order: Order) -> Cost:
+        prompt, limit = order.prompt, order.member.section.timeout_seconds
+        prices, samples = self._prices[order.member.name], len(order.samples)
+        return prices.worst(prompt.size, len(prompt.messages), prompt.max_tokens, limit, samples)
+
+    def _told(self, order: Order, replies: Sequence[Reply]) -> Sequence[tuple[Answered, Cost]]:
+        """Each answer as an event, with its cost."""
+        prices = self._prices[order.member.name]
+        prices.saw(order.prompt, replies[0])
+        costs = [prices.cost(reply.usage, reply.seconds) for reply in replies]
+        return [
+            (order.answered(sample, reply, cost), cost)
+            for sample, reply, cost in zip(order.samples, replies, costs, strict=False)
+        ]
+
+    def _failed(self, order: Order, error: ModelError) -> Cost:
+        """What a call that failed has cost. It is told; one that was given up only where it may have been charged."""
+        charged = error.usage.prompt_tokens > 0
+        given_up = self._cancelled.is_set() or isinstance(error, ModelGone | Unaffordable)
+        cost = self._prices[order.member.name].cost(error.usage, 0.0) if charged or not given_up else Cost()
+        if charged or not given_up:
+            self._tell(order.failed(error, cost, given_up=given_up))
+        return cost
+
+    @contextmanager
+    def _turn(self, member: Member) -> Iterator[None]:
+        """At most as many calls of a model are in flight as its settings allow."""
+        while not member.turns.acquire(timeout=_LOOK):
+            if self._cancelled.is_set():
+                raise ModelError("the call was given up while it waited for its turn")
+        try:
+            yield
+        finally:
+            member.turns.release()

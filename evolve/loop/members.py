@@ -1,0 +1,105 @@
+"""The models of one run: made from the settings, checked before anything else, and each waited for when it is down.
+
+Invariant: what a model was asked and paid before the campaign begins is kept, for the log to tell."""
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+from evolve.config import ModelSection, ModelsSection, Settings
+from evolve.models.patience import Patience, PatientModel
+from evolve.plugins import Plugins, guarded
+from evolve.protocols import Model
+from evolve.types import EvolveError, ModelDown, ModelError, Usage
+
+
+@dataclass(slots=True)
+class Member:
+    """A model of a campaign: what the settings say of it, the model as its plugin made it, and the same with the patience of the
+    outage policy. `turns` bounds its calls in flight; `gone` says why it will not answer any more in this run."""
+
+    section: ModelSection
+    bare: Model
+    model: Model
+    turns: threading.BoundedSemaphore
+    checked: Usage = field(default_factory=Usage)
+    gone: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the campaign calls it."""
+        return self.section.name
+
+
+class Members:
+    """All models of a run, by their names. Any thread may look; the main thread marks one as gone."""
+
+    def __init__(self, members: Sequence[Member], settings: ModelsSection) -> None:
+        self._members = {member.name: member for member in members}
+        self._settings = settings
+
+    @classmethod
+    def opened(cls, settings: Settings, plugins: Plugins, resources: ExitStack) -> "Members":
+        """Makes and checks every model; `resources` end them. Raises `ModelError` or `ConfigError` that names the model."""
+        found: list[Member] = []
+        cancelled = threading.Event()
+        for section in settings.models.members:
+            with said_of(section.name):
+                bare = plugins.model(section.kind, section.settings)
+                resources.callback(bare.close)
+                checked = guarded(section.kind, bare.check, time.monotonic() + section.timeout_seconds, cancelled)
+            patient = PatientModel(bare, Patience(settings.outage.model_wait_seconds))
+            found.append(Member(section, bare, patient, threading.BoundedSemaphore(section.concurrency), checked))
+        return cls(found, settings.models)
+
+    def __iter__(self) -> Iterator[Member]:
+        return iter(self._members.values())
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __getitem__(self, name: str) -> Member:
+        return self._members[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._members
+
+    @property
+    def threads(self) -> int:
+        """How many proposals may wait for a model at once."""
+        return sum(self[name].section.concurrency for name in self.proposing)
+
+    @property
+    def proposing(self) -> tuple[str, ...]:
+        """The members that make proposals, as far as they still answer."""
+        return tuple(name for name in self._settings.proposing if not self[name].gone)
+
+    def named_for(self, purpose: str) -> Member | None:
+        """The member that the settings name for a purpose."""
+        name = self._settings.purposes.get(purpose)
+        return None if name is None else self[name]
+
+
+@contextmanager
+def said_of(name: str) -> Iterator[None]:
+    """Names the model in what is wrong with it."""
+    try:
+        yield
+    except ModelDown as error:
+        raise ModelDown(_of(name, error), error.usage, error.attempts, retry_after=error.retry_after) from error
+    except ModelError as error:
+        raise type(error)(_of(name, error), error.usage, error.attempts) from error
+    except EvolveError as error:
+        raise type(error)(_of(name, error)) from error
+
+
+def _of(name: str, error: EvolveError) -> str:
+    """Models that know who they are say so themselves."""
+    told = str(error)
+    return told if told.startswith(f"model {name!r} ") else f"model {name!r}: {told}"
+
+
+NOBODY = Members((), ModelsSection())
+"""A campaign without models."""

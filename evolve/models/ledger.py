@@ -1,0 +1,110 @@
+"""Pays calls of models from a campaign's budget: what a call may cost at most is reserved before it is sent, and what it did cost takes
+the place of that afterwards. Any thread may call.
+
+Invariant: spent and reserved together never overshoot the budget when a call is let through. So it is never overshot, however many
+calls are in flight, as long as none costs more than was reserved for it; where one does, its whole cost counts, and no other is let
+through that does not fit beside it."""
+
+import threading
+from collections import deque
+from dataclasses import dataclass
+
+from evolve.models.cost import Cost, total
+from evolve.stop import Amount, Budget, spelled
+from evolve.types import ModelError, Progress, Unaffordable
+
+PULSE = 0.1
+"""Seconds until a call that waits for others sees that the run was cancelled."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reservation:
+    """What was set aside for a call in flight; equal to itself alone."""
+
+    worst: Cost
+
+
+class Ledger:
+    """`progress` is what was spent when the run began; seconds and programs are not followed from there on, for no call spends them.
+    Calls are let through in the order in which they came, so that none waits for ever while smaller ones pass it."""
+
+    def __init__(self, budget: Budget, progress: Progress) -> None:
+        self._budget = budget
+        self._spent = progress
+        self._in_flight: set[Reservation] = set()
+        self._queue: deque[Reservation] = deque()
+        self._changed = threading.Condition()
+        self._exhausted = False
+
+    @property
+    def spent(self) -> Progress:
+        """What was spent when the run began, and by every call that has been settled since."""
+        with self._changed:
+            return self._spent
+
+    @property
+    def reserved(self) -> Cost:
+        """What the calls in flight may cost together."""
+        with self._changed:
+            return self._set_aside()
+
+    @property
+    def exhausted(self) -> bool:
+        """The budget did not pay for a call, and nothing was in flight that could have given something back."""
+        with self._changed:
+            return self._exhausted
+
+    def reserve(self, worst: Cost, cancelled: threading.Event) -> Reservation:
+        """Sets aside what a call may cost at most; waits as long as calls in flight may cost less than was set aside for them.
+
+        Raises `Unaffordable` when nothing is in flight and it does not fit, and `ModelError` soon after `cancelled` is set."""
+        wanted = Reservation(worst)
+        with self._changed:
+            self._queue.append(wanted)
+            try:
+                self._wait(wanted, cancelled)
+            finally:
+                self._queue.remove(wanted)
+                self._changed.notify_all()
+            self._in_flight.add(wanted)
+        return wanted
+
+    def settle(self, reservation: Reservation, actual: Cost) -> None:
+        """The call has ended and did cost `actual`; each reservation is settled once."""
+        with self._changed:
+            self._in_flight.remove(reservation)
+            self._spent = actual.after(self._spent)
+            self._changed.notify_all()
+
+    def _wait(self, wanted: Reservation, cancelled: threading.Event) -> None:
+        while not cancelled.is_set():
+            if self._queue[0] is wanted:
+                if self._fits(wanted.worst):
+                    return
+                if not self._in_flight:
+                    self._exhausted = True
+                    raise Unaffordable(_refusal(self._budget, self._spent, wanted.worst))
+            self._changed.wait(PULSE)
+        raise ModelError("the run ended before the call was sent")
+
+    def _fits(self, worst: Cost) -> bool:
+        return self._budget.affords(self._set_aside().plus(worst).after(self._spent))
+
+    def _set_aside(self) -> Cost:
+        # Added up anew: what is added and taken away again in floating point would leave something behind.
+        return total(reservation.worst for reservation in self._in_flight)
+
+
+def _refusal(budget: Budget, spent: Progress, worst: Cost) -> str:
+    """What a call may take, and what is left, of everything that it would overshoot."""
+    amounts = [leaf for leaf in budget.leaves() if isinstance(leaf, Amount)]
+    short = [amount for amount in amounts if not amount.affords(worst.after(spent))]
+    told = ", ".join(f"{_needed(amount, worst)} (left: {amount.remaining(spent, None, 0.0)})" for amount in short)
+    return (
+        f"the budget {budget} does not pay for one more call: it may take {told}. "
+        "Do: give a larger budget, with evolve run --continue NAME --budget, or begin a campaign with shorter prompts, or a smaller max_tokens of the model"
+    )
+
+
+def _needed(amount: Amount, worst: Cost) -> str:
+    return spelled(amount.unit.resource, amount.counted(worst.after(Progress())))

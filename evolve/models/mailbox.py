@@ -1,0 +1,187 @@
+"""A folder as a model: every prompt becomes a file, and the reply is a file that appears beside it, written by a person or by any program.
+
+Invariant: a question that was asked before, by this engine or by one that was killed, finds the file of its prompt and the answer that was
+given meanwhile; a prompt is there whole or not at all, and a reply that is still being written is waited for."""
+
+import errno
+import os
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from evolve.models.transcript import call_name, said, transcript
+from evolve.types import ModelDown, ModelError, ModelGone, Prompt, Reply, Usage
+
+LOOK_SECONDS = 1.0
+"""Between two looks at the folder, however many calls wait."""
+LONGEST_REPLY = 1 << 22
+"""Bytes."""
+DONE = "done"
+"""The folder in it that has the answered pairs."""
+PROMPT, REPLY, SKIP = ".md", ".reply.md", ".skip"
+_STAYS_SO = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP)
+"""What no waiting mends."""
+
+
+class MailboxSettings(BaseModel):
+    """Settings of the kind `mailbox`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    folder: Path = Field(description="where prompts and replies lie; made where it is missing", examples=["mail"])
+
+
+@dataclass(eq=False, slots=True)
+class _Question:
+    """A call that waits. `seen` is its reply as the last look found it, by size and time of change: when the next one finds the same, it is complete."""
+
+    name: str
+    prompt: Prompt
+    seen: tuple[int, int] | None = None
+    answered: bool = False
+
+
+class Mailbox:
+    """Implements `Model`. Of the calls that wait, the one that finds that a look is due looks for all. Nobody is hurried: a deadline is not heeded."""
+
+    def __init__(self, folder: Path, look_seconds: float = LOOK_SECONDS) -> None:
+        self.folder = folder.expanduser().absolute()
+        self._done = self.folder / DONE
+        self._look_seconds = look_seconds
+        self._looked = threading.Condition()
+        self._next_look = 0.0
+        self._questions: list[_Question] = []
+
+    def check(self, deadline: float, cancelled: threading.Event) -> Usage:
+        """Makes the folder, and a file in it for a moment."""
+        try:
+            self._done.mkdir(parents=True, exist_ok=True)
+            trial = self.folder / f".trial.{os.getpid()}"
+            trial.write_bytes(b"")
+            trial.unlink()
+            next(self.folder.iterdir(), None)
+        except OSError as error:
+            raise self._outage(error) from error
+        return Usage()
+
+    def complete(
+        self, prompt: Prompt, *, samples: Sequence[int], deadline: float, cancelled: threading.Event
+    ) -> Sequence[Reply]:
+        """The prompts of all samples lie there together, and each answer is waited for."""
+        began = time.monotonic()
+        questions = [_Question(call_name(prompt.request, sample), prompt) for sample in samples]
+        try:
+            self._done.mkdir(parents=True, exist_ok=True)
+            for question in questions:
+                question.answered = self._answer(self._done / question.name) is not None
+            self._wait([question for question in questions if not question.answered], cancelled)
+            answers = [self._taken(question.name) for question in questions]
+        except OSError as error:
+            raise self._outage(error) from error
+        return [_reply(prompt, answer, time.monotonic() - began) for answer in answers]
+
+    def close(self) -> None:
+        """Nothing was started; what is open stays open."""
+
+    def _wait(self, questions: Sequence[_Question], cancelled: threading.Event) -> None:
+        with self._looked:
+            for question in questions:
+                self._post(question)
+            self._questions += questions
+            try:
+                while not all(question.answered for question in questions):
+                    if cancelled.is_set():
+                        raise ModelError("the call was cancelled; its prompt stays in the mailbox, to be answered")
+                    self._look_or_wait()
+            finally:
+                self._questions = [question for question in self._questions if question not in questions]
+
+    def _look_or_wait(self) -> None:
+        """One look at a time: the lock is held meanwhile."""
+        left = self._next_look - time.monotonic()
+        if left > 0:
+            self._looked.wait(left)
+            return
+        self._next_look = time.monotonic() + self._look_seconds
+        for question in self._questions:
+            if not question.answered:
+                self._look(question)
+        self._looked.notify_all()
+
+    def _look(self, question: _Question) -> None:
+        """Another engine may have taken the answer, and somebody may have removed the prompt."""
+        found = self._answer(self.folder / question.name) or self._answer(self._done / question.name)
+        question.answered = found is not None and found == question.seen
+        question.seen = found
+        if found is None:
+            self._post(question)
+
+    def _post(self, question: _Question) -> None:
+        place = self.folder / f"{question.name}{PROMPT}"
+        if not place.exists():
+            whole = self.folder / f".{question.name}.{os.getpid()}"
+            whole.write_bytes(_letter(question).encode("utf-8", "surrogatepass"))
+            whole.replace(place)
+
+    def _answer(self, place: Path) -> tuple[int, int] | None:
+        """Size and time of change of the file that answers the prompt at `place` (a path without its ending); None for an empty reply."""
+        for ending in (SKIP, REPLY):
+            with suppress(FileNotFoundError):
+                status = place.with_name(place.name + ending).stat()
+                if status.st_size or ending == SKIP:
+                    return status.st_size, status.st_mtime_ns
+        return None
+
+    def _taken(self, name: str) -> str | None:
+        """The text of an answer, None for a refusal; it and the prompt are moved to the answered ones."""
+        data = self._read(name)
+        for ending in (PROMPT, REPLY, SKIP):
+            with suppress(FileNotFoundError):
+                (self.folder / f"{name}{ending}").replace(self._done / f"{name}{ending}")
+        if data is None:
+            return None
+        if len(data) > LONGEST_REPLY:
+            raise ModelError(f"{name}{REPLY} has more than {LONGEST_REPLY:,} bytes. Do: answer in fewer words")
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ModelError(f"{name}{REPLY} is no text in UTF-8: {error}. Do: save answers as UTF-8") from error
+        return None if text.strip().casefold() == "skip" else text
+
+    def _read(self, name: str) -> bytes | None:
+        """The reply as it lies there, no more of it than shows that it is too long; None where the prompt is skipped."""
+        for folder in (self.folder, self._done):
+            if (folder / f"{name}{SKIP}").exists():
+                return None
+            with suppress(FileNotFoundError), (folder / f"{name}{REPLY}").open("rb") as file:
+                return file.read(LONGEST_REPLY + 1)
+        raise ModelError(f"the answer to {name} is gone from {self.folder}. Do: leave answers where they are")
+
+    def _outage(self, error: OSError) -> ModelError:
+        kind = ModelGone if error.errno in _STAYS_SO else ModelDown
+        return kind(
+            f"the mailbox {str(self.folder)!r} cannot be used: {error.strerror}. "
+            "Do: name a folder that you may read and write, --model mailbox:DIR"
+        )
+
+
+def _letter(question: _Question) -> str:
+    """The prompt below a head for whoever answers."""
+    name, most = question.name, question.prompt.max_tokens
+    bound = f" It may have {most:,} tokens at most (about {4 * most:,} characters)." if most else ""
+    return (
+        f"# {name}\n\n"
+        f"Answer in a new file beside this one, `{name}{REPLY}`.{bound} Write it under another name and rename it when it is whole. "
+        f"A file `{name}{SKIP}` refuses to answer.\n\n"
+        "Everything below is the prompt. A line of `====` says who speaks: `system` gives the rules, `user` asks, `assistant` is an earlier answer.\n\n"
+        f"{transcript(question.prompt, name)}"
+    )
+
+
+def _reply(prompt: Prompt, answer: str | None, seconds: float) -> Reply:
+    return said(prompt, answer, seconds) if answer is not None else replace(said(prompt, "", seconds), finish="refused")

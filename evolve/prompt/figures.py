@@ -1,0 +1,58 @@
+"""Scores as a model reads them: with the digits that tell them apart, and changes with their sign.
+
+Invariant: of the values that a prompt shows, two that differ within the task's digits have different texts."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evolve.types import Fitness
+
+USEFUL = 4
+"""Significant digits that are always shown, where the task has so many."""
+
+
+def digits_needed(values: Iterable[float], most: int, least: int = USEFUL) -> int:
+    """The fewest significant digits, from `least` to `most`, with which the values that differ with `most` digits do differ."""
+    most = max(1, most)
+    distinct = {number(value, most): value for value in values}
+    for digits in range(min(max(1, least), most), most):
+        if len({number(value, digits) for value in distinct.values()}) == len(distinct):
+            return digits
+    return most
+
+
+def shown(values: Sequence[float], most: int) -> list[str]:
+    """Each value with as many digits as are needed to tell all of them apart."""
+    digits = digits_needed(values, most)
+    return [number(value, digits) for value in values]
+
+
+def number(value: float, digits: int) -> str:
+    """A number with so many significant digits; there is no minus zero."""
+    return f"{value + 0.0:.{digits}g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """How the scores of one prompt are written. Values are the engine's, of which a larger one is better."""
+
+    fitness: Fitness
+    digits: int
+
+    @classmethod
+    def of(cls, fitness: Fitness, values: Iterable[float]) -> "Scores":
+        """With the digits that these values need."""
+        return cls(fitness, digits_needed((fitness.shown(value) for value in values), fitness.digits))
+
+    def shown(self, value: float, error: float | None = None) -> str:
+        """As the user writes it; with its standard error where that is known."""
+        text = number(self.fitness.shown(value), self.digits)
+        return f"{text} ± {error:.2g}" if error else text
+
+    def change(self, new: float, old: float) -> str:
+        """The difference in the user's direction with its sign, and whether that is better; what is beyond the task's digits is none."""
+        most = max(1, self.fitness.digits)
+        if number(new, most) == number(old, most):
+            return "no change"
+        difference = f"{self.fitness.shown(new) - self.fitness.shown(old):+.3g}"
+        return f"{difference}, {'better' if new > old else 'worse'}"

@@ -1,0 +1,180 @@
+"""What a prompt is about: a selection with the history that it was drawn from, as the sections ask for it.
+
+Invariant: nothing here tells what was found on a case that the search does not see."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+from evolve.prompt.excerpts import EXCERPTS
+from evolve.prompt.figures import Scores
+from evolve.prompt.quoting import excerpt, said
+from evolve.protocols import Context, History
+from evolve.types import FAILURES, Evaluation, Lesson, Outcome, Program, Record, RecordId, Selection, Task
+
+REFLECTS = "reflect"
+"""The kind of prompt, and the operator, whose steps make lessons and no programs."""
+STEPS = 8
+"""Steps of the lineage that are told, the last ones."""
+CHILDREN = 10
+"""Children of the parent that are told."""
+SEARCHED = 500
+"""The latest children among which the best are looked for."""
+RECENT = 40
+"""The latest proposals, which a prompt without a parent tells of."""
+BEST = 4
+"""Of the children that are told, those that are told for their score."""
+_WORDS = 240
+_FIRST = 4000
+"""Characters of a feedback in which its message is looked for."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The parts that sections are made of. `tokens` is what the whole prompt may have. One that `reflects` has no parent: those that
+    are selected are among the inspirations."""
+
+    reflects: bool
+    selection: Selection
+    context: Context
+    tokens: int
+
+    @property
+    def task(self) -> Task:
+        """The problem."""
+        return self.context.task
+
+    @property
+    def history(self) -> History:
+        """What had settled."""
+        return self.context.history
+
+    @property
+    def lessons(self) -> Sequence[Lesson]:
+        """What had been written."""
+        return self.context.lessons
+
+    @property
+    def templates(self) -> Mapping[str, str]:
+        """Those that replace the engine's."""
+        return self.context.templates
+
+    @cached_property
+    def parent(self) -> RecordId:
+        """The record whose program is to change; 0 where there is none."""
+        return self.selection.parents[0] if self.selection.parents and not self.reflects else 0
+
+    @cached_property
+    def partners(self) -> tuple[RecordId, ...]:
+        """The other parents, with programs of their own."""
+        return () if self.reflects else self._distinct(self.selection.parents[1:], {self.program_key(self.parent)})
+
+    @cached_property
+    def inspirations(self) -> tuple[RecordId, ...]:
+        """Without those whose program is shown already."""
+        drawn, shown = self.selection, {self.program_key(record) for record in (self.parent, *self.partners)}
+        return self._distinct((*drawn.parents, *drawn.inspirations), shown)
+
+    @cached_property
+    def steps(self) -> tuple[RecordId, ...]:
+        """The last steps that led to the parent: records with a parent of their own, the first first."""
+        found, record = list[RecordId](), self.parent
+        while record and len(found) < STEPS and (parents := self.history.parents(record)) and parents[0] < record:
+            found.append(record)
+            record = parents[0]
+        return tuple(reversed(found))
+
+    @cached_property
+    def proposals(self) -> Sequence[RecordId]:
+        """All that was made of the parent, in the order in which it settled."""
+        found = self.history.children(self.parent) if self.parent else ()
+        return [record for record in found if self.history.operator(record) != REFLECTS]
+
+    @cached_property
+    def children(self) -> tuple[RecordId, ...]:
+        """The best of what was made of the parent, the best first, and then the latest, the latest first."""
+        latest = list(reversed(self.proposals[-SEARCHED:]))
+        scored = [(score, child) for child in latest if (score := self.score(child)) is not None]
+        best = [child for _, child in sorted(scored, reverse=True)[:BEST]]
+        return tuple(dict.fromkeys((*best, *latest)))[:CHILDREN]
+
+    @cached_property
+    def recent(self) -> tuple[RecordId, ...]:
+        """The latest proposals, the latest first, for one that reflects."""
+        every = range(len(self.history), 0, -1) if self.reflects else ()
+        return tuple(
+            islice((record for record in every if self.history.operator(record) not in ("", REFLECTS)), RECENT)
+        )
+
+    @cached_property
+    def scores(self) -> Scores:
+        """How scores are written here: with the digits that tell all that are shown apart."""
+        shown = {self.parent, *self.partners, *self.inspirations, *self.steps, *self.children, *self.recent} - {0}
+        before = {
+            self.history.parents(record)[0] for record in (*self.steps, *self.recent) if self.history.parents(record)
+        }
+        values = (self.score(record) for record in shown | before)
+        return Scores.of(self.task.fitness, [value for value in values if value is not None])
+
+    @cached_property
+    def seed_score(self) -> float | None:
+        """That of the campaign's first record, which is its seed."""
+        return self.score(1) if len(self.history) and not self.history.operator(1) else None
+
+    def score(self, record: RecordId) -> float | None:
+        """The fitness on what the search sees; None for a failure."""
+        return self.history.fitness(record)
+
+    def record(self, record: RecordId) -> Record:
+        """The whole record."""
+        return self.history.record(record)
+
+    def program(self, record: RecordId) -> Program | None:
+        """The program that was proposed; None where there was none to judge."""
+        found = self.history.program_id(record)
+        return None if found is None else self.history.program(found)
+
+    def program_key(self, record: RecordId) -> str:
+        """What names its program; empty where there is none."""
+        return self.history.program_id(record) or "" if record else ""
+
+    def text(self, name: str, most: int) -> str:
+        """A stored text, fit to be read and cut to a length; empty where there is none."""
+        if not name:
+            return ""
+        return EXCERPTS.found(name, most, lambda: excerpt(self._stored(name), most))
+
+    def ended(self, record: Record) -> str:
+        """How the judging of a proposal that has no score ended: the class, and the message."""
+        evaluation = record.evaluation
+        message = said(self._message(evaluation) or ("" if record.program else record.thought), _WORDS)
+        return f"{_ENDS.get(evaluation.outcome, evaluation.outcome.value)}{message and ': ' + message}"
+
+    def _message(self, evaluation: Evaluation) -> str:
+        """The last line of the first paragraph of its feedback: the error itself, where that is a traceback."""
+        lines = self.text(evaluation.feedback, _FIRST).strip().split("\n\n", 1)[0].splitlines()
+        return lines[-1] if lines else ""
+
+    def _stored(self, name: str) -> str:
+        try:
+            return self.history.text(name)
+        except KeyError:  # a rehearsal need not store any
+            return ""
+
+    def _distinct(self, records: Sequence[RecordId], shown: set[str]) -> tuple[RecordId, ...]:
+        found, seen = list[RecordId](), set(shown)
+        for record in records:
+            name = self.program_key(record)
+            if name and name not in seen:
+                seen.add(name)
+                found.append(record)
+        return tuple(found)
+
+
+_ENDS = {
+    **{outcome: f"failed, {outcome.value}" for outcome in FAILURES},
+    Outcome.SCREENED: "not judged",
+    Outcome.INTERNAL: "not judged, the machinery failed",
+    Outcome.BELOW_THRESHOLD: "stopped, below the threshold of a stage",
+}

@@ -1,0 +1,186 @@
+"""The texts around what is told: Markdown files with `{{placeholders}}`, of which a task or a campaign may bring its own.
+
+Invariant: a template that passes `check` can be filled; what is filled in is never read as a template."""
+
+import functools
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evolve.types import ConfigError
+from evolve.types.suggest import did_you_mean
+
+KINDS = ("diff", "rewrite", "crossover", "fix", "reflect")
+"""What an operator may ask for: each is a template with the layout of the request."""
+ITEMS = (
+    "rules",
+    "context",
+    "lessons",
+    "inspirations",
+    "lineage",
+    "children",
+    "removed",
+    "feedback",
+    "partners",
+    "recent",
+)
+"""Sections that are lists of `{{items}}`, of which those that do not fit are left out."""
+_STABLE = ("task", "rules", "context", "sections")
+_TOLD = ("lessons", "inspirations", "lineage", "children", "removed", "feedback", "parent", "partners", "recent")
+SECTIONS = frozenset({*_STABLE, *_TOLD})
+"""Placeholders that stand for a whole section: each on a line of its own."""
+_WORDS = ("number", "inside", "others", "size", "most")
+_OF_ITEMS = {
+    "lineage": ("number",),
+    "children": ("number", "count"),
+    "removed": ("number",),
+    "feedback": ("number",),
+    "recent": ("count",),
+}
+PLACES: Mapping[str, frozenset[str]] = {
+    "system": frozenset(_STABLE),
+    **{kind: frozenset({*_TOLD, *_WORDS}) for kind in KINDS},
+    "task": frozenset({"name", "brief"}),
+    **{name: frozenset({"items", *_OF_ITEMS.get(name, ())}) for name in ITEMS},
+    "parent": frozenset({"number", "status", "changeable", "program"}),
+    "repair": frozenset({"reason"}),
+}
+"""Every template, with the placeholders that it may have."""
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "system": ("task",),
+    **dict.fromkeys(KINDS, ("feedback", "parent")),
+    "crossover": ("feedback", "parent", "partners"),
+    "reflect": ("recent",),
+    "task": ("brief",),
+    **dict.fromkeys(ITEMS, ("items",)),
+    "parent": ("program",),
+    "repair": ("reason",),
+}
+_PLACE = re.compile(r"\{\{[ \t]*([^{}\n]*?)[ \t]*\}\}")
+_FOLDER = Path(__file__).resolve().parents[1] / "prompts"
+_REMEDY = "docs/prompts.md tells what each template may say"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A text with places in it: `literals` before, between and after the places that `names` name."""
+
+    literals: tuple[str, ...]
+    names: tuple[str, ...]
+
+    def filled(self, values: Mapping[str, str]) -> str:
+        """The text with a value in each place."""
+        found = [self.literals[0]]
+        for name, literal in zip(self.names, self.literals[1:], strict=True):
+            found += (values[name], literal)
+        return "".join(found)
+
+
+@functools.cache
+def bundled() -> Mapping[str, str]:
+    """The engine's own templates by name."""
+    return {path.stem: path.read_text("utf-8") for path in sorted(_FOLDER.glob("*.md"))}
+
+
+def chosen(name: str, templates: Mapping[str, str]) -> Template:
+    """The template of a name: that of `templates`, else the engine's; raises `ConfigError` where there is none."""
+    if name not in templates and name not in PLACES:
+        raise ConfigError(
+            f"no prompt is called {name!r}.{did_you_mean(name, KINDS)} Do: name one of {', '.join(KINDS)}"
+        )
+    return _usable(name, templates[name]) if name in templates else parsed(bundled()[name])
+
+
+@functools.lru_cache(maxsize=256)
+def _usable(name: str, text: str) -> Template:
+    check({name: text})
+    return parsed(text)
+
+
+@functools.lru_cache(maxsize=256)
+def parsed(text: str) -> Template:
+    """A text as a template."""
+    pieces = _PLACE.split(text.strip())
+    return Template(tuple(pieces[0::2]), tuple(pieces[1::2]))
+
+
+@functools.lru_cache(maxsize=256)
+def layout(template: Template) -> tuple[str | Template, ...]:
+    """A layout's parts in their order: the names of sections, and the texts between them."""
+    found: list[str | Template] = []
+    literals, names = [template.literals[0]], list[str]()
+    for name, literal in zip(template.names, template.literals[1:], strict=True):
+        if name in SECTIONS:
+            found += (_between(literals, names), name)
+            literals, names = [literal], []
+        else:
+            names.append(name)
+            literals.append(literal)
+    found.append(_between(literals, names))
+    return tuple(part for part in found if isinstance(part, str) or part.names or part.literals[0])
+
+
+def _between(literals: list[str], names: list[str]) -> Template:
+    """What stands between two sections, without the empty lines around it."""
+    whole = [*literals]
+    whole[0], whole[-1] = whole[0].lstrip(), whole[-1].rstrip() if len(whole) > 1 else whole[-1].strip()
+    return Template(tuple(whole), tuple(names))
+
+
+def check(templates: Mapping[str, str]) -> None:
+    """Raises `ConfigError` for a name that no template has, and for a template that lacks a place or has one that nothing fills."""
+    for name, text in templates.items():
+        if name not in PLACES:
+            raise ConfigError(
+                f"no prompt template is called {name!r}.{did_you_mean(name, PLACES)} Do: name the file so; {_REMEDY}"
+            )
+        _check_places(name, parsed(text))
+        _check_lines(name, text)
+
+
+def _check_places(name: str, template: Template) -> None:
+    for place in template.names:
+        if place not in PLACES[name]:
+            raise ConfigError(
+                f"the prompt template {name!r} has the placeholder '{{{{{place}}}}}', which nothing fills."
+                f"{did_you_mean(place, PLACES[name])} Do: correct it; {_REMEDY}"
+            )
+    for place in _NEEDED[name]:
+        if place not in template.names:
+            raise ConfigError(
+                f"the prompt template {name!r} has no '{{{{{place}}}}}', which a model must read. Do: write it where that shall stand; {_REMEDY}"
+            )
+
+
+def _check_lines(name: str, text: str) -> None:
+    for line in text.splitlines():
+        places = _PLACE.findall(line)
+        if SECTIONS & PLACES[name] & set(places) and not _PLACE.fullmatch(line.strip()):
+            raise ConfigError(
+                f"the prompt template {name!r} has a section among other words: {line.strip()[:80]!r}. Do: give its placeholder a line of its own"
+            )
+
+
+def from_folder(folder: Path) -> Mapping[str, str]:
+    """The templates that a folder holds, by the names of its files; raises `ConfigError` for a folder that cannot be read, for one that
+    has none, and for what `check` refuses."""
+    try:
+        found = {path.stem: path.read_text("utf-8") for path in _files(folder)}
+    except OSError as error:
+        raise ConfigError(
+            f"{folder}: the prompt templates cannot be read: {error.strerror}. Do: check the path"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{folder}: a prompt template is no text in UTF-8: {error}. Do: save it as UTF-8") from error
+    if not found:
+        raise ConfigError(f"{folder}: there is no prompt template. Do: write one, such as diff.md; {_REMEDY}")
+    try:
+        check(found)
+    except ConfigError as error:
+        raise ConfigError(f"{folder}: {error}") from error
+    return found
+
+
+def _files(folder: Path) -> Iterable[Path]:
+    return sorted(path for path in folder.iterdir() if path.suffix == ".md" and path.stem != "README")

@@ -1,0 +1,67 @@
+"""What is left out where a prompt would be too long: the least valuable first, whole pieces always.
+
+Invariant: what remains stands in the order in which it stood, and a piece is in one of its own forms, never cut."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a section in forms of decreasing length, of which the last may be empty. `worth[n]` is the value of the n-th form over the
+    next one; it rises, so that forms are given up one after the other. One form: it is never left out."""
+
+    forms: tuple[str, ...]
+    worth: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        assert len(self.worth) == len(self.forms) - 1, "each form but the last has its worth"
+        assert list(self.worth) == sorted(self.worth), "a longer form is not worth more than a shorter one"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A section before anything is left out: its pieces, what stands between two, and what else its template says. `always`: it is there
+    without any piece, too."""
+
+    pieces: tuple[Piece, ...] = ()
+    words: Mapping[str, str] = field(default_factory=dict)
+    between: str = "\n\n"
+    always: bool = False
+
+
+def kept(drafts: Sequence[Draft], excess: int) -> list[list[int]]:
+    """Which form of each piece is shown so that `excess` characters are saved at least; the shortest of each where that cannot be."""
+    forms = [[0] * len(draft.pieces) for draft in drafts]
+    if excess <= 0:
+        return forms
+    for _, section, piece in sorted(_choices(drafts)):
+        draft, index = drafts[section], -piece
+        form = forms[section][index]
+        forms[section][index] = form + 1
+        excess -= _saved(draft, index, form)
+        if excess <= 0:
+            break
+    return forms
+
+
+def _choices(drafts: Iterable[Draft]) -> Iterator[tuple[float, int, int]]:
+    """What can be given up: its value, the section, and the piece, of which the later goes first."""
+    for section, draft in enumerate(drafts):
+        for index, piece in enumerate(draft.pieces):
+            for worth in piece.worth:
+                yield worth, section, -index
+
+
+def _saved(draft: Draft, index: int, form: int) -> int:
+    """Characters that the next form is shorter by, with the gap that an empty one closes: to the next piece, or to the next section,
+    which is no smaller."""
+    forms = draft.pieces[index].forms
+    gap = len(draft.between) if not forms[form + 1] and len(draft.pieces) > 1 else 0
+    return len(forms[form]) - len(forms[form + 1]) + gap
+
+
+def items(draft: Draft, forms: Sequence[int]) -> str:
+    """The pieces in the forms that are shown."""
+    texts = (piece.forms[form] for piece, form in zip(draft.pieces, forms, strict=True))
+    return draft.between.join(filter(None, texts))

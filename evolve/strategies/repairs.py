@@ -1,0 +1,76 @@
+"""Which failures are worth a repair: recent programs that failed when they were judged, those with good ancestors first.
+
+Invariant: a failure that was mended, was tried twice, or is quarantined is none; the answer is a function of the history and of what is
+under way."""
+
+from collections import Counter
+from collections.abc import Sequence, Set
+from typing import NamedTuple
+
+from evolve.protocols import History, View
+from evolve.types import ProgramId, Propose, RecordId, Traits
+
+RECENT = 256
+"""Failures among which is looked."""
+TRIES = 2
+"""Repairs of one failure, and failures in a row that repairs may make of a success."""
+
+
+class Repair(NamedTuple):
+    """A failure, and the last success among its ancestors, if there is one that may be shown."""
+
+    failure: RecordId
+    origin: tuple[RecordId, ...]
+
+
+def repairs(view: View, wanted: Traits, quarantined: Set[ProgramId]) -> Sequence[Repair]:
+    """The failures that an operator with these traits may mend, those with the best ancestors first, of equal ones the newest. One that needs a
+    model is given what was made with a model: the failures of the others are many, and each is but a number or an edit away from its parent."""
+    history = view.history
+    under_way, makers = _under_way(view), _makers(view, wanted)
+    found: list[tuple[float, float, RecordId, Repair]] = []
+    for record in history.failures(RECENT):
+        if makers is not None and history.operator(record) not in makers:
+            continue
+        if history.program_id(record) in quarantined:
+            continue
+        origin = _last_success(history, record)
+        if origin is None or under_way[record] + _tries(view, record) >= TRIES:
+            continue
+        fitness = history.fitness(origin)
+        assert fitness is not None, "a success has a fitness"
+        shown = () if history.program_id(origin) in quarantined else (origin,)
+        found.append((history.violation(origin), -fitness, -record, Repair(record, shown)))
+    return [repair for *_, repair in sorted(found)]
+
+
+def _under_way(view: View) -> Counter[RecordId]:
+    """How many proposals that have not settled have a record as their parent."""
+    actions = (step.action for step in view.pending)
+    return Counter(parent for action in actions if isinstance(action, Propose) for parent in action.selection.parents)
+
+
+def _makers(view: View, wanted: Traits) -> Set[str] | None:
+    """Whose failures may be mended; None for everybody's."""
+    if not wanted.needs_model:
+        return None
+    return frozenset(name for name in view.operators if view.traits(name).needs_model)
+
+
+def _tries(view: View, record: RecordId) -> int:
+    """How often it was tried to be mended; as often as may be, where it was."""
+    made = view.history.children(record)
+    mended = any(view.history.fitness(child) is not None for child in made)
+    return TRIES if mended else len(made)
+
+
+def _last_success(history: History, record: RecordId) -> RecordId | None:
+    """The nearest ancestor that succeeded, at most `TRIES` steps away; of several parents the first."""
+    for _ in range(TRIES):
+        parents = history.parents(record)
+        if not parents:
+            return None
+        record = parents[0]
+        if history.fitness(record) is not None:
+            return record
+    return None

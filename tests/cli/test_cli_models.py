@@ -1,0 +1,138 @@
+"""How a model is named on the command line."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from evolve.cli.models import kind_note, member, members
+from evolve.hookspecs import ModelEntry
+from evolve.plugins import Registered, load
+from evolve.types import ConfigError
+
+
+class Served(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    model: str
+    base_url: str = ""
+
+
+class Started(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    model: str
+    url: str = ""
+
+
+def never(settings):
+    raise AssertionError("nothing is made")
+
+
+@pytest.fixture(scope="module")
+def plugins():
+    entries = (
+        ModelEntry("openai", never, Served, argument="model"),
+        ModelEntry("vllm", never, Started, argument="model", concurrency=64),
+        ModelEntry("oracle", never),
+    )
+    loaded = load(())
+    return dataclasses.replace(
+        loaded, models={**loaded.models, **{entry.name: Registered("test", entry) for entry in entries}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "kind", "settings"),
+    [
+        ("gpt-5-mini", "gpt-5-mini", "openai", {"model": "gpt-5-mini"}),
+        ("openai:gpt-5-mini", "gpt-5-mini", "openai", {"model": "gpt-5-mini"}),
+        ("fast=gpt-5-mini", "fast", "openai", {"model": "gpt-5-mini"}),
+        (
+            "qwen3@http://127.0.0.1:8000/v1",
+            "qwen3",
+            "openai",
+            {"model": "qwen3", "base_url": "http://127.0.0.1:8000/v1"},
+        ),
+        ("a@b@https://host/v1", "a@b", "openai", {"model": "a@b", "base_url": "https://host/v1"}),
+        ("llama3:8b", "llama3:8b", "openai", {"model": "llama3:8b"}),
+        (
+            "small=llama3:8b@http://[::1]:11434/v1",
+            "small",
+            "openai",
+            {"model": "llama3:8b", "base_url": "http://[::1]:11434/v1"},
+        ),
+        ("vllm:org/name", "org/name", "vllm", {"model": "org/name"}),
+        ("vllm:org/name@http://h:1/v1", "org/name", "vllm", {"model": "org/name", "url": "http://h:1/v1"}),
+        ("command:ask --t=1 x@http://h", "command", "command", {"argv": "ask --t=1 x@http://h"}),
+        (" me=command: ask 'a b' ", "me", "command", {"argv": "ask 'a b'"}),
+        ("mailbox:/var/mail", "mailbox", "mailbox", {"folder": "/var/mail"}),
+        ("big=cassette:/var/x=1.jsonl", "big", "cassette", {"path": "/var/x=1.jsonl"}),
+    ],
+)
+def test_what_a_spec_says(plugins, spec, name, kind, settings):
+    """Name, kind and one argument."""
+    found = member(spec, plugins)
+    assert (found.name, found.kind, found.settings) == (name, kind, settings)
+
+
+def test_a_path_is_stored_as_an_absolute_one(plugins, monkeypatch, tmp_path):
+    """So that a campaign finds it from every folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert member("mailbox:mail", plugins).settings == {"folder": f"{Path.cwd()}/mail"}
+    assert member("cassette:~/a.jsonl", plugins).settings == {"path": f"{tmp_path}/a.jsonl"}
+
+
+def test_what_a_kind_says_of_itself_is_taken_over(plugins):
+    """What nobody said stays unset, so that defaults and campaign files decide."""
+    found = member("vllm:org/name", plugins)
+    assert found.concurrency == 64
+    assert found.model_fields_set == {"name", "kind", "settings", "concurrency"}
+
+
+def test_models_have_names_of_their_own(plugins):
+    """Those that nobody named are numbered."""
+    specs = ["gpt-5-mini", "gpt-5-mini@http://h/v1", "mailbox:a", "mailbox:b", "mailbox:c", "mailbox-2=mailbox:d"][:5]
+    assert [found.name for found in members(specs, plugins)] == [
+        "gpt-5-mini",
+        "gpt-5-mini-2",
+        "mailbox",
+        "mailbox-2",
+        "mailbox-3",
+    ]
+    assert members([], plugins) == ()
+
+
+@pytest.mark.parametrize(
+    ("specs", "message"),
+    [
+        ([""], "--model '' names no model. Do: write NAME, NAME@URL, or KIND:ARGUMENT"),
+        (["mailbox:"], "--model 'mailbox:' names no model"),
+        (["fast="], "--model 'fast=' names no model"),
+        (["@http://h/v1"], "--model '@http://h/v1' names no model"),
+        (["http://127.0.0.1:8000/v1"], "names a server's address 'http://127.0.0.1:8000/v1' without a model's name"),
+        (["openai:https://h/v1"], "names a server's address 'https://h/v1' without a model's name"),
+        (["oracle:Delphi"], "the kind of model 'oracle' takes no argument, got 'Delphi'"),
+        (["a=gpt", "a=qwen"], "two models are called 'a', got --model a=qwen. Do: give one another NAME="),
+    ],
+)
+def test_a_spec_that_names_no_model_is_one_clear_error(plugins, specs, message):
+    """It shows one that does."""
+    with pytest.raises(ConfigError) as caught:
+        members(specs, plugins)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "note"),
+    [
+        ("mailbx:mail", " Did you mean 'mailbox:'?"),
+        ("llama3:8b", ""),
+        ("gpt-5-mini", ""),
+        ("mailbox:mail", ""),
+        ("vllm:mailbx:x", ""),
+    ],
+)
+def test_a_misspelt_kind_is_told_when_the_model_fails(plugins, spec, note):
+    """Until then it may be a model's name."""
+    assert kind_note(member(spec, plugins), plugins) == note

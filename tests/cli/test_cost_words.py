@@ -1,0 +1,78 @@
+"""Costs in words."""
+
+import pytest
+
+from evolve.cli import costs
+from evolve.report import CostLine, Costs, Improvements, ModelYield
+from evolve.types import Fitness, Progress
+
+LINE = CostLine("diff", 120, 3, 301_000, 61_000, 250_000, 0.84, 0.0, 1503.0, 0.95)
+NEARNESS = Fitness("nearness")
+
+
+@pytest.mark.parametrize(
+    ("progress", "text"),
+    [
+        (Progress(), "0 calls, 0 tokens"),
+        (Progress(calls=214, tokens=512_300, money=1.234), "214 calls, 512,300 tokens, 1.23 usd"),
+        (Progress(calls=1, tokens=10, gpu_seconds=5400), "1 call, 10 tokens, 1.5 GPU hours"),
+    ],
+)
+def test_what_was_spent_is_told_without_what_was_not(progress, text):
+    """No money where nothing costs any."""
+    assert costs.spent(progress) == text
+
+
+def test_a_line_of_costs_has_all_its_sums():
+    """In one order."""
+    told = "120 calls (3 failed), 301,000 tokens in (250,000 cached), 61,000 out, 0.84 usd, 25 min 3 s, 95% exact"
+    assert costs.line(LINE) == f"diff: {told}"
+
+
+def test_what_is_zero_is_left_out():
+    """Failures, cached tokens, money, GPUs."""
+    plain = CostLine("", 1, 0, 9, 1, 0, 0.0, 0.0, 2.0, 1.0)
+    assert costs.line(plain) == "1 call, 9 tokens in, 1 out, 2 s, 100% exact"
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        (Improvements(0, 0.0, None, None), "no model's program was the best so far"),
+        (
+            Improvements(1, 0.5, 1200.0, 0.0),
+            "a model's program was the best so far once, 0.5 of nearness in all; all calls cost 1,200 tokens for each",
+        ),
+        (
+            Improvements(4, 0.0, 1200.4, 0.25),
+            "a model's program was the best so far 4 times; all calls cost 1,200 tokens, 0.25 usd for each",
+        ),
+    ],
+)
+def test_an_improvement_is_told_with_its_share_of_all_calls(found, text):
+    """Of all of them, the fruitless ones too."""
+    assert costs.improvements(found, NEARNESS) == text
+
+
+def test_facts_are_by_purpose_model_and_operator():
+    """A call before any step is no operator's."""
+    found = Costs(LINE, (LINE, CostLine("", *([0] * 9))), (LINE,), (LINE,), LINE, Improvements(0, 0.0, None, None))
+    rows = dict(costs.facts_of(found, NEARNESS))
+    assert list(rows) == ["calls", "cost by model", "cost by operator", "cost of the best", "improvements"]
+    assert rows["cost by operator"].splitlines()[1].startswith("before any step: 0 calls")
+    assert rows["cost of the best"].startswith("the steps from the seed to the best: 120 calls")
+
+
+def test_a_best_program_that_took_no_call_says_so():
+    """An operator without a model made it, and all before it."""
+    free = CostLine("lineage", *([0] * 9))
+    found = Costs(LINE, (), (), (), free, Improvements(0, 0.0, None, None))
+    assert dict(costs.facts_of(found, NEARNESS))["cost of the best"] == "the best took no call"
+
+
+def test_models_are_told_as_operators_are():
+    """With their shares."""
+    lines = (ModelYield("small", 12, 10, 3), ModelYield("large", 1, 1, 1))
+    assert costs.model_yields(lines) == (
+        "small: 10 judged, 30% better than their parents, 2 screened\nlarge: 1 judged, 100% better than their parents"
+    )

@@ -1,0 +1,215 @@
+"""Campaigns whose proposals come from models: what is asked, what the log is told, what a crash and an outage leave."""
+
+import shutil
+import sqlite3
+import threading
+
+import pytest
+from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench
+from model_fakes import FakeModel, members, spent, with_operators
+
+from evolve.loop import run
+from evolve.models.cost import Cost
+from evolve.types import Asked, ModelError, ModelGone, Outcome, Propose, Replied, Settled
+
+ONE = {"models": {"members": [{"name": "fast", "kind": "fake", "concurrency": 4}]}, "operators": {"names": ["writes"]}}
+
+
+@pytest.fixture
+def models(bench: Workbench) -> Workbench:
+    """The bench with an operator that needs a model."""
+    with_operators(bench)
+    return bench
+
+
+def played(bench: Workbench, campaign, *fakes: FakeModel):
+    """Runs the campaign with these models."""
+    return run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, *fakes))
+
+
+def replies(campaign) -> list[Replied]:
+    return [stamped.event for stamped in campaign.log.events(only=Replied)]
+
+
+def test_a_model_proposes_and_every_call_is_an_event(models: Workbench) -> None:
+    with models.create(**ONE, budget=["10programs"]) as campaign:
+        ending = played(models, campaign, FakeModel())
+        assert ending.reason == "budget"
+        assert campaign.state.progress.programs == 10
+        told = replies(campaign)
+        assert [event.call.reply and campaign.log.text(event.call.reply) for event in told[:1]] == ["x = 0.5"]
+        first = told[0].call
+        assert (first.model, first.purpose, first.revision, first.finish) == ("fast", "propose", "fake-1", "")
+        assert [part.name for part in first.prompt] == ["task", "parent"]
+        assert campaign.log.text(first.prompt[0].text) == campaign.task.brief
+        assert campaign.log.text(first.thinking) == "hm"
+        assert spent(campaign) == Cost(len(told), 120 * len(told), 0.0, 0.0)
+        proposals = [event.event for event in campaign.log.events(only=Settled)]
+        assert {event.record.origin.model for event in proposals if event.record.origin.kind == "proposal"} == {"fast"}
+
+
+def test_a_replay_of_a_campaign_with_models_asks_none(models: Workbench) -> None:
+    with models.create(**ONE, budget=["10programs"]) as campaign:
+        played(models, campaign, FakeModel())
+        live, digest = spent(campaign), campaign.digest()
+    with models.open(readonly=True) as again:
+        assert (spent(again), again.digest(), again.state.difference) == (live, digest, None)
+
+
+def test_calls_are_in_the_log_before_the_records_that_came_of_them(models: Workbench) -> None:
+    with models.create(**ONE, budget=["8programs"]) as campaign:
+        played(models, campaign, FakeModel())
+        order: dict[int, list[str]] = {}
+        for stamped in campaign.log.events():
+            match stamped.event:
+                case Asked(step=step, action=Propose()):
+                    order.setdefault(step, []).append("asked")
+                case Replied(step=step):
+                    order[step].append("replied")
+                case Settled(record=record) if record.origin.kind == "proposal":
+                    order[record.origin.step].append("settled")
+        assert all(events == ["asked", "replied", "settled"][: len(events)] for events in order.values())
+
+
+def test_no_more_calls_are_in_flight_than_the_model_takes(models: Workbench) -> None:
+    fake = FakeModel()
+    with models.create(**ONE, budget=["30programs"]) as campaign:
+        played(models, campaign, fake)
+    assert 1 <= fake.most <= 4
+
+
+def test_a_reply_that_cannot_be_used_goes_back_once(models: Workbench) -> None:
+    fake = FakeModel(lambda number: "nonsense" if number % 2 == 0 else f"x = {number}.25")
+    with models.create(**ONE, budget=["4programs"], judges=1, deterministic=True) as campaign:
+        played(models, campaign, fake)
+        told = replies(campaign)
+        assert [event.call.purpose for event in told[:4]] == ["propose", "repair", "propose", "repair"]
+        assert [event.index for event in told[:4]] == [0, 1, 0, 1]
+        assert [part.name for part in told[1].call.prompt] == ["task", "parent", "reply", "complaint"]
+
+
+def test_a_call_that_fails_is_a_screened_record_with_its_reason(models: Workbench) -> None:
+    fake = FakeModel(
+        lambda number: ModelError("no choices. Do: look at the server") if number == 0 else f"x = {number}.5"
+    )
+    with models.create(**ONE, budget=["3programs"], deterministic=True) as campaign:
+        played(models, campaign, fake)
+        failed = replies(campaign)[0].call
+        assert (failed.error, failed.reply) == ("no choices. Do: look at the server", "")
+        records = [event.event.record for event in campaign.log.events(only=Settled)]
+        screened = [record for record in records if record.evaluation.outcome is Outcome.SCREENED]
+        assert ["no choices" in campaign.log.text(record.evaluation.feedback) for record in screened] == [True]
+
+
+def test_two_deterministic_campaigns_with_equal_answers_are_equal(models: Workbench) -> None:
+    digests = []
+    for name in ("one", "two"):
+        with models.create(**ONE, budget=["12programs"], deterministic=True, name=name) as campaign:
+            played(models, campaign, FakeModel())
+            digests.append(campaign.digest())
+    assert digests[0] == digests[1]
+
+
+def test_a_model_that_is_gone_ends_the_run_and_its_steps_are_kept(models: Workbench) -> None:
+    gone = FakeModel(lambda number: ModelGone("its key was refused. Do: check it"))
+    with models.create(**ONE, budget=["5programs"]) as campaign:
+        with pytest.raises(ModelGone, match="model 'fast': its key was refused"):
+            played(models, campaign, gone)
+        assert replies(campaign) == []
+        waiting = sorted(campaign.state.steps)
+        assert waiting
+    with models.open() as again:
+        played(models, again, FakeModel())
+        assert again.state.progress.programs == 5
+        settled = {event.event.record.origin.step for event in again.log.events(only=Settled)}
+        assert set(waiting) <= settled
+
+
+def test_without_its_models_a_campaign_goes_on_offline_where_it_may(models: Workbench) -> None:
+    offline = {**ONE, "operators": {"names": ["writes", "tune_literals"]}, "outage": {"then": "offline"}}
+    with models.create(**offline, budget=["20programs"]) as campaign:
+        ending = played(models, campaign, FakeModel(lambda number: ModelGone("down for too long")))
+        assert ending.reason == "budget"
+        assert campaign.state.progress.programs == 20
+        operators = {campaign.state.history.operator(record) for record in range(1, len(campaign.state.history) + 1)}
+        assert "tune_literals" in operators
+
+
+def test_another_model_takes_over(models: Workbench) -> None:
+    two = {**ONE, "models": {"members": [{"name": "fast", "kind": "fake"}, {"name": "slow", "kind": "fake"}]}}
+    with models.create(**two, budget=["15programs"]) as campaign:
+        ending = played(models, campaign, FakeModel(lambda number: ModelGone("gone")), FakeModel())
+        assert (ending.reason, campaign.state.progress.programs) == ("budget", 15)
+
+
+def test_a_budget_in_tokens_is_never_overshot(models: Workbench) -> None:
+    with models.create(**ONE, budget=["100000tokens"]) as campaign:
+        ending = played(models, campaign, FakeModel())
+        assert ending.reason == "budget"
+        assert campaign.state.progress.calls >= 5
+        assert campaign.state.progress.tokens <= 100000
+
+
+def test_an_interrupt_gives_up_the_calls_in_flight_and_the_next_run_makes_them(models: Workbench) -> None:
+    never = threading.Event()
+    fake = FakeModel(hold=never)
+    with models.create(**ONE, budget=["6programs", "1s"]) as campaign:
+        assert played(models, campaign, fake).reason == "budget"
+        assert (replies(campaign), len(campaign.state.steps)) == ([], 4)
+    with models.open() as again:
+        again.change({"budget": ["6programs"]})
+        played(models, again, FakeModel())
+        assert again.state.progress.programs == 6
+
+
+def test_what_was_answered_before_a_crash_is_not_asked_again(models: Workbench) -> None:
+    """The log is cut after a reply, before the record that came of it."""
+    fake = FakeModel()
+    with models.create(**ONE, budget=["6programs"], deterministic=True) as campaign:
+        played(models, campaign, fake)
+        events = [stamped.event for stamped in campaign.log.events()]
+        path = campaign.log.path
+    last = max(number for number, event in enumerate(events) if isinstance(event, Replied))
+    cut = path.with_name("cut.db")
+    _copied(path, cut, last + 1)
+    with models.open(str(cut)) as again:
+        assert [list(step.replies) for step in again.state.steps.values()] == [[0]]
+        second = FakeModel(lambda number: f"x = {number + 50}.5")
+        played(models, again, second)
+        assert (again.state.progress.programs, again.state.progress.calls) == (6, 6)
+        assert second.prompts == []
+
+
+def _copied(source, target, count: int) -> None:
+    """The first `count` events of a log."""
+    shutil.copy(source, target)
+    with sqlite3.connect(target) as connection:
+        connection.execute("DELETE FROM events WHERE number > ?", (count,))
+        connection.execute(
+            "DELETE FROM signatures WHERE program NOT IN (SELECT program FROM events WHERE program <> '')"
+        )
+
+
+def test_lessons_are_asked_for_each_time_that_enough_has_settled(models: Workbench) -> None:
+    with models.create("lessons.every=5", **ONE, budget=["14programs"], deterministic=True) as campaign:
+        played(models, campaign, FakeModel())
+        lessons = [lesson.text for lesson in campaign.state.lessons]
+        assert len(lessons) >= 2
+        assert [text.rpartition(" after ")[2] for text in lessons[:2]] == ["0 lessons", "1 lessons"]
+        assert {lesson.by for lesson in campaign.state.lessons} == {"reflect"}
+
+
+def test_judges_that_would_idle_get_proposals_that_need_no_model(models: Workbench) -> None:
+    """Unless programs are what the budget counts."""
+    never = threading.Event()
+    both = {**ONE, "operators": {"names": ["writes", "tune_literals"]}}
+    with models.create(**both, budget=["1s"]) as campaign:
+        played(models, campaign, FakeModel(hold=never))
+        assert campaign.state.progress.programs > 10
+    counted = {**both, "strategy": {"name": "islands", "settings": {"floor": 0.5}}}
+    with models.create(**counted, budget=["500programs", "1s"]) as campaign:
+        played(models, campaign, FakeModel(hold=never))
+        asked = [event.event.action for event in campaign.log.events(only=Asked)]
+        writing = [action for action in asked if isinstance(action, Propose) and action.selection.model]
+        assert len(writing) == 4
+        assert campaign.state.progress.programs < 100

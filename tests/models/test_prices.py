@@ -1,0 +1,115 @@
+"""What calls cost, and what they cost at most."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evolve.models.cost import Cost
+from evolve.models.prices import ENOUGH, MESSAGE_TOKENS, TEMPLATE_TOKENS, Prices, Rates
+from evolve.types import Message, Prompt, Reply, Section, Usage
+
+RATES = Rates(prompt=2.0, cached=0.5, completion=10.0)
+SERVER = Rates(gpus=2, gpu_hour=3.6, concurrency=8)
+
+
+def prompt(text: str) -> Prompt:
+    """One message."""
+    return Prompt((Message("user", (Section("task", text),)),))
+
+
+def test_tokens_are_charged_by_their_kind() -> None:
+    """Dollars per million: 600 fresh, 400 cached, 100 of the answer."""
+    found = Prices(RATES).cost(Usage(1000, 100, 400, exact=True), 3.0)
+    assert found == Cost(1, 1100, pytest.approx((600 * 2 + 400 * 0.5 + 100 * 10) / 1e6), 0.0)
+
+
+def test_calls_share_a_server_of_ones_own() -> None:
+    """Eight calls at a time on two GPUs: a quarter of a GPU for 20 seconds."""
+    assert Prices(SERVER).cost(Usage(10, 5), 20.0) == Cost(1, 15, pytest.approx(5 * 3.6 / 3600), 5.0)
+
+
+def test_as_many_calls_as_run_at_a_time_cost_what_the_server_costs() -> None:
+    found = [Prices(SERVER).cost(Usage(), 60.0) for _ in range(8)]
+    assert sum(cost.gpu_seconds for cost in found) == 2 * 60.0
+
+
+def test_without_rates_a_call_costs_its_tokens_alone() -> None:
+    assert Prices(Rates()).cost(Usage(7, 3), 9.0) == Cost(1, 10)
+
+
+def test_more_cached_tokens_than_there_are_count_as_all() -> None:
+    assert Prices(RATES).cost(Usage(100, 0, 999), 0.0).money == pytest.approx(100 * 0.5 / 1e6)
+
+
+def test_the_worst_case_begins_with_a_token_for_each_byte() -> None:
+    found = Prices(RATES).worst(3000, 2, 500, 0.0)
+    prompt_tokens = 3000 + 2 * MESSAGE_TOKENS + TEMPLATE_TOKENS
+    assert found == Cost(1, prompt_tokens + 500, pytest.approx((prompt_tokens * 2 + 500 * 10) / 1e6))
+
+
+def test_each_answer_to_one_request_is_a_call() -> None:
+    """At most, the prompt is charged for each, for not every model shares it."""
+    one, three = (Prices(SERVER).worst(3000, 2, 500, 60.0, samples) for samples in (1, 3))
+    assert three == one.times(3)
+    assert three.calls == 3
+
+
+def test_the_worst_case_learns_from_exact_answers() -> None:
+    """The densest prompt seen, and a quarter more; four are too few."""
+    prices, asked = Prices(RATES), prompt("x" * 1000)
+    for tokens in (300, 400, 200, 100):
+        prices.saw(asked, Reply("", usage=Usage(tokens, 9, exact=True)))
+    assert prices.tokens_per_byte == 1.0
+    prices.saw(asked, Reply("", usage=Usage(50, 9, exact=True)))
+    assert prices.tokens_per_byte == 0.5
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply("", usage=Usage(10, 1, exact=False)),
+        Reply("", usage=Usage(10, 1, exact=True), attempts=2),
+        Reply("", usage=Usage(0, 1, exact=True)),
+    ],
+    ids=["estimated", "tried twice", "another sample of the same request"],
+)
+def test_other_answers_tell_nothing(reply: Reply) -> None:
+    prices = Prices(RATES)
+    for _ in range(2 * ENOUGH):
+        prices.saw(prompt("x" * 100), reply)
+    assert prices.tokens_per_byte == 1.0
+
+
+@pytest.mark.parametrize(("tokens", "bound"), [(990, 1.0), (10, 0.25)])
+def test_what_is_learned_stays_between_an_estimates_tokens_and_one_per_byte(tokens: int, bound: float) -> None:
+    prices = Prices(RATES)
+    for _ in range(ENOUGH):
+        prices.saw(prompt("x" * 1000), Reply("", usage=Usage(tokens, 9, exact=True)))
+    assert prices.tokens_per_byte == bound
+
+
+def test_a_cached_token_that_costs_more_is_the_worst_case() -> None:
+    assert Prices(Rates(prompt=1.0, cached=3.0)).worst(0, 0, 0, 0.0).money == pytest.approx(TEMPLATE_TOKENS * 3 / 1e6)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 50_000), st.floats(0.05, 1.0)), max_size=12),
+    st.integers(0, 50_000),
+    st.floats(0, 1),
+    st.integers(0, 4000),
+    st.floats(0, 1),
+    st.sampled_from([RATES, SERVER, Rates(1.0, 2.0, 3.0, 1, 2.0, 4)]),
+)
+def test_no_call_costs_more_than_its_worst_case(
+    seen: list[tuple[int, float]], size: int, share: float, answer: int, cached: float, rates: Rates
+) -> None:
+    """Whatever was seen before, as long as a byte makes no more tokens than then, and the bounds of the call are kept."""
+    prices = Prices(rates)
+    for length, density in seen:
+        prices.saw(prompt("x" * length), Reply("", usage=Usage(max(1, int(length * density)), 1, exact=True)))
+    tokens = int(size * prices.tokens_per_byte * share)
+    actual = prices.cost(Usage(tokens, answer, int(tokens * cached)), 30.0)
+    worst = prices.worst(size, 1, 4000, 60.0)
+    assert actual.tokens <= worst.tokens
+    assert actual.money <= worst.money
+    assert actual.gpu_seconds <= worst.gpu_seconds

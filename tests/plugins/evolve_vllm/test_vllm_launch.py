@@ -1,0 +1,97 @@
+"""How `vllm serve` is called, and what must be there before."""
+
+import pytest
+
+from evolve.types import ModelGone
+from evolve_vllm.launch import require, surroundings, words
+from evolve_vllm.settings import VllmSettings
+
+_OWN = ("--host", "127.0.0.1", "--port", "4000", "--served-model-name", "org/m")
+
+
+def test_one_gpu_needs_no_word_of_parallelism():
+    """What is passed through comes last, so that it is read last."""
+    settings = VllmSettings(model="org/m", args=("--max-model-len", "4096"))
+    assert words(settings, 4000) == ("vllm", "serve", "org/m", *_OWN, "--max-model-len", "4096")
+
+
+@pytest.mark.parametrize(
+    ("gpus", "replicas", "expected"),
+    [
+        (4, 1, ("--tensor-parallel-size", "4")),
+        (4, 4, ("--data-parallel-size", "4")),
+        (4, 2, ("--tensor-parallel-size", "2", "--data-parallel-size", "2")),
+        (0, 1, ()),
+    ],
+)
+def test_several_gpus_are_shared_by_the_replicas(gpus, replicas, expected):
+    """Each replica is spread over its share."""
+    assert words(VllmSettings(model="org/m", gpus=gpus, replicas=replicas), 4000) == (
+        "vllm",
+        "serve",
+        "org/m",
+        *_OWN,
+        *expected,
+    )
+
+
+def test_the_server_sees_the_gpus_that_are_named():
+    """By number or by what the driver calls them."""
+    settings = VllmSettings(model="org/m", gpus=2, devices=(3, "GPU-8f6a"))
+    assert surroundings(settings, {"CUDA_VISIBLE_DEVICES": "0"}, "key")["CUDA_VISIBLE_DEVICES"] == "3,GPU-8f6a"
+
+
+def test_the_server_gets_the_key_and_none_of_the_engines():
+    """Whatever vendor they are for; what else stands in the environment is passed on."""
+    engine = {"OPENAI_API_KEY": "a", "ANTHROPIC_API_KEY": "b", "VLLM_API_KEY": "c", "HF_TOKEN": "d"}
+    assert surroundings(VllmSettings(model="org/m"), engine, "key") == {"HF_TOKEN": "d", "VLLM_API_KEY": "key"}
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """An environment with a program `vllm` on its path, and a folder of device files: two GPUs of NVIDIA's."""
+    program = tmp_path / "vllm"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    devices = tmp_path / "dev"
+    devices.mkdir()
+    for name in ("nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm"):
+        (devices / name).touch()
+    return {"PATH": str(tmp_path)}, devices
+
+
+@pytest.mark.parametrize("gpus", [0, 1, 2])
+def test_nothing_is_missing_where_there_are_as_many_gpus(installed, gpus):
+    """Nor where none is wanted."""
+    engine, devices = installed
+    require(VllmSettings(model="org/m", gpus=gpus), engine, devices)
+
+
+def test_too_few_gpus_are_an_error(installed):
+    """With what there is, and what to do."""
+    engine, devices = installed
+    with pytest.raises(ModelGone, match=r"needs 4 GPUs, and this machine shows 2\. Do: set gpus"):
+        require(VllmSettings(model="org/m", gpus=4), engine, devices)
+
+
+def test_hidden_gpus_are_none(installed):
+    """An empty variable hides them all, unless the settings name some."""
+    engine, devices = installed
+    hidden = {**engine, "CUDA_VISIBLE_DEVICES": ""}
+    with pytest.raises(ModelGone, match="shows 0"):
+        require(VllmSettings(model="org/m"), hidden, devices)
+    require(VllmSettings(model="org/m", devices=(1,)), hidden, devices)
+
+
+def test_other_gpus_are_not_counted(installed):
+    """AMD's driver has one device file for all of them."""
+    engine, devices = installed
+    (devices / "kfd").touch()
+    require(VllmSettings(model="org/m", gpus=8), engine, devices)
+
+
+def test_a_missing_program_is_an_error(installed):
+    """It is looked for where the engine looks."""
+    _, devices = installed
+    with pytest.raises(ModelGone, match=r"there is no program 'vllm'\. Do: pip install vllm"):
+        require(VllmSettings(model="org/m"), {"PATH": "/no/such/folder"}, devices)
