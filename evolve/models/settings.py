@@ -147,6 +147,11 @@ def _refuse_what_is_no_json(extra: Mapping[str, Any]) -> None:
         raise ConfigError("`extra` holds a value that JSON has not. Do: use numbers, texts, lists and tables") from None
 
 
+def is_within(host: str, domain: str) -> bool:
+    """The host is the domain's, or one below it."""
+    return host == domain or host.endswith(f".{domain}")
+
+
 def is_private(host: str) -> bool:
     """A host of this machine or of a network without a name in the world: a private address, or a name without a dot."""
     try:

@@ -222,6 +222,18 @@ def test_the_first_reply_carries_what_the_tries_before_may_have_cost():
     assert (second.usage, second.attempts) == (Usage(0, 3, exact=True), 5)
 
 
+def test_checks_do_not_wait_and_embeddings_do():
+    times = FakeTime()
+    with FaultServer([OK, *[failure(503)] * 6]) as server, asked_of(server, times) as inner:
+        model = PatientModel(inner, Patience(3600.0, times.clock))
+        assert model.check(times.now() + 30, NEVER) == Usage(11, 7, 3, exact=True)
+        with pytest.raises(ModelDown):
+            model.check(times.now() + 30, NEVER)
+        vector, usage = model.embed("text", deadline=times.now() + 30, cancelled=NEVER)
+        assert (tuple(vector), usage, server.count) == ((3.0, 4.0), Usage(5, exact=True), 8)
+        model.close()
+
+
 def test_a_server_that_restarts_costs_no_call():
     times = FakeTime()
     with FaultServer([OK, *[failure(503)] * 12]) as server, asked_of(server, times) as inner:
