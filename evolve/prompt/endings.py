@@ -1,0 +1,31 @@
+"""How the judging of a proposal that has no score ended, in a few words: its class, and its message.
+
+Invariant: the message is a quotation within a line."""
+
+from evolve.prompt.excerpts import stored
+from evolve.prompt.quoting import said
+from evolve.protocols import History
+from evolve.types import FAILURES, Evaluation, Outcome, Record
+
+_WORDS = 240
+_FIRST = 4000
+"""Characters of a feedback in which its message is looked for."""
+_ENDS = {
+    **{outcome: f"failed, {outcome.value}" for outcome in FAILURES},
+    Outcome.SCREENED: "not judged",
+    Outcome.INTERNAL: "not judged, the machinery failed",
+    Outcome.BELOW_THRESHOLD: "stopped, below the threshold of a stage",
+}
+
+
+def ended(history: History, record: Record) -> str:
+    """The class and the message; where there is no program, its thought says why."""
+    evaluation = record.evaluation
+    message = said(_message(history, evaluation) or ("" if record.program else record.thought), _WORDS)
+    return f"{_ENDS.get(evaluation.outcome, evaluation.outcome.value)}{message and ': ' + message}"
+
+
+def _message(history: History, evaluation: Evaluation) -> str:
+    """The last line of the first paragraph of its feedback: the error itself, where that is a traceback."""
+    lines = stored(history, evaluation.feedback, _FIRST).strip().split("\n\n", 1)[0].splitlines()
+    return lines[-1] if lines else ""
