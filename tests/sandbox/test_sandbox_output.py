@@ -119,7 +119,7 @@ def test_what_is_not_seen_is_found(text: str, found: str) -> None:
     assert "".join(unseen(text)) == found
 
 
-@given(st.text())
+@given(some.text())
 def test_what_is_readable_has_nothing_that_is_not_seen(text: str) -> None:
     """The two know the same characters."""
     assert unseen(readable(text)) == ()
