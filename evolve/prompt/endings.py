@@ -5,7 +5,7 @@ Invariant: the message is a quotation within a line."""
 from evolve.prompt.excerpts import stored
 from evolve.prompt.quoting import said
 from evolve.protocols import History
-from evolve.types import FAILURES, Evaluation, Outcome, Record
+from evolve.types import FAILURES, Outcome, Record
 
 _WORDS = 240
 _FIRST = 4000
@@ -19,13 +19,15 @@ _ENDS = {
 
 
 def ended(history: History, record: Record) -> str:
-    """The class and the message; where there is no program, its thought says why."""
-    evaluation = record.evaluation
-    message = said(_message(history, evaluation) or ("" if record.program else record.thought), _WORDS)
-    return f"{_ENDS.get(evaluation.outcome, evaluation.outcome.value)}{message and ': ' + message}"
+    """The class and the message."""
+    message = said(reason(history, record), _WORDS)
+    return f"{_ENDS.get(record.evaluation.outcome, record.evaluation.outcome.value)}{message and ': ' + message}"
 
 
-def _message(history: History, evaluation: Evaluation) -> str:
-    """The last line of the first paragraph of its feedback: the error itself, where that is a traceback."""
-    lines = stored(history, evaluation.feedback, _FIRST).strip().split("\n\n", 1)[0].splitlines()
-    return lines[-1] if lines else ""
+def reason(history: History, record: Record) -> str:
+    """The last line of the first paragraph of its feedback: the error itself, where that is a traceback. Without feedback and a program,
+    its thought."""
+    lines = stored(history, record.evaluation.feedback, _FIRST).strip().split("\n\n", 1)[0].splitlines()
+    if lines:
+        return lines[-1]
+    return "" if record.program else record.thought

@@ -2,6 +2,7 @@
 
 Invariant: where the evaluator said something, it is there, in short at least."""
 
+import re
 from collections.abc import Iterator
 
 from evolve.prompt.excerpts import stored
@@ -12,6 +13,8 @@ from evolve.types import Record
 
 _NUMBERS = 24
 """Metrics that are told of one program."""
+_LONG = re.compile(r"-?\b\d+\.\d{7,}(?:[eE][+-]?\d+)?\b")
+"""Numbers in artifacts with more digits than it takes to see what they mean."""
 _LEAST = 800
 """Characters that feedback has at least, where there is so much."""
 
@@ -45,14 +48,18 @@ def _words(subject: Subject, record: Record) -> Iterator[Piece]:
 
 
 def _artifacts(subject: Subject, record: Record) -> Iterator[Piece]:
-    """Each as an excerpt; together they take an eighth of the prompt at most."""
+    """Each as an excerpt, its numbers with six digits; together they take an eighth of the prompt at most."""
     if record.origin.case:
         return
     artifacts = record.evaluation.artifacts
     most = max(_LEAST, 4 * subject.tokens // 8 // max(1, len(artifacts)))
     for place, (name, text) in enumerate(artifacts.items()):
-        shown = stored(subject.history, str(text), most)
+        shown = _LONG.sub(_short, stored(subject.history, str(text), most))
         if shown:
             heading = f"Artifact {said(name)}"
             forms = (f"{heading}. {DATA}\n\n{fenced(shown)}", f"{heading} does not fit in here.", "")
             yield Piece(forms, (97.0 - place / 64, 97.5 - place / 64))
+
+
+def _short(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.6g}"

@@ -9,7 +9,7 @@ from itertools import islice
 
 from evolve.prompt.figures import Scores
 from evolve.protocols import Context, History
-from evolve.types import Program, RecordId, Selection, Task
+from evolve.types import NOBODYS_FAULT, Program, RecordId, Selection, Task
 
 REFLECTS = "reflect"
 """The kind of prompt, and the operator, whose steps make lessons and no programs."""
@@ -21,6 +21,8 @@ SEARCHED = 500
 """The latest children that are counted, and among which the best are looked for."""
 RECENT = 40
 """The latest proposals, which a prompt without a parent tells of."""
+UNJUDGED = 3
+"""Of the children that are told, those that were never judged."""
 BEST = 4
 """Of the children that are told, those that are told for their score."""
 
@@ -78,7 +80,7 @@ class Subject:
 
     @cached_property
     def children(self) -> tuple[RecordId, ...]:
-        """The best of what was made of the parent, the best first, and then the latest, the latest first."""
+        """The best of what was made of the parent, the best first, and then the latest, the latest first; few that were never judged."""
         latest = list(reversed(self.proposals))
         scored = [
             (-self.history.violation(child), score, child)
@@ -86,7 +88,9 @@ class Subject:
             if (score := self.history.fitness(child)) is not None
         ]
         best = [child for _, _, child in sorted(scored, reverse=True)[:BEST]]
-        return tuple(dict.fromkeys((*best, *latest)))[:CHILDREN]
+        unjudged = [child for child in latest if self.history.outcome(child) in NOBODYS_FAULT]
+        told = {*latest}.difference(unjudged[UNJUDGED:])
+        return tuple(dict.fromkeys((*best, *(child for child in latest if child in told))))[:CHILDREN]
 
     @cached_property
     def recent(self) -> tuple[RecordId, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from evolve.prompt import findings, removed
 from evolve.prompt.changeable import places
-from evolve.prompt.endings import ended
+from evolve.prompt.endings import ended, reason
 from evolve.prompt.quoting import DATA, fenced, program_text, said
 from evolve.prompt.subject import SEARCHED, Subject
 from evolve.prompt.trimming import Draft, Piece
@@ -116,7 +116,7 @@ def _outcome(subject: Subject, number: RecordId, before: RecordId) -> str:
         end = f"score {subject.scores.shown(score)} ({subject.scores.change(score, old)})"
     if subject.history.violation(number):
         end += ", and misses the constraints"
-    thought = said(record.thought) if record.program or record.evaluation.outcome is not Outcome.SCREENED else ""
+    thought = "" if record.thought == reason(subject.history, record) else said(record.thought)
     return f"{end}.{thought and ' Thought: ' + thought}"
 
 

@@ -103,3 +103,12 @@ def test_a_step_that_wrote_lessons_is_none_of_the_proposals() -> None:
     scene.add(numbered(1), 5.0, "diff", (1,))
     assert about(scene, Selection("diff", parents=(1,))).children == (3,)
     assert about(scene, Selection("reflect"), reflects=True).recent == (3,)
+
+
+def test_few_children_that_were_never_judged_are_told() -> None:
+    """They teach little."""
+    scene = Scene()
+    scene.add(numbered(0), failed(Outcome.CRASHED, ""), "diff", (1,))
+    for _ in range(20):
+        scene.add(None, failed(Outcome.SCREENED, ""), "diff", (1,), "the edit fits nowhere")
+    assert about(scene, Selection("diff", parents=(1,))).children == (22, 21, 20, 2)

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from prompt_scenes import FROM_TWO_OPT, NEAREST, Scene, grown, scored, with_block
+from prompt_scenes import FROM_TWO_OPT, NEAREST, Scene, failed, grown, scored, with_block
 
 from evolve.prompt import told
 from evolve.prompt.findings import feedback
 from evolve.prompt.removed import removed
 from evolve.prompt.subject import Subject
-from evolve.types import Lesson, Selection
+from evolve.types import Lesson, Outcome, Selection
 
 
 def about(scene: Scene, selection: Selection = FROM_TWO_OPT) -> Subject:
@@ -77,4 +77,16 @@ def test_a_child_that_misses_a_constraint_is_no_better_one() -> None:
     assert longest(draft) == [
         "- Program 3 by `diff`: score 16 (+0.368, worse).",
         "- Program 2 by `diff`: score 1 (-14.6, better), and misses the constraints.",
+    ]
+
+
+def test_a_thought_is_told_unless_it_is_the_reason() -> None:
+    """Of a duplicate, what its maker thought; of a proposal without a program, why there is none."""
+    scene = Scene()
+    words = scene.store("words", "a duplicate")
+    scene.add(None, failed(Outcome.SCREENED, words), "diff", (1,), "Smaller steps.")
+    scene.add(None, failed(Outcome.SCREENED, ""), "diff", (1,), "the edit fits nowhere")
+    assert longest(told.children(about(scene, Selection("diff", parents=(1,))))) == [
+        "- Proposal 3 by `diff`: not judged: “the edit fits nowhere”.",
+        "- Proposal 2 by `diff`: not judged: “a duplicate”. Thought: “Smaller steps.”",
     ]
