@@ -51,6 +51,7 @@ bench: $(STAMP)  ## the figures of speed and size, as tables
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/throughput.py
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/novelty.py
 	$(BIN)/python benchmarks/isolation.py
 
 gpu-check: $(STAMP)  ## the tests that need a GPU; they skip with a reason where there is none

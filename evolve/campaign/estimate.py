@@ -41,20 +41,14 @@ class Estimate:
 
 
 def estimate(
-    prompt: Prompt,
-    members: Sequence[ModelSection],
-    budget: Budget,
-    progress: Progress | None = None,
-    *,
-    longest: int = 0,
+    prompt: Prompt, members: Sequence[ModelSection], budget: Budget, progress: Progress | None = None
 ) -> Estimate:
-    """The estimate for a prompt; `progress` is what was spent before, and `longest` how many bytes a later prompt may have: as a rule they are
-    longer than the first, for there is more to tell."""
+    """The estimate for calls with such a prompt; `progress` is what was spent before."""
     tokens = sum(estimated(message.text) for message in prompt.messages)
     spent = progress or Progress()
     found = []
     for member in members:
-        usual, most = _usual(member, tokens), _most(member, prompt, longest)
+        usual, most = _usual(member, tokens), _most(member, prompt)
         counts = _count(usual, budget, spent), _count(most, budget, spent)
         found.append(ModelEstimate(member.name, usual, most, *counts))
     return Estimate(tokens, ANSWER_TOKENS, tuple(found))
@@ -65,9 +59,8 @@ def _usual(member: ModelSection, prompt_tokens: int) -> Cost:
     return prices_of(member).cost(Usage(prompt_tokens, answer), answer / TOKENS_PER_SECOND)
 
 
-def _most(member: ModelSection, prompt: Prompt, longest: int) -> Cost:
-    size = max(prompt.size, longest)
-    return prices_of(member).worst(size, len(prompt.messages), member.max_tokens, member.timeout_seconds)
+def _most(member: ModelSection, prompt: Prompt) -> Cost:
+    return prices_of(member).worst(prompt.size, len(prompt.messages), member.max_tokens, member.timeout_seconds)
 
 
 def _count(cost: Cost, budget: Budget, spent: Progress) -> int | None:

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from evolve import testing
 from evolve.cli import GROUP as COMMANDS
 from evolve.cli.third_party import load_command
+from evolve.hookspecs import ModelEntry
 from evolve.plugins import BUNDLED, Plugins, Registered, guarded, load
 from evolve.types import EvaluatorSource, EvolveError, Program
 
@@ -74,13 +75,17 @@ def _installed(point: EntryPoint) -> Iterator[Finding]:
 
 
 def _loaded(plugin: str, plugins: Plugins) -> Iterator[Finding]:
-    """Of every evaluator, operator and strategy that a plugin registers, and of its hook."""
+    """Of every evaluator, operator, strategy and kind of model that a plugin registers, and of its hook. No model is made: it may want a key, or start a server."""
     for name, found in _of(plugin, plugins.evaluators):
         yield from _entry(found, "evaluator", partial(_check_evaluator, plugins, name))
     for name, found in _of(plugin, plugins.operators):
         yield from _entry(found, "operator", partial(_check_operator, plugins, name))
     for name, found in _of(plugin, plugins.strategies):
         yield from _entry(found, "strategy", partial(_check_strategy, plugins, name))
+    for name, found in _of(plugin, plugins.models):
+        about, settings = f"kind of model {name}", found.entry.settings
+        yield _verdict(plugin, about, "its settings forbid unknown keys", partial(_check_settings, settings))
+        yield _verdict(plugin, about, "its argument is a setting", partial(_check_argument, found.entry))
     for hook in plugins.manager.hook.screen_program.get_hookimpls():
         if hook.plugin_name == plugin:
             about, check = "hook screen_program", "gives a reason or None, the same again"
@@ -168,6 +173,14 @@ def _check_settings(model: object) -> None:
                 _check_settings(kind)
 
 
+def _check_argument(entry: ModelEntry) -> None:
+    """What the command line's words fill is there to be filled."""
+    known = list(entry.settings.model_fields) if _is_model(entry.settings) else []
+    assert not entry.argument or entry.argument in known, (
+        f"the argument {entry.argument!r} is none of its settings, {', '.join(known) or 'which are none'}. Do: name one of them"
+    )
+
+
 def _examples(model: object) -> tuple[dict[str, Any], list[str]]:
     """An example for each setting without a default, and the keys of those that have none."""
     fields = model.model_fields if _is_model(model) else {}
@@ -221,6 +234,7 @@ def _names(point: EntryPoint) -> Iterator[tuple[str, str]]:
         ("evaluator", plugins.evaluators),
         ("operator", plugins.operators),
         ("strategy", plugins.strategies),
+        ("kind of model", plugins.models),
     ):
         yield from ((kind, name) for name, found in entries.items() if found.plugin not in BUNDLED)
 

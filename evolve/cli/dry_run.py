@@ -1,12 +1,14 @@
 """What `evolve run --dry-run` says: the settings with where each comes from, the task, and what its judge says of itself.
 
-Invariant: no candidate runs, and nothing is made."""
+Invariant: no candidate runs, no model is called, and nothing is made."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from evolve.campaign.fitting import budget_of, operators_of
+from evolve.cli import foreseeing
+from evolve.cli.foreseeing import Foreseen
 from evolve.cli.output import facts, flat
 from evolve.cli.request import Plan
 from evolve.judge import Description
@@ -17,7 +19,8 @@ from evolve.task.grants import told as granted_line
 @dataclass(frozen=True, slots=True)
 class DryRun:
     """The one object of `--dry-run --json`. `sources` names, by dotted key, where a setting comes from; what is not there is the default,
-    or the campaign's own. `grants` are those of the task, by the keys of `[sandbox]`. `limit` is the wall time of all stages together, in seconds."""
+    or the campaign's own. `grants` are those of the task, by the keys of `[sandbox]`. `limit` is the wall time of all stages together, in seconds; `foreseen`: the first prompt and
+    what proposals cost, where models propose."""
 
     settings: Mapping[str, Any]
     sources: Mapping[str, str]
@@ -32,9 +35,10 @@ class DryRun:
     isolation: str
     grants: Mapping[str, Any]
     environment: str
+    foreseen: Foreseen | None
 
 
-def rehearsed(plan: Plan, judge: Description) -> DryRun:
+def rehearsed(plan: Plan, judge: Description, found: Foreseen | None = None) -> DryRun:
     """What would run, as a value."""
     settings = plan.settings.model_dump(mode="json")
     return DryRun(
@@ -51,10 +55,11 @@ def rehearsed(plan: Plan, judge: Description) -> DryRun:
         isolation=judge.isolation,
         grants=granted(plan.task.limits),
         environment=judge.environment,
+        foreseen=found,
     )
 
 
-def told(plan: Plan, judge: Description) -> str:
+def told(plan: Plan, judge: Description, found: Foreseen | None = None) -> str:
     """What would run, for a person."""
     task, settings, dry = plan.task, plan.settings, rehearsed(plan, judge)
     judged = "deterministic" if task.deterministic else f"noisy, its seed is measured {settings.confirm.seeds} times"
@@ -74,9 +79,11 @@ def told(plan: Plan, judge: Description) -> str:
         ("anchors", ", ".join(f"{anchor.value:g} {anchor.by}" for anchor in task.anchors) or "none"),
         ("operators", ", ".join(_operator(plan, name) for name in dry.operators)),
         ("budget", dry.budget),
+        *(foreseeing.rows(found.estimate, dry.budget, settings.prompts.tokens) if found else []),
     ]
     what = f"more of campaign {plan.name}" if plan.changes else "what would run"
-    return f"{what}; nothing was made and nothing is judged\n\n{facts(rows)}\n\nsettings\n{_settings(dry)}"
+    page = f"{what}; nothing was made and nothing is judged\n\n{facts(rows)}\n\nsettings\n{_settings(dry)}"
+    return f"{page}\n\n{foreseeing.shown(found)}" if found else page
 
 
 def _operators(plan: Plan) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ Invariant: exit code 0 says that each of them can be called now."""
 import dataclasses
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,9 @@ from evolve.cli.say import say
 from evolve.config import ModelSection, validated
 from evolve.plugins import Plugins, guarded, load
 from evolve.types import ConfigError, EvolveError, Usage
+
+_NAMED = 10
+"""Names in a row."""
 
 
 @runtime_checkable
@@ -85,11 +88,18 @@ def _pinged(section: ModelSection, plugins: Plugins) -> tuple[Pinged, EvolveErro
     try:
         usage, found = _asked(section, plugins)
     except EvolveError as error:
-        told = type(error)(f"model {section.name!r}: {error}{kind_note(section, plugins)}")
+        told = _told_of(section, error, kind_note(section, plugins))
         return dataclasses.replace(base, error=str(told)), told
     tokens = usage.prompt_tokens + usage.completion_tokens
     seconds = time.monotonic() - began
     return dataclasses.replace(base, seconds=seconds, tokens=tokens, capabilities=found), None
+
+
+def _told_of(section: ModelSection, error: EvolveError, note: str) -> EvolveError:
+    """The error with the name of the model, and a note before what to do."""
+    what, do, remedy = str(error).partition(" Do: ")
+    name = "" if what.startswith(f"model {section.name!r}") else f"model {section.name!r}: "
+    return type(error)(f"{name}{what}{'.' if note and not what.endswith('.') else ''}{note}{do}{remedy}")
 
 
 def _asked(section: ModelSection, plugins: Plugins) -> tuple[Usage, Mapping[str, Any]]:
@@ -110,7 +120,7 @@ def _told(found: Pinged) -> list[tuple[str, str]]:
         ("model", f"{found.name} ({found.kind})"),
         ("settings", settings),
         ("can be called", f"yes, found out in {found.seconds:.2f} s{took}"),
-        *((name.replace("_", " "), _word(value)) for name, value in found.capabilities.items()),
+        *((name.replace("_", " "), _word(value)) for name, value in found.capabilities.items() if value != ""),
     ]
 
 
@@ -118,6 +128,7 @@ def _word(value: Any) -> str:
     """A capability for a person."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "unknown"}[value]
-    if isinstance(value, str):
-        return value or "-"
-    return ", ".join(map(str, value)) or "-" if isinstance(value, Iterable) else str(value)
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return str(value)
+    more = f" and {len(value) - _NAMED:,} more" if len(value) > _NAMED else ""
+    return f"{', '.join(map(str, value[:_NAMED]))}{more}" or "none"

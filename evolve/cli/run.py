@@ -12,7 +12,7 @@ import click
 import evolve.loop
 from evolve.campaign import Campaign, logs, workspace
 from evolve.campaign.fitting import operators_of
-from evolve.cli import dry_run, summary
+from evolve.cli import dry_run, foreseeing, summary
 from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.isolation import Confined, confined, for_campaign, is_harmless, sandbox_option
@@ -70,7 +70,7 @@ def run(rehearse: bool, as_json: bool, **words: Any) -> None:
 
 def _begin(plan: Plan, *, rehearse: bool, as_json: bool) -> None:
     if rehearse:
-        _show(plan, _confined(plan), as_json=as_json)
+        _show(plan, _confined(plan), None, as_json=as_json)
         return
     found = _confined(plan)
     home = workspace()
@@ -88,7 +88,7 @@ def _go_on(plan: Plan, campaign: Campaign, *, rehearse: bool, as_json: bool) -> 
         say(f"evolve: warning: the replayed archive differs at {campaign.state.difference}", err=True)
     found = for_campaign(campaign, plan.wish, plan.task)
     if rehearse:
-        _show(plan, found, as_json=as_json)
+        _show(plan, found, campaign, as_json=as_json)
         return
     hidden = logs(workspace(), campaign.log.path)
     with ExitStack() as resources:
@@ -108,13 +108,14 @@ def _confined(plan: Plan) -> Confined:
     return confined(plan.task, plan.wish, harmless=is_harmless(plan.task, operators, plugins))
 
 
-def _show(plan: Plan, found: Confined, *, as_json: bool) -> None:
+def _show(plan: Plan, found: Confined, campaign: Campaign | None, *, as_json: bool) -> None:
+    foreseen = foreseeing.foreseen(plan, campaign)
     with closing(LocalExecutor(plan.task, 1, means=found.means, hidden=logs(workspace()))) as executor:
         judge = executor.describe()
     if as_json:
-        emit(dry_run.rehearsed(plan, judge))
+        emit(dry_run.rehearsed(plan, judge, foreseen))
     else:
-        say(dry_run.told(plan, judge))
+        say(dry_run.told(plan, judge, foreseen))
 
 
 @dataclass(frozen=True, slots=True)

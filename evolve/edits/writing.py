@@ -141,7 +141,7 @@ def _length(lines: Iterator[str]) -> int:
     free = [length for length in [*range(_USUAL, LONGEST + 1), *range(SHORTEST, _USUAL)] if length not in taken]
     if not free:
         raise EditError("the program has lines that look like markers of an edit in every length. Do: shorten one")
-    return free[0]
+    return int(free[0])
 
 
 def _written(path: str, search: Sequence[str], replace: Sequence[str], length: int) -> str:

@@ -36,30 +36,30 @@ class Neighbours:
         self.vectors = VectorIndex(campaign.settings.novelty.cosine) if self.embedder else None
         self._under_way: dict[str, Program] = {}
         self._kept: list[ProgramId] = []
-        if self.sketches:
+        if self.sketches is not None:
             self._recall_sketches(self.sketches)
-        if self.vectors:
+        if self.vectors is not None:
             self._recall_vectors(self.vectors)
 
     def sketch(self, program: Program) -> bytes:
         """The program's sketch; empty where nobody wants it."""
-        return sketch(novelty.minhash(program)) if self.sketches else b""
+        return sketch(novelty.minhash(program)) if self.sketches is not None else b""
 
     def add(self, program: Program, island: int, found: Fingerprint) -> None:
         """From now on others may be near to this program."""
-        if self.sketches or self.vectors:
+        if self.sketches is not None or self.vectors is not None:
             self._under_way[program.id] = program
-        if self.sketches and found.sketch:
+        if self.sketches is not None and found.sketch:
             for number in self._places(program.id, island):
                 self.sketches.add(program.id, number, found.sketch)
-        if self.vectors and found.vector:
+        if self.vectors is not None and found.vector:
             self.vectors.add(program.id, island, found.vector)
 
     def keep(self, program: Program, origin: Origin, signature: str, found: Fingerprint) -> None:
         """Stores a program that settles with its fingerprint; what no operator proposed (a seed, a person's program) is added here. Main
         thread, inside a transaction."""
         log = self._campaign.log
-        if self.sketches and not found.sketch and origin.kind != "measurement":
+        if self.sketches is not None and not found.sketch and origin.kind != "measurement":
             found = Fingerprint(self.sketch(program), found.vector)
             self.add(program, origin.island, found)
         log.put_program(program, signature, found.sketch)

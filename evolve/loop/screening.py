@@ -55,7 +55,7 @@ class Screening:
         if self._plugins.operators[family.selection.operator].entry.needs_model:
             near = self._near_in_text(found.sketch, family)
             reason = self._upheld(near, program, family)
-            if not reason and self.neighbours.vectors:
+            if not reason and self.neighbours.vectors is not None:
                 found = Fingerprint(found.sketch, self._vector(program, family))
                 reason = "" if near else self._upheld(self._near_in_vector(found.vector, family), program, family)
         if not reason:
@@ -66,7 +66,7 @@ class Screening:
         """The neighbour of a child, and how near it is. Its parents are none: to be near to them is what an edit is for. What has the
         sketch of a parent differs from it in numbers, of which a sketch knows nothing."""
         index, island = self.neighbours.sketches, family.selection.island
-        if not index or index.nearest(sketch, island) is None:
+        if index is None or index.nearest(sketch, island) is None:
             return None
         parents = [self.neighbours.sketch(parent) for parent in family.parents]
         near = None if sketch in parents else index.nearest(sketch, island, parents)
@@ -74,7 +74,7 @@ class Screening:
 
     def _near_in_vector(self, vector: bytes, family: Family) -> tuple[str, str] | None:
         index = self.neighbours.vectors
-        if not index or not vector:
+        if index is None or not vector:
             return None
         parents = [parent.id for parent in family.parents]
         near = index.most_similar(vector, family.selection.island, parents)

@@ -3,7 +3,7 @@
 Invariant: the engine knows them by the names given here and by nothing else; keys are read when a model is made, and live in it alone."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from evolve.hookspecs import ModelEntry, Settings, hookimpl
@@ -14,11 +14,18 @@ from evolve.models.mailbox import Mailbox, MailboxSettings
 from evolve.models.settings import OpenAISettings
 from evolve.protocols import Model
 
+__all__ = ["OpenAISettings", "chat_model", "register_models"]
+
+
+def chat_model(settings: Settings, environment: Mapping[str, str]) -> Model:
+    """The client of a server that speaks OpenAI's chat completions, for plugins too; keys are looked up in `environment`. Raises
+    `ConfigError`. Imported when it is made: the SDK takes half a second."""
+    model: Model = import_module("evolve.models.chat").ChatModel(OpenAISettings(**settings), environment)
+    return model
+
 
 def _openai(settings: Settings) -> Model:
-    """Imported when it is made: the SDK takes half a second."""
-    model: Model = import_module("evolve.models.chat").ChatModel(OpenAISettings(**settings), os.environ)
-    return model
+    return chat_model(settings, os.environ)
 
 
 def _mailbox(settings: Settings) -> Model:

@@ -24,6 +24,7 @@ from evolve.types import ConfigError
 SLICE_SECONDS = 0.2
 """How late a cancelled call ends at most, for the socket's part."""
 CONNECT_SECONDS = 20.0
+LINGER_SECONDS = 0.2
 BODY_LIMIT = 8 << 20
 """Bytes of one answer as it comes; what sends more is cut off."""
 
@@ -45,10 +46,9 @@ class Watch:
         """Seconds until the deadline; negative after it."""
         return self.deadline - time.monotonic()
 
-    @property
-    def over(self) -> bool:
-        """It was cancelled, or its time is up."""
-        return self.cancelled.is_set() or self.remaining <= 0
+    def linger(self) -> None:
+        """The answer is there: only its last bytes are waited for, so that its connection can be used again."""
+        self.deadline = min(self.deadline, time.monotonic() + LINGER_SECONDS)
 
 
 class _Local(threading.local):
@@ -111,7 +111,7 @@ class SocketStream(httpcore2.NetworkStream):
         try:
             data: bytes = _when_ready(self._sock, lambda: self._sock.recv(max_bytes), select.POLLIN)
         except OSError as error:
-            raise httpcore2.ReadError(str(error)) from error
+            raise httpcore2.ReadError(error.strerror or str(error)) from error
         _watch().heard += len(data)
         self._answered = self._answered or bool(data)
         return data
@@ -124,7 +124,7 @@ class SocketStream(httpcore2.NetworkStream):
             while view:
                 view = view[_when_ready(self._sock, lambda: self._sock.send(view), select.POLLOUT) :]  # noqa: B023  # called at once
         except OSError as error:
-            raise httpcore2.WriteError(str(error)) from error
+            raise httpcore2.WriteError(error.strerror or str(error)) from error
 
     def close(self) -> None:
         """Closes it."""
@@ -184,7 +184,9 @@ class SocketBackend(httpcore2.NetworkBackend):
                 return SocketStream(_connected(socket.socket(family, kind, protocol), address, until))
             except OSError as error:
                 failed = error
-        raise httpcore2.ConnectError(str(failed)) from failed
+        raise httpcore2.ConnectError(
+            failed.strerror if failed and failed.strerror else f"{host} has no address"
+        ) from failed
 
 
 def _connected(sock: socket.socket, address: Any, until: float) -> socket.socket:
@@ -224,7 +226,9 @@ def _translated() -> Generator[None]:
         raise httpx2.ReadTimeout(str(error)) from error
     except httpcore2.ConnectError as error:
         raise httpx2.ConnectError(str(error)) from error
-    except (httpcore2.NetworkError, httpcore2.ProxyError) as error:
+    except httpcore2.ProxyError as error:
+        raise httpx2.ProxyError(str(error)) from error
+    except httpcore2.NetworkError as error:
         raise httpx2.ReadError(str(error)) from error
     except httpcore2.ProtocolError as error:
         raise httpx2.RemoteProtocolError(str(error)) from error

@@ -69,7 +69,7 @@ class Wire:
         body = request.read()
         with watching(watch):
             try:
-                self._exchange(request, body)
+                self._exchange(request, body, watch)
                 return body.answer()
             except openai.APIStatusError as error:
                 raise self._refused(error.response, request) from None
@@ -82,12 +82,18 @@ class Wire:
         """Closes the connections."""
         self._client.close()
 
-    def _exchange(self, request: Request[T], body: Body[T]) -> None:
+    def _exchange(self, request: Request[T], body: Body[T], watch: Watch) -> None:
+        """Feeds the body with the answer's bytes."""
         response = self._sent(request)
         try:
             for chunk in response.iter_bytes():
                 if not body.feed(chunk):
                     return
+                if body.is_done:
+                    watch.linger()
+        except httpx2.HTTPError:
+            if not body.is_done:
+                raise
         finally:
             response.close()
 
@@ -126,7 +132,7 @@ class Wire:
         """Why there is no answer, or not all of one."""
         if watch.cancelled.is_set():
             return Fault(Treatment.CANCELLED, "the call was cancelled", usage=charged if watch.sent else FREE)
-        if not watch.sent:
+        if not watch.sent or any(isinstance(cause, httpx2.ProxyError) for cause in _causes(error)):
             return self._unreached(error)
         if watch.remaining <= 0:
             if watch.heard:
@@ -159,5 +165,6 @@ def _causes(error: BaseException | None) -> list[BaseException]:
 
 
 def _reason(error: Exception) -> str:
-    """The words of what went wrong first."""
-    return next((words for cause in reversed(_causes(error)) if (words := str(cause).strip())), type(error).__name__)
+    """The words of the transport, which knows best, or of whoever else has some."""
+    causes = sorted(_causes(error), key=lambda cause: not isinstance(cause, httpx2.HTTPError))
+    return next((words for cause in causes if (words := str(cause).strip())), type(error).__name__)

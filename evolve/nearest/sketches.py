@@ -73,7 +73,9 @@ class SketchIndex:
         self._newest = array("i", [-1]) * _SLOTS
         self._older = array("i")
 
-    def __len__(self) -> int:
+    @property
+    def places(self) -> int:
+        """How many different sketches it holds, counted on each island."""
         return len(self._keys)
 
     def add(self, key: str, island: int, sketch: bytes) -> None:

@@ -13,6 +13,8 @@ from evolve.prompt.quoting import excerpt, said
 from evolve.protocols import Context, History
 from evolve.types import FAILURES, Evaluation, Lesson, Outcome, Program, Record, RecordId, Selection, Task
 
+REFLECTS = "reflect"
+"""The kind of prompt, and the operator, whose steps make lessons and no programs."""
 STEPS = 8
 """Steps of the lineage that are told, the last ones."""
 CHILDREN = 10
@@ -84,11 +86,15 @@ class Subject:
         return tuple(reversed(found))
 
     @cached_property
+    def proposals(self) -> Sequence[RecordId]:
+        """All that was made of the parent, in the order in which it settled."""
+        found = self.history.children(self.parent) if self.parent else ()
+        return [record for record in found if self.history.operator(record) != REFLECTS]
+
+    @cached_property
     def children(self) -> tuple[RecordId, ...]:
         """The best of what was made of the parent, the best first, and then the latest, the latest first."""
-        if not self.parent:
-            return ()
-        latest = list(reversed(self.history.children(self.parent)[-SEARCHED:]))
+        latest = list(reversed(self.proposals[-SEARCHED:]))
         scored = [(score, child) for child in latest if (score := self.score(child)) is not None]
         best = [child for _, child in sorted(scored, reverse=True)[:BEST]]
         return tuple(dict.fromkeys((*best, *latest)))[:CHILDREN]
@@ -97,7 +103,9 @@ class Subject:
     def recent(self) -> tuple[RecordId, ...]:
         """The latest proposals, the latest first, for one that reflects."""
         every = range(len(self.history), 0, -1) if self.reflects else ()
-        return tuple(islice((record for record in every if self.history.operator(record)), RECENT))
+        return tuple(
+            islice((record for record in every if self.history.operator(record) not in ("", REFLECTS)), RECENT)
+        )
 
     @cached_property
     def scores(self) -> Scores:

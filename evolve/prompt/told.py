@@ -94,7 +94,7 @@ def _step(subject: Subject, number: RecordId, age: float) -> Piece:
     """`age` 0: the latest step."""
     before = subject.history.parents(number)[0]
     changed = _changed(subject, before, number)
-    line = f"- Program {number}, of program {before} by {_by(subject, number)}: {_outcome(subject, number, before)}"
+    line = f"- {_named(subject, number)}, of program {before} by {_by(subject, number)}: {_outcome(subject, number, before)}"
     short = f"{line}{changed.summary and f' ({changed.summary})'}"
     if not changed.diff:
         return Piece((short, ""), (60.0 - age,))
@@ -104,6 +104,10 @@ def _step(subject: Subject, number: RecordId, age: float) -> Piece:
 def _changed(subject: Subject, before: RecordId, after: RecordId) -> Change:
     old, new = subject.program(before), subject.program(after)
     return Change("", "", ()) if old is None or new is None else change(old, new)
+
+
+def _named(subject: Subject, number: RecordId) -> str:
+    return f"{'Program' if subject.program_key(number) else 'Proposal'} {number}"
 
 
 def _by(subject: Subject, number: RecordId) -> str:
@@ -126,14 +130,17 @@ def _outcome(subject: Subject, number: RecordId, before: RecordId) -> str:
 def children(subject: Subject) -> Draft:
     """What was made of the parent before: the best first, then the latest, each as a line."""
     found = subject.children
-    lines = [f"- Program {each} by {_by(subject, each)}: {_outcome(subject, each, subject.parent)}" for each in found]
+    lines = [
+        f"- {_named(subject, each)} by {_by(subject, each)}: {_outcome(subject, each, subject.parent)}"
+        for each in found
+    ]
     pieces = tuple(Piece((line, ""), (66.0 - place,)) for place, line in enumerate(lines))
     return Draft(pieces, {"number": str(subject.parent), "count": _count(subject)}, "\n")
 
 
 def _count(subject: Subject) -> str:
     """How many there were, and how they ended."""
-    found = subject.history.children(subject.parent) if subject.parent else ()
+    found = subject.proposals
     told = "The best first, then the latest." if len(found) > 1 else ""
     return f"{_ends(subject, found, subject.score(subject.parent) if subject.parent else None)} {told}".rstrip()
 
@@ -224,10 +231,13 @@ def _words(subject: Subject, record: Record) -> Iterator[Piece]:
 
 
 def _artifacts(subject: Subject, record: Record) -> Iterator[Piece]:
+    """Each as an excerpt; together they take an eighth of the prompt at most."""
     if record.origin.case:
         return
-    for place, (name, text) in enumerate(record.evaluation.artifacts.items()):
-        shown = subject.text(str(text), max(_LEAST, 4 * subject.tokens // 20))
+    artifacts = record.evaluation.artifacts
+    most = max(_LEAST, 4 * subject.tokens // 8 // max(1, len(artifacts)))
+    for place, (name, text) in enumerate(artifacts.items()):
+        shown = subject.text(str(text), most)
         if shown:
             heading = f"Artifact {said(name)}"
             forms = (f"{heading}. {DATA}\n\n{fenced(shown)}", f"{heading} does not fit in here.", "")
@@ -265,7 +275,7 @@ def _proposal(subject: Subject, number: RecordId, place: int) -> Piece:
     if parents:
         return _step(subject, number, place / 2)
     return Piece(
-        (f"- Program {number} by {_by(subject, number)}: {status(subject, subject.record(number))}", ""),
+        (f"- {_named(subject, number)} by {_by(subject, number)}: {status(subject, subject.record(number))}", ""),
         (60.0 - place / 2,),
     )
 

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from evolve.protocols import Model
 from evolve.types import ModelDown, ModelError, Prompt, Reply, Usage
@@ -14,11 +13,8 @@ from evolve_vllm.server import Server, is_healthy
 from evolve_vllm.settings import VllmSettings
 from evolve_vllm.watch import LOOK_SECONDS, Watch
 
-
-class Connect(Protocol):
-    """Makes the client of a server."""
-
-    def __call__(self, *, model: str, url: str, key: str) -> Model: ...
+Connect = Callable[[str, str], Model]
+"""Makes the client of a server from its URL and its key."""
 
 
 @dataclass
@@ -70,8 +66,7 @@ class ServedModel:
             if self._client is None or self._client[0] != server.key:
                 if self._client is not None:
                     self._client[1].close()
-                model = self.watch.settings.model
-                self._client = (server.key, self.connect(model=model, url=server.url, key=server.key))
+                self._client = (server.key, self.connect(server.url, server.key))
             return self._client[1]
 
 

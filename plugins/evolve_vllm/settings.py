@@ -2,7 +2,11 @@
 
 Invariant: what the plugin sets on the command line of `vllm serve` is not set a second time by `args`."""
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from evolve.models import OpenAISettings
 
 OWN = (
     "--model",
@@ -33,7 +37,6 @@ class VllmSettings(BaseModel):
         default="",
         description="a server that runs already, such as `http://127.0.0.1:8000/v1`: it is used, and neither started nor stopped",
     )
-    key_env: str = Field(default="", description="with `url`: the environment variable that holds the server's key")
     gpus: int = Field(
         default=1,
         ge=0,
@@ -52,6 +55,11 @@ class VllmSettings(BaseModel):
     )
     args: tuple[str, ...] = Field(
         default=(), description='more words for `vllm serve`, such as `["--max-model-len", "32768"]`'
+    )
+    openai: dict[str, Any] = Field(
+        default_factory=dict,
+        description="settings of the kind `openai` for the calls, such as `{ temperature = 0.8 }`, but for `model`, `base_url`, and, "
+        "unless there is a `url`, the key",
     )
     command: str = Field(
         default="vllm",
@@ -89,6 +97,14 @@ class VllmSettings(BaseModel):
                 )
         return args
 
+    @field_validator("openai")
+    @classmethod
+    def _leaves_our_settings(cls, given: dict[str, Any]) -> dict[str, Any]:
+        if taken := {"model", "base_url"} & set(given):
+            raise ValueError(f"{min(taken)} follows from the settings beside it: leave it out")
+        OpenAISettings(model="any", **given)
+        return given
+
     @model_validator(mode="after")
     def _fits_together(self) -> "VllmSettings":
         if self.gpus % self.replicas:
@@ -99,6 +115,8 @@ class VllmSettings(BaseModel):
             raise ValueError(f"devices names {len(self.devices)} GPUs, and gpus is {self.gpus}: make them equal")
         if self.url and (self.args or self.devices):
             raise ValueError("a server that runs already (url) takes neither args nor devices: leave them out")
+        if not self.url and {"key_env", "key_file"} & set(self.openai):
+            raise ValueError("a server that is started here has a key of its own: leave key_env and key_file out")
         return self
 
 

@@ -30,12 +30,6 @@ def test_a_proposal_costs_its_prompt_and_an_answer_of_the_usual_length():
     assert (line.proposals, line.least) == (int(5 / 0.012), int(5 / line.most.money))
 
 
-def test_the_worst_case_is_that_of_the_longest_prompt():
-    """Later prompts tell more than the first."""
-    (line,) = estimate(PROMPT, (MEMBER,), budget("5usd"), longest=20_000).models
-    assert line.most == prices_of(MEMBER).worst(20_000, 2, 4000, MEMBER.timeout_seconds)
-
-
 @pytest.mark.parametrize(
     ("limits", "progress", "proposals"),
     [

@@ -124,6 +124,7 @@ SETTINGS: list[dict[str, Any]] = [
     {"operators": {"settings": {"tune_literals": {"sigma": 0.5}}}, "archive": {"islands": 2}, "confirm": {"z": 1.5}},
     {"operators": {"names": ["tune_literals"], "settings": {"tune_literals": {"sigma": 0.5, "population": 8}}}},
     {"parameters": {"n": 3, "law": 'uni"form', "wide": True}},
+    {"prompts": {"templates": {"repair": "Again:\n\n{{reason}}\n"}, "tokens": 9000}},
 ]
 
 
@@ -221,3 +222,12 @@ def _items(tree: Any) -> list[tuple[str, Any]]:
     if not isinstance(tree, dict):
         return []
     return [*tree.items(), *(item for value in tree.values() for item in _items(value))]
+
+
+def test_a_folder_of_templates_is_found_from_where_the_file_lies(tmp_path: Path) -> None:
+    """An absolute one is where it is; none is none."""
+    places = {"mine": str(tmp_path / "mine"), "/mine": "/mine", "": ""}
+    told = {
+        given: said(tmp_path, f'schema = 1\n[prompts]\nfolder = "{given}"')["prompts"]["folder"] for given in places
+    }
+    assert told == places

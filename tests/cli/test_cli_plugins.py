@@ -26,6 +26,7 @@ def test_bundled_plugins_are_listed_with_what_they_provide(call):
     assert found["evolve.operators"]["bundled"] is True
     assert {"tune_literals", "perturb_literals"} <= set(found["evolve.operators"]["operators"])
     assert {"islands", "best_of_n", "sequential", "random"} <= set(found["evolve.strategies"]["strategies"])
+    assert {"mailbox", "cassette", "command"} <= set(found["evolve.models"]["models"])
 
 
 def test_commands_are_listed_with_their_plugin_or_alone(call, commands):

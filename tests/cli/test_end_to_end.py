@@ -207,6 +207,17 @@ def test_a_dry_run_makes_nothing(call, home, folder):
     assert not (home / "archive").exists()
 
 
+def test_a_dry_run_shows_the_first_prompt_and_calls_no_model(call, home, folder):
+    """With what the budget pays for; a mailbox would have got a letter."""
+    letters = home / "letters"
+    words = ("run", "number", "--model", f"mailbox:{letters}", "--budget", "5calls", "--dry-run")
+    text = call(*words).stdout
+    assert "mailbox: about 5, and 5 at least" in text
+    assert "a first prompt, of operator diff\n\nsystem\n" in text
+    assert not letters.exists() or list(letters.iterdir()) == []
+    assert json.loads(call(*words, "--json").stdout)["foreseen"]["estimate"]["models"][0]["proposals"] == 5
+
+
 def test_a_dry_run_finds_an_evaluator_that_does_not_load(call, home, folder):
     """It asks a judge, which runs no candidate."""
     (folder / "seed.py").write_text("raise SystemExit\n")

@@ -14,7 +14,7 @@ from evolve.cli import conformance
 IMPORTS = """
 from pydantic import BaseModel, ConfigDict, Field
 from evolve import Child, Evaluation, Program, Selection, hookimpl
-from evolve.hookspecs import EvaluatorEntry, OperatorEntry, StrategyEntry
+from evolve.hookspecs import EvaluatorEntry, ModelEntry, OperatorEntry, StrategyEntry
 from evolve.types import EditError, Propose, Stage, Wait
 
 
@@ -133,6 +133,7 @@ def test_a_plugin_that_keeps_the_contract_passes(call, install):
         mine=OPERATOR.format("Append()", "Strict")
         + HOOK.format("strategies", "StrategyEntry('first', lambda settings, operators: First(operators), Strict)")
         + HOOK.format("evaluators", "EvaluatorEntry('judge', Judge, Example)")
+        + HOOK.format("models", "ModelEntry('oracle', dict, Target, argument='target')")
         + "\n\n@hookimpl\ndef screen_program(program):\n    return None\n"
     )
     found = checked(call, "mine")
@@ -144,6 +145,8 @@ def test_a_plugin_that_keeps_the_contract_passes(call, install):
         ("operator append", "passed"),
         ("strategy first", "passed"),
         ("strategy first", "passed"),
+        ("kind of model oracle", "passed"),
+        ("kind of model oracle", "passed"),
         ("hook screen_program", "passed"),
     ]
 
@@ -164,6 +167,12 @@ def test_a_plugin_that_keeps_the_contract_passes(call, install):
             HOOK.format("strategies", "StrategyEntry('best', lambda settings, operators: Best(operators))"),
             "strategy best",
             "it names a quarantined program",
+        ),
+        (HOOK.format("models", "ModelEntry('oracle', dict, Loose)"), "kind of model oracle", "Loose takes keys"),
+        (
+            HOOK.format("models", "ModelEntry('oracle', dict, Strict, argument='name')"),
+            "kind of model oracle",
+            "the argument 'name' is none of its settings, size",
         ),
         (HOOK.format("evaluators", "EvaluatorEntry('judge', Nothing)"), "evaluator judge", "it has no stage"),
         (

@@ -39,6 +39,8 @@ class Late:
         (Fixed([Child("def value(): ...")]), "proposed a child whose program is a str, wanted a Program or None"),
         (Fixed([Child(Program({"seed.py": 3}))]), "a program whose files are not all texts"),
         (Fixed([Child(PROGRAM, thought=None)]), "a child whose thought is a NoneType, wanted a text"),
+        (Fixed([Child(PROGRAM, lessons=["a", 3])]), "a child whose lessons are no tuple of texts"),
+        (Fixed([Child(PROGRAM, lessons="one")]), "a child whose lessons are no tuple of texts"),
         (Fixed([Child(PROGRAM, extras={"it": np.int64(1)})]), "extras that are no plain data.*int64"),
         (Fixed([Child(PROGRAM, extras={"it": math.nan})]), "extras that are no plain data"),
         (Fixed([Child(PROGRAM, extras=[1])]), "extras that are no plain data"),

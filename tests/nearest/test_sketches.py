@@ -129,7 +129,7 @@ def test_a_sketch_has_one_place_per_island() -> None:
     index = SketchIndex(0.1)
     for number in range(100):
         index.add(str(number), number % 2, base)
-    assert len(index) == 2
+    assert index.places == 2
     assert (index.nearest(base, 0).key, index.nearest(base, 1).key) == ("0", "1")
 
 
@@ -198,4 +198,4 @@ def test_threads_may_add_and_look_at_the_same_time() -> None:
     for thread in threads:
         thread.join()
     assert missed == []
-    assert len(index) == 6000
+    assert index.places == 6000

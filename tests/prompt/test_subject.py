@@ -6,6 +6,7 @@ import pytest
 from prompt_scenes import NEAREST, SWEEP, Scene, failed, scored, tour_task, with_block
 
 from evolve.campaign.history import Columns, Past
+from evolve.prompt import build
 from evolve.prompt.subject import CHILDREN, RECENT, STEPS, Subject
 from evolve.types import Evaluation, Origin, Outcome, Program, ProgramId, Record, Selection
 
@@ -105,8 +106,6 @@ class _Reader:
 
 def test_what_was_found_on_a_case_is_not_told() -> None:
     """Neither its score, nor its words, nor its numbers: the history does not have them."""
-    from evolve.prompt import build
-
     task, program = tour_task(), with_block(NEAREST)
     found = scored(task, 4711.0, metrics={"secret": 4711.0}, feedback="held out", artifacts={"secret": "held out"})
     records = [
@@ -122,3 +121,12 @@ def test_what_was_found_on_a_case_is_not_told() -> None:
     text = "\n".join(message.text for message in prompt.messages)
     assert "Program 2: not judged." in text
     assert [word for word in ("4711", "SECRET", "secret") if word in text] == []
+
+
+def test_a_step_that_wrote_lessons_is_none_of_the_proposals() -> None:
+    """It made no program."""
+    scene = Scene()
+    scene.add(None, failed(Outcome.SCREENED, ""), "reflect", (1,), "it wrote 2 lessons")
+    scene.add(numbered(1), 5.0, "diff", (1,))
+    assert about(scene, Selection("diff", parents=(1,))).children == (3,)
+    assert about(scene, Selection("reflect"), reflects=True).recent == (3,)

@@ -2,6 +2,7 @@
 
 import http.client
 import os
+import re
 import socket
 import subprocess
 import time
@@ -27,6 +28,13 @@ class Server:
     model: str
     pid: int
     seconds: float
+
+    @property
+    def megabytes(self) -> float:
+        """What it has in memory; 0 where the system does not tell."""
+        status = Path(f"/proc/{self.pid}/status")
+        found = re.search(r"^VmRSS:\s+(\d+) kB$", status.read_text() if status.exists() else "", re.MULTILINE)
+        return int(found[1]) / 1000 if found else 0.0
 
     def client(self, **settings: object) -> Model:
         """The engine's client for it."""

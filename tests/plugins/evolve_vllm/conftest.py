@@ -108,7 +108,7 @@ def stage(tmp_path: Path, vllm: str) -> Iterator[Callable[..., Stage]]:
     def make(*behaviour: str, engine: Mapping[str, str] | None = None, **settings: Any) -> Stage:
         notes, clients = tmp_path / f"notes-{len(made)}", list[PlainClient]()
 
-        def connect(*, model: str, url: str, key: str) -> PlainClient:
+        def connect(url: str, key: str) -> PlainClient:
             clients.append(PlainClient(url, key))
             return clients[-1]
 

@@ -15,7 +15,7 @@ def rows() -> list[str]:
     """The table of settings, as it must read."""
     fields = VllmSettings.model_fields.items()
     return [
-        f"| `{name}` | {'required' if field.is_required() else f'`{json.dumps(field.get_default())}`'} | {field.description} |"
+        f"| `{name}` | {'required' if field.is_required() else f'`{json.dumps(field.get_default(call_default_factory=True))}`'} | {field.description} |"
         for name, field in fields
     ]
 

@@ -42,6 +42,9 @@ def test_other_options_pass(word):
         ({"model": "--help"}, "does not begin with a dash"),
         ({"model": ""}, "at least 1 character"),
         ({"tensor_parallel": 2}, "Extra inputs"),
+        ({"openai": {"base_url": "http://127.0.0.1:1/v1"}}, "base_url follows from the settings beside it"),
+        ({"openai": {"temprature": 1.0}}, "temprature"),
+        ({"openai": {"key_env": "KEY"}}, "has a key of its own"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(settings, said):
