@@ -27,13 +27,12 @@ from tests.strategies.simulated import Simulated, median
 
 NOWHERE = Placement(Insertion.NOT_ADDED)
 BOTH = ("invent", "tune")
-CAMPAIGNS = range(11)
+CAMPAIGNS = range(9)
 BUDGETS: list[tuple[Resource, dict[str, int]]] = [
     ("programs", {"programs": 500}),
     ("seconds", {"programs": 500}),
     ("tokens", {"calls": 100}),
-    ("money", {"calls": 100}),
-    ("calls", {"calls": 100}),
+    ("money", {"calls": 60}),
 ]
 
 
