@@ -74,10 +74,22 @@ def settled(number: int, arm: str, outcome: Outcome, fitness: float | None, pare
     return Settled(Record(number, origin, ProgramId(str(number)), Evaluation(outcome, fitness)), NOWHERE)
 
 
+class Recorded(Bandit):
+    """A bandit over models that remembers what it was told."""
+
+    def __init__(self, models: tuple[str, ...], resource: Resource) -> None:
+        super().__init__(models, resource, arm_of="model")
+        self.told: list[Event] = []
+
+    def tell(self, event: Event) -> None:
+        self.told.append(event)
+        super().tell(event)
+
+
 def calls(luck: dict[str, float], length: int, resource: Resource = "money", price: float = 1.0) -> Counter[str]:
     """Which models are called, where the children of each are better than their parent with its luck, and unusable half of the time
-    else; `price` is what a call of the first costs, in calls of the others."""
-    rng, bandit, drawn = np.random.default_rng(1), Bandit(tuple(luck), resource, arm_of="model"), Counter[str]()
+    else; `price` is what a call of the first costs, in calls of the others. A replay of the same events has the same shares."""
+    rng, bandit, drawn = np.random.default_rng(1), Recorded(tuple(luck), resource), Counter[str]()
     fitness, usable = {1: 0.0}, [1]
     bandit.tell(Settled(Record(1, Origin("seed", 0), ProgramId("1"), Evaluation.ok(0.0)), NOWHERE))
     for number in range(2, length + 2):
@@ -94,6 +106,10 @@ def calls(luck: dict[str, float], length: int, resource: Resource = "money", pri
             bandit.tell(settled(number, model, Outcome.OK, fitness[number], parent))
         else:
             bandit.tell(settled(number, model, Outcome.SCREENED, None, parent))
+    replayed = Bandit(tuple(luck), resource, arm_of="model")
+    for event in bandit.told:
+        replayed.tell(event)
+    assert replayed.shares() == bandit.shares()
     return drawn
 
 
