@@ -33,7 +33,7 @@ from evolve.types import (
 NOWHERE = Placement(Insertion.NOT_ADDED)
 TOKENS, PRICE, REPLY, JUDGING = 4_000, 0.02, 20, 1.0
 """What a call takes: tokens, money, and proposals of others that settle meanwhile; what a judging takes, in seconds."""
-LONGEST = 1_500
+LONGEST = 1_200
 """Proposals of a campaign whose budget is never spent."""
 JUMP, SLOPE, AT_THE_BOTTOM = 1.0, 2.0, 0.02
 """How much deeper a new basin is in the mean, how far from its bottom a program may begin, and where there is nothing left to tune."""
