@@ -1,0 +1,65 @@
+"""New text that stands for other text: `...`, `# rest of the code unchanged`. Programs with such a line in them are never made.
+
+Invariant: a line that the program has already is none; every pattern is anchored at both ends of a short line."""
+
+import re
+from collections.abc import Collection, Sequence
+
+_LONGEST = 160
+_CODE = r"(?:code|codes|function|functions|method|methods|class|classes|implementation|implementations|program|file|logic|body|lines?|block|blocks|helpers?|imports?|definitions?|section|part|parts|content|contents|loop|\w+\([\w, .]*\))"
+_REST = r"(?:the |all |any |your |of |this |that |from |above |below |and |in |for |my )*"
+_LEFT = r"(?:rest|remainder|remaining|existing|unchanged|omitted)"
+_OTHER = r"(?:other|others|previous|original|same|old|preceding|following|current|initial)"
+_OF = rf"(?: (?:of|in) {_REST}\w+)?[ ,.:;-]*"
+_STAYS = r"(?:(?:is|are|was|remains?|stays?|goes|kept|left|continues?|stay|keep|be|here|exactly|completely|the|same|unchanged|untouched|identical|unmodified|omitted|elided|truncated|not shown|as|before|above|below|is|it|in|for|brevity|original|to|version|previous|from|of|file|code|now|etc)[ ,.;]*)"
+_WORDS = re.compile(
+    rf"(?:keep |insert |include |see |with |and |use |add )*{_REST}(?:"
+    rf"{_LEFT} {_REST}(?:{_OTHER} )?(?:\w+ )?{_CODE}{_OF}{_STAYS}{{0,8}}"
+    rf"|{_OTHER} {_REST}(?:{_LEFT} )?(?:\w+ )?{_CODE}{_OF}{_STAYS}{{1,8}}"
+    rf"|{_CODE} {_STAYS}{{1,8}}"
+    rf"|(?:{_LEFT}|others) (?:as|of|is|remains|stays|unchanged|omitted|goes)[ ]?{_STAYS}{{0,6}}"
+    rf"|(?:no changes?|unchanged|not changed|omitted|not shown|same as|as before|as above|etc)[ .,:]*{_STAYS}{{0,6}}"
+    rf"|(?:code|implementation|body|logic) (?:goes |comes )?here[ .]*"
+    r")",
+    re.IGNORECASE,
+)
+_TELLING = re.compile(r"\b(?:rest|remain\w*|existing|unchanged|omitted|elided|truncated|snip)\b", re.IGNORECASE)
+_TELLING_BETWEEN = re.compile(r"\b(?:previous|other|original|same|before|here|above|below|code|keep)\b", re.IGNORECASE)
+"""Said between dots, or in brackets."""
+_COMMENT = re.compile(r"(?:#+|//+|--+|/\*+|<!--|;+|%+|\[|\(|<)[ \t]*(?P<said>.*?)[ \t]*(?:\*+/|-->|\]|\)|>)?")
+_DOTS = re.compile(r"(?:\.{3,}|…)")
+_STUB = re.compile(r"(?:async )?(?:def|class) (?P<name>\w+)\b.*:[ \t]*(?:\.\.\.|…)[ \t]*(?:#.*)?")
+
+
+def elision(lines: Sequence[str], kept: Collection[str]) -> str:
+    """The first line that stands for what it leaves out; empty where none does. `kept`: the lines of the program as it is, without
+    the blanks around them."""
+    for line in lines:
+        text = line.strip()
+        if text and len(text) <= _LONGEST and text not in kept and _leaves_out(text, kept):
+            return text
+    return ""
+
+
+def _leaves_out(text: str, kept: Collection[str]) -> bool:
+    if _DOTS.fullmatch(text):
+        return True
+    stub = _STUB.fullmatch(text)
+    if stub:
+        return any(line.startswith((f"def {stub['name']}(", f"class {stub['name']}")) for line in kept)
+    comment = _COMMENT.fullmatch(text)
+    if comment:
+        return _stands_for_code(comment["said"])
+    return bool(_DOTS.match(text)) and _stands_for_code(text)
+
+
+def _stands_for_code(said: str) -> bool:
+    """`... existing code ...`, `rest of the code unchanged`."""
+    words = _DOTS.sub(" ", said).strip(" .-\u2013\u2014()[]{}:*")
+    if not words:
+        return bool(_DOTS.search(said))
+    if _WORDS.fullmatch(words):
+        return True
+    begins, ends = bool(_DOTS.match(said)) or said[:1] in "[<", said.endswith(("...", "…", "]", ">"))
+    told = _TELLING.search(words) or (ends and _TELLING_BETWEEN.search(words))
+    return begins and bool(told) and len(words.split()) <= 12

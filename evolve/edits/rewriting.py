@@ -1,0 +1,247 @@
+"""A file that was written anew, whole or its block alone, placed into the program.
+
+Invariant: the text outside the blocks is the file's own, never the model's; a text of which it is not certain what it is, is refused."""
+
+import ast
+import re
+from collections.abc import Sequence
+
+from evolve.blocks import END, START, blocks, outside
+from evolve.edits.answer import Lines, Rewrite
+from evolve.edits.applying import guarded, whole
+from evolve.edits.elision import elision
+from evolve.edits.failure import EditFailed, EditKind
+from evolve.edits.parsing import tree
+from evolve.edits.paths import from_comment
+from evolve.edits.sheet import Sheet
+from evolve.edits.spelling import has_entities, mended, plain, unescaped, unnumbered
+
+_DEFINES = re.compile(r"(?:async )?(?:def|class) (\w+)")
+_SHARED = re.compile(r"(?:import|from|#include|#define|using|use|package)\b|#|//|/\*|\*|--|\W*$")
+"""Lines that a block may have as well as the text around it."""
+
+
+def rewritten(rewrite: Rewrite, sheet: Sheet) -> str:
+    """The file with what was written for it. Raises `EditFailed`."""
+    lines = _spelled(rewrite.lines, sheet)
+    left_out = elision(lines, frozenset(sheet.bare))
+    if left_out:
+        raise EditFailed(
+            EditKind.ELIDED,
+            f"The new text of {sheet.path} has a line that stands for code which is left out: {left_out!r}. "
+            "Do: write every line of the file, also those that stay, or answer with SEARCH/REPLACE blocks",
+        )
+    if sheet.whole:
+        return guarded(sheet, _whole_file(lines, sheet))
+    if not sheet.spans:
+        return _same_or_refused(lines, sheet)
+    contents = _contents(lines, sheet)
+    for content, old in zip(contents, _insides(sheet), strict=True):
+        _refuse_part("\n".join(content), old, sheet.path)
+    return guarded(sheet, _filled(sheet, contents))
+
+
+def new_text(rewrite: Rewrite) -> str:
+    """The text of a file that the program does not have yet. Raises `EditFailed`."""
+    lines = mended(rewrite.lines)
+    left_out = elision(lines, ())
+    if left_out:
+        raise EditFailed(
+            EditKind.ELIDED, f"The new file {rewrite.path} leaves code out: {left_out!r}. Do: write every line"
+        )
+    return whole(lines)
+
+
+def _spelled(lines: Lines, sheet: Sheet) -> Lines:
+    """What was written without numbers before its lines, odd blanks, or HTML where nothing else makes it parse."""
+    lines = mended([line.rstrip("\r") for line in lines])
+    lines = unnumbered(lines) or lines
+    first = next((index for index, line in enumerate(lines) if line.strip()), 0)
+    if lines and sheet.bare[:1] != (lines[first].strip(),) and from_comment(lines[first]) == sheet.path:
+        lines = lines[first + 1 :]
+    if has_entities(lines) and sheet.path.endswith(".py") and tree("\n".join(lines)) is None:
+        decoded = tuple(unescaped(line) for line in lines)
+        return decoded if tree("\n".join(decoded)) is not None else lines
+    return lines
+
+
+def _whole_file(lines: Lines, sheet: Sheet) -> str:
+    text = whole(lines)
+    _refuse_part(text, sheet.text, sheet.path)
+    if not sheet.text.endswith("\n") and text.removesuffix("\n") == sheet.text.replace("\r\n", "\n"):
+        return sheet.text
+    return text.replace("\n", "\r\n") if sheet.newline else text
+
+
+def _same_or_refused(lines: Lines, sheet: Sheet) -> str:
+    if _trimmed(lines) == _trimmed(sheet.lines):
+        return sheet.text
+    raise EditFailed(
+        EditKind.OUTSIDE,
+        f"{sheet.path} has no block, so nothing in it may change. Do: change only what is between the EVOLVE-BLOCK markers",
+    )
+
+
+def _contents(lines: Lines, sheet: Sheet) -> list[Lines]:
+    """What was written for each block: between its own markers, between the text around the blocks, or all of it."""
+    text = "\n".join(lines)
+    if START in text or END in text:
+        return _marked(text, sheet)
+    if len(sheet.spans) > 1:
+        raise EditFailed(
+            EditKind.OUTSIDE,
+            f"The new text of {sheet.path} has no EVOLVE-BLOCK markers, and the file has {len(sheet.spans)} blocks. Do: repeat the markers, or answer with SEARCH/REPLACE blocks",
+        )
+    before, after = (_without_markers(part) for part in outside(sheet.text, sheet.path))
+    body = _trimmed(lines)
+    repeated = body[: len(before)] == before and (not after or body[-len(after) :] == after)
+    if repeated and (before or after) and len(body) >= len(before) + len(after):
+        return [_cut(lines, len(before), len(after))]
+    _refuse_surroundings(body, [*before, *after], sheet)
+    return [_indented(lines, sheet)]
+
+
+def _marked(text: str, sheet: Sheet) -> list[Lines]:
+    found = blocks(text, sheet.path)
+    if len(found) != len(sheet.spans):
+        raise EditFailed(
+            EditKind.OUTSIDE,
+            f"The new text of {sheet.path} has {len(found)} blocks between EVOLVE-BLOCK markers, and the file has {len(sheet.spans)}. "
+            "Do: repeat each line with a marker as it stands",
+        )
+    mine = [_telling(part) for part in outside(text, sheet.path)]
+    own = [_telling(part) for part in outside(sheet.text, sheet.path)]
+    for index, (new, old) in enumerate(zip(mine, own, strict=True)):
+        begins, ends = index == 0, index == len(own) - 1
+        cut = old[len(old) - len(new) :] if begins else old[: len(new)] if ends else old if new else []
+        if new != cut:
+            raise _outside_changed(new, old, sheet)
+    return [
+        tuple(text[span.start : span.end].removesuffix("\n").split("\n")) if span.start < span.end else ()
+        for span in found
+    ]
+
+
+def _outside_changed(new: Sequence[str], old: Sequence[str], sheet: Sheet) -> EditFailed:
+    known = set(old)
+    odd = next((line for line in new if line not in known), "")
+    told = f": {odd.strip()[:100]!r} is not there" if odd else ", where lines are missing or were moved"
+    return EditFailed(
+        EditKind.OUTSIDE,
+        f"The new text of {sheet.path} differs from the file outside the EVOLVE-BLOCK markers{told}. Do: change only what is between the markers, and import what is needed there",
+    )
+
+
+def _refuse_surroundings(body: Sequence[str], around: Sequence[str], sheet: Sheet) -> None:
+    """A text without markers that has some lines of what is around the block: where the block begins in it is not certain."""
+    telling = {line.strip() for line in around if len(line.strip()) > 3 and not _SHARED.match(line.strip())}
+    names = {found[1] for line in around if (found := _DEFINES.match(line))}
+    for line in body:
+        found = _DEFINES.match(line)
+        if line.strip() in telling or (found and found[1] in names):
+            raise EditFailed(
+                EditKind.OUTSIDE,
+                f"The new text of {sheet.path} has no EVOLVE-BLOCK markers, and has a line from outside the block: {line.strip()[:100]!r}. "
+                "Do: repeat the lines with the markers, or write the block's content alone",
+            )
+
+
+def _refuse_part(new: str, old: str, path: str) -> None:
+    """A piece of Python that lacks a function which nothing else in the old text calls, and so somebody outside does; or that uses one
+    that it left out."""
+    if not path.endswith(".py") or START in new:
+        return
+    before, after = tree(old), tree(new)
+    if before is None or after is None:
+        return
+    gone = _defined(before) - _bound(after)
+    called = gone & _used(after)
+    lost = sorted(called or {name for name in gone if name not in _used(before)})
+    if lost:
+        why = "uses it and does not define it" if called else "lacks it"
+        raise EditFailed(
+            EditKind.PARTIAL,
+            f"The file {path} defines {lost[0]!r}, and the new text {why}. Do: write the whole text anew, not the changed functions alone, or answer with SEARCH/REPLACE blocks",
+        )
+
+
+def _defined(module: ast.Module) -> set[str]:
+    return {
+        node.name for node in module.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    }
+
+
+def _used(module: ast.Module) -> set[str]:
+    return {node.id for node in ast.walk(module) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+
+
+def _bound(module: ast.Module) -> set[str]:
+    """Every name that the text gives a meaning to, anywhere."""
+    found: set[str] = set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+    return found
+
+
+def _insides(sheet: Sheet) -> list[str]:
+    return [sheet.text[span.start : span.end] for span in sheet.spans]
+
+
+def _filled(sheet: Sheet, contents: Sequence[Lines]) -> str:
+    """The file with new contents of its blocks."""
+    parts = outside(sheet.text, sheet.path)
+    text = parts[0]
+    for content, span, part in zip(contents, sheet.spans, parts[1:], strict=True):
+        if span.start not in sheet.starts or span.end not in sheet.starts:
+            text += "\n".join(content) + part
+            continue
+        body = "".join(f"{line}{sheet.newline}\n" for line in content)
+        ended = part or sheet.text.endswith("\n")
+        text += (body if ended else body.removesuffix(f"{sheet.newline}\n")) + part
+    return text
+
+
+def _telling(text: str) -> list[str]:
+    """The lines that are not blank and hold no marker."""
+    return [line for line in _without_markers(text) if line]
+
+
+def _without_markers(text: str) -> list[str]:
+    return _trimmed([line for line in text.split("\n") if START not in line and END not in line])
+
+
+def _trimmed(lines: Sequence[str]) -> list[str]:
+    """The lines without blanks behind, and without blank ones at both ends."""
+    found = [plain(line) for line in lines]
+    while found and not found[-1]:
+        found.pop()
+    first = next((index for index, line in enumerate(found) if line), 0)
+    return found[first:]
+
+
+def _cut(lines: Lines, before: int, after: int) -> Lines:
+    """The lines without as many at their ends, blank ones there not counted."""
+    kept = [index for index, line in enumerate(lines) if plain(line)]
+    first, last = kept[0] + before, kept[-1] + 1 - after
+    return lines[first:last]
+
+
+def _indented(lines: Lines, sheet: Sheet) -> Lines:
+    """A block's content, further in or out by the distance at which the old one is."""
+    old, new = _depth(_insides(sheet)[0].split("\n")), _depth(lines)
+    if old is None or new is None or old == new:
+        return lines
+    return tuple(old + line[len(new) :] if line.startswith(new) else line for line in lines)
+
+
+def _depth(lines: Sequence[str]) -> str | None:
+    """The white space that all lines with text begin with; None where there is none with text."""
+    margins = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines if line.strip()]
+    return min(margins, key=len) if margins else None
