@@ -5,6 +5,7 @@ Invariant: the text outside the blocks is the file's own, never the model's; a t
 import ast
 import re
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from evolve.blocks import END, START, blocks, outside
 from evolve.edits.answer import Lines, Rewrite
@@ -91,7 +92,8 @@ def _contents(lines: Lines, sheet: Sheet) -> list[Lines]:
     if len(sheet.spans) > 1:
         raise EditFailed(
             EditKind.OUTSIDE,
-            f"The new text of {sheet.path} has no EVOLVE-BLOCK markers, and the file has {len(sheet.spans)} blocks. Do: repeat the markers, or answer with SEARCH/REPLACE blocks",
+            f"The new text of {sheet.path} has no EVOLVE-BLOCK markers, and the file has {len(sheet.spans)} blocks. "
+            "Do: repeat the markers, or answer with SEARCH/REPLACE blocks",
         )
     before, after = (_without_markers(part) for part in outside(sheet.text, sheet.path))
     body = _trimmed(lines)
@@ -129,7 +131,8 @@ def _outside_changed(new: Sequence[str], old: Sequence[str], sheet: Sheet) -> Ed
     told = f": {odd.strip()[:100]!r} is not there" if odd else ", where lines are missing or were moved"
     return EditFailed(
         EditKind.OUTSIDE,
-        f"The new text of {sheet.path} differs from the file outside the EVOLVE-BLOCK markers{told}. Do: change only what is between the markers, and import what is needed there",
+        f"The new text of {sheet.path} differs from the file outside the EVOLVE-BLOCK markers{told}. "
+        "Do: change only what is between the markers, and import what is needed there",
     )
 
 
@@ -155,6 +158,10 @@ def _refuse_part(new: str, old: str, path: str) -> None:
     before, after = tree(old), tree(new)
     if before is None or after is None:
         return
+    if PurePosixPath(path).stem in _imported(after):
+        raise EditFailed(
+            EditKind.PARTIAL, f"The new text of {path} imports {path} itself. Do: write the file, not how it is used"
+        )
     gone = _defined(before) - _bound(after)
     called = gone & _used(after)
     lost = sorted(called or {name for name in gone if name not in _used(before)})
@@ -162,8 +169,14 @@ def _refuse_part(new: str, old: str, path: str) -> None:
         why = "uses it and does not define it" if called else "lacks it"
         raise EditFailed(
             EditKind.PARTIAL,
-            f"The file {path} defines {lost[0]!r}, and the new text {why}. Do: write the whole text anew, not the changed functions alone, or answer with SEARCH/REPLACE blocks",
+            f"The file {path} defines {lost[0]!r}, and the new text {why}. "
+            "Do: write the whole text anew, not the changed functions alone, or answer with SEARCH/REPLACE blocks",
         )
+
+
+def _imported(module: ast.Module) -> set[str]:
+    """The modules that `from x import y` names."""
+    return {node.module or "" for node in ast.walk(module) if isinstance(node, ast.ImportFrom) and not node.level}
 
 
 def _defined(module: ast.Module) -> set[str]:
