@@ -153,7 +153,9 @@ class ModelsSection(Section):
         default="bandit",
         description='which member is asked: `"bandit"`, the one whose children gain most for what they cost, or `"weights"`, by their fixed weights',
     )
-    floor: float = Field(default=0.05, ge=0, le=1, description="the least share of the proposals that every member keeps")
+    floor: float = Field(
+        default=0.05, ge=0, le=1, description="the least share of the proposals that every member keeps"
+    )
     resource: Resource = Field(
         default="programs", description="what the bandit counts as cost: the resource of the campaign's tightest budget"
     )
