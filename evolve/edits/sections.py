@@ -22,7 +22,7 @@ _HYPOTHESIS = re.compile(
     re.IGNORECASE,
 )
 _GREETING = re.compile(
-    r"(?:sure|certainly|of course|okay|ok|great|absolutely|here(?:'s| is| are)|below (?:is|are)|looking at|let me|"
+    r"(?:sure|certainly|of course|okay|ok|great|absolutely|here(?:'s| is| are)|below (?:is|are)|hope|feel free|looking at|let me|let us|"
     r"i(?:'ll| will| have|'ve)|the following)\b.{0,140}",
     re.IGNORECASE,
 )
