@@ -9,6 +9,7 @@ from evolve.edits.failure import shown
 from evolve.types import Program
 
 _CONTEXT = 2
+_LARGEST = 1_000_000
 
 
 def unparsable(program: Program, before: Program) -> str:
@@ -23,7 +24,9 @@ def unparsable(program: Program, before: Program) -> str:
 
 
 def tree(text: str) -> ast.Module | None:
-    """A text as Python; None where it is none."""
+    """A text as Python; None where it is none, or larger than any program."""
+    if len(text) > _LARGEST:
+        return None
     try:
         return _parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

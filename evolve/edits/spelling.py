@@ -22,7 +22,8 @@ def plain(line: str) -> str:
 
 
 def mended(lines: Sequence[str]) -> Lines:
-    """Lines whose blanks are ordinary ones: all that they begin with, and those in a line without a quote. In a string they may be meant."""
+    """Lines whose blanks are ordinary ones: all that they begin with, and those in a line without a quote: in a string
+    they may be meant."""
     return tuple(_mended(line) for line in lines)
 
 
