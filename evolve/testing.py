@@ -382,8 +382,7 @@ def check_model(make: Callable[[], Model], seconds: float = 60.0) -> None:
             _check_replies(ask(IN_FLIGHT, over))
         except ModelError:
             pass
-        waited = time.monotonic() - began
-        assert waited < seconds / 2, f"a call that was cancelled goes on, for {waited:.0f} s"
+        assert time.monotonic() - began < seconds / 2, "a call that was cancelled goes on"
 
 
 def _check_replies(replies: Sequence[Reply]) -> None:
