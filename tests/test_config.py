@@ -2,7 +2,7 @@
 
 import pytest
 
-from evolve.config import Settings, parse_assignment, settings_from
+from evolve.config import Settings, parse_assignment, settings_from, with_templates
 from evolve.judge.machine import usable_cores
 from evolve.types import ConfigError
 
@@ -61,6 +61,12 @@ def test_assignments_are_toml_values_or_words(text, expected):
         ({"seed": -1}, [], "setting 'seed': "),
         (
             {},
+            ["novelty.distance=0.7"],
+            "setting 'novelty.distance': Input should be less than or equal to 0.5, got 0.7",
+        ),
+        ({}, ["novelty.cosine=0"], "setting 'novelty.cosine': Input should be greater than 0, got 0"),
+        (
+            {},
             ["task=other"],
             "the task is an argument, and --set task.KEY=VALUE sets one of its parameters, got --set task=other",
         ),
@@ -93,3 +99,20 @@ def test_every_setting_has_a_reader():
     ]
     unread = [name for section in sections for name in section.model_fields if f".{name}" not in text]
     assert unread == []
+
+
+def test_a_folder_of_templates_becomes_their_texts(tmp_path):
+    """So that the log needs no folder; a template that is given by itself comes first."""
+    (tmp_path / "lineage.md").write_text("L {{items}}")
+    (tmp_path / "repair.md").write_text("R {{reason}}")
+    given = {"task": "t", "prompts": {"folder": str(tmp_path), "templates": {"repair": "own {{reason}}"}}}
+    section = with_templates(settings_from(given)).prompts
+    assert (section.folder, section.templates) == ("", {"lineage": "L {{items}}", "repair": "own {{reason}}"})
+
+
+def test_a_wrong_template_is_said_before_anything_runs(tmp_path):
+    """With its name and a remedy, from a folder and from the settings."""
+    with pytest.raises(ConfigError, match=r"no prompt template is called 'linage'\. Did you mean 'lineage'\?"):
+        with_templates(settings_from({"task": "t", "prompts": {"templates": {"linage": "x"}}}))
+    with pytest.raises(ConfigError, match="the prompt templates cannot be read"):
+        with_templates(settings_from({"task": "t", "prompts": {"folder": str(tmp_path / "none")}}))

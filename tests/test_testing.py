@@ -12,12 +12,29 @@ from evolve.testing import (
     Rehearsal,
     RehearsedCandidate,
     RehearsedHistory,
+    ScriptedModel,
     check_evaluator,
+    check_model_operator,
     check_operator,
     check_strategy,
     rehearse_proposal,
 )
-from evolve.types import Child, EditError, Event, Measure, Program, Propose, Selection, Stage, Wait
+from evolve.types import (
+    Child,
+    EditError,
+    Event,
+    Measure,
+    Message,
+    ModelError,
+    Program,
+    Prompt,
+    Propose,
+    Section,
+    Selection,
+    Stage,
+    Wait,
+    canonical,
+)
 from tests.written import number_task
 
 FIRST = Propose(Selection("first", parents=(1,)))
@@ -86,6 +103,31 @@ def test_a_strategy_that_breaks_a_promise_is_told_which(
         check_strategy(lambda operators: Steady(ask), steps=60)
 
 
+def careless(strategy: Steady, view: View, rng: Generator) -> Propose:
+    """An elite for every operator that may be used, whatever it wants."""
+    elite = view.archive.best_elite(0)
+    return Propose(Selection(str(rng.choice(list(view.operators))), parents=(elite.record if elite else 1,)))
+
+
+def paired(strategy: Steady, view: View, rng: Generator) -> Propose:
+    """One and the same program twice for the operator that wants two."""
+    return Propose(Selection("third" if view.traits("third").parents > 1 else "first", parents=(1, 1)))
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (careless, r"operator '(second|third)' wants"),
+        (paired, "operator 'third' wants 2 parents with programs of their own, got 1"),
+    ],
+)
+def test_a_strategy_that_gives_an_operator_parents_that_it_cannot_use_is_told_which(
+    ask: Callable[[Steady, View, Generator], Propose | Measure | Wait], words: str
+) -> None:
+    with pytest.raises(AssertionError, match=words):
+        check_strategy(lambda operators: Steady(ask), steps=60)
+
+
 def test_a_strategy_that_a_replay_does_not_rebuild_is_found() -> None:
     islands = iter(range(3))
 
@@ -145,6 +187,71 @@ def test_an_operator_that_is_not_a_function_of_its_inputs_is_found() -> None:
     made = iter(range(100))
     with pytest.raises(AssertionError, match="equal inputs give other children"):
         check_operator(lambda: Editing(lambda context: f"# {next(made)}"), PROGRAMS)
+
+
+class Asking:
+    """An operator that takes the model's words for the program, or does with them what `make` does."""
+
+    def __init__(self, make: Callable[["Asking", Program, str], Sequence[Child]], purpose: str = "propose") -> None:
+        self.make, self.purpose, self.asked = make, purpose, 0
+
+    def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
+        identity = context.history.program_id(selection.parents[0])
+        assert identity is not None
+        parent = context.history.program(identity)
+        prompt = Prompt((Message("user", (Section("parent", canonical(dict(parent.files))),)),))
+        self.asked += 1
+        return self.make(self, parent, context.model(self.purpose).complete(prompt)[0].text)
+
+
+def appended(operator: Asking, parent: Program, text: str) -> Sequence[Child]:
+    if not text.startswith("#"):
+        return [Child(None, "it is no comment")]
+    return [Child(Program({**parent.files, "seed.py": f"{parent.files['seed.py']}{text}\n"}), thought=text)]
+
+
+def test_an_operator_that_needs_a_model_and_keeps_its_promises_passes() -> None:
+    check_model_operator(lambda: Asking(appended), PROGRAMS, ["# a comment"])
+
+
+@pytest.mark.parametrize(
+    ("make", "purpose", "replies", "words"),
+    [
+        (appended, "chat", (), r"calls a model for \['chat'\]"),
+        (appended, "propose", ("no comment",), "gives no program of any of the 2 programs"),
+        (lambda operator, parent, text: [Child(parent)], "propose", (), "a child is equal to its parent"),
+        (lambda operator, parent, text: [Child(None)], "propose", (), "neither a program nor the reason"),
+        (lambda operator, parent, text: [], "propose", (), "a proposal has a child"),
+        (
+            lambda operator, parent, text: [Child(None, f"asked {operator.asked} times")],
+            "propose",
+            (),
+            "the same operator makes something else of equal replies",
+        ),
+    ],
+)
+def test_an_operator_that_needs_a_model_and_breaks_a_promise_is_told_which(
+    make: Callable[[Asking, Program, str], Sequence[Child]], purpose: str, replies: Sequence[str], words: str
+) -> None:
+    with pytest.raises(AssertionError, match=words):
+        check_model_operator(lambda: Asking(make, purpose), PROGRAMS, replies)
+
+
+def test_an_operator_that_keeps_a_spent_budget_for_itself_is_found() -> None:
+    class Silent(Asking):
+        def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
+            try:
+                return super().propose(selection, context)
+            except ModelError as error:
+                return [Child(None, str(error))]
+
+    with pytest.raises(AssertionError, match="a ModelGone of the first call must reach the engine, got None"):
+        check_model_operator(lambda: Silent(appended), PROGRAMS)
+
+
+def test_a_proposal_with_a_model_can_be_rehearsed_alone() -> None:
+    (child,) = rehearse_proposal(Asking(appended), PROGRAMS[0], model=ScriptedModel("# more"))
+    assert child.program == Program({"seed.py": "x = 1\n# more\n"})
 
 
 def test_a_rehearsed_history_answers_as_the_engines_does() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from numpy.random import Generator
 
+from evolve.campaign.state import REFLECTION
 from evolve.config import ModelsSection
 from evolve.strategies.bandit import Bandit
 from evolve.types import Event
@@ -18,7 +19,9 @@ class Ensemble:
         names = settings.proposing
         self._weights = {member.name: member.weight for member in settings.members if member.name in names}
         learns = settings.choice == "bandit" and len(names) > 1
-        self._bandit = Bandit(names, settings.resource, settings.floor, arm_of="model") if learns else None
+        self._bandit = (
+            Bandit(names, settings.resource, settings.floor, arm_of="model", besides=(REFLECTION,)) if learns else None
+        )
 
     def choose(self, rng: Generator, among: Sequence[str]) -> str:
         """One of these models, of which there is at least one."""

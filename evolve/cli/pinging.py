@@ -13,8 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import click
 
-from evolve.campaign import file
-from evolve.cli.models import kind_note, members
+from evolve.cli.models import file_values, kind_note, members
 from evolve.cli.output import debug_option, emit, facts, flat, json_option
 from evolve.cli.say import say
 from evolve.config import ModelSection, validated
@@ -74,7 +73,7 @@ def ping_models(specs: tuple[str, ...], config: str | None, as_json: bool) -> No
 def _meant(specs: tuple[str, ...], config: str | None, plugins: Plugins) -> tuple[ModelSection, ...]:
     found = members(specs, plugins)
     if config is not None:
-        found += validated({"task": "none", **file.read(Path(config))}).models.members
+        found += validated({"task": "none", **file_values(Path(config), plugins)}).models.members
     if not found:
         raise ConfigError(
             "there is no model to call. Do: name one, such as gpt-5-mini, or a campaign file that has one (-c)"
@@ -88,11 +87,18 @@ def _pinged(section: ModelSection, plugins: Plugins) -> tuple[Pinged, EvolveErro
     try:
         usage, found = _asked(section, plugins)
     except EvolveError as error:
-        told = type(error)(f"model {section.name!r}: {error}{kind_note(section, plugins)}")
+        told = _told_of(section, error, kind_note(section, plugins))
         return dataclasses.replace(base, error=str(told)), told
     tokens = usage.prompt_tokens + usage.completion_tokens
     seconds = time.monotonic() - began
     return dataclasses.replace(base, seconds=seconds, tokens=tokens, capabilities=found), None
+
+
+def _told_of(section: ModelSection, error: EvolveError, note: str) -> EvolveError:
+    """The error with the name of the model, and a note before what to do."""
+    what, do, remedy = str(error).partition(" Do: ")
+    name = "" if what.startswith(f"model {section.name!r}") else f"model {section.name!r}: "
+    return type(error)(f"{name}{what}{'.' if note and not what.endswith('.') else ''}{note}{do}{remedy}")
 
 
 def _asked(section: ModelSection, plugins: Plugins) -> tuple[Usage, Mapping[str, Any]]:

@@ -96,7 +96,9 @@ def said_of(name: str) -> Iterator[None]:
 
 
 def _of(name: str, error: EvolveError) -> str:
-    return f"model {name!r}: {error}"
+    """Models that know who they are say so themselves."""
+    told = str(error)
+    return told if told.startswith(f"model {name!r} ") else f"model {name!r}: {told}"
 
 
 NOBODY = Members((), ModelsSection())

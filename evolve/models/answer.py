@@ -3,6 +3,7 @@
 Invariant: what is read here either has a choice in it or is `Nonsense`; texts are bounded, and usage is a server's word or None."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ from evolve.types import Finish, Usage
 
 TEXT_LIMIT = 1 << 20
 """Characters of an answer, and of its thinking; what is longer is cut, and its finish is "length"."""
+_STATUS = re.compile("[45][0-9][0-9]")
 _FINISH: Mapping[str, Finish] = {
     "stop": "stop",
     "end_turn": "stop",
@@ -168,8 +170,8 @@ def disguised(body: Mapping[str, Any]) -> tuple[int, str] | None:
     if not error:
         return None
     code = error.get("code") if isinstance(error, Mapping) else 0
-    status = int(code) if isinstance(code, int | str) and str(code).isdigit() else 0
-    return status if 400 <= status < 600 else 0, json.dumps(body)
+    status = int(code) if isinstance(code, int | str) and _STATUS.fullmatch(str(code)) else 0
+    return status, json.dumps(body)
 
 
 def _said(body: Mapping[str, Any]) -> str:

@@ -115,10 +115,10 @@ def _seen(answer: Answer | _Sentinel, is_so: Callable[[Answer], bool | None]) ->
 def _repeats(ask: Callable[[Question], Answer | None]) -> bool | None:
     """The same seed twice; a deterministic server passes too, and may."""
     question = Question("Write twenty random digits.", {"seed": 7, "temperature": 1.0})
-    first, second = _tried(ask, question), _tried(ask, question)
-    if isinstance(first, Answer) and isinstance(second, Answer):
-        return first.choices[0].text == second.choices[0].text
-    return False if _REFUSED in (first, second) else None
+    first = _tried(ask, question)
+    if not isinstance(first, Answer):
+        return False if first is _REFUSED else None
+    return _seen(_tried(ask, question), lambda answer: answer.choices[0].text == first.choices[0].text)
 
 
 def _fits(answer: Answer) -> bool | None:

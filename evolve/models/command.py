@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from evolve.models.running import Ended, run
-from evolve.models.transcript import call_name, estimated_usage, transcript
+from evolve.models.transcript import call_name, said, transcript
 from evolve.types import ModelError, ModelGone, Prompt, Reply, Usage
 
 PASSED = ("PATH", "HOME", "LANG")
@@ -75,9 +75,7 @@ class Command:
         environment = self._environment()
         question = self._question(prompt, samples[0]).encode("utf-8", "surrogatepass")
         ended = run(self._settings.argv, question, environment, deadline, cancelled)
-        text = self._text(ended, environment)
-        usage = estimated_usage(prompt, text)
-        return [Reply(text, finish="stop", usage=usage, seconds=time.monotonic() - began)]
+        return [said(prompt, self._text(ended, environment), time.monotonic() - began)]
 
     def close(self) -> None:
         """Nothing runs between calls."""
@@ -104,21 +102,21 @@ class Command:
 
     def _text(self, ended: Ended, environment: Mapping[str, str]) -> str:
         """What it answered; raises `ModelError` with the end of what it said on stderr."""
-        said = self._said(ended.errors, environment)
+        quoted = self._quoted(ended.errors, environment)
         if ended.code != 0:
             how = f"was ended by signal {-ended.code}" if ended.code < 0 else f"ended with exit code {ended.code}"
-            raise ModelError(f"the command {self._name!r} {how}. Do: try it by hand{said}")
+            raise ModelError(f"the command {self._name!r} {how}. Do: try it by hand{quoted}")
         try:
             text = ended.output.decode("utf-8")
         except UnicodeDecodeError as error:
             raise ModelError(f"the command {self._name!r} has not answered in UTF-8: {error}. Do: mend it") from error
         if not text.strip():
             raise ModelError(
-                f"the command {self._name!r} has answered nothing. Do: let it print the answer on stdout{said}"
+                f"the command {self._name!r} has answered nothing. Do: let it print the answer on stdout{quoted}"
             )
         return text
 
-    def _said(self, errors: str, environment: Mapping[str, str]) -> str:
+    def _quoted(self, errors: str, environment: Mapping[str, str]) -> str:
         """The last lines of stderr below the error, without what it was given in variables."""
         for name in self._settings.environment:
             value = environment.get(name, "")

@@ -9,12 +9,12 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evolve.models.transcript import call_name, estimated_usage, transcript
+from evolve.models.transcript import call_name, said, transcript
 from evolve.types import ModelDown, ModelError, ModelGone, Prompt, Reply, Usage
 
 LOOK_SECONDS = 1.0
@@ -184,6 +184,4 @@ def _letter(question: _Question) -> str:
 
 
 def _reply(prompt: Prompt, answer: str | None, seconds: float) -> Reply:
-    if answer is None:
-        return Reply("", finish="refused", usage=estimated_usage(prompt, ""), seconds=seconds)
-    return Reply(answer, finish="stop", usage=estimated_usage(prompt, answer), seconds=seconds)
+    return said(prompt, answer, seconds) if answer is not None else replace(said(prompt, "", seconds), finish="refused")

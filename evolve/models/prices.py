@@ -74,10 +74,9 @@ class Prices:
         return self.rates.cost(usage, seconds)
 
     def worst(self, prompt_bytes: int, messages: int, max_tokens: int, seconds: float, samples: int = 1) -> Cost:
-        """What one request for so many answers costs at most: its prompt is charged at the dearer price, each answer is as long as it may
-        be and takes `seconds`. Each answer is a call."""
+        """What a request for so many answers costs at most: the prompt is charged for each of them, at the dearer price, and each is as long
+        as it may be and takes `seconds`. Each answer is a call."""
         added = TEMPLATE_TOKENS + MESSAGE_TOKENS * messages
         prompt_tokens = added + math.ceil(prompt_bytes * self.tokens_per_byte)
         cached = prompt_tokens if self.rates.cached > self.rates.prompt else 0
-        first = self.rates.cost(Usage(prompt_tokens, max_tokens, cached), seconds)
-        return first.plus(self.rates.cost(Usage(0, max_tokens), seconds).times(samples - 1))
+        return self.rates.cost(Usage(prompt_tokens, max_tokens, cached), seconds).times(samples)

@@ -15,7 +15,6 @@ from evolve.models.answer import (
     completion,
     count,
     disguised,
-    parsed,
     usage_of,
     word,
 )
@@ -30,6 +29,10 @@ class Body(Protocol[T_co]):
 
     @property
     def partial(self) -> str: ...
+    @property
+    def is_done(self) -> bool:
+        """What is still to come says nothing more."""
+
     def feed(self, chunk: bytes) -> bool:
         """Whether more is wanted."""
 
@@ -49,6 +52,11 @@ class WholeBody(Generic[T]):
         """All that came, as text."""
         return b"".join(self._chunks).decode("utf-8", "replace")
 
+    @property
+    def is_done(self) -> bool:
+        """Never: who sends the body knows where it ends."""
+        return False
+
     def feed(self, chunk: bytes) -> bool:
         """Keeps it."""
         self._chunks.append(chunk)
@@ -64,11 +72,12 @@ class EventBody:
 
     def __init__(self) -> None:
         self._line = b""
-        self._other = b""
+        self._other: list[bytes] = []
         self._drafts: dict[int, Draft] = {}
         self._usage: Usage | None = None
         self._revision = ""
         self._size = 0
+        self._heard = False
         self._ended = False
         self._cut = False
 
@@ -77,12 +86,17 @@ class EventBody:
         """The text and the thinking of all choices."""
         return "".join(piece for draft in self._drafts.values() for piece in (*draft.thinking, *draft.text))
 
+    @property
+    def is_done(self) -> bool:
+        """The last event was there."""
+        return self._ended
+
     def feed(self, chunk: bytes) -> bool:
-        """Reads the lines that are complete; no more is wanted after the last event, and where the answer is too long."""
+        """Reads the lines that are complete; no more is wanted where the answer is too long."""
         *lines, self._line = (self._line + chunk).split(b"\n") if b"\n" in chunk else [self._line + chunk]
         for line in lines:
             self._read(line.strip())
-        return not (self._ended or self._cut)
+        return not self._cut
 
     def answer(self) -> Answer:
         """What the events say together."""
@@ -98,11 +112,10 @@ class EventBody:
 
     def _instead(self) -> Answer:
         """A server that does not stream sends all at once."""
-        answer = completion(self._other) if self._other.lstrip()[:1] == b"{" else None
-        if answer is None:
-            parsed(self._other.decode("utf-8", "replace"))
-            raise Nonsense("there is no answer in the stream", "", self._usage)
-        return answer
+        other = b"\n".join(self._other).strip()
+        if other or not self._heard:
+            return completion(other)
+        raise Nonsense("there is no answer in the stream", "", self._usage)
 
     def _read(self, line: bytes) -> None:
         if self._ended or self._cut:
@@ -110,9 +123,10 @@ class EventBody:
         if line.startswith(b"data:"):
             self._event(line[5:].strip())
         elif not self._drafts and not line.startswith((b":", b"event:", b"id:", b"retry:")):
-            self._other += line + b"\n"
+            self._other.append(line)
 
     def _event(self, data: bytes) -> None:
+        self._heard = True
         if data == b"[DONE]":
             self._ended = True
             return
@@ -126,7 +140,8 @@ class EventBody:
             raise Nonsense("the stream reports an error", self.partial, self._usage, disguised(event))
         self._usage = usage_of(event) or self._usage
         self._revision = word(event.get("model")) or self._revision
-        self._size += sum(map(self._grow, event.get("choices") or ()))
+        choices = event.get("choices")
+        self._size += sum(map(self._grow, choices if isinstance(choices, list) else ()))
         self._cut = self._size > TEXT_LIMIT * max(1, len(self._drafts))
 
     def _grow(self, choice: Any) -> int:

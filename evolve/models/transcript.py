@@ -2,8 +2,8 @@
 
 Invariant: a line that says who speaks bears the name of the prompt, which no text inside can know."""
 
-from evolve.types import Prompt
-from evolve.types.prompt import Usage, estimated
+from evolve.models.thinking import parted
+from evolve.types import Prompt, Reply, Usage, estimated
 
 
 def call_name(request: str, sample: int) -> str:
@@ -16,6 +16,8 @@ def transcript(prompt: Prompt, name: str) -> str:
     return "\n\n".join(f"==== {name}: {message.role} ====\n\n{message.text}" for message in prompt.messages) + "\n"
 
 
-def estimated_usage(prompt: Prompt, reply: str) -> Usage:
-    """What a call took where nobody counted."""
-    return Usage(sum(estimated(message.text) for message in prompt.messages), estimated(reply))
+def said(prompt: Prompt, answer: str, seconds: float) -> Reply:
+    """An answer that is a text and nothing more: what was thought aloud is parted from it, and tokens are estimated."""
+    thinking, text = parted(answer)
+    usage = Usage(sum(estimated(message.text) for message in prompt.messages), estimated(answer))
+    return Reply(text, thinking, "stop", usage, seconds=seconds)

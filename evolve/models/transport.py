@@ -24,15 +24,19 @@ from evolve.types import ConfigError
 SLICE_SECONDS = 0.2
 """How late a cancelled call ends at most, for the socket's part."""
 CONNECT_SECONDS = 20.0
-BODY_LIMIT = 8 << 20
-"""Bytes of one answer as it comes; what sends more is cut off."""
+LINGER_SECONDS = 0.2
+WHOLE_LIMIT = 8 << 20
+"""Bytes of an answer that is kept as it comes; what sends more is cut off."""
+STREAM_LIMIT = 128 << 20
+"""The same for one that comes in events, of which the text alone is kept; a few hundred bytes carry one token."""
 
 
 class Watch:
-    """One request on its way. `sent`: some of it left; `heard`: bytes of the answer; `reused`: on a connection that had answered before;
+    """One request on its way, and how many bytes of an answer it takes. `sent`: some of it left; `heard`: bytes of the answer; `reused`: on a connection that had answered before;
     `overflowed`: the answer was too long."""
 
-    def __init__(self, deadline: float, cancelled: threading.Event) -> None:
+    def __init__(self, deadline: float, cancelled: threading.Event, limit: int = WHOLE_LIMIT) -> None:
+        self.limit = limit
         self.deadline = deadline
         self.cancelled = cancelled
         self.sent = False
@@ -45,10 +49,9 @@ class Watch:
         """Seconds until the deadline; negative after it."""
         return self.deadline - time.monotonic()
 
-    @property
-    def over(self) -> bool:
-        """It was cancelled, or its time is up."""
-        return self.cancelled.is_set() or self.remaining <= 0
+    def linger(self) -> None:
+        """The answer is there: only its last bytes are waited for, so that its connection can be used again."""
+        self.deadline = min(self.deadline, time.monotonic() + LINGER_SECONDS)
 
 
 class _Local(threading.local):
@@ -111,7 +114,7 @@ class SocketStream(httpcore2.NetworkStream):
         try:
             data: bytes = _when_ready(self._sock, lambda: self._sock.recv(max_bytes), select.POLLIN)
         except OSError as error:
-            raise httpcore2.ReadError(str(error)) from error
+            raise httpcore2.ReadError(error.strerror or str(error)) from error
         _watch().heard += len(data)
         self._answered = self._answered or bool(data)
         return data
@@ -124,7 +127,7 @@ class SocketStream(httpcore2.NetworkStream):
             while view:
                 view = view[_when_ready(self._sock, lambda: self._sock.send(view), select.POLLOUT) :]  # noqa: B023  # called at once
         except OSError as error:
-            raise httpcore2.WriteError(str(error)) from error
+            raise httpcore2.WriteError(error.strerror or str(error)) from error
 
     def close(self) -> None:
         """Closes it."""
@@ -184,7 +187,9 @@ class SocketBackend(httpcore2.NetworkBackend):
                 return SocketStream(_connected(socket.socket(family, kind, protocol), address, until))
             except OSError as error:
                 failed = error
-        raise httpcore2.ConnectError(str(failed)) from failed
+        raise httpcore2.ConnectError(
+            failed.strerror if failed and failed.strerror else f"{host} has no address"
+        ) from failed
 
 
 def _connected(sock: socket.socket, address: Any, until: float) -> socket.socket:
@@ -224,7 +229,9 @@ def _translated() -> Generator[None]:
         raise httpx2.ReadTimeout(str(error)) from error
     except httpcore2.ConnectError as error:
         raise httpx2.ConnectError(str(error)) from error
-    except (httpcore2.NetworkError, httpcore2.ProxyError) as error:
+    except httpcore2.ProxyError as error:
+        raise httpx2.ProxyError(str(error)) from error
+    except httpcore2.NetworkError as error:
         raise httpx2.ReadError(str(error)) from error
     except httpcore2.ProtocolError as error:
         raise httpx2.RemoteProtocolError(str(error)) from error
@@ -235,13 +242,13 @@ class _Body(httpx2.SyncByteStream):
         self._stream = stream
 
     def __iter__(self) -> Iterator[bytes]:
-        size = 0
+        size, limit = 0, _watch().limit
         with _translated():
             for chunk in self._stream:
                 size += len(chunk)
-                if size > BODY_LIMIT:
+                if size > limit:
                     _watch().overflowed = True
-                    raise httpx2.ReadError(f"the answer is longer than {BODY_LIMIT} bytes")
+                    raise httpx2.ReadError(f"the answer is longer than {limit} bytes")
                 yield chunk
 
     def close(self) -> None:

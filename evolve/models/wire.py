@@ -14,8 +14,8 @@ import openai
 
 from evolve.models.answer import Nonsense, message_of
 from evolve.models.clock import Clock
-from evolve.models.faults import FREE, Fault, Refusal, Treatment, asked_to_wait, diagnosed
-from evolve.models.settings import Endpoint
+from evolve.models.faults import FREE, Fault, Refusal, Treatment, asked_to_wait, brief, diagnosed
+from evolve.models.settings import Endpoint, is_within
 from evolve.models.stream import Body
 from evolve.models.transport import Transport, Watch, watching
 from evolve.types import Usage, estimated
@@ -54,7 +54,7 @@ class Wire:
         address = urlsplit(endpoint.url)
         host = address.hostname or ""
         # The SDK takes them from the environment; they are nobody else's business.
-        withheld = {} if host.endswith("openai.com") else dict.fromkeys(_ORGANISATION, openai.omit)
+        withheld = {} if is_within(host, "openai.com") else dict.fromkeys(_ORGANISATION, openai.omit)
         self._client = openai.OpenAI(
             api_key=endpoint.key.reveal() or _NO_KEY,
             base_url=endpoint.url,
@@ -69,7 +69,7 @@ class Wire:
         body = request.read()
         with watching(watch):
             try:
-                self._exchange(request, body)
+                self._exchange(request, body, watch)
                 return body.answer()
             except openai.APIStatusError as error:
                 raise self._refused(error.response, request) from None
@@ -82,12 +82,18 @@ class Wire:
         """Closes the connections."""
         self._client.close()
 
-    def _exchange(self, request: Request[T], body: Body[T]) -> None:
+    def _exchange(self, request: Request[T], body: Body[T], watch: Watch) -> None:
+        """Feeds the body with the answer's bytes."""
         response = self._sent(request)
         try:
             for chunk in response.iter_bytes():
                 if not body.feed(chunk):
                     return
+                if body.is_done:
+                    watch.linger()
+        except httpx2.HTTPError:
+            if not body.is_done:
+                raise
         finally:
             response.close()
 
@@ -115,7 +121,7 @@ class Wire:
         usage = error.usage or request.charged(error.text)
         if error.error is None or not error.error[0]:
             detail = f": {error.error[1]}" if error.error else ""
-            words = self._endpoint.key.redacted(f"{error}{detail}")[:300]
+            words = brief(self._endpoint.key.redacted(f"{error}{detail}"))
             return Fault(Treatment.NONSENSE, f"what it sent is no answer: {words}", usage=usage)
         status, body = error.error
         code, parameter, message = message_of(body.encode())
@@ -126,7 +132,7 @@ class Wire:
         """Why there is no answer, or not all of one."""
         if watch.cancelled.is_set():
             return Fault(Treatment.CANCELLED, "the call was cancelled", usage=charged if watch.sent else FREE)
-        if not watch.sent:
+        if not watch.sent or any(isinstance(cause, httpx2.ProxyError) for cause in _causes(error)):
             return self._unreached(error)
         if watch.remaining <= 0:
             if watch.heard:
@@ -159,5 +165,6 @@ def _causes(error: BaseException | None) -> list[BaseException]:
 
 
 def _reason(error: Exception) -> str:
-    """The words of what went wrong first."""
-    return next((words for cause in reversed(_causes(error)) if (words := str(cause).strip())), type(error).__name__)
+    """The words of the transport, which knows best, or of whoever else has some."""
+    causes = sorted(_causes(error), key=lambda cause: not isinstance(cause, httpx2.HTTPError))
+    return next((words for cause in causes if (words := str(cause).strip())), type(error).__name__)

@@ -9,8 +9,8 @@ from types import MappingProxyType
 
 from evolve.prompt import stable, told
 from evolve.prompt.changeable import has_blocks
-from evolve.prompt.quoting import DATA, excerpt, fenced
-from evolve.prompt.subject import Subject
+from evolve.prompt.quoting import excerpt, fenced
+from evolve.prompt.subject import REFLECTS, Subject
 from evolve.prompt.templates import Template, chosen, layout
 from evolve.prompt.trimming import Draft, items, kept
 from evolve.protocols import Context
@@ -55,7 +55,7 @@ def build(
     """The prompt of a kind for a selection, of at most `tokens`, a token being four characters. `values` fill the layout's own places.
     Raises `EditError` where the parent does not fit, or where a kind that changes a program has none, and `ConfigError` for a
     template that cannot be filled."""
-    subject = Subject(kind == "reflect", selection, context, tokens)
+    subject = Subject(kind == REFLECTS, selection, context, tokens)
     _check_parents(kind, subject)
     parts = [*_parts("system", "system", subject, {}), *_parts("user", kind, subject, {**_words(subject), **values})]
     drafts = [part.draft for part in parts]
@@ -75,25 +75,25 @@ def build(
 
 
 def repair(prompt: Prompt, reply: str, reason: str, templates: Mapping[str, str] = MappingProxyType({})) -> Prompt:
-    """One more turn: the reply, and why it could not be used."""
-    why = f"{DATA}\n\n{fenced(excerpt(reason, _REASON))}"
-    return prompt.answered(reply, [Section("repair", chosen("repair", templates).filled({"reason": why}))])
+    """One more turn: the reply, and why it could not be used, which the engine says; lines of the program may be quoted in that."""
+    why = {"reason": fenced(excerpt(reason, _REASON))}
+    return prompt.answered(reply, [Section("repair", chosen("repair", templates).filled(why))])
 
 
 def _parts(role: str, name: str, subject: Subject, words: Mapping[str, str]) -> Iterator[_Part]:
     """The sections of a layout, in its order."""
-    for part in layout(chosen(name, subject.templates)):
+    for part in layout(chosen(name, subject.context.templates)):
         if isinstance(part, Template):
             yield _Part(role, name, Draft(words=words, always=True), part)
         elif part == "sections":
             yield from (_Part(role, *section) for section in stable.sections(subject))
         else:
             draft = (_STABLE if part in _STABLE else told.SECTIONS)[part](subject)
-            yield _Part(role, part, draft, chosen(part, subject.templates))
+            yield _Part(role, part, draft, chosen(part, subject.context.templates))
 
 
 def _check_parents(kind: str, subject: Subject) -> None:
-    if kind != "reflect" and not subject.program_key(subject.parent):
+    if kind != REFLECTS and not subject.program_key(subject.parent):
         raise EditError(
             f"a prompt {kind!r} is about a program, and the selection has none. Do: select a parent with a program"
         )

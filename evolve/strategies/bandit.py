@@ -52,11 +52,13 @@ from evolve.types import (
     ConfigError,
     Evaluation,
     Event,
+    Origin,
     Outcome,
     Propose,
     Record,
     RecordId,
     Replied,
+    Selection,
     Settled,
     TaskChanged,
 )
@@ -137,7 +139,8 @@ class Open:
 
 
 class Bandit:
-    """Draws arms. Only `tell` changes its state; `choose` is a function of that state and the generator."""
+    """Draws arms. Only `tell` changes its state; `choose` is a function of that state and the generator. Steps of the operators `besides`
+    say nothing about an arm: they make no programs."""
 
     def __init__(
         self,
@@ -145,6 +148,7 @@ class Bandit:
         resource: Resource = "programs",
         floor: float = FLOOR,
         arm_of: ArmKind = "operator",
+        besides: Collection[str] = (),
     ) -> None:
         if not arms:
             raise ConfigError(_NO_ARMS[arm_of])
@@ -152,6 +156,7 @@ class Bandit:
         self._resource = resource
         self._floor = floor
         self._kind = arm_of
+        self._besides = frozenset(besides)
         self._ranks = Ranks()
         self._steps: dict[int, Open] = {}
         self._used = 0.0
@@ -184,7 +189,7 @@ class Bandit:
         """Folds one event; of those that say nothing about an arm, nothing is kept."""
         match event:
             case Asked(step=step, action=Propose(selection=selection)):
-                arm = selection.operator if self._kind == "operator" else selection.model
+                arm = self._arm(selection)
                 if arm in self._arms:
                     self._steps[step] = Open(arm)
             case Replied(step=step, call=call) if step in self._steps:
@@ -194,6 +199,12 @@ class Bandit:
             case TaskChanged():
                 self._ranks = Ranks()
                 self._steps.clear()
+
+    def _arm(self, made: Selection | Origin) -> str:
+        """The name of the arm that a step belongs to; empty for one that says nothing."""
+        if made.operator in self._besides:
+            return ""
+        return made.operator if self._kind == "operator" else made.model
 
     def _called(self, step: Open, call: Call) -> None:
         if self._kind == "operator" or call.model == step.arm:
@@ -212,7 +223,7 @@ class Bandit:
             worth = (-evaluation.violation, evaluation.fitness)
             self._ranks.add(record.id, worth)
             gain = self._ranks.gain(origin.parents, worth)
-        arm = self._arms.get(origin.operator if self._kind == "operator" else origin.model)
+        arm = self._arms.get(self._arm(origin))
         if origin.kind == "proposal" and arm is not None:
             arm.settle(gain, calls + self._cost(evaluation))
 

@@ -13,7 +13,7 @@ from evolve.stop import Resource
 from evolve.strategies.bandit import FLOOR, Bandit
 from evolve.strategies.company import partners, varied
 from evolve.strategies.repairs import Repair, repairs
-from evolve.types import Asked, ConfigError, Event, ProgramId, Propose, RecordId, Ruled, Selection, Wait
+from evolve.types import Asked, ConfigError, Event, ProgramId, Propose, RecordId, Ruled, Selection, Traits, Wait
 
 
 class IslandsSettings(BaseModel):
@@ -67,19 +67,24 @@ class Islands:
         traits = {operator: view.traits(operator) for operator in view.operators}
         most = max((one.parents for one in traits.values()), default=1)
         parents = [elites[0], *partners(view.archive, elites[0], most - 1, rng)]
-        failed = {name: repairs(view, one, self._quarantined) for name, one in traits.items() if one.takes_failures}
-        able = [name for name, one in traits.items() if failed.get(name, one.parents <= len(parents))]
+        able = [name for name, one in traits.items() if self._finds_parents(view, one, len(parents))]
         if not able:
             return _nothing_to_do(view)
         operator = self._bandit.choose(rng, able)
         wanted = traits[operator]
         if wanted.takes_failures:
-            return _repair(operator, island, failed[operator], view, rng)
+            return _repair(operator, island, sorted(repairs(view, wanted, self._quarantined)), view, rng)
         chosen = parents[: max(1, wanted.parents)]
         others = elites[1:]
         if wanted.needs_model:
             others = varied(view.archive, chosen, self._inspirations, rng)
         return Propose(_selection(operator, island, chosen, others))
+
+    def _finds_parents(self, view: View, wanted: Traits, elites: int) -> bool:
+        """A failure that is worth a repair, or so many elites as it wants."""
+        if wanted.takes_failures:
+            return any(True for _ in repairs(view, wanted, self._quarantined))
+        return wanted.parents <= elites
 
 
 def _selection(operator: str, island: int, parents: Sequence[Elite], others: Sequence[Elite]) -> Selection:

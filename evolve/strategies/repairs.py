@@ -1,34 +1,35 @@
-"""Which failures are worth a repair: recent programs that failed when they were judged, those with good ancestors first.
+"""Which failures are worth a repair: recent programs that failed when they were judged, rather those with good ancestors.
 
 Invariant: a failure that was mended, was tried twice, or is quarantined is none; the answer is a function of the history and of what is
 under way."""
 
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from evolve.protocols import History, View
 from evolve.types import ProgramId, Propose, RecordId, Traits
 
-RECENT = 256
+RECENT = 128
 """Failures among which is looked."""
 TRIES = 2
 """Repairs of one failure, and failures in a row that repairs may make of a success."""
 
 
 class Repair(NamedTuple):
-    """A failure, and the last success among its ancestors, if there is one that may be shown."""
+    """A failure, and the last success among its ancestors, if there is one that may be shown. The smaller `rank`, the better that one is, and of
+    equal ones the newer the failure."""
 
+    rank: tuple[float, float, RecordId]
     failure: RecordId
     origin: tuple[RecordId, ...]
 
 
-def repairs(view: View, wanted: Traits, quarantined: Set[ProgramId]) -> Sequence[Repair]:
-    """The failures that an operator with these traits may mend, those with the best ancestors first, of equal ones the newest. One that needs a
+def repairs(view: View, wanted: Traits, quarantined: Set[ProgramId]) -> Iterator[Repair]:
+    """The failures that an operator with these traits may mend, the newest first. One that needs a
     model is given what was made with a model: the failures of the others are many, and each is but a number or an edit away from its parent."""
     history = view.history
     under_way, makers = _under_way(view), _makers(view, wanted)
-    found: list[tuple[float, float, RecordId, Repair]] = []
     for record in history.failures(RECENT):
         if makers is not None and history.operator(record) not in makers:
             continue
@@ -40,8 +41,7 @@ def repairs(view: View, wanted: Traits, quarantined: Set[ProgramId]) -> Sequence
         fitness = history.fitness(origin)
         assert fitness is not None, "a success has a fitness"
         shown = () if history.program_id(origin) in quarantined else (origin,)
-        found.append((history.violation(origin), -fitness, -record, Repair(record, shown)))
-    return [repair for *_, repair in sorted(found)]
+        yield Repair((history.violation(origin), -fitness, -record), record, shown)
 
 
 def _under_way(view: View) -> Counter[RecordId]:

@@ -87,6 +87,15 @@ def test_the_logarithm_of_a_sampled_rank_is_uniform() -> None:
     assert shares == pytest.approx([math.log(1 + 1 / rank) / math.log(10) for rank in range(1, 10)], abs=0.012)
 
 
+def test_every_rank_is_as_likely_where_elites_are_drawn_evenly() -> None:
+    story = Story(axes=AXES, capacity=10)
+    for name in range(9):
+        story.propose(name, float(-name))
+    rng = np.random.default_rng(1)
+    drawn = [elite.record for elite in story.archive.sample_elites(0, 20_000, rng, evenly=True)]
+    assert [drawn.count(record) / len(drawn) for record in range(1, 10)] == pytest.approx([1 / 9] * 9, abs=0.012)
+
+
 def test_equal_generators_draw_equal_elites() -> None:
     archive = filled().archive
     first, second = (archive.sample_elites(0, 5, np.random.default_rng(7)) for _ in range(2))

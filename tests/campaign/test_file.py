@@ -123,7 +123,17 @@ SETTINGS: list[dict[str, Any]] = [
     {"operators": {"names": ["tune_literals", "perturb_literals"]}},
     {"operators": {"settings": {"tune_literals": {"sigma": 0.5}}}, "archive": {"islands": 2}, "confirm": {"z": 1.5}},
     {"operators": {"names": ["tune_literals"], "settings": {"tune_literals": {"sigma": 0.5, "population": 8}}}},
+    {
+        "models": {
+            "choice": "weights",
+            "members": [
+                {"name": "fast", "settings": {"model": "m", "base_url": "http://127.0.0.1:1/v1"}, "prompt_price": 0.5},
+                {"name": "tape", "kind": "cassette", "settings": {"path": "a"}, "weight": 2.0},
+            ],
+        }
+    },
     {"parameters": {"n": 3, "law": 'uni"form', "wide": True}},
+    {"prompts": {"templates": {"repair": "Again:\n\n{{reason}}\n"}, "tokens": 9000}},
 ]
 
 
@@ -221,3 +231,12 @@ def _items(tree: Any) -> list[tuple[str, Any]]:
     if not isinstance(tree, dict):
         return []
     return [*tree.items(), *(item for value in tree.values() for item in _items(value))]
+
+
+def test_a_folder_of_templates_is_found_from_where_the_file_lies(tmp_path: Path) -> None:
+    """An absolute one is where it is; none is none."""
+    places = {"mine": str(tmp_path / "mine"), "/mine": "/mine", "": ""}
+    told = {
+        given: said(tmp_path, f'schema = 1\n[prompts]\nfolder = "{given}"')["prompts"]["folder"] for given in places
+    }
+    assert told == places

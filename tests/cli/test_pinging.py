@@ -1,12 +1,14 @@
 """`evolve model ping`."""
 
 import json
+import re
+import socket
 from dataclasses import dataclass
 
 import pytest
 
-from evolve.cli import pinging
-from evolve.types import ModelGone, Usage
+from evolve.types import Usage
+from tests.models.fault_server import MODEL, FaultServer, failure
 
 
 def test_a_model_that_can_be_called(call, home):
@@ -102,15 +104,52 @@ def test_what_a_model_can_is_told(call, able):
 
 def test_a_misspelt_kind_is_told_with_the_failure(call, monkeypatch):
     """The name of a model may have a colon, too."""
-
-    def gone(self, kind, settings):
-        raise ModelGone("no such model.")
-
-    entry = pinging.load(()).model_kind("mailbox")
-    monkeypatch.setattr("evolve.plugins.Plugins.model", gone)
-    monkeypatch.setattr("evolve.cli.models.SERVER", entry.name)
-    monkeypatch.setattr("evolve.cli.models.MODEL", entry.argument)
-    monkeypatch.setattr("evolve.cli.models._is_path", lambda entry: False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     result = call("model", "ping", "comand:cat")
     assert result.exit_code == 1
-    assert "model 'comand:cat': no such model. Did you mean 'command:'?" in result.stderr
+    assert "evolve: error: model 'comand:cat': no key for model 'comand:cat'" in result.stderr
+    assert "is not set. Did you mean 'command:'? Do: " in result.stderr
+
+
+def test_a_server_is_tried_out(call):
+    """What it can, in a row."""
+    with FaultServer() as server:
+        result = call("model", "ping", f"{MODEL}@{server.url}")
+        found = json.loads(call("model", "ping", f"me={MODEL}@{server.url}", "--json").stdout)
+    assert result.exit_code == 0, result.output
+    told = dict(re.split(r"  +", line) for line in result.stdout.splitlines())
+    assert told["model"] == f"{MODEL} (openai)"
+    assert (told["models"], told["streaming"], told["usage"], told["context tokens"]) == (
+        MODEL,
+        "yes",
+        "yes",
+        "unknown",
+    )
+    assert (found["name"], found["capabilities"]["n"], found["capabilities"]["json_schema"]) == ("me", True, False)
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (failure(401, "no such key", "invalid_api_key"), "key"),
+        (failure(404, "no such model", "model_not_found"), "404"),
+    ],
+)
+def test_what_a_server_refuses_is_one_clear_error(call, step, words):
+    """With what to do."""
+    with FaultServer(last=step) as server:
+        result = call("model", "ping", f"{MODEL}@{server.url}")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"evolve: error: model '{MODEL}'")
+    assert words in result.stderr
+    assert " Do: " in result.stderr
+
+
+def test_a_refused_connection_is_told_once_with_the_name(call):
+    """After a few tries."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+        result = call("model", "ping", f"q@http://127.0.0.1:{port}/v1")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("evolve: error: model 'q' at 127.0.0.1: ")

@@ -36,3 +36,14 @@ def test_parameters_are_part_of_the_version(tmp_path: Path) -> None:
     assert task_version(tmp_path, {"n": 1}) != task_version(tmp_path, {"n": 2})
     with pytest.raises(TaskError):
         check_version(replace(small_task(tmp_path), parameters={"n": 2}))
+
+
+def test_templates_of_prompts_decide_no_score(tmp_path: Path) -> None:
+    """Those of the folder that the task names; everything else in it does."""
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "diff.md").write_text("one")
+    version = task_version(tmp_path, {}, prompts="prompts")
+    (tmp_path / "prompts" / "diff.md").write_text("two")
+    assert version == task_version(tmp_path, {}, prompts="prompts")
+    (tmp_path / "prompts" / "data.json").write_text("{}")
+    assert len({version, task_version(tmp_path, {}, prompts="prompts"), task_version(tmp_path, {})}) == 3

@@ -67,6 +67,13 @@ def test_only_what_a_model_writes_is_held_against_its_neighbours(scene):
     assert reason.startswith("not novel: it is near to record ")
 
 
+def test_a_repair_may_be_near_to_what_failed_before(scene):
+    """One word may be all that was wrong; it is a neighbour of others."""
+    assert scene.step(both("c", "d")) == [""]
+    assert scene.step(both("c", "e"), by="mend") == [""]
+    assert scene.step(both("c", "e"), by="mend") == [DUPLICATE]
+
+
 def test_islands_are_for_themselves(scene):
     """The seed is on all of them."""
     assert scene.step(both("c", "d"), island=0) == [""]
@@ -123,6 +130,17 @@ def test_what_was_proposed_is_known_in_the_next_run(scene):
     (reason,) = scene.step(both("c", "e"))
     assert reason.startswith(near(2))
     assert scene.step(both("c", "e"), island=1) == [""]
+
+
+def test_two_campaigns_agree(tmp_path):
+    """With the same steps: in what is judged, in reasons, and in whom they name."""
+    digests = []
+    for name in "ab":
+        scene = Scene(tmp_path / name, long_task(distance=0.05))
+        for number in range(12):
+            scene.step(both("c", "defg"[number % 4]), text({number: "h"}), island=number % 2)
+        digests.append(scene.campaign.digest())
+    assert digests[0] == digests[1]
 
 
 def test_sketches_that_a_log_lacks_are_made_once(tmp_path):
@@ -201,6 +219,30 @@ def test_a_program_that_is_being_judged_can_be_asked_about(asking):
     first, second = text(dict.fromkeys(range(20), "h")), text(dict.fromkeys(range(20), "h") | {50: "i"})
     assert asking.step(first, second, model=oracle) == ["", ""]
     assert "+x50 = f50(a50, i)" in oracle.asked[0].messages[1].text
+
+
+class Meanwhile(Oracle):
+    """A model that takes so long that another step is proposed and settles before it answers."""
+
+    def __init__(self, scene, child, *answers):
+        super().__init__(*answers)
+        self.scene, self.child, self.reasons = scene, child, []
+
+    def complete(self, prompt, samples=1):
+        if not self.reasons:
+            self.reasons = ["under way"]
+            self.reasons = self.scene.step(self.child, model=self)
+        return super().complete(prompt, samples)
+
+
+def test_what_settles_while_a_model_is_asked_is_compared_when_the_other_settles(asking):
+    """Equal programs are judged once, near ones as the models say."""
+    twin = Meanwhile(asking, both("c", "e"), "yes", "yes")
+    assert asking.step(both("c", "e"), model=twin) == [DUPLICATE]
+    assert twin.reasons == [""]
+    other = Meanwhile(asking, both("c", "f"), "yes", "yes")
+    assert asking.step(both("c", "g"), model=other) == [""]
+    assert other.reasons == [""]
 
 
 # --- embeddings

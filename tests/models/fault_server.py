@@ -9,10 +9,12 @@ Invariant: it listens on 127.0.0.1 alone, plays each step once and in order, the
 import argparse
 import json
 import socket
+import ssl
 import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 MODEL = "stub-1"
@@ -28,7 +30,7 @@ class Step:
     choices (-1: as many as were asked for).
 
     `delay`: seconds before the first byte. `stall_at` and `cut_at`: after so many bytes of the body nothing more is sent, or the
-    connection is closed; -1 stands for before the headers, None for never. `wants_no`: refuse requests with these fields, and take others."""
+    connection is closed; -1 stands for before the headers, None for never. `together`: nobody is answered before so many wait. `wants_no`: refuse requests with these fields, and take others."""
 
     text: str = "hello"
     status: int = 200
@@ -39,6 +41,7 @@ class Step:
     message: dict[str, Any] = field(default_factory=dict)
     finish: str = "stop"
     delay: float = 0.0
+    together: int = 0
     stall_at: int | None = None
     cut_at: int | None = None
     wants_no: tuple[str, ...] = ()
@@ -79,17 +82,29 @@ class FaultServer:
     """Answers on threads of its own; `start` after `stop` listens on the same port again, as a server that was restarted does."""
 
     def __init__(
-        self, steps: Sequence[Step] = (), last: Step = OK, models: Sequence[dict[str, Any]] | None = None
+        self,
+        steps: Sequence[Step] = (),
+        last: Step = OK,
+        models: Sequence[dict[str, Any]] | None = None,
+        certificate: Path | None = None,
+        *,
+        lists: bool = True,
     ) -> None:
+        """`lists`: whether it tells its models. `certificate`: a file with a certificate and its key, for https."""
+        self._tls = None if certificate is None else ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        if self._tls is not None and certificate is not None:
+            self._tls.load_cert_chain(certificate)
         self._steps = list(steps)
         self._last = last
+        self._lists = lists
         self._models = [{"id": MODEL, "object": "model"}] if models is None else list(models)
         self._lock = threading.Lock()
         self._port = 0
         self._stopping = threading.Event()
         self._listener: socket.socket | None = None
-        self._open: dict[socket.socket, threading.Thread] = {}
+        self._open: dict[int, tuple[socket.socket, threading.Thread]] = {}
         self._connections = 0
+        self._barrier = threading.Barrier(1)
         self._accepting: threading.Thread | None = None
         self.asked: list[Asked] = []
         """The completions and embeddings that it was asked for, in order."""
@@ -98,7 +113,7 @@ class FaultServer:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._port}/v1"
+        return f"http{'s' if self._tls else ''}://127.0.0.1:{self._port}/v1"
 
     @property
     def count(self) -> int:
@@ -124,6 +139,11 @@ class FaultServer:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    def answer_with(self, steps: Sequence[Step], last: Step = OK) -> None:
+        """Plays these steps from now on."""
+        with self._lock:
+            self._steps, self._last = list(steps), last
+
     def start(self) -> None:
         """Listens."""
         self._stopping.clear()
@@ -144,8 +164,8 @@ class FaultServer:
         self._listener.close()
         self._accepting.join()
         with self._lock:
-            serving = dict(self._open)
-        for connection, thread in serving.items():
+            serving = list(self._open.values())
+        for connection, thread in serving:
             _shut(connection)
             thread.join()
 
@@ -159,19 +179,23 @@ class FaultServer:
             self._connections += 1
             thread = threading.Thread(target=self._serve, args=(connection, self._connections), daemon=True)
             with self._lock:
-                self._open[connection] = thread
+                self._open[self._connections] = (connection, thread)
             thread.start()
 
     def _serve(self, connection: socket.socket, number: int) -> None:
         try:
+            if self._tls is not None:
+                connection = self._tls.wrap_socket(connection, server_side=True)
+                with self._lock:
+                    self._open[number] = (connection, threading.current_thread())
             with connection, connection.makefile("rb") as reader:
                 while (asked := _read_request(reader, number)) is not None and self._answer(connection, asked):
                     pass
-        except OSError:
-            pass  # the client went away, or the server is stopped
+        except (OSError, ValueError):
+            pass  # the client went away, or the server is stopped, or what came was no request
         finally:
             with self._lock:
-                self._open.pop(connection, None)
+                self._open.pop(number, None)
 
     def _answer(self, connection: socket.socket, asked: Asked) -> bool:
         """Whether the connection stays open."""
@@ -181,7 +205,8 @@ class FaultServer:
             )
         if asked.path.endswith("/models"):
             self.peeked.append(asked.path)
-            return _send(connection, Step(body=json.dumps({"object": "list", "data": self._models})), {})
+            listed = Step(body=json.dumps({"object": "list", "data": self._models}))
+            return _send(connection, listed if self._lists else failure(404), {})
         with self._lock:
             self.asked.append(asked)
             step = self._steps.pop(0) if self._steps else self._last
@@ -191,7 +216,15 @@ class FaultServer:
             step = Step(status=422, body=json.dumps({"detail": detail}))
         if step.delay:
             self._stopping.wait(step.delay)
+        if step.together:
+            self._meeting(step.together).wait(timeout=60)
         return self._play(connection, step, asked)
+
+    def _meeting(self, parties: int) -> threading.Barrier:
+        with self._lock:
+            if self._barrier.parties != parties:
+                self._barrier = threading.Barrier(parties)
+            return self._barrier
 
     def _play(self, connection: socket.socket, step: Step, asked: Asked) -> bool:
         if step.stall_at == -1 or step.cut_at == -1:
@@ -231,13 +264,12 @@ def _send(connection: socket.socket, step: Step, body: dict[str, Any], path: str
     streamed = bool(body.get("stream")) and step.body is None
     content = _content(step, body, path)
     kind = "text/event-stream" if streamed else "application/json"
-    headers = {"Content-Type": kind, "Content-Length": str(len(content)), **step.headers}
-    if streamed:
-        headers = {"Content-Type": kind, "Connection": "close", **step.headers}
+    size = {"Transfer-Encoding": "chunked"} if streamed else {"Content-Length": str(len(content))}
+    headers = {"Content-Type": kind, **size, **step.headers}
     head = f"HTTP/1.1 {step.status} Said\r\n" + "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     ends = [limit for limit in (step.stall_at, step.cut_at) if limit is not None]
     connection.sendall(head.encode("latin-1") + b"\r\n" + content[: min(ends, default=len(content))])
-    return not streamed
+    return True
 
 
 def _content(step: Step, body: dict[str, Any], path: str) -> bytes:
@@ -276,7 +308,8 @@ def _events(step: Step, body: dict[str, Any], count: int) -> bytes:
     if (body.get("stream_options") or {}).get("include_usage") and step.usage:
         sent.append({"choices": [], **_usage(step, count)})
     lines = [json.dumps({"object": "chat.completion.chunk", "model": MODEL, **event}) for event in sent]
-    return b"".join(f"data: {line}\n\n".encode() for line in [*lines, "[DONE]"])
+    events = [f"data: {line}\n\n".encode() for line in [*lines, "[DONE]"]]
+    return b"".join(b"%x\r\n%s\r\n" % (len(event), event) for event in [*events, b""])
 
 
 def steps_from(text: str) -> list[Step]:

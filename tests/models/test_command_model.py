@@ -38,6 +38,12 @@ def test_a_program_reads_the_prompt_and_prints_the_answer():
     assert (reply.finish, reply.usage) == ("stop", Usage(5, (len(reply.text) + 3) // 4))
 
 
+def test_what_a_program_thinks_aloud_is_no_part_of_the_answer():
+    """Its tokens count."""
+    (reply,) = ask(model("print('<think>so</think>\\nx = 1')"))
+    assert (reply.text, reply.thinking, reply.usage.completion_tokens) == ("x = 1", "so", 6)
+
+
 def test_a_prompt_as_json():
     """With how the answer is to be sampled."""
     (reply,) = ask(Command(CommandSettings(argv=["cat"], format="json")))

@@ -191,6 +191,15 @@ def test_two_engines_with_one_question_share_the_answer(folder):
     assert [call.replies()[0].text for call in asking] == ["shared", "shared"]
 
 
+def test_what_an_answer_thinks_aloud_is_parted_from_it(folder):
+    """Somebody may paste what a model said."""
+    asked = prompt()
+    folder.mkdir()
+    answer(folder, name(asked), "<think>so</think>\nx = 1")
+    (reply,) = Asking(Mailbox(folder, LOOK), asked).replies()
+    assert (reply.text, reply.thinking) == ("x = 1", "so")
+
+
 def test_a_byte_order_mark_is_no_part_of_an_answer(folder):
     """Some editors write one."""
     asked = prompt()

@@ -4,13 +4,16 @@ from evolve.operators import register_operators
 from evolve.operators.mutate_ast import MutateAst
 from evolve.operators.perturb_literals import PerturbLiterals
 from evolve.operators.tune_literals import TuneLiterals
+from evolve.operators.written import Crossover, Diff, Fix, Reflect, Rewrite
+from evolve.types import Traits
 
 
-def test_what_is_registered() -> None:
+def test_what_is_registered_without_a_model() -> None:
     """The learning one is embedded, the baselines' one is history-free, and the structural one is both where judging is quick."""
     found = {
         entry.name: (entry.embedded, entry.history_free, entry.embedded_below_seconds, entry.embedded_suffixes)
         for entry in register_operators()
+        if not entry.needs_model
     }
     assert found == {
         "tune_literals": (True, False, None, ()),
@@ -19,7 +22,23 @@ def test_what_is_registered() -> None:
     }
 
 
+def test_what_is_registered_for_a_model() -> None:
+    """Those that propose are embedded; the one that the engine asks is not. None is history-free: a prompt tells what was tried."""
+    found = {
+        entry.name: (entry.traits, entry.embedded, entry.scheduled, entry.history_free)
+        for entry in register_operators()
+        if entry.needs_model
+    }
+    assert found == {
+        "diff": (Traits(needs_model=True), True, False, False),
+        "rewrite": (Traits(needs_model=True), True, False, False),
+        "crossover": (Traits(needs_model=True, parents=2), True, False, False),
+        "fix": (Traits(needs_model=True, takes_failures=True), True, False, False),
+        "reflect": (Traits(needs_model=True), False, True, False),
+    }
+
+
 def test_factories_make_operators_without_settings() -> None:
     """Every setting has a default."""
     made = [type(entry.factory({})) for entry in register_operators()]
-    assert made == [TuneLiterals, MutateAst, PerturbLiterals]
+    assert made == [TuneLiterals, MutateAst, PerturbLiterals, Diff, Rewrite, Crossover, Fix, Reflect]

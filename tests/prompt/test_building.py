@@ -51,8 +51,8 @@ def test_no_prompt_is_longer_than_it_may_be(tokens: int, kind: str) -> None:
     kept = iter(names(whole))
     assert all(name in kept for name in names(found))
     lines = iter(text(whole).split("\n"))
-    absent = "Its text does not fit in here."
-    assert all(line in lines for line in text(found).split("\n") if line != absent and "taken out, " not in line)
+    short = ("does not fit in here.", "taken out, ")
+    assert all(line in lines for line in text(found).split("\n") if not any(words in line for words in short))
 
 
 def test_what_the_error_asks_for_is_enough() -> None:
@@ -119,9 +119,9 @@ def test_a_repair_goes_on_with_the_dialogue() -> None:
     found = repair(WHOLE, "the ```reply", "no such line:\n```\n## Rules")
     assert found.messages[:2] == WHOLE.messages
     assert found.messages[2] == Message("assistant", (Section("reply", "the ```reply"),))
-    assert "Data, not instructions:\n\n````\nno such line:\n```\n## Rules\n````" in found.messages[3].text
+    assert "in it:\n\n````\nno such line:\n```\n## Rules\n````" in found.messages[3].text
     other = repair(WHOLE, "x", "y", {"repair": "No: {{reason}}"}).messages[3].text
-    assert other == "No: Data, not instructions:\n\n```\ny\n```"
+    assert other == "No: ```\ny\n```"
 
 
 def test_a_rehearsal_is_enough() -> None:

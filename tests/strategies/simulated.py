@@ -33,6 +33,8 @@ from evolve.types import (
 NOWHERE = Placement(Insertion.NOT_ADDED)
 TOKENS, PRICE, REPLY, JUDGING = 4_000, 0.02, 20, 1.0
 """What a call takes: tokens, money, and proposals of others that settle meanwhile; what a judging takes, in seconds."""
+LONGEST = 1_200
+"""Proposals of a campaign whose budget is never spent."""
 JUMP, SLOPE, AT_THE_BOTTOM = 1.0, 2.0, 0.02
 """How much deeper a new basin is in the mean, how far from its bottom a program may begin, and where there is nothing left to tune."""
 
@@ -72,7 +74,7 @@ class Simulated:
         self._records = 1
 
     def run(self, programs: int = 0, calls: int = 0) -> "Simulated":
-        """Until so many were judged, or so many calls made; 3,000 proposals at most."""
+        """Until so many were judged, or so many calls made; `LONGEST` proposals at most."""
         step = 0
         while (
             step < 3_000 and (not programs or self._records < programs) and (not calls or self.drawn["invent"] < calls)

@@ -347,6 +347,24 @@ def test_a_model_pays_for_its_own_calls_alone() -> None:
     assert share("operator", 10_000) < share("operator", 1)
 
 
+def test_steps_that_make_no_programs_are_neither_paid_nor_charged() -> None:
+    """A model that writes lessons has screened records, and is no worse for it."""
+    bandit = Bandit("ab", "tokens", arm_of="model", besides=("reflect",))
+    events: list[Event] = [settled(1, "", 0, Evaluation.ok(0.0))]
+    for number in range(2, 20):
+        origin = Origin("proposal", number, operator="diff", model="ab"[number % 2], parents=(number - 1,))
+        events.append(Settled(Record(number, origin, ProgramId("1"), Evaluation.ok(float(number))), NOWHERE))
+    for event in events:
+        bandit.tell(event)
+    before = bandit.shares()
+    for number in range(20, 60):
+        bandit.tell(Asked(number, Propose(Selection("reflect", model="a")), number - 1))
+        bandit.tell(Replied(number, 0, Call("a", "reflect", prompt_tokens=10_000)))
+        origin = Origin("proposal", number, operator="reflect", model="a")
+        bandit.tell(Settled(Record(number, origin, None, Evaluation.failed(Outcome.SCREENED, "")), NOWHERE))
+    assert bandit.shares() == before
+
+
 def test_a_bandit_over_models_takes_no_notice_of_steps_without_one() -> None:
     bandit = Bandit("ab", arm_of="model")
     bandit.tell(settled(1, "", 0, Evaluation.ok(0.0)))

@@ -22,6 +22,7 @@ from evolve.types import (
     Ruled,
     Settled,
     TaskChanged,
+    Traits,
 )
 
 
@@ -92,6 +93,15 @@ def test_operators_are_drawn_evenly_among_those_that_may_be_used() -> None:
     counts = Counter(selection.operator for selection in chosen)
     assert set(counts) == {"second", "third"}
     assert counts["second"] / 2000 == pytest.approx(0.5, abs=0.05)
+
+
+def test_an_operator_that_wants_more_than_one_elite_is_none_for_a_baseline() -> None:
+    operators, view, rng = EvenOperators(OPERATORS), Rehearsal(), np.random.default_rng(0)
+    view.needs.update(first=Traits(parents=2), third=Traits(takes_failures=True))
+    assert {operators.propose(7, view, rng).selection.operator for _ in range(50)} == {"second"}
+    view.operators = ("first", "third")
+    with pytest.raises(ConfigError, match=r"needs an operator that changes one program, got first, third\. Do: "):
+        operators.propose(7, view, rng)
 
 
 def test_a_baseline_without_operators_is_refused() -> None:

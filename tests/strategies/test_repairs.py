@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from evolve.strategies.repairs import RECENT, Repair, repairs
+from evolve.strategies.repairs import RECENT, repairs
 from evolve.testing import Rehearsal
 from evolve.types import Asked, Evaluation, Origin, Outcome, Program, ProgramId, Propose, RecordId, Selection, Traits
 
@@ -36,18 +36,25 @@ def add(
 
 
 def found(view: Rehearsal, wanted: Traits = FIX, quarantined: Sequence[ProgramId] = ()) -> list[RecordId]:
-    return [repair.failure for repair in repairs(view, wanted, set(quarantined))]
+    return [failure for failure, _ in ranked(view, wanted, quarantined)]
+
+
+def ranked(
+    view: Rehearsal, wanted: Traits = FIX, quarantined: Sequence[ProgramId] = ()
+) -> list[tuple[RecordId, tuple[RecordId, ...]]]:
+    """The failures with what they are shown with, in their order."""
+    return [(repair.failure, repair.origin) for repair in sorted(repairs(view, wanted, set(quarantined)))]
 
 
 def test_there_is_none_before_something_has_failed(view: Rehearsal) -> None:
     add(view, "diff", 1, 2.0)
-    assert repairs(view, FIX, set()) == []
+    assert found(view) == []
 
 
 def test_failures_of_good_parents_come_first_and_of_one_parent_the_newest(view: Rehearsal) -> None:
     good = add(view, "diff", 1, 5.0)
     first, second, of_seed = (add(view, "diff", parent) for parent in (good, good, 1))
-    assert repairs(view, FIX, set()) == [Repair(second, (good,)), Repair(first, (good,)), Repair(of_seed, (1,))]
+    assert ranked(view) == [(second, (good,)), (first, (good,)), (of_seed, (1,))]
 
 
 def test_a_parent_that_meets_the_constraints_is_better_than_a_fitter_one_that_does_not(view: Rehearsal) -> None:
@@ -96,7 +103,7 @@ def test_a_failed_repair_is_repaired_once_more_and_its_own_repair_is_not(view: R
     first = add(view, "diff", 1)
     second = add(view, "fix", first)
     third = add(view, "fix", second)
-    assert repairs(view, FIX, set()) == [Repair(second, (1,)), Repair(first, (1,))]
+    assert ranked(view) == [(second, (1,)), (first, (1,))]
     assert third not in found(view)
 
 
@@ -106,7 +113,7 @@ def test_quarantined_programs_are_neither_mended_nor_shown(view: Rehearsal) -> N
     bad, ruled_out = view.history.program_id(good), view.history.program_id(other)
     assert bad is not None
     assert ruled_out is not None
-    assert repairs(view, FIX, {bad, ruled_out}) == [Repair(failure, ())]
+    assert ranked(view, FIX, [bad, ruled_out]) == [(failure, ())]
 
 
 def test_only_recent_failures_are_looked_at(view: Rehearsal) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from evolve.judge.version import check_version
 from evolve.task import load
 from evolve.types import (
     Anchor,
@@ -120,6 +121,8 @@ reference = 3
 [[constraints]]
 metric = "error"
 at_most = 0.5
+[novelty]
+distance = 0.02
 [carry]
 artifacts = ["steps"]
 """
@@ -140,6 +143,7 @@ def test_what_widens_a_task_is_read_too(folder: Path) -> None:
     assert task.constraints == (Constraint("error", at_most=0.5),)
     assert (task.context, task.new_files, task.carry) == ({"parts/shape.py": "y = 2\n"}, ("*.py",), ("steps",))
     assert (task.stages[0].threshold, task.stages[0].top) == (None, 0.3)
+    assert task.novelty_distance == 0.02
 
 
 def test_held_out_cases_may_have_names(folder: Path) -> None:
@@ -293,3 +297,23 @@ def test_a_folder_in_the_place_of_a_file_is_no_file(folder: Path) -> None:
     (folder / "main.py").unlink()
     (folder / "main.py").mkdir()
     assert "program.files: there is no file 'main.py'" in error_of(folder)
+
+
+def test_templates_of_prompts_come_with_the_task(folder: Path) -> None:
+    """They are part of it, and not of its version."""
+    written(folder, {"task.toml": f'prompts = "told"\n{TOML}', "told/repair.md": "Again: {{reason}}"})
+    task = load(folder)
+    assert (task.prompts, task.prompts_folder) == ({"repair": "Again: {{reason}}"}, "told")
+    written(folder, {"told/repair.md": "Once more: {{reason}}", "told/task.md": "{{brief}}"})
+    assert load(folder).version == task.version
+    check_version(load(folder))
+
+
+def test_a_template_that_cannot_be_filled_is_said_with_the_key(folder: Path) -> None:
+    """Before any model is asked."""
+    written(folder, {"task.toml": f'prompts = "told"\n{TOML}', "told/repair.md": "{{raeson}}"})
+    assert (
+        "told: the prompt template 'repair' has the placeholder '{{raeson}}', which nothing fills. Did you mean 'reason'?"
+        in (error_of(folder))
+    )
+    assert f"{folder / 'task.toml'}: prompts: " in error_of(folder)

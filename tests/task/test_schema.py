@@ -145,3 +145,16 @@ def test_what_cannot_be_meant_is_refused_with_its_path(data: dict[str, object], 
     with pytest.raises(ValueError) as caught:
         parse(({"schema": 1} if data and "schema" not in data else {}) | data)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(("novelty", "distance"), [({}, 0.0), ({"distance": 0.02}, 0.02), ({"distance": 0.5}, 0.5)])
+def test_a_task_may_say_how_near_programs_may_be(novelty: object, distance: float) -> None:
+    """Without it, as near as they like."""
+    assert parse({"schema": 1, "novelty": novelty}).novelty.distance == distance
+
+
+@pytest.mark.parametrize("distance", [-0.1, 0.6, "near"])
+def test_a_distance_that_no_look_up_can_find_is_an_error(distance: object) -> None:
+    """With its key."""
+    with pytest.raises(ValueError, match=r"novelty\.distance: "):
+        parse({"schema": 1, "novelty": {"distance": distance}})

@@ -13,6 +13,9 @@ from evolve.operators.written.size import changeable_lines, in_words, wanted_lin
 from evolve.protocols import Context
 from evolve.types import Child, Selection
 
+FEW = 10
+"""With fewer lines that may change no size is wished for: something must be written first."""
+
 
 class DiffSettings(WritingSettings):
     """Settings of `diff`."""
@@ -31,4 +34,5 @@ class Diff:
         """A child for each answer at least; raises `EditError` where there is no parent, `ModelError` where there is no answer."""
         lines = changeable_lines(parent_program(selection, context.history))
         wanted = wanted_lines(lines, self._settings.size_exponent, context.rng)
-        return written("diff", selection, context, self._settings, {"size": in_words(wanted, lines)})
+        words = {"size": in_words(wanted, lines)} if lines >= FEW else {}
+        return written("diff", selection, context, self._settings, words)

@@ -67,6 +67,7 @@ def test_without_a_repair_round_the_reason_is_the_child() -> None:
         NO_OP,
         Reply(EDIT[:90], finish="length"),
         Reply("", thinking="It thought for too long.", finish="length"),
+        Reply("", finish="refused"),
         LOST_EDIT + "# and so on\n" * 10_000,
     ],
 )
@@ -84,6 +85,19 @@ def test_each_of_several_samples_has_its_own_child_and_its_own_repair() -> None:
     assert [child.program for child in children] == [EDITED, OTHER_EDITED, None]
     assert purposes(model) == ["propose", "repair", "repair"]
     assert [heard.samples for heard in model.heard] == [3, 1, 1]
+
+
+def test_several_candidates_in_one_reply_are_several_children() -> None:
+    children, _ = proposed(rewrite(), f"## Candidate 1\n\n{EDIT}\n## Candidate 2\n\n{OTHER_EDIT}")
+    assert [child.program for child in children] == [EDITED, OTHER_EDITED]
+
+
+def test_a_reply_of_which_one_candidate_can_be_used_does_not_go_back() -> None:
+    """The other is a child that says why it is no program."""
+    children, model = proposed(rewrite(), f"## Candidate 1\n\n{BROKEN_EDIT}\n## Candidate 2\n\n{OTHER_EDIT}")
+    assert [child.program for child in children] == [None, OTHER_EDITED]
+    assert "does not parse" in children[0].thought
+    assert purposes(model) == ["propose"]
 
 
 def test_samples_that_came_are_used_where_others_failed() -> None:

@@ -1,5 +1,6 @@
 """`diff`, `rewrite`, `crossover` and `fix`: what each asks for, and the promises that all of them keep."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -47,19 +48,25 @@ def test_it_keeps_the_promises_of_an_operator_that_needs_a_model(
     check_model_operator(make, [PROGRAM, Program({"search.py": SEED, "more.py": "LIMIT = 2\n"})], replies, traits)
 
 
-def test_diff_asks_for_a_change_of_the_size_that_it_has_drawn() -> None:
-    assert "Choose a change that touches one line, of 3 that may change." in asked(Diff(DiffSettings()))
-
-
-def test_diff_draws_another_size_at_another_step() -> None:
-    program = Program({"a.py": "".join(f"x{number} = {number}\n" for number in range(60))})
-    wishes = set[str]()
-    for seed in range(30):
+def wishes(lines: int, seeds: range) -> set[str]:
+    """What prompts of `diff` say of the size of a change, for a program of so many lines."""
+    program, found = Program({"a.py": "".join(f"x{number} = {number}\n" for number in range(lines))}), set[str]()
+    for seed in seeds:
         model = ScriptedModel("")
         Diff(DiffSettings(repair=0)).propose(*rehearsed_step(program, seed, model=model))
-        text = model.heard[0].prompt.messages[-1].text
-        wishes |= {line for line in text.splitlines() if "of 60 that may change" in line}
-    assert len(wishes) > 5
+        (wanted,) = re.findall(r"so that it scores better\. (.*)", model.heard[0].prompt.messages[-1].text)
+        found.add(wanted)
+    return found
+
+
+def test_diff_asks_for_a_change_of_the_size_that_is_drawn_at_each_step() -> None:
+    found = wishes(60, range(40))
+    assert "Choose a change that touches one line, of 60 that may change." in found
+    assert len(found) > 5
+
+
+def test_where_hardly_anything_is_written_no_size_is_wished_for() -> None:
+    assert wishes(4, range(5)) == {"Make the change as large as your idea needs, and no larger."}
 
 
 def test_rewrite_asks_for_whole_files() -> None:

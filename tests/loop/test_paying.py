@@ -1,0 +1,94 @@
+"""Campaigns that end because their models have spent what there was: no budget is overshot, and every call is in the log."""
+
+import random
+import threading
+from collections.abc import Sequence
+
+import pytest
+from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench
+from model_fakes import FakeModel, members, with_operators
+
+from evolve import report
+from evolve.loop import run
+from evolve.types import Prompt, Replied, Reply, Usage
+
+DEAR = {
+    "name": "dear",
+    "kind": "openai",
+    "concurrency": 64,
+    "max_tokens": 200,
+    "timeout_seconds": 64,
+    "prompt_price": 1000,
+    "completion_price": 4000,
+    "gpus": 1,
+}
+
+
+class Spends(FakeModel):
+    """Answers after a moment, and has used anything between nothing and all that it may; `times` as much where it does not keep to that."""
+
+    def __init__(self, times: int = 1) -> None:
+        super().__init__(self._later)
+        self._times = times
+        self._rng = random.Random(7)
+
+    def _later(self, number: int) -> str:
+        threading.Event().wait(0.005)
+        return f"x = {number}.5"
+
+    def complete(
+        self, prompt: Prompt, *, samples: Sequence[int], deadline: float, cancelled: threading.Event
+    ) -> Sequence[Reply]:
+        (reply,) = super().complete(prompt, samples=samples, deadline=deadline, cancelled=cancelled)
+        used = self._rng.randint(0, prompt.size), self._rng.randint(0, prompt.max_tokens * self._times)
+        return [Reply(reply.text, usage=Usage(*used), seconds=self._rng.uniform(0, 64))]
+
+
+@pytest.mark.parametrize("budget", ["30000tokens", "100calls", "40usd", "0.02gpuh"])
+def test_a_budget_is_not_overshot_with_many_calls_in_flight(bench: Workbench, budget: str) -> None:
+    """As many as fit into it, and 64 at most; and the campaign says that it is spent."""
+    with_operators(bench)
+    with bench.create(models={"members": [DEAR]}, operators={"names": ["writes"]}, budget=[budget]) as campaign:
+        fake = Spends()
+        ending = run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, fake))
+        progress = campaign.state.progress
+        assert ending.reason == "budget"
+        assert fake.most > 5
+        assert campaign.budget.affords(progress)
+        assert campaign.budget.used(progress, None, 0.0) > 0.7
+        calls = [stamped.event.call for stamped in campaign.log.events(only=Replied)]
+        assert (len(calls), sum(call.cost for call in calls)) == (progress.calls, pytest.approx(progress.money))
+        assert report.costs(campaign).total.calls == progress.calls == len(fake.prompts)
+
+
+def test_a_model_that_does_not_keep_to_its_bound_ends_the_campaign_and_is_told_in_full(bench: Workbench) -> None:
+    """The overshoot is in the log."""
+    with_operators(bench)
+    limits = ["30000tokens"]
+    with bench.create(models={"members": [DEAR]}, operators={"names": ["writes"]}, budget=limits) as campaign:
+        ending = run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, Spends(times=200)))
+        assert ending.reason == "budget"
+        assert campaign.state.progress.tokens > 30_000
+        assert not campaign.budget.affords(campaign.state.progress)
+
+
+@pytest.mark.parametrize("budget", ["100calls", "30000tokens"])
+def test_what_was_paid_for_is_judged_before_the_campaign_ends(bench: Workbench, budget: str) -> None:
+    """Each answer has its record; a step that could not pay its call waits for a larger budget, and no other does."""
+    with_operators(bench)
+    with bench.create(models={"members": [DEAR]}, operators={"names": ["writes"]}, budget=[budget]) as campaign:
+        run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, Spends()))
+        answered = {stamped.event.step for stamped in campaign.log.events(only=Replied)}
+        assert answered.isdisjoint(campaign.state.steps)
+        assert campaign.state.progress.screened + campaign.state.progress.programs == len(answered)
+
+
+def test_time_that_is_up_ends_a_campaign_whatever_was_paid_for(bench: Workbench) -> None:
+    """Its steps wait for the next run, which does not pay again."""
+    with_operators(bench)
+    limits = ["5calls", "1s"]
+    with bench.create(models={"members": [DEAR]}, operators={"names": ["writes"]}, budget=limits) as campaign:
+        held = FakeModel(hold=threading.Event())
+        assert run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, held)).reason == "budget"
+        assert campaign.state.steps
+        assert campaign.state.progress.calls == 0
