@@ -29,8 +29,10 @@ class Marker(NamedTuple):
     span: Span
 
 
+@functools.lru_cache(maxsize=64)
 def blocks(text: str, path: str) -> tuple[Span, ...]:
-    """The blocks of a file in their order, none where it has no marker. One that is not ended goes on to the end of the text."""
+    """The blocks of a file in their order, none where it has no marker. One that is not ended goes on to the end of the text. Cached for
+    the questions that are asked about every new program and its parent."""
     if START not in text:
         return ()
     found: list[Span] = []

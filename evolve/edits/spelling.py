@@ -18,7 +18,7 @@ _OPENING = re.compile(r"^[ \t]*(?:&lt;){5,9} ?(?:SEARCH|ORIGINAL)", re.MULTILINE
 
 def plain(line: str) -> str:
     """A line with ordinary blanks alone, and no white space behind."""
-    return line.translate(_BLANKS).rstrip()
+    return (line if line.isascii() else line.translate(_BLANKS)).rstrip()
 
 
 def mended(lines: Sequence[str]) -> Lines:
