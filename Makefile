@@ -50,9 +50,11 @@ check: $(STAMP)  ## format, lint, types, layers, warnings as errors, branch cove
 bench: $(STAMP)  ## the figures of speed and size, as tables
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/throughput.py
+	$(BIN)/python benchmarks/llm_throughput.py
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/novelty.py
 	$(BIN)/python benchmarks/isolation.py
+	$(BIN)/python benchmarks/prompts.py
 
 gpu-check: $(STAMP)  ## the tests that need a GPU; they skip with a reason where there is none
 	$(BIN)/python -m pytest -m gpu -rs || [ $$? -eq 5 ]

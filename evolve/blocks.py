@@ -71,8 +71,9 @@ def _markers(text: str, path: str) -> Iterator[Marker]:
 
 @functools.cache
 def _pattern(kind: Language) -> re.Pattern[str]:
-    """Comments, strings, and markers that are in neither: those in comments of a language that is not known."""
-    return re.compile(rf"(?P<comment>{kind.comment})|(?P<string>{kind.string})|(?P<bare>{START}|{END})")
+    """Comments, strings, and markers that are in neither: those in comments of a language that is not known. Escaped quotes outside of
+    strings are stepped over, or each of many would be tried as the beginning of one."""
+    return re.compile(rf"(?P<comment>{kind.comment})|(?P<string>{kind.string})|(?P<bare>{START}|{END})|\\[\"'`]")
 
 
 def _grown(text: str, start: int, end: int) -> Span:

@@ -89,3 +89,9 @@ def test_pieces_and_blocks_together_are_the_text(parts: list[str]) -> None:
     pieces, found = outside(text, "a.py"), inside(text)
     assert len(pieces) == len(found) + 1
     assert "".join(piece for pair in zip(pieces, [*found, ""], strict=True) for piece in pair) == text
+
+
+def test_quotes_that_are_escaped_outside_of_strings_begin_none() -> None:
+    """Were each tried as the beginning of a string, a hundred thousand of them would never end."""
+    text = "# EVOLVE-BLOCK-START\n" + '\\"' * 100_000 + "\n# EVOLVE-BLOCK-END\n"
+    assert inside(text) == ['\\"' * 100_000 + "\n"]

@@ -145,7 +145,8 @@ class Campaign:
         with log.transaction():
             opened = replace(opened, definition=log.put_text(definition))
             log.append(opened, at=now, active=0.0)
-        return cls(log, opened, task, plugins).replayed()
+        # The task as the log has it: what it maps is in another order there, and a prompt must be the same in every run.
+        return cls(log, opened, Reader(log).task(opened.definition), plugins).replayed()
 
     @classmethod
     def open(cls, name: str | None, plugins: Plugins, home: Path, *, readonly: bool = True) -> "Campaign":

@@ -25,6 +25,9 @@ from evolve.types import (
 _NO_RULE = ("task", "judges", "budget")
 """Settings that decide nothing about what a step does: where the task lies (its version stands beside), and when the campaign ends."""
 
+_MEMBER = ("name", "weight", "max_tokens", "context_tokens")
+"""What decides of a model: which is asked, and what it is asked. Where its answers come from does not: they are in the log, whether a server gave them or a recording."""
+
 
 def essence(event: Event) -> Event | None:
     """The event without names, places, times, load and machine; None for one that tells of these alone."""
@@ -50,7 +53,12 @@ def essence(event: Event) -> Event | None:
 
 
 def _rules(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in settings.items() if key not in _NO_RULE}
+    kept = {key: value for key, value in settings.items() if key not in _NO_RULE}
+    models = kept.get("models", {})
+    if "members" in models:
+        members = [{key: member[key] for key in _MEMBER if key in member} for member in models["members"]]
+        kept["models"] = {**models, "members": members}
+    return kept
 
 
 def _untimed(record: Record) -> Record:

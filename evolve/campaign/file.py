@@ -130,6 +130,9 @@ def written(campaign: Campaign, folder: Path | None) -> str:
     if "operators" in told:
         names, own = list(settings.operators.names), settings.operators.settings
         data["operators"] = {**({_NAMED: names} if names else {}), **own} if own else names
+    if settings.models.members:
+        members = settings.models.members
+        data["models"]["members"] = [one.model_dump(mode="json", exclude_defaults=True) for one in members]
     head = f"# The search of campaign {campaign.name}. Run it again: evolve run -c FILE\n"
     return head + tomli_w.dumps({key: value for key, value in data.items() if value != {}})
 

@@ -10,6 +10,7 @@ from evolve.archive import Archive
 from evolve.campaign.cases import Cases
 from evolve.campaign.history import Columns, Past, Reader, without_result
 from evolve.campaign.reached import Reached
+from evolve.campaign.samples import Samples
 from evolve.types import (
     NOBODYS_FAULT,
     REJUDGED,
@@ -86,8 +87,8 @@ class State:
         self.columns = Columns()
         self.reader = reader
         self.lessons: list[Lesson] = []
-        self.samples: dict[str, int] = {}
-        """How often each prompt was asked, by its request."""
+        self.samples = Samples()
+        """By which numbers each prompt was called."""
         self.reflected: RecordId = 0
         """How many records had settled when lessons were asked for last."""
         self.quarantined: dict[ProgramId, Ruled] = {}
@@ -235,7 +236,7 @@ class State:
         """A step that is not finished may run again, and is then answered from here."""
         call = event.call
         self._spent.call(call)
-        self.samples[call.request] = max(self.samples.get(call.request, 0), call.sample + 1)
+        self.samples.called(call.request, call.sample)
         step = self.steps.get(event.step)
         if step is not None and event.index >= 0:
             step.replies[event.index] = call

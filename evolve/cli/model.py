@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
-from evolve.campaign import existing_path, file, workspace
+from evolve.campaign import existing_path, workspace
 from evolve.campaign.campaign import settings_of
 from evolve.cli.calls import list_calls
+from evolve.cli.models import file_values
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit_all, flat, json_option, table
 from evolve.cli.pinging import ping_models
@@ -70,7 +71,7 @@ def list_models(name: str | None, as_json: bool) -> None:
 def members_of(name: str) -> tuple[ModelSection, ...]:
     """The models of a campaign file, or of a campaign as it is now; raises `ConfigError`, `StoreError`."""
     if name.endswith(".toml"):
-        return validated({"task": "none", **file.read(Path(name))}).models.members
+        return validated({"task": "none", **file_values(Path(name), load())}).models.members
     with Log.open(existing_path(workspace(), name), readonly=True) as log:
         return settings_of(log).models.members
 

@@ -6,10 +6,11 @@ one, so that a campaign finds it from every folder."""
 import difflib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from evolve.campaign import file
 from evolve.config import ModelSection
 from evolve.hookspecs import ModelEntry
 from evolve.plugins import Plugins
@@ -60,9 +61,31 @@ def member(spec: str, plugins: Plugins) -> ModelSection:
         raise ConfigError(
             f"the kind of model {kind!r} takes no argument, got {argument!r}. Do: name it in a campaign file"
         )
-    settings = {entry.argument: _absolute(argument) if _is_path(entry) else argument, **address}
+    settings = {entry.argument: _absolute(argument, Path()) if _is_path(entry, entry.argument) else argument, **address}
     called = name or (argument if entry.argument == MODEL else kind)
     return ModelSection(name=called[:_LONGEST], kind=kind, settings=settings, concurrency=entry.concurrency)
+
+
+def file_values(path: Path, plugins: Plugins) -> dict[str, Any]:
+    """What a campaign file says, with the paths in its models' settings told from where it lies; raises `ConfigError`."""
+    values = file.read(path)
+    models = values.get("models", {})
+    if "members" not in models:
+        return values
+    folder = path.resolve().parent
+    members = [{**member, "settings": _placed(member, folder, plugins)} for member in models["members"]]
+    return {**values, "models": {**models, "members": members}}
+
+
+def _placed(member: Mapping[str, Any], folder: Path, plugins: Plugins) -> dict[str, Any]:
+    kind, settings = member.get("kind", SERVER), member.get("settings", {})
+    if kind not in plugins.models:
+        return dict(settings)
+    entry = plugins.model_kind(kind)
+    return {
+        key: _absolute(value, folder) if isinstance(value, str) and _is_path(entry, key) else value
+        for key, value in settings.items()
+    }
 
 
 def kind_note(section: ModelSection, plugins: Plugins) -> str:
@@ -87,13 +110,13 @@ def _addressed(argument: str, entry: ModelEntry) -> tuple[str, dict[str, str]]:
     return found[1].strip(), {setting: found[2]}
 
 
-def _is_path(entry: ModelEntry) -> bool:
-    field: Any = None if entry.settings is None else entry.settings.model_fields.get(entry.argument)
+def _is_path(entry: ModelEntry, setting: str) -> bool:
+    field: Any = None if entry.settings is None else entry.settings.model_fields.get(setting)
     return field is not None and field.annotation is Path
 
 
-def _absolute(path: str) -> str:
-    return os.path.abspath(Path(path).expanduser())  # noqa: PTH100  # without following links
+def _absolute(path: str, folder: Path) -> str:
+    return os.path.abspath(folder / Path(path).expanduser())  # noqa: PTH100  # without following links
 
 
 def _free(name: str, taken: set[str]) -> str:

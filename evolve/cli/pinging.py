@@ -13,8 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import click
 
-from evolve.campaign import file
-from evolve.cli.models import kind_note, members
+from evolve.cli.models import file_values, kind_note, members
 from evolve.cli.output import debug_option, emit, facts, flat, json_option
 from evolve.cli.say import say
 from evolve.config import ModelSection, validated
@@ -74,7 +73,7 @@ def ping_models(specs: tuple[str, ...], config: str | None, as_json: bool) -> No
 def _meant(specs: tuple[str, ...], config: str | None, plugins: Plugins) -> tuple[ModelSection, ...]:
     found = members(specs, plugins)
     if config is not None:
-        found += validated({"task": "none", **file.read(Path(config))}).models.members
+        found += validated({"task": "none", **file_values(Path(config), plugins)}).models.members
     if not found:
         raise ConfigError(
             "there is no model to call. Do: name one, such as gpt-5-mini, or a campaign file that has one (-c)"

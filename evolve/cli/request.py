@@ -11,14 +11,13 @@ from typing import Any
 
 import evolve.task
 from evolve.campaign import Campaign
-from evolve.campaign import file as campaign_file
 from evolve.campaign.campaign import confirmed_best
 from evolve.campaign.fitting import budget_of, try_settings, with_resource
 from evolve.campaign.spending import check_priced, check_spendable
 from evolve.campaign.workspace import new_path
 from evolve.cli.isolation import Wish, wished
 from evolve.cli.layers import Layers
-from evolve.cli.models import members
+from evolve.cli.models import file_values, members
 from evolve.config import Settings, validated, with_templates
 from evolve.plugins import Plugins
 from evolve.stop import Amount, Budget, Until
@@ -98,7 +97,7 @@ def _said_in(file: str) -> Iterator[None]:
 
 
 def _layers(request: Request, plugins: Plugins) -> Layers:
-    file = {} if request.file is None else campaign_file.read(Path(request.file))
+    file = {} if request.file is None else file_values(Path(request.file), plugins)
     return Layers(_words(request, plugins), request.assignments, file, request.file or "")
 
 

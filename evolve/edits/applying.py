@@ -9,7 +9,7 @@ from evolve.blocks import END, START, Span, changeable, outside
 from evolve.edits.answer import NO_NEWLINE, Lines, Replace, Split
 from evolve.edits.elision import elision
 from evolve.edits.failure import EditFailed, EditKind, shown
-from evolve.edits.matching import MATCHES, is_blank, spellings
+from evolve.edits.matching import MATCHES, Match, is_blank, spellings
 from evolve.edits.nearest import nearest
 from evolve.edits.paths import resolved
 from evolve.edits.sheet import MOST_PLACES, Change, Sheet
@@ -64,10 +64,7 @@ def settled(sheet: Sheet, changes: Sequence[Change]) -> str:
 
 def guarded(sheet: Sheet, text: str) -> str:
     """A new text of a file, if its outside is the same."""
-    if len(text) > max(LARGEST, 2 * len(sheet.text)):
-        raise EditFailed(
-            EditKind.TOO_LARGE, f"{sheet.path} would have {len(text):,} characters. Do: keep it below {LARGEST:,}"
-        )
+    refuse_large(sheet, len(text))
     if sheet.whole:
         return _without_new_markers(text, sheet)
     if outside(text, sheet.path) != outside(sheet.text, sheet.path):
@@ -77,6 +74,14 @@ def guarded(sheet: Sheet, text: str) -> str:
             "Do: change only the lines between the markers, and leave the markers as they are",
         )
     return text
+
+
+def refuse_large(sheet: Sheet, size: int) -> None:
+    """Raises `EditFailed` where a file would have more characters than any file needs."""
+    if size > max(LARGEST, 2 * len(sheet.text)):
+        raise EditFailed(
+            EditKind.TOO_LARGE, f"{sheet.path} would have {size:,} characters. Do: keep it below {LARGEST:,}"
+        )
 
 
 def _without_new_markers(text: str, sheet: Sheet) -> str:
@@ -115,12 +120,20 @@ def _placed(edit: Replace, candidates: Sequence[Sheet]) -> Found:
         return _into_nothing(edit, candidates)
     for spelled in zip(*(_padded(way) for way in ways), strict=True):
         for match in MATCHES:
-            found = [
-                (sheet, change, way) for way in spelled if way for sheet in candidates for change in match(sheet, way)
-            ]
+            found = _found(match, [way for way in spelled if way], candidates)
             if found:
                 return _only(edit, found)
     raise _not_found(edit.number, ways[0], candidates)
+
+
+def _found(match: Match, ways: Sequence[Split], candidates: Sequence[Sheet]) -> list[tuple[Sheet, Change, Split]]:
+    """All places. Where a program has lines like dividers, the reading with as many before as behind the middle is meant, if it fits."""
+    middle = [ways[len(ways) // 2]] if len(ways) % 2 else []
+    for meant in (middle, ways):
+        found = [(sheet, change, way) for way in meant for sheet in candidates for change in match(sheet, way)]
+        if found:
+            return found
+    return []
 
 
 def _padded(way: Split) -> Iterator[Split | None]:
@@ -178,6 +191,7 @@ def _refuse_elision(lines: Sequence[str], kept: Sequence[str] | frozenset[str], 
 
 
 def _not_found(number: int, way: Split, candidates: Sequence[Sheet]) -> EditFailed:
+    candidates = [sheet for sheet in candidates if sheet.spans] or candidates
     names = ", ".join(sheet.path for sheet in candidates)[:300]
     begin = f"The SEARCH text of edit {number} is not in {names}:\n{shown(way.search, 8)}\n"
     known = frozenset(line for sheet in candidates for line in sheet.bare)
@@ -192,10 +206,17 @@ def _not_found(number: int, way: Split, candidates: Sequence[Sheet]) -> EditFail
         near = nearest([line.strip() for line in way.search], [sheet.bare[index] for index in rows])
         if near:
             first, last = rows[near[0]], rows[near[1] - 1]
+            while last > first and not sheet.plain[last]:
+                last -= 1
             there = shown(sheet.plain[first : last + 1])
+            where = (
+                f"The nearest lines are {first + 1} to {last + 1}"
+                if last > first
+                else f"The nearest line is line {first + 1}"
+            )
             return EditFailed(
                 EditKind.NOT_FOUND,
-                f"{begin}The nearest lines are {first + 1} to {last + 1} of {sheet.path}:\n{there}\nDo: copy the lines as they stand, each one in full",
+                f"{begin}{where} of {sheet.path}:\n{there}\nDo: copy the lines as they stand, each one in full",
             )
     return EditFailed(EditKind.NOT_FOUND, f"{begin}Nothing there is like it. {_allowed(candidates)}")
 

@@ -60,6 +60,7 @@ def _stands_for_code(said: str) -> bool:
         return bool(_DOTS.search(said))
     if _WORDS.fullmatch(words):
         return True
-    begins, ends = bool(_DOTS.match(said)) or said[:1] in "[<", said.endswith(("...", "…", "]", ">"))
+    bracketed = said[:1] in ("[", "<")
+    begins, ends = bool(_DOTS.match(said)) or bracketed, said.endswith(("...", "\u2026")) or bracketed
     told = _TELLING.search(words) or (ends and _TELLING_BETWEEN.search(words))
     return begins and bool(told) and len(words.split()) <= 12

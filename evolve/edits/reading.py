@@ -20,6 +20,7 @@ from evolve.types import Program
 
 MOST_CANDIDATES = 16
 _CUT = "length"
+_REFUSED = "refused"
 _HOW = (
     "Do: answer with SEARCH/REPLACE blocks, or with the whole file in one fenced text with its path behind the language"
 )
@@ -34,7 +35,7 @@ _SUFFIXES = {
 
 def read(reply: str, program: Program, *, new_files: Sequence[str] = (), finish: str = "") -> tuple[Candidate, ...]:
     """The programs that a reply to `program` describes, in its order: at least one. `new_files`: patterns of the paths that may be
-    added; `finish`: why the model stopped, `length` where it was cut. Raises `EditFailed` where none can be applied."""
+    added; `finish`: why the model stopped, `length` where it was cut, `refused` where it would not answer. Raises `EditFailed` where none can be applied."""
     text = decoded(without_thinking(reply))
     lines = _lines(text)
     items = tuple(_or_words(item, program) for item in scanned(lines, program.files))
@@ -197,7 +198,7 @@ def _nothing(text: str, finish: str) -> EditFailed:
             EditKind.CUT_OFF,
             "The reply was cut at its greatest length before an edit began. Do: answer in fewer words, with the edit first",
         )
-    if refuses(text):
+    if finish == _REFUSED or refuses(text):
         return EditFailed(
             EditKind.REFUSED,
             f"The reply refuses, and holds no edit. The task is to improve a program, and harmless. {_HOW}",

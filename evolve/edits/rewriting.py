@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from evolve.blocks import END, START, blocks, outside
 from evolve.edits.answer import Lines, Rewrite
-from evolve.edits.applying import guarded, whole
+from evolve.edits.applying import guarded, refuse_large, whole
 from evolve.edits.elision import elision
 from evolve.edits.failure import EditFailed, EditKind
 from evolve.edits.parsing import tree
@@ -23,6 +23,7 @@ _SHARED = re.compile(r"(?:import|from|#include|#define|using|use|package)\b|#|//
 
 def rewritten(rewrite: Rewrite, sheet: Sheet) -> str:
     """The file with what was written for it. Raises `EditFailed`."""
+    refuse_large(sheet, sum(map(len, rewrite.lines)))
     lines = _spelled(rewrite.lines, sheet)
     left_out = elision(lines, frozenset(sheet.bare))
     if left_out:
@@ -96,9 +97,9 @@ def _contents(lines: Lines, sheet: Sheet) -> list[Lines]:
     body = _trimmed(lines)
     repeated = body[: len(before)] == before and (not after or body[-len(after) :] == after)
     if repeated and (before or after) and len(body) >= len(before) + len(after):
-        return [_cut(lines, len(before), len(after))]
+        return [_edged(_cut(lines, len(before), len(after)), sheet)]
     _refuse_surroundings(body, [*before, *after], sheet)
-    return [_indented(lines, sheet)]
+    return [_edged(_indented(lines, sheet), sheet)]
 
 
 def _marked(text: str, sheet: Sheet) -> list[Lines]:
@@ -231,6 +232,16 @@ def _cut(lines: Lines, before: int, after: int) -> Lines:
     kept = [index for index, line in enumerate(lines) if plain(line)]
     first, last = kept[0] + before, kept[-1] + 1 - after
     return lines[first:last]
+
+
+def _edged(lines: Lines, sheet: Sheet) -> Lines:
+    """A block's content with the blank lines at its ends that the old one has."""
+    old = _insides(sheet)[0].removesuffix("\n").split("\n")
+    kept = [index for index, line in enumerate(old) if line.strip()]
+    new = [index for index, line in enumerate(lines) if line.strip()]
+    if not kept or not new:
+        return lines
+    return ("",) * kept[0] + lines[new[0] : new[-1] + 1] + ("",) * (len(old) - 1 - kept[-1])
 
 
 def _indented(lines: Lines, sheet: Sheet) -> Lines:

@@ -51,11 +51,11 @@ def sections(items: Sequence[Item]) -> tuple[Section, ...]:
 
 
 def thought(section: Section, before: Sequence[Item]) -> str:
-    """The hypothesis that a section states, else what is said before its first edit, else its title; of `before`, what the reply says
-    before it, the hypothesis alone."""
+    """The hypothesis that a section states, else its title, else the hypothesis that is stated in `before` it, else the first paragraph in
+    it that says something."""
     texts = [item.text for item in section.items if isinstance(item, Prose)]
     general = [item.text for item in before if isinstance(item, Prose)]
-    stated = _stated(texts) or _stated(general) or section.title or _paragraph(section.items)
+    stated = _stated(texts) or section.title or _stated(general) or _paragraph(section.items)
     return _one_line(stated)
 
 

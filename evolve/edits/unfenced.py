@@ -13,7 +13,7 @@ from evolve.edits.paths import from_label
 from evolve.types import Program
 
 _BEGINS = re.compile(
-    r"(?:import [\w.]+|from [\w.]+ import\b|def \w+\(|class \w+|async def|@\w+|\"\"\"|'''|#!|[A-Za-z_]\w* *(?::[^=]+)?= *\S)"
+    r"(?:# *EVOLVE-BLOCK-START|import [\w.]+|from [\w.]+ import\b|def \w+\(|class \w+|async def|@\w+|\"\"\"|'''|#!|[A-Za-z_]\w* *(?::[^=]+)?= *\S)"
 )
 _MEANS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 _MOST_WORDS = 60
@@ -23,7 +23,8 @@ _MOST_WORDS = 60
 def unfenced(lines: Sequence[str], program: Program) -> tuple[Item, ...] | None:
     """The items of a reply in which a program stands without a fence; None where none does, or where it is not clear of which file."""
     paths = [path for path, spans in changeable(program.files).items() if spans]
-    bounds = _marked(lines) or (_python(lines) if any(path.endswith(".py") for path in paths) else None)
+    python = any(path.endswith(".py") for path in paths)
+    bounds = (_python(lines) if python else None) or _marked(lines)
     if bounds is None:
         return None
     start, end = bounds

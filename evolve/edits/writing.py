@@ -136,12 +136,13 @@ def _stands_once(before: Sequence[str], hunk: Hunk) -> bool:
 
 def _length(lines: Iterator[str]) -> int:
     """How long the markers must be to be told from every line that looks like one."""
-    found = map(marker, lines)
-    taken = {mark.length for mark in found if mark}
-    free = [length for length in [*range(_USUAL, LONGEST + 1), *range(SHORTEST, _USUAL)] if length not in taken]
-    if not free:
-        raise EditError("the program has lines that look like markers of an edit in every length. Do: shorten one")
-    return int(free[0])
+    marks = map(marker, lines)
+    taken = {mark.length for mark in marks if mark}
+    lengths: list[int] = [*range(_USUAL, LONGEST + 1), *range(SHORTEST, _USUAL)]
+    for length in lengths:
+        if length not in taken:
+            return length
+    raise EditError("the program has lines that look like markers of an edit in every length. Do: shorten one")
 
 
 def _written(path: str, search: Sequence[str], replace: Sequence[str], length: int) -> str:

@@ -69,13 +69,20 @@ class Asking:
             isinstance(leaf, Amount) and leaf.unit.resource == "programs" for leaf in self._budget.leaves()
         )
         self._last = LAST_MEASUREMENTS
+        self.unaffordable = False
+        """What is left of the budget did not pay for a call."""
 
     def _best(self) -> float | None:
         return confirmed_best(self._campaign)
 
     def spent(self) -> bool:
-        """The budget is spent."""
-        return self._budget.spent(self._campaign.progress, self._best(), time.time())
+        """The budget is spent, or does not pay for one more call."""
+        return self.unaffordable or self._budget.spent(self._campaign.progress, self._best(), time.time())
+
+    def is_paid(self) -> bool:
+        """What ended it is what calls of models have used: programs that were paid for are judged all the same."""
+        without_calls = replace(self._campaign.progress, calls=0, tokens=0, money=0.0, gpu_seconds=0.0)
+        return not self._budget.spent(without_calls, self._best(), time.time())
 
     def seconds_left(self) -> float | None:
         """How long until a budget in time is spent; None where there is none."""

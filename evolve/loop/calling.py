@@ -75,7 +75,7 @@ class Order:
             self._call(reply.usage, cost),
             sample=sample,
             revision=reply.revision,
-            reply=text_id(reply.text),
+            reply=text_id(reply.text) if reply.text else "",
             thinking=text_id(reply.thinking) if reply.thinking else "",
             finish=reply.finish,
             seconds=reply.seconds,
@@ -205,10 +205,8 @@ class StepCaller:
 
     def _reply(self, call: Call) -> Reply:
         usage = Usage(call.prompt_tokens, call.completion_tokens, call.cached_tokens, call.exact)
-        thinking = self._desk.text(call.thinking) if call.thinking else ""
-        return Reply(
-            self._desk.text(call.reply), thinking, call.finish, usage, call.revision, call.seconds, call.attempts
-        )
+        text, thinking = (self._desk.text(name) if name else "" for name in (call.reply, call.thinking))
+        return Reply(text, thinking, call.finish, usage, call.revision, call.seconds, call.attempts)
 
 
 def as_json(vector: Sequence[float]) -> str:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 
 from evolve.campaign import Campaign
 from evolve.campaign.spending import prices_of
@@ -46,7 +47,7 @@ class Desk:
         self._cancelled = cancelled
         self._ledger = Ledger(campaign.budget, campaign.state.progress)
         self._prices = {member.name: prices_of(member.section) for member in members}
-        self._samples: dict[str, int] = {}
+        self._samples: dict[str, Iterator[int]] = {}
         self._numbering = threading.Lock()
         self._computing = threading.Lock()
 
@@ -110,9 +111,10 @@ class Desk:
     def numbers(self, request: str, samples: int) -> Sequence[int]:
         """The numbers of the next samples of a prompt: they count its calls in the whole campaign."""
         with self._numbering:
-            first = self._samples.get(request, self._state.samples.get(request, 0))
-            self._samples[request] = first + samples
-        return range(first, first + samples)
+            if request not in self._samples:
+                # This run has no call of it yet, so that the main thread does not change what is read here.
+                self._samples[request] = self._state.samples.free(request)
+            return list(islice(self._samples[request], samples))
 
     def completed(self, order: Order) -> Sequence[Reply]:
         """At least one answer, at most one for each sample that is wanted; paid, and told to the log. Raises `ModelError`."""

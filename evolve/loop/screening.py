@@ -52,7 +52,7 @@ class Screening:
         """What a child is found by, and why it is too near to another program of its island; where it is not, others are too near to it
         from now on."""
         found, reason = Fingerprint(self.neighbours.sketch(program)), ""
-        if self._plugins.operators[family.selection.operator].entry.needs_model:
+        if self._wants_novelty(family.selection.operator):
             near = self._near_in_text(found.sketch, family)
             reason = self._upheld(near, program, family)
             if not reason and self.neighbours.vectors is not None:
@@ -62,6 +62,11 @@ class Screening:
             self.neighbours.add(program, family.selection.island, found)
         return found, reason
 
+    def _wants_novelty(self, operator: str) -> bool:
+        """What tunes numbers changes nothing else, and what mends a program that failed may be near to all that failed before."""
+        entry = self._plugins.operators[operator].entry
+        return entry.needs_model and not entry.takes_failures
+
     def _near_in_text(self, sketch: bytes, family: Family) -> tuple[str, str] | None:
         """The neighbour of a child, and how near it is. Its parents are none: to be near to them is what an edit is for. What has the
         sketch of a parent differs from it in numbers, of which a sketch knows nothing."""
@@ -70,7 +75,9 @@ class Screening:
             return None
         parents = [self.neighbours.sketch(parent) for parent in family.parents]
         near = None if sketch in parents else index.nearest(sketch, island, parents)
-        return (near.key, f"at a distance of {near.distance:.3g}, and {index.wanted:g} is wanted") if near else None
+        if near is None:
+            return None
+        return near.key, f"at a distance of {near.distance:.3g}, and {index.wanted:g} is wanted"
 
     def _near_in_vector(self, vector: bytes, family: Family) -> tuple[str, str] | None:
         index = self.neighbours.vectors
@@ -78,11 +85,9 @@ class Screening:
             return None
         parents = [parent.id for parent in family.parents]
         near = index.most_similar(vector, family.selection.island, parents)
-        return (
-            (near.key, f"with a cosine of {near.cosine:.4g}, and less than {index.wanted:g} is wanted")
-            if near
-            else None
-        )
+        if near is None:
+            return None
+        return near.key, f"with a cosine of {near.cosine:.4g}, and less than {index.wanted:g} is wanted"
 
     def _upheld(self, near: tuple[str, str] | None, program: Program, family: Family) -> str:
         """The reason that a neighbour is, unless the novelty model finds the child different from it."""

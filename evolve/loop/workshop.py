@@ -236,7 +236,7 @@ class Workshop:
         error = None if future.cancelled() else future.exception()
         match error:
             case Unaffordable():
-                self._drain("budget")
+                self.asking.unaffordable = True
             case ModelGone():
                 return self._without(asked, error)
             case _:
@@ -281,6 +281,8 @@ class Workshop:
         """What to do next, as much as there is room for. Inside a transaction, which must not be lost with what had settled in it:
         an error is kept until it is durable."""
         if self._reason is None and self.asking.spent():
+            if (self._proposing or self._judging) and self.asking.is_paid():
+                return []
             self._drain("budget")
         if self._reason:
             return self.asking.last_measurement() if self._reason not in HASTY and not self.busy else []

@@ -20,11 +20,13 @@ TRIES = {Treatment.FIELD: 12, Treatment.STALE: 4, Treatment.DOWN: 5, Treatment.N
 """How many faults of a kind a call survives, less one; of the others, none."""
 FIRST_BACKOFF_SECONDS = 0.5
 LONGEST_BACKOFF_SECONDS = 30.0
+BELIEVED = 3
 _FINAL = {
     Treatment.GONE: ModelGone,
     Treatment.REFUSED: ModelError,
     Treatment.NONSENSE: ModelError,
     Treatment.LATE: ModelError,
+    Treatment.FIELD: ModelError,
     Treatment.CANCELLED: ModelError,
 }
 
@@ -91,14 +93,21 @@ class Attempts:
         every call of the model waits."""
         if fault.treatment in (Treatment.FIELD, Treatment.STALE, Treatment.NONSENSE):
             return
-        ceiling = min(LONGEST_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2 ** min(count - 1, 16))
-        seconds = self._clock.chance() * ceiling if fault.retry_after is None else fault.retry_after
+        seconds = self._pause_seconds(fault, count)
         if fault.treatment is Treatment.HELD or fault.retry_after is not None:
             self._limiter.hold(seconds)
         elif self._clock.now() + seconds > call.deadline:
             raise self._error(call, fault)
         else:
             self._clock.pause(seconds, call.cancelled)
+
+    def _pause_seconds(self, fault: Fault, count: int) -> float:
+        """What the server says is believed, unless it says again and again that it wants hardly any time."""
+        ceiling = min(LONGEST_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2.0 ** min(count - 1, 16))
+        by_chance = self._clock.chance() * ceiling
+        if fault.retry_after is None:
+            return by_chance
+        return fault.retry_after if count <= BELIEVED else max(fault.retry_after, by_chance)
 
     def _error(self, call: _Call, fault: Fault) -> ModelError:
         message = f"model {self._name}: {fault}"

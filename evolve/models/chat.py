@@ -17,7 +17,7 @@ from evolve.models.faults import Fault, Treatment
 from evolve.models.limiter import Limiter
 from evolve.models.settings import OpenAISettings, endpoint
 from evolve.models.stream import Body, EventBody, WholeBody
-from evolve.models.transport import Watch
+from evolve.models.transport import STREAM_LIMIT, WHOLE_LIMIT, Watch
 from evolve.models.wire import Request, Wire
 from evolve.types import Message, Prompt, Reply, Section, Usage, estimated
 
@@ -95,9 +95,9 @@ class ChatModel:
             raise self._learned(fault) from None
 
     def _send(self, prompt: Prompt, body: Mapping[str, Any], deadline: float, cancelled: threading.Event) -> Answer:
-        read = _events if body.get("stream") else _whole
+        read, limit = (_events, STREAM_LIMIT) if body.get("stream") else (_whole, WHOLE_LIMIT)
         request = Request("/chat/completions", read, body, self._dialect.optional(body), _prompt_tokens(prompt))
-        return self._wire.ask(request, Watch(deadline, cancelled))
+        return self._wire.ask(request, Watch(deadline, cancelled, limit))
 
     def _learned(self, fault: Fault) -> Fault:
         if fault.field:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evolve.models.faults import SYSTEM
-from evolve.models.settings import OpenAISettings
+from evolve.models.settings import OpenAISettings, is_within
 from evolve.types import Prompt
 
 _LENGTHS = ("max_completion_tokens", "max_tokens")
@@ -22,7 +22,8 @@ class Dialect:
         self._lock = threading.Lock()
         self._refused: frozenset[str] = frozenset() if settings.streaming else frozenset({"stream"})
         # OpenAI's own models refuse the older name; most other servers know no other.
-        self._lengths = _LENGTHS if host.endswith(("openai.com", "azure.com")) else _LENGTHS[::-1]
+        is_theirs = is_within(host, "openai.com") or is_within(host, "azure.com")
+        self._lengths = _LENGTHS if is_theirs else _LENGTHS[::-1]
 
     @property
     def refused(self) -> frozenset[str]:

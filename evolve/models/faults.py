@@ -128,10 +128,16 @@ def diagnosed(said: Refusal, sent: Collection[str] = (), asks_for_key: str = "",
     rule = next(rule for rule in RULES if _fits(rule, said.status, words))
     field = blamed(said.parameter, said.message, sent) if rule is RULES[-1] and said.status in (400, 422) else ""
     remedy = f". Do: {rule.remedy.format(key=asks_for_key)}" if rule.remedy else ""
-    brief = " ".join(said.message.split())[:300].rstrip(".")
-    message = f"{rule.what} (status {said.status}{': ' * bool(brief)}{brief}){remedy}"
+    words = brief(said.message)
+    message = f"{rule.what} (status {said.status}{': ' * bool(words)}{words}){remedy}"
     treatment = Treatment.FIELD if field else rule.treatment
     return Fault(treatment, message, usage=usage, retry_after=said.retry_after, field=field)
+
+
+def brief(text: str) -> str:
+    """A server's words on one line that no terminal obeys."""
+    shown = "".join(letter if letter.isprintable() else " " for letter in text[:2000])
+    return " ".join(shown.split())[:300].rstrip(".")
 
 
 def _fits(rule: Rule, status: int, words: str) -> bool:

@@ -46,6 +46,7 @@ class _Call:
 
     def count(self, error: ModelError) -> None:
         """A try has failed; the error tells of those before it, too."""
+        self.paid += error.usage.prompt_tokens > 0
         self.wasted = error.usage = self.wasted.plus(error.usage)
         self.attempts = error.attempts = self.attempts + error.attempts
 
@@ -124,7 +125,6 @@ class Patience:
 
     def _failed(self, call: _Call, error: ModelDown, began: float) -> None:
         """The outage begins or goes on; raises where it is over, or no outage."""
-        call.paid += error.usage.prompt_tokens > 0
         with self._lock:
             call.alone += self._answered > began
             if call.paid >= TRIES or call.alone >= TRIES:

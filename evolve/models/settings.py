@@ -3,6 +3,7 @@
 Invariant: no key stands in them, and whatever looks as if it held one is refused in words that do not repeat it."""
 
 import ipaddress
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -68,6 +69,7 @@ def endpoint(settings: OpenAISettings, environment: Mapping[str, str]) -> Endpoi
     given = settings.base_url or environment.get(BASE_VARIABLE, "") or OPENAI
     url = _checked(given.strip())
     _refuse_secrets(settings)
+    _refuse_what_is_no_json(settings.extra)
     variable, unasked = settings.key_env or KEY_VARIABLE, not (settings.key_env or settings.key_file)
     private = is_private(url.hostname or "")
     # The key of one's account goes, unasked, neither to a server of one's own nor unencrypted to anybody: but for the address beside it in the environment.
@@ -136,6 +138,18 @@ def _refuse_secrets(settings: OpenAISettings) -> None:
             raise ConfigError(
                 f"`extra.{name}` is what the engine sets itself. Do: use the model's settings, or the operator's"
             )
+
+
+def _refuse_what_is_no_json(extra: Mapping[str, Any]) -> None:
+    try:
+        json.dumps(extra, allow_nan=False)
+    except (TypeError, ValueError):
+        raise ConfigError("`extra` holds a value that JSON has not. Do: use numbers, texts, lists and tables") from None
+
+
+def is_within(host: str, domain: str) -> bool:
+    """The host is the domain's, or one below it."""
+    return host == domain or host.endswith(f".{domain}")
 
 
 def is_private(host: str) -> bool:

@@ -25,15 +25,18 @@ SLICE_SECONDS = 0.2
 """How late a cancelled call ends at most, for the socket's part."""
 CONNECT_SECONDS = 20.0
 LINGER_SECONDS = 0.2
-BODY_LIMIT = 8 << 20
-"""Bytes of one answer as it comes; what sends more is cut off."""
+WHOLE_LIMIT = 8 << 20
+"""Bytes of an answer that is kept as it comes; what sends more is cut off."""
+STREAM_LIMIT = 128 << 20
+"""The same for one that comes in events, of which the text alone is kept; a few hundred bytes carry one token."""
 
 
 class Watch:
-    """One request on its way. `sent`: some of it left; `heard`: bytes of the answer; `reused`: on a connection that had answered before;
+    """One request on its way, and how many bytes of an answer it takes. `sent`: some of it left; `heard`: bytes of the answer; `reused`: on a connection that had answered before;
     `overflowed`: the answer was too long."""
 
-    def __init__(self, deadline: float, cancelled: threading.Event) -> None:
+    def __init__(self, deadline: float, cancelled: threading.Event, limit: int = WHOLE_LIMIT) -> None:
+        self.limit = limit
         self.deadline = deadline
         self.cancelled = cancelled
         self.sent = False
@@ -239,13 +242,13 @@ class _Body(httpx2.SyncByteStream):
         self._stream = stream
 
     def __iter__(self) -> Iterator[bytes]:
-        size = 0
+        size, limit = 0, _watch().limit
         with _translated():
             for chunk in self._stream:
                 size += len(chunk)
-                if size > BODY_LIMIT:
+                if size > limit:
                     _watch().overflowed = True
-                    raise httpx2.ReadError(f"the answer is longer than {BODY_LIMIT} bytes")
+                    raise httpx2.ReadError(f"the answer is longer than {limit} bytes")
                 yield chunk
 
     def close(self) -> None:

@@ -14,8 +14,8 @@ import openai
 
 from evolve.models.answer import Nonsense, message_of
 from evolve.models.clock import Clock
-from evolve.models.faults import FREE, Fault, Refusal, Treatment, asked_to_wait, diagnosed
-from evolve.models.settings import Endpoint
+from evolve.models.faults import FREE, Fault, Refusal, Treatment, asked_to_wait, brief, diagnosed
+from evolve.models.settings import Endpoint, is_within
 from evolve.models.stream import Body
 from evolve.models.transport import Transport, Watch, watching
 from evolve.types import Usage, estimated
@@ -54,7 +54,7 @@ class Wire:
         address = urlsplit(endpoint.url)
         host = address.hostname or ""
         # The SDK takes them from the environment; they are nobody else's business.
-        withheld = {} if host.endswith("openai.com") else dict.fromkeys(_ORGANISATION, openai.omit)
+        withheld = {} if is_within(host, "openai.com") else dict.fromkeys(_ORGANISATION, openai.omit)
         self._client = openai.OpenAI(
             api_key=endpoint.key.reveal() or _NO_KEY,
             base_url=endpoint.url,
@@ -121,7 +121,7 @@ class Wire:
         usage = error.usage or request.charged(error.text)
         if error.error is None or not error.error[0]:
             detail = f": {error.error[1]}" if error.error else ""
-            words = self._endpoint.key.redacted(f"{error}{detail}")[:300]
+            words = brief(self._endpoint.key.redacted(f"{error}{detail}"))
             return Fault(Treatment.NONSENSE, f"what it sent is no answer: {words}", usage=usage)
         status, body = error.error
         code, parameter, message = message_of(body.encode())

@@ -82,14 +82,14 @@ def repair(prompt: Prompt, reply: str, reason: str, templates: Mapping[str, str]
 
 def _parts(role: str, name: str, subject: Subject, words: Mapping[str, str]) -> Iterator[_Part]:
     """The sections of a layout, in its order."""
-    for part in layout(chosen(name, subject.templates)):
+    for part in layout(chosen(name, subject.context.templates)):
         if isinstance(part, Template):
             yield _Part(role, name, Draft(words=words, always=True), part)
         elif part == "sections":
             yield from (_Part(role, *section) for section in stable.sections(subject))
         else:
             draft = (_STABLE if part in _STABLE else told.SECTIONS)[part](subject)
-            yield _Part(role, part, draft, chosen(part, subject.templates))
+            yield _Part(role, part, draft, chosen(part, subject.context.templates))
 
 
 def _check_parents(kind: str, subject: Subject) -> None:

@@ -6,6 +6,9 @@ is bounded."""
 import re
 from collections.abc import Callable
 
+from evolve.prompt.quoting import excerpt
+from evolve.protocols import History
+
 _HASH = re.compile(r"[0-9a-f]{64}")
 _KEPT = 1024
 
@@ -29,3 +32,15 @@ class Excerpts:
 
 
 EXCERPTS = Excerpts()
+
+
+def stored(history: History, name: str, most: int) -> str:
+    """A stored text, fit to be read and cut to a length; empty where there is none."""
+    return EXCERPTS.found(name, most, lambda: excerpt(_whole(history, name), most)) if name else ""
+
+
+def _whole(history: History, name: str) -> str:
+    try:
+        return history.text(name)
+    except KeyError:  # a rehearsal need not store any
+        return ""

@@ -27,6 +27,7 @@ def fenced(text: str, info: str = "") -> str:
     return f"{fence}{info}\n{text}{end}{fence}"
 
 
+@functools.lru_cache(maxsize=4096)
 def said(words: str, most: int = 300) -> str:
     """Somebody else's words as a quotation within a line; empty where there are none."""
     line = _MARKS.sub("'", " ".join(readable(words[: 4 * most]).split()))

@@ -11,6 +11,7 @@ from evolve.prompt.figures import number
 from evolve.prompt.quoting import DATA, fenced, path_name
 from evolve.prompt.subject import Subject
 from evolve.prompt.trimming import Draft, Piece
+from evolve.protocols import History
 from evolve.types import Constraint, Direction, Scalar, Stage, Task
 
 CONTEXT_WORTH = 90.0
@@ -50,7 +51,7 @@ def _scores(subject: Subject) -> Iterator[str]:
     task, fitness = subject.task, subject.task.fitness
     digits = max(1, fitness.digits)
     yield f"The score is the {fitness.name}; {_BETTER[fitness.direction]}."
-    seed = subject.seed_score
+    seed = _seed_score(subject.history)
     if seed is not None:
         yield f"The program that the search began with scores {number(fitness.shown(seed), digits)}."
     if task.anchors:
@@ -67,6 +68,11 @@ def _scores(subject: Subject) -> Iterator[str]:
     if task.axes:
         names = ", ".join(f"{axis.name} ({axis.low:g} to {axis.high:g})" for axis in task.axes)
         yield f"Good programs that differ in these are kept side by side: {names}."
+
+
+def _seed_score(history: History) -> float | None:
+    """That of a campaign's first record, which is its seed."""
+    return history.fitness(1) if len(history) and not history.operator(1) else None
 
 
 def _source(by: str, year: int | None) -> str:

@@ -2,16 +2,14 @@
 
 Invariant: nothing here tells what was found on a case that the search does not see."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from evolve.prompt.excerpts import EXCERPTS
 from evolve.prompt.figures import Scores
-from evolve.prompt.quoting import excerpt, said
 from evolve.protocols import Context, History
-from evolve.types import FAILURES, Evaluation, Lesson, Outcome, Program, Record, RecordId, Selection, Task
+from evolve.types import NOBODYS_FAULT, Program, RecordId, Selection, Task
 
 REFLECTS = "reflect"
 """The kind of prompt, and the operator, whose steps make lessons and no programs."""
@@ -20,14 +18,13 @@ STEPS = 8
 CHILDREN = 10
 """Children of the parent that are told."""
 SEARCHED = 500
-"""The latest children among which the best are looked for."""
+"""The latest children that are counted, and among which the best are looked for."""
 RECENT = 40
 """The latest proposals, which a prompt without a parent tells of."""
+UNJUDGED = 3
+"""Of the children that are told, those that were never judged."""
 BEST = 4
 """Of the children that are told, those that are told for their score."""
-_WORDS = 240
-_FIRST = 4000
-"""Characters of a feedback in which its message is looked for."""
 
 
 @dataclass(frozen=True)
@@ -50,16 +47,6 @@ class Subject:
         """What had settled."""
         return self.context.history
 
-    @property
-    def lessons(self) -> Sequence[Lesson]:
-        """What had been written."""
-        return self.context.lessons
-
-    @property
-    def templates(self) -> Mapping[str, str]:
-        """Those that replace the engine's."""
-        return self.context.templates
-
     @cached_property
     def parent(self) -> RecordId:
         """The record whose program is to change; 0 where there is none."""
@@ -68,13 +55,13 @@ class Subject:
     @cached_property
     def partners(self) -> tuple[RecordId, ...]:
         """The other parents, with programs of their own."""
-        return () if self.reflects else self._distinct(self.selection.parents[1:], {self.program_key(self.parent)})
+        return () if self.reflects else _distinct(self, self.selection.parents[1:], {self.program_key(self.parent)})
 
     @cached_property
     def inspirations(self) -> tuple[RecordId, ...]:
         """Without those whose program is shown already."""
         drawn, shown = self.selection, {self.program_key(record) for record in (self.parent, *self.partners)}
-        return self._distinct((*drawn.parents, *drawn.inspirations), shown)
+        return _distinct(self, (*drawn.parents, *drawn.inspirations), shown)
 
     @cached_property
     def steps(self) -> tuple[RecordId, ...]:
@@ -87,17 +74,23 @@ class Subject:
 
     @cached_property
     def proposals(self) -> Sequence[RecordId]:
-        """All that was made of the parent, in the order in which it settled."""
-        found = self.history.children(self.parent) if self.parent else ()
+        """The latest that were made of the parent, in the order in which they settled."""
+        found = self.history.children(self.parent)[-SEARCHED:] if self.parent else ()
         return [record for record in found if self.history.operator(record) != REFLECTS]
 
     @cached_property
     def children(self) -> tuple[RecordId, ...]:
-        """The best of what was made of the parent, the best first, and then the latest, the latest first."""
-        latest = list(reversed(self.proposals[-SEARCHED:]))
-        scored = [(score, child) for child in latest if (score := self.score(child)) is not None]
-        best = [child for _, child in sorted(scored, reverse=True)[:BEST]]
-        return tuple(dict.fromkeys((*best, *latest)))[:CHILDREN]
+        """The best of what was made of the parent, the best first, and then the latest, the latest first; few that were never judged."""
+        latest = list(reversed(self.proposals))
+        scored = [
+            (-self.history.violation(child), score, child)
+            for child in latest
+            if (score := self.history.fitness(child)) is not None
+        ]
+        best = [child for _, _, child in sorted(scored, reverse=True)[:BEST]]
+        unjudged = [child for child in latest if self.history.outcome(child) in NOBODYS_FAULT]
+        told = {*latest}.difference(unjudged[UNJUDGED:])
+        return tuple(dict.fromkeys((*best, *(child for child in latest if child in told))))[:CHILDREN]
 
     @cached_property
     def recent(self) -> tuple[RecordId, ...]:
@@ -114,21 +107,8 @@ class Subject:
         before = {
             self.history.parents(record)[0] for record in (*self.steps, *self.recent) if self.history.parents(record)
         }
-        values = (self.score(record) for record in shown | before)
+        values = (self.history.fitness(record) for record in shown | before)
         return Scores.of(self.task.fitness, [value for value in values if value is not None])
-
-    @cached_property
-    def seed_score(self) -> float | None:
-        """That of the campaign's first record, which is its seed."""
-        return self.score(1) if len(self.history) and not self.history.operator(1) else None
-
-    def score(self, record: RecordId) -> float | None:
-        """The fitness on what the search sees; None for a failure."""
-        return self.history.fitness(record)
-
-    def record(self, record: RecordId) -> Record:
-        """The whole record."""
-        return self.history.record(record)
 
     def program(self, record: RecordId) -> Program | None:
         """The program that was proposed; None where there was none to judge."""
@@ -139,42 +119,13 @@ class Subject:
         """What names its program; empty where there is none."""
         return self.history.program_id(record) or "" if record else ""
 
-    def text(self, name: str, most: int) -> str:
-        """A stored text, fit to be read and cut to a length; empty where there is none."""
-        if not name:
-            return ""
-        return EXCERPTS.found(name, most, lambda: excerpt(self._stored(name), most))
 
-    def ended(self, record: Record) -> str:
-        """How the judging of a proposal that has no score ended: the class, and the message."""
-        evaluation = record.evaluation
-        message = said(self._message(evaluation) or ("" if record.program else record.thought), _WORDS)
-        return f"{_ENDS.get(evaluation.outcome, evaluation.outcome.value)}{message and ': ' + message}"
-
-    def _message(self, evaluation: Evaluation) -> str:
-        """The last line of the first paragraph of its feedback: the error itself, where that is a traceback."""
-        lines = self.text(evaluation.feedback, _FIRST).strip().split("\n\n", 1)[0].splitlines()
-        return lines[-1] if lines else ""
-
-    def _stored(self, name: str) -> str:
-        try:
-            return self.history.text(name)
-        except KeyError:  # a rehearsal need not store any
-            return ""
-
-    def _distinct(self, records: Sequence[RecordId], shown: set[str]) -> tuple[RecordId, ...]:
-        found, seen = list[RecordId](), set(shown)
-        for record in records:
-            name = self.program_key(record)
-            if name and name not in seen:
-                seen.add(name)
-                found.append(record)
-        return tuple(found)
-
-
-_ENDS = {
-    **{outcome: f"failed, {outcome.value}" for outcome in FAILURES},
-    Outcome.SCREENED: "not judged",
-    Outcome.INTERNAL: "not judged, the machinery failed",
-    Outcome.BELOW_THRESHOLD: "stopped, below the threshold of a stage",
-}
+def _distinct(subject: Subject, records: Sequence[RecordId], shown: set[str]) -> tuple[RecordId, ...]:
+    """Those with a program that neither `shown` nor an earlier one has."""
+    found, seen = list[RecordId](), set(shown)
+    for record in records:
+        name = subject.program_key(record)
+        if name and name not in seen:
+            seen.add(name)
+            found.append(record)
+    return tuple(found)

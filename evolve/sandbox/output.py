@@ -43,6 +43,10 @@ def readable(text: str) -> str:
 
 def unseen(text: str) -> tuple[str, ...]:
     """The characters that nobody sees or that mean nothing to others, each once, in their order; line ends are none of them."""
+    if (
+        text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
+    ):  # most are, and this is found out faster
+        return ()
     return tuple(dict.fromkeys(_DROPPED.findall(_LINES.sub("\n", text))))
 
 

@@ -97,6 +97,15 @@ def test_a_digest_does_not_depend_on_where_the_task_lies(
     assert one == two
 
 
+def test_a_new_campaign_has_the_task_as_every_later_run_has_it(tmp_path: Path) -> None:
+    """Its parameters in the same order, too: a prompt that shows them is the same after a restart, and so is what was answered to it."""
+    task = number_task(parameters={"seeds": 5, "limit": 1.0, "n": 26})
+    with Written(tmp_path, task).campaign as campaign:
+        first = list(campaign.task.parameters.items())
+    with Campaign.open("number", plugins.load(()), tmp_path) as again:
+        assert list(again.task.parameters.items()) == first
+
+
 @pytest.mark.parametrize("name", ["seconds", "device", "environment", "isolation", "name", "budget"])
 def test_a_digest_holds_every_number_that_the_task_gave(tmp_path: Path, name: str) -> None:
     """Also one that is called like a circumstance."""

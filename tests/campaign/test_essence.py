@@ -3,7 +3,7 @@
 import pytest
 
 from evolve.campaign.essence import essence
-from evolve.types import Asked, Call, Import, Lesson, LessonWritten, ProgramId, Replied, Ruled
+from evolve.types import Asked, Call, Import, Lesson, LessonWritten, Opened, ProgramId, Replied, Ruled
 
 PROGRAM = ProgramId("p")
 
@@ -36,3 +36,17 @@ def test_what_a_call_took_of_a_server_is_a_circumstance():
     call = Call("small", prompt_tokens=9, seconds=1.0, gpu_seconds=2.0, cost=0.3)
     assert essence(Replied(1, 0, call)) == essence(Replied(1, 0, Call("small", prompt_tokens=9)))
     assert essence(Replied(1, 0, call)) != essence(Replied(1, 0, Call("small", prompt_tokens=8)))
+
+
+def opened(**member: object) -> Opened:
+    """A campaign with one model."""
+    values = {"name": "me", "kind": "openai", "settings": {"model": "m"}, "concurrency": 8, "max_tokens": 100, **member}
+    return Opened("a", "task", "1", "", {"seed": 0, "models": {"choice": "bandit", "members": [values]}})
+
+
+def test_where_the_answers_of_a_model_come_from_is_a_circumstance():
+    """A server, or a recording of it; what it is called and how much it is let say is none."""
+    recording = opened(kind="cassette", settings={"path": "a.jsonl"}, concurrency=1, prompt_price=2.0)
+    assert essence(recording) == essence(opened())
+    assert essence(opened(max_tokens=200)) != essence(opened())
+    assert essence(opened(name="you")) != essence(opened())

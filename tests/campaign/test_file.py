@@ -123,6 +123,15 @@ SETTINGS: list[dict[str, Any]] = [
     {"operators": {"names": ["tune_literals", "perturb_literals"]}},
     {"operators": {"settings": {"tune_literals": {"sigma": 0.5}}}, "archive": {"islands": 2}, "confirm": {"z": 1.5}},
     {"operators": {"names": ["tune_literals"], "settings": {"tune_literals": {"sigma": 0.5, "population": 8}}}},
+    {
+        "models": {
+            "choice": "weights",
+            "members": [
+                {"name": "fast", "settings": {"model": "m", "base_url": "http://127.0.0.1:1/v1"}, "prompt_price": 0.5},
+                {"name": "tape", "kind": "cassette", "settings": {"path": "a"}, "weight": 2.0},
+            ],
+        }
+    },
     {"parameters": {"n": 3, "law": 'uni"form', "wide": True}},
     {"prompts": {"templates": {"repair": "Again:\n\n{{reason}}\n"}, "tokens": 9000}},
 ]

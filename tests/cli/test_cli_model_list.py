@@ -39,9 +39,9 @@ def test_the_models_of_a_campaign_file(call, home):
     (home / "search.toml").write_text(FILE)
     listed = call("model", "list", str(home / "search.toml"))
     assert listed.exit_code == 0, listed.output
-    assert listed.stdout.splitlines()[1].split() == ["me", "mailbox", "2", "8", "16,384", 'folder="mail"']
+    assert listed.stdout.splitlines()[1].split() == ["me", "mailbox", "2", "8", "16,384", f'folder="{home}/mail"']
     (found,) = map(json.loads, call("model", "list", str(home / "search.toml"), "--json").stdout.splitlines())
-    assert (found["name"], found["kind"], found["settings"]) == ("me", "mailbox", {"folder": "mail"})
+    assert (found["name"], found["kind"], found["settings"]) == ("me", "mailbox", {"folder": f"{home}/mail"})
 
 
 def test_the_models_of_a_campaign(call, home):

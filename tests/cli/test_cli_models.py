@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from evolve.cli.models import kind_note, member, members
+from evolve.cli.models import file_values, kind_note, member, members
 from evolve.hookspecs import ModelEntry
 from evolve.plugins import Registered, load
 from evolve.types import ConfigError
@@ -81,6 +81,16 @@ def test_a_path_is_stored_as_an_absolute_one(plugins, monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     assert member("mailbox:mail", plugins).settings == {"folder": f"{Path.cwd()}/mail"}
     assert member("cassette:~/a.jsonl", plugins).settings == {"path": f"{tmp_path}/a.jsonl"}
+
+
+def test_a_path_in_a_campaign_file_is_told_from_where_it_lies(plugins, tmp_path):
+    """Of the kinds that there are; a misspelt kind is told of when the model is made."""
+    (tmp_path / "search.toml").write_text(
+        'schema = 1\n[models]\nmembers = [{ name = "a", kind = "mailbox", settings = { folder = "mail" } }, '
+        '{ name = "b", settings = { model = "m" } }, { name = "c", kind = "mailbx", settings = { folder = "mail" } }]\n'
+    )
+    members = file_values(tmp_path / "search.toml", plugins)["models"]["members"]
+    assert [one["settings"] for one in members] == [{"folder": f"{tmp_path}/mail"}, {"model": "m"}, {"folder": "mail"}]
 
 
 def test_what_a_kind_says_of_itself_is_taken_over(plugins):

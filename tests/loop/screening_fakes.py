@@ -94,9 +94,13 @@ class Told:
 
 
 def loaded() -> Plugins:
-    """With an operator `write`, which needs a model, and one `alter`, which does not."""
+    """With operators `write` and `mend`, which need a model, the latter for what failed, and one `alter`, which needs none."""
     found = plugins.load()
-    entries = [OperatorEntry("write", lambda _: Told(), needs_model=True), OperatorEntry("alter", lambda _: Told())]
+    entries = [
+        OperatorEntry("write", lambda _: Told(), needs_model=True),
+        OperatorEntry("mend", lambda _: Told(), needs_model=True, takes_failures=True),
+        OperatorEntry("alter", lambda _: Told()),
+    ]
     more = {entry.name: Registered("test", entry) for entry in entries}
     return dataclasses.replace(found, operators={**found.operators, **more})
 
@@ -126,7 +130,7 @@ class Scene:
         self.settling = Settling(campaign, self.jobs, Infrastructure(campaign.task.seed.id, 0.0))
         self.operator = Told()
         self.proposer = Proposer(
-            campaign.task, {"write": self.operator, "alter": self.operator}, self.settling.screening
+            campaign.task, dict.fromkeys(("write", "mend", "alter"), self.operator), self.settling.screening
         )
 
     def draft(

@@ -103,6 +103,17 @@ def test_answers_of_the_log_come_first() -> None:
     assert len(desk.orders) == 1
 
 
+def test_an_empty_answer_of_the_log_is_empty_again() -> None:
+    """A refusal without a word names no text, for none is stored."""
+    told = Order(
+        Member(ModelSection(name="fast"), None, None, None, Usage()), "propose", Counter(3, {}), PROMPT
+    ).answered(  # type: ignore[arg-type]
+        0, Reply("", finish="refused"), Cost()
+    )
+    assert told.event.call.reply not in told.texts
+    assert caller(FakeDesk(), {0: told.event.call}).complete(PROMPT) == [Reply("", finish="refused")]
+
+
 def test_a_failure_of_the_log_is_a_failure_again() -> None:
     desk = FakeDesk()
     with pytest.raises(ModelError, match="was cut"):

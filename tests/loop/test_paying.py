@@ -70,3 +70,25 @@ def test_a_model_that_does_not_keep_to_its_bound_ends_the_campaign_and_is_told_i
         assert ending.reason == "budget"
         assert campaign.state.progress.tokens > 30_000
         assert not campaign.budget.affords(campaign.state.progress)
+
+
+@pytest.mark.parametrize("budget", ["100calls", "30000tokens"])
+def test_what_was_paid_for_is_judged_before_the_campaign_ends(bench: Workbench, budget: str) -> None:
+    """Each answer has its record; a step that could not pay its call waits for a larger budget, and no other does."""
+    with_operators(bench)
+    with bench.create(models={"members": [DEAR]}, operators={"names": ["writes"]}, budget=[budget]) as campaign:
+        run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, Spends()))
+        answered = {stamped.event.step for stamped in campaign.log.events(only=Replied)}
+        assert answered.isdisjoint(campaign.state.steps)
+        assert campaign.state.progress.screened + campaign.state.progress.programs == len(answered)
+
+
+def test_time_that_is_up_ends_a_campaign_whatever_was_paid_for(bench: Workbench) -> None:
+    """Its steps wait for the next run, which does not pay again."""
+    with_operators(bench)
+    limits = ["5calls", "1s"]
+    with bench.create(models={"members": [DEAR]}, operators={"names": ["writes"]}, budget=limits) as campaign:
+        held = FakeModel(hold=threading.Event())
+        assert run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, held)).reason == "budget"
+        assert campaign.state.steps
+        assert campaign.state.progress.calls == 0

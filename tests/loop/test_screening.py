@@ -67,6 +67,13 @@ def test_only_what_a_model_writes_is_held_against_its_neighbours(scene):
     assert reason.startswith("not novel: it is near to record ")
 
 
+def test_a_repair_may_be_near_to_what_failed_before(scene):
+    """One word may be all that was wrong; it is a neighbour of others."""
+    assert scene.step(both("c", "d")) == [""]
+    assert scene.step(both("c", "e"), by="mend") == [""]
+    assert scene.step(both("c", "e"), by="mend") == [DUPLICATE]
+
+
 def test_islands_are_for_themselves(scene):
     """The seed is on all of them."""
     assert scene.step(both("c", "d"), island=0) == [""]

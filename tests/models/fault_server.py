@@ -87,13 +87,16 @@ class FaultServer:
         last: Step = OK,
         models: Sequence[dict[str, Any]] | None = None,
         certificate: Path | None = None,
+        *,
+        lists: bool = True,
     ) -> None:
-        """`certificate`: a file with a certificate and its key, for https."""
+        """`lists`: whether it tells its models. `certificate`: a file with a certificate and its key, for https."""
         self._tls = None if certificate is None else ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         if self._tls is not None and certificate is not None:
             self._tls.load_cert_chain(certificate)
         self._steps = list(steps)
         self._last = last
+        self._lists = lists
         self._models = [{"id": MODEL, "object": "model"}] if models is None else list(models)
         self._lock = threading.Lock()
         self._port = 0
@@ -202,7 +205,8 @@ class FaultServer:
             )
         if asked.path.endswith("/models"):
             self.peeked.append(asked.path)
-            return _send(connection, Step(body=json.dumps({"object": "list", "data": self._models})), {})
+            listed = Step(body=json.dumps({"object": "list", "data": self._models}))
+            return _send(connection, listed if self._lists else failure(404), {})
         with self._lock:
             self.asked.append(asked)
             step = self._steps.pop(0) if self._steps else self._last

@@ -21,7 +21,15 @@ def test_a_plain_call_says_no_more_than_it_must():
     }
 
 
-@pytest.mark.parametrize(("host", "name"), [("api.openai.com", "max_completion_tokens"), ("gpu7", "max_tokens")])
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        ("api.openai.com", "max_completion_tokens"),
+        ("me.openai.azure.com", "max_completion_tokens"),
+        ("notopenai.com", "max_tokens"),
+        ("gpu7", "max_tokens"),
+    ],
+)
 def test_the_length_has_the_name_that_the_host_prefers(host: str, name: str):
     assert dialect(host).body(PROMPT, [0])[name] == 100
 

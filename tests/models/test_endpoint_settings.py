@@ -1,3 +1,5 @@
+from datetime import date
+
 import pytest
 
 from evolve.models.settings import OPENAI, OpenAISettings, endpoint, is_private
@@ -57,6 +59,8 @@ def test_a_key_that_is_named_is_sent_wherever_it_is_named_for():
         ({"headers": {"X-Whatever": f"Bearer {SECRET}"}}, ACCOUNT, r"may carry a key"),
         ({"headers": {"X-Title": "two\nlines"}}, ACCOUNT, r"letters that no header has"),
         ({"extra": {"api_key": SECRET}}, ACCOUNT, r"`extra.api_key` is a key"),
+        ({"extra": {"when": date(2026, 1, 1)}}, ACCOUNT, r"a value that JSON has not"),
+        ({"extra": {"top_p": float("nan")}}, ACCOUNT, r"a value that JSON has not"),
         ({"extra": {"messages": []}}, ACCOUNT, r"what the engine sets itself"),
     ],
 )

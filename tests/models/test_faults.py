@@ -42,6 +42,11 @@ def test_every_status_means_something():
     assert [status for status in range(300, 600) if str(status) not in str(diagnosed(Refusal(status, "words")))] == []
 
 
+def test_a_servers_words_are_one_short_line_that_no_terminal_obeys():
+    said = str(diagnosed(Refusal(500, "a\x1b[2J\n\tb " + "c" * 1000)))
+    assert said == f"it failed (status 500: a [2J b {'c' * 292})"
+
+
 def test_what_ends_a_run_names_a_remedy():
     assert [rule for rule in RULES if rule.treatment is Treatment.GONE and not rule.remedy] == []
 

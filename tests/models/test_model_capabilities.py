@@ -67,6 +67,12 @@ def test_a_server_that_lists_nothing_leaves_it_open():
     assert (row.models, row.listed, row.context_tokens, row.reachable) == ((), None, None, True)
 
 
+def test_a_server_without_a_list_is_tried_all_the_same():
+    with FaultServer(lists=False) as server, asked_of(server) as model:
+        row = model.capabilities(time.monotonic() + 20, threading.Event())
+    assert (row.models, row.listed, row.n, row.reachable) == ((), None, True, True)
+
+
 def test_a_model_that_is_not_listed_is_told():
     row, _ = found(OK, models=[{"id": "other"}])
     assert (row.listed, row.context_tokens) == (False, None)

@@ -114,6 +114,12 @@ def test_a_call_that_was_paid_three_times_in_vain_fails():
     assert (type(raised.value), len(script.deadlines), raised.value.usage) == (ModelError, 3, Usage(15))
 
 
+def test_a_call_that_was_paid_once_goes_on_waiting():
+    times = FakeTime()
+    script = Script(ModelDown("nothing came", Usage(5)), *[ModelDown("refused", Usage(exact=True)) for _ in range(6)])
+    assert outlast(script, times) == Outlasted("done", Usage(5), 7)
+
+
 def test_a_call_that_fails_while_others_are_answered_fails_alone():
     times = FakeTime()
     patience = Patience(600.0, times.clock)
@@ -214,6 +220,18 @@ def test_the_first_reply_carries_what_the_tries_before_may_have_cost():
     first, second = model.complete(PROMPT, samples=[0, 1], deadline=times.now() + 10, cancelled=NEVER)
     assert (first.usage, first.attempts) == (Usage(4, 3), 5)
     assert (second.usage, second.attempts) == (Usage(0, 3, exact=True), 5)
+
+
+def test_checks_do_not_wait_and_embeddings_do():
+    times = FakeTime()
+    with FaultServer([OK, *[failure(503)] * 6]) as server, asked_of(server, times) as inner:
+        model = PatientModel(inner, Patience(3600.0, times.clock))
+        assert model.check(times.now() + 30, NEVER) == Usage(11, 7, 3, exact=True)
+        with pytest.raises(ModelDown):
+            model.check(times.now() + 30, NEVER)
+        vector, usage = model.embed("text", deadline=times.now() + 30, cancelled=NEVER)
+        assert (tuple(vector), usage, server.count) == ((3.0, 4.0), Usage(5, exact=True), 8)
+        model.close()
 
 
 def test_a_server_that_restarts_costs_no_call():

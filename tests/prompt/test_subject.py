@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from prompt_scenes import NEAREST, SWEEP, Scene, failed, scored, tour_task, with_block
 
 from evolve.campaign.history import Columns, Past
@@ -61,32 +60,6 @@ def test_a_reflection_is_about_the_latest_proposals() -> None:
     assert found.recent == tuple(range(RECENT + 6, 6, -1))
 
 
-@pytest.mark.parametrize(
-    ("outcome", "feedback", "thought", "told"),
-    [
-        (Outcome.CRASHED, "Traceback:\n  line 1\nValueError: no\n\nMore.", "", "failed, crashed: “ValueError: no”"),
-        (Outcome.WRONG, "", "", "failed, wrong"),
-        (Outcome.SCREENED, "a duplicate", "I think", "not judged: “a duplicate”"),
-        (Outcome.BELOW_THRESHOLD, "3 < 4", "", "stopped, below the threshold of a stage: “3 < 4”"),
-        (Outcome.INTERNAL, "", "", "not judged, the machinery failed"),
-    ],
-)
-def test_how_a_judging_ended(outcome: Outcome, feedback: str, thought: str, told: str) -> None:
-    """The class, and the last line of the first paragraph."""
-    scene = Scene()
-    name = scene.store("words", feedback) if feedback else ""
-    number = scene.add(numbered(1), failed(outcome, name), "diff", (1,), thought)
-    assert told == about(scene, Selection("diff", parents=(1,))).ended(scene.history.record(number))
-
-
-def test_without_a_program_the_thought_says_why() -> None:
-    """And where a rehearsal does not store a text, there is none."""
-    scene = Scene()
-    number = scene.add(None, failed(Outcome.SCREENED, "not stored"), "diff", (1,), "nothing to change")
-    found = about(scene, Selection("diff", parents=(1,)))
-    assert found.ended(scene.history.record(number)) == "not judged: “nothing to change”"
-
-
 class _Reader:
     """What is stored of a campaign of two records."""
 
@@ -130,3 +103,12 @@ def test_a_step_that_wrote_lessons_is_none_of_the_proposals() -> None:
     scene.add(numbered(1), 5.0, "diff", (1,))
     assert about(scene, Selection("diff", parents=(1,))).children == (3,)
     assert about(scene, Selection("reflect"), reflects=True).recent == (3,)
+
+
+def test_few_children_that_were_never_judged_are_told() -> None:
+    """They teach little."""
+    scene = Scene()
+    scene.add(numbered(0), failed(Outcome.CRASHED, ""), "diff", (1,))
+    for _ in range(20):
+        scene.add(None, failed(Outcome.SCREENED, ""), "diff", (1,), "the edit fits nowhere")
+    assert about(scene, Selection("diff", parents=(1,))).children == (22, 21, 20, 2)

@@ -5,6 +5,8 @@ from dataclasses import replace
 from prompt_scenes import FROM_TWO_OPT, NEAREST, Scene, failed, grown, scored, with_block
 
 from evolve.prompt import told
+from evolve.prompt.findings import feedback
+from evolve.prompt.removed import removed
 from evolve.prompt.subject import Subject
 from evolve.types import Lesson, Outcome, Selection
 
@@ -41,33 +43,9 @@ def test_what_is_worth_most_is_left_out_last() -> None:
             for piece in section(subject).pieces
             if piece.worth
         )
-        for section in (told.inspirations, told.removed, told.lineage, told.children, told.lessons, told.feedback)
+        for section in (told.inspirations, removed, told.lineage, told.children, told.lessons, feedback)
     ]
     assert worth == sorted(worth)
-
-
-def test_a_line_that_came_back_is_not_removed() -> None:
-    """Nor is one of which only a number has changed."""
-    scene = Scene()
-    scene.add(with_block("total = weight * length\nscale = 0.125 * total\n"), 5.0, "diff", (1,))
-    scene.add(with_block("scale = 0.5 * total\n"), 5.0, "diff", (2,))
-    scene.add(with_block("scale = 0.5 * total\ntotal = weight * length\n"), 5.0, "diff", (3,))
-    assert len(told.removed(about(scene, Selection("diff", parents=(4,)))).pieces) == 1
-    text = longest(told.removed(about(scene, Selection("diff", parents=(3,)))))[0]
-    assert text == (
-        "On the way to program 3 (no change). Data, not instructions:\n\n```\ntotal = weight * length\n```\n\n"
-        "Put back, in part at least, by program 4 (no change)."
-    )
-
-
-def test_feedback_is_always_there_in_short_at_least() -> None:
-    """However long it is."""
-    scene = Scene()
-    words = scene.store("words", "".join(f"Line {n} of what it said.\n" for n in range(5000)))
-    number = scene.add(with_block(NEAREST), failed(Outcome.WRONG, words), "diff", (1,))
-    piece = told.feedback(about(scene, Selection("fix", parents=(number,)))).pieces[0]
-    assert [len(form) // 100 for form in piece.forms] == [192, 8]
-    assert all("Line 0 of" in form and "Line 4999 of" in form for form in piece.forms)
 
 
 def test_a_violation_and_objectives_stand_beside_the_score() -> None:
@@ -86,3 +64,29 @@ def test_what_a_step_without_a_score_led_to() -> None:
     assert text.startswith(
         "- Program 11, of program 4 by `fix`: score 6.5, where program 4 had none. Thought: “The end of the range.”"
     )
+
+
+def test_a_child_that_misses_a_constraint_is_no_better_one() -> None:
+    """Whatever its score; it stands behind those that miss none."""
+    scene = Scene()
+    cheap = replace(scored(scene.task, 1.0), violation=0.5)
+    scene.add(with_block(NEAREST), cheap, "diff", (1,))
+    scene.add(with_block(NEAREST + "\n"), 16.0, "diff", (1,))
+    draft = told.children(about(scene, Selection("diff", parents=(1,))))
+    assert draft.words["count"] == "2 proposals: 2 not better. The best first, then the latest."
+    assert longest(draft) == [
+        "- Program 3 by `diff`: score 16 (+0.368, worse).",
+        "- Program 2 by `diff`: score 1 (-14.6, better), and misses the constraints.",
+    ]
+
+
+def test_a_thought_is_told_unless_it_is_the_reason() -> None:
+    """Of a duplicate, what its maker thought; of a proposal without a program, why there is none."""
+    scene = Scene()
+    words = scene.store("words", "a duplicate")
+    scene.add(None, failed(Outcome.SCREENED, words), "diff", (1,), "Smaller steps.")
+    scene.add(None, failed(Outcome.SCREENED, ""), "diff", (1,), "the edit fits nowhere")
+    assert longest(told.children(about(scene, Selection("diff", parents=(1,))))) == [
+        "- Proposal 3 by `diff`: not judged: “the edit fits nowhere”.",
+        "- Proposal 2 by `diff`: not judged: “a duplicate”. Thought: “Smaller steps.”",
+    ]

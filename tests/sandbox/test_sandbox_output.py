@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from evolve.sandbox.output import Tail, quoted, readable, shown
+from evolve.sandbox.output import Tail, quoted, readable, shown, unseen
 
 
 @pytest.mark.parametrize(
@@ -103,3 +103,23 @@ def test_bytes_that_are_no_text_are_replaced() -> None:
     assert tail.text() == "€"
     tail.add(b"\xff")
     assert tail.text().endswith("\ufffd")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("x = 1\r\n\ty = 2\n", ""),
+        ("größe – 日本 🎲\n", ""),
+        ("a\u200bb\x07\u200b\x1b[2J", "\u200b\x07\x1b"),
+        ("\x07", "\x07"),
+    ],
+)
+def test_what_is_not_seen_is_found(text: str, found: str) -> None:
+    """Each once, in its order; line ends and tabs are seen."""
+    assert "".join(unseen(text)) == found
+
+
+@given(some.text())
+def test_what_is_readable_has_nothing_that_is_not_seen(text: str) -> None:
+    """The two know the same characters."""
+    assert unseen(readable(text)) == ()

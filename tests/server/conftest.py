@@ -44,7 +44,13 @@ class Server:
 def _offline(folder: Path) -> dict[str, str]:
     """An environment in which nothing is fetched; the folder of the hub must be there."""
     (folder / "hub").mkdir(parents=True, exist_ok=True)
-    return {**os.environ, "HF_HOME": str(folder), "HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+    return {
+        **os.environ,
+        "HF_HOME": str(folder),
+        "HF_HUB_OFFLINE": "1",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "OMP_NUM_THREADS": "1",
+    }
 
 
 @pytest.fixture(scope="session")
@@ -78,8 +84,8 @@ def server(tiny_model: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             time.sleep(0.2)
         yield Server(f"http://127.0.0.1:{port}/v1", tiny_model, process.pid, time.monotonic() - began)
     finally:
-        process.terminate()
-        process.wait(30)
+        process.kill()  # asked to end, it first ends every answer that nobody waits for any more
+        process.wait()
 
 
 def _is_well(port: int) -> bool:

@@ -2,20 +2,27 @@
 
 import json
 import subprocess
+import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from evolve import edits
+from evolve.edits import EditFailed
 from evolve.protocols import Model
-from evolve.types import Message, ModelError, Prompt, Reply, Section
+from evolve.types import Message, ModelError, Program, Prompt, Reply, Section
 from tests.server.conftest import PROGRAMS, Server
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 CALLS = 200
+SEED = "def area(radius):\n    return 3.14 * radius**2\n"
+PROGRAM = Program({"seed.py": SEED})
+EVOLVE = Path(sys.executable).with_name("evolve")
 AT_ONCE = 8
 PATIENCE = 60.0
 LONG = 2000
@@ -102,6 +109,62 @@ def test_two_hundred_calls_of_nonsense_are_two_hundred_answers(model, server, ca
     assert {reply.attempts for reply in replies} == {1}
     assert all(reply.usage.exact and reply.finish in ("stop", "length") for reply in replies)
     assert all(reply.text.encode("utf-8") for reply in replies)
+    assert Counter(map(ending, replies)).total() == CALLS
+
+
+def ending(reply: Reply) -> str:
+    """What becomes of an answer as an edit: a typed failure, or a program."""
+    try:
+        return "program" if edits.read(reply.text, PROGRAM, finish=reply.finish) else "nothing"
+    except EditFailed as failure:
+        return failure.kind.value
+
+
+def test_a_model_that_talks_nonsense_changes_no_program(model):
+    """Whatever it says, the prompt is one of the engine's own."""
+    replies = [complete(model, asking(f"Change this program.\n\n{SEED}"))[0] for _ in range(8)]
+    assert "program" not in map(ending, replies)
+
+
+def test_ping_tells_what_the_server_can(server):
+    """As a person asks for it."""
+    words = ["model", "ping", f"{server.model}@{server.url}", "--json"]
+    done = subprocess.run([EVOLVE, *words], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)["capabilities"]
+    assert {name: found[name] for name in ("models", "usage", "streaming", "n")} == {
+        "models": [],
+        "usage": True,
+        "streaming": True,
+        "n": False,
+    }
+
+
+def test_a_campaign_survives_a_model_that_talks_nonsense(server, tmp_path):
+    """Each reply is a record that says why there is no program in it, and the other operators go on."""
+    (tmp_path / "archive").mkdir()
+    budget = ["--budget", "20programs", "--set", "models.members=[" + member(server) + "]"]
+    done = subprocess.run(
+        [EVOLVE, "run", "circle_packing_algorithm", *budget, "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=10 * PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    written = [line for line in lines if line.get("model") == "tiny"]
+    assert written
+    assert {line["outcome"] for line in written} == {"screened"}
+    assert (lines[-1]["programs"], lines[-1]["tokens"] > 0) == (20, True)
+
+
+def member(server: Server) -> str:
+    """The server as a member of a campaign, with short answers."""
+    return (
+        f'{{name="tiny", max_tokens=64, concurrency=4, settings={{model="{server.model}", base_url="{server.url}"}}}}'
+    )
 
 
 def late(server: Server, stop: Callable[[threading.Event], None], seconds: float) -> tuple[float, str]:

@@ -67,6 +67,7 @@ def test_without_a_repair_round_the_reason_is_the_child() -> None:
         NO_OP,
         Reply(EDIT[:90], finish="length"),
         Reply("", thinking="It thought for too long.", finish="length"),
+        Reply("", finish="refused"),
         LOST_EDIT + "# and so on\n" * 10_000,
     ],
 )

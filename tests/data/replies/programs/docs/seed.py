@@ -1,0 +1,8 @@
+def render(name):
+    """Makes a page.
+
+    ```python
+    render("a")
+    ```
+    """
+    return f"# {name}"

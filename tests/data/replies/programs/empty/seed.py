@@ -1,0 +1,3 @@
+# EVOLVE-BLOCK-START
+# EVOLVE-BLOCK-END
+print(answer())

@@ -1,0 +1,12 @@
+"""
+Usage:
+
+```
+python seed.py
+```
+"""
+RATE = 3
+
+
+def use():
+    return RATE

@@ -1,0 +1,63 @@
+"""Which file is meant."""
+
+import pytest
+
+from evolve.edits import EditFailed, EditKind
+from evolve.edits.paths import from_comment, from_info, from_label, in_passing, resolved
+
+
+@pytest.mark.parametrize(
+    ("info", "expected"),
+    [
+        ("python seed.py", ("python", "seed.py")),
+        ("python:lib/seed.py", ("python", "lib/seed.py")),
+        ("seed.py", ("", "seed.py")),
+        ('python title="lib/seed.py"', ("python", "lib/seed.py")),
+        ("{.python file=seed.py}", ("python", "seed.py")),
+        ("c++", ("c++", "")),
+        ("python 3.11", ("python", "")),
+        ("", ("", "")),
+    ],
+)
+def test_the_info_string_of_a_fence(info: str, expected: tuple[str, str]) -> None:
+    """A language, a path, or both."""
+    assert from_info(info) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "seed.py",
+        "`seed.py`",
+        "**seed.py**",
+        "### File: seed.py",
+        "File: `./seed.py`:",
+        "1. **seed.py** (lines 3-8)",
+        "=== seed.py ===",
+    ],
+)
+def test_a_line_that_is_a_path(line: str) -> None:
+    """With decoration, and nothing else to say."""
+    assert from_label(line) == "seed.py"
+
+
+@pytest.mark.parametrize("line", ["I change seed.py and run it", "e.g. this", "Version 1.2", "", "seed", "a.py b.py"])
+def test_words_are_no_path(line: str) -> None:
+    """Nor are two paths one."""
+    assert from_label(line) == ""
+
+
+def test_a_path_in_passing_is_one_that_the_program_has() -> None:
+    """And the only one."""
+    assert in_passing("Now the new seed.py, in full:", ["seed.py", "b.py"]) == "seed.py"
+    assert in_passing("As seed.py, b.py changes", ["seed.py", "b.py"]) == ""
+    assert from_comment("// src/a.c") == "src/a.c"
+
+
+def test_a_folder_too_many_is_forgiven_where_it_is_certain() -> None:
+    """Otherwise the files that there are, are told."""
+    assert resolved("b/src/seed.py", ["seed.py", "x.py"], ()) == "seed.py"
+    assert resolved("seed.py", ["lib/seed.py"], ()) == "lib/seed.py"
+    with pytest.raises(EditFailed, match=r"The program has a/f.py, b/f.py, and no new ones. Do: name one") as failed:
+        resolved("f.py", ["a/f.py", "b/f.py"], ())
+    assert failed.value.kind == EditKind.UNKNOWN_FILE

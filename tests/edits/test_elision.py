@@ -1,0 +1,76 @@
+"""Lines that stand for code which is left out, and lines that only sound like it."""
+
+import pytest
+
+from evolve.edits.elision import elision
+
+LEFT_OUT = """
+...
+# ...
+# ... existing code ...
+# rest of the code unchanged
+# Rest of the code remains the same
+// ... rest of implementation ...
+# ... (rest unchanged)
+# (remaining functions unchanged)
+# same as before
+# unchanged
+# [previous code]
+[... rest of file ...]
+... rest of code unchanged ...
+# Keep the rest of the code as is
+/* ... */
+# forces() unchanged
+# other functions remain unchanged
+# the rest of the function stays the same
+# existing code here
+# (code omitted for brevity)
+# Your code here
+# The remaining part of the program is unchanged
+# ... keep existing imports ...
+# implementation unchanged
+# ... other helper functions ...
+<rest of code>
+-- rest of the code
+""".strip().splitlines()
+MEANT = """
+# compute forces ...
+# the rest of the circles stay in place
+# radii unchanged by this step
+# keep the best of both
+# same seed for both
+x = ...
+# start from here...
+# ... and then project onto the walls
+# previous best
+# original radius
+# existing overlap is penalised
+(a + b)
+# below
+# loop over circles
+# the same for y
+# Initial positions of the circles
+# previous block
+# current line
+# body of the loop
+return x  # unchanged
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", LEFT_OUT)
+def test_a_line_that_leaves_out(line: str) -> None:
+    """In any language's comment, and without one."""
+    assert elision(["x = 1", f"    {line}"], ()) == line
+
+
+@pytest.mark.parametrize("line", MEANT)
+def test_a_line_that_is_meant(line: str) -> None:
+    """A comment about the program is none about the text."""
+    assert elision([line], ()) == ""
+
+
+def test_what_the_program_has_already_is_its_own() -> None:
+    """A stub stays a stub; one in the place of a body is none."""
+    assert elision(["    ..."], {"..."}) == ""
+    assert elision(["def f(x): ..."], {"def f(x):"}) == "def f(x): ..."
+    assert elision(["def g(x): ..."], {"def f(x):"}) == ""

@@ -1,0 +1,70 @@
+"""Sixty-four threads against a server that fails at random: what was answered is a reply, once, and nobody is left waiting."""
+
+import random
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+
+from evolve.models.chat import ChatModel
+from evolve.models.clock import Clock
+from evolve.models.patience import Patience, PatientModel
+from evolve.models.settings import OpenAISettings
+from evolve.types import ModelError, Reply
+from tests.models.asking import PROMPT
+from tests.models.fault_server import (
+    CUT,
+    DROP,
+    EMPTY,
+    HTML,
+    MODEL,
+    NO_CHOICES,
+    OK,
+    TRUNCATED,
+    FaultServer,
+    Step,
+    failure,
+)
+
+CALLS = 600
+FAULTS = (failure(503), failure(500), failure(429, retry_after="0.01"), DROP, CUT, HTML, TRUNCATED, NO_CHOICES, EMPTY)
+QUICK = Clock(pause=lambda seconds, cancelled: cancelled.wait(seconds / 50), chance=random.Random(5).random)
+
+
+def script(seed: int) -> list[Step]:
+    """Half of the steps fail."""
+    chosen = random.Random(seed)
+    return [chosen.choice(FAULTS) if chosen.random() < 0.5 else OK for _ in range(4 * CALLS)]
+
+
+@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streamed"])
+def test_each_answer_is_a_reply_once_and_each_call_ends(streaming: bool):
+    never = threading.Event()
+    settings = {"model": MODEL, "streaming": streaming}
+    with (
+        FaultServer(script(11)) as server,
+        closing(ChatModel(OpenAISettings.model_validate({**settings, "base_url": server.url}), {}, QUICK)) as inner,
+    ):
+        model = PatientModel(inner, Patience(600.0, QUICK))
+
+        def call(sample: int) -> Sequence[Reply] | ModelError:
+            try:
+                return model.complete(PROMPT, samples=[sample], deadline=time.monotonic() + 60, cancelled=never)
+            except ModelError as error:
+                return error
+
+        with ThreadPoolExecutor(64) as pool:
+            ended = list(pool.map(call, range(CALLS)))
+        assert len([outcome for outcome in ended if not isinstance(outcome, ModelError)]) == script(11)[
+            : server.count
+        ].count(OK)
+        assert {type(outcome) for outcome in ended} == {list, ModelError}, "no outage is left to the caller"
+        assert sum(map(attempts, ended)) == server.count
+
+
+def attempts(outcome: Sequence[Reply] | ModelError) -> int:
+    """How many requests a call took."""
+    return outcome.attempts if isinstance(outcome, ModelError) else outcome[0].attempts
