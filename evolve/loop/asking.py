@@ -170,7 +170,8 @@ class Asking:
         if selection.model or not models:
             return action if selection.model in models else None
         rng = stream(self._campaign.settings.seed, self._state.last_step + 1, "model")
-        return Propose(replace(selection, model=self._campaign.ensemble.choose(rng, models)))
+        model = self._campaign.ensemble.choose(rng, models, tuple(free.calls))
+        return Propose(replace(selection, model=model)) if model else None
 
     def _reflection(self, free: Free) -> Propose | None:
         """Lessons are asked for each time that so many records have settled."""
