@@ -23,15 +23,16 @@ class Ensemble:
             Bandit(names, settings.resource, settings.floor, arm_of="model", besides=(REFLECTION,)) if learns else None
         )
 
-    def choose(self, rng: Generator, among: Sequence[str]) -> str:
-        """One of these models, of which there is at least one."""
-        shares = self.shares(among)
-        left = rng.random()
-        for name, share in shares.items():
-            left -= share
-            if left < 0:
-                return name
-        return next(reversed(shares))
+    def choose(self, rng: Generator, free: Sequence[str], answering: Sequence[str] = ()) -> str | None:
+        """One of the models that are free, of which there is at least one. It is drawn among all that are `answering`; in the place of one that is
+        busy comes another, but none with less than half of an even share: a model that is always free because its answers are short and useless must not
+        get all that the others have no time for. None where it is better to wait."""
+        shares = self.shares(answering or free)
+        drawn = _drawn(rng, shares)
+        if drawn in free:
+            return drawn
+        good = [name for name in free if shares[name] >= 0.5 / len(shares)]
+        return _drawn(rng, self.shares(good)) if good else None
 
     def shares(self, among: Sequence[str] | None = None) -> dict[str, float]:
         """The probability of each model, of these or of all; they sum to 1."""
@@ -45,3 +46,12 @@ class Ensemble:
         """Folds one event."""
         if self._bandit is not None:
             self._bandit.tell(event)
+
+
+def _drawn(rng: Generator, shares: dict[str, float]) -> str:
+    left = rng.random()
+    for name, share in shares.items():
+        left -= share
+        if left < 0:
+            return name
+    return next(reversed(shares))

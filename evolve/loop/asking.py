@@ -170,7 +170,8 @@ class Asking:
         if selection.model or not models:
             return action if selection.model in models else None
         rng = stream(self._campaign.settings.seed, self._state.last_step + 1, "model")
-        return Propose(replace(selection, model=self._campaign.ensemble.choose(rng, models)))
+        model = self._campaign.ensemble.choose(rng, models, tuple(free.calls))
+        return Propose(replace(selection, model=model)) if model else None
 
     def _reflection(self, free: Free) -> Propose | None:
         """Lessons are asked for each time that so many records have settled."""
@@ -206,6 +207,14 @@ class Asking:
         """A budget in programs has room for one more, with all that is under way."""
         proposals = sum(isinstance(step.asked.action, Propose) for step in self._state.steps.values())
         return self._budget.allows(self._campaign.progress, proposals, self._best(), time.time())
+
+    def pays_for_child(self, judging: int) -> bool:
+        """A budget in programs has room for one more child beside those that are being judged: a step may have several. What a child has cost of
+        other resources is paid already, so that they do not keep it from being judged."""
+        progress, best, now = self._campaign.progress, self._best(), time.time()
+        judged = replace(progress, programs=progress.programs + judging)
+        free = replace(progress, programs=0)
+        return not self._budget.spent(judged, best, now) or self._budget.spent(free, best, now)
 
     def _due(self) -> Measure | None:
         """The seed's repeated measurements first, then what the archive needs, then the best's cases, within their share of the judges'

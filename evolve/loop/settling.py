@@ -2,7 +2,7 @@
 
 Invariant: a program and every text of an evaluation are in the log in the same transaction as the record that names them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from evolve import novelty
@@ -49,6 +49,10 @@ WORTH_CACHING = 0.1
 """Seconds; a shorter evaluation is repeated for less than a look-up and a write cost."""
 
 
+def _always() -> bool:
+    return True
+
+
 class Settling:
     """Writes records. Main thread, inside a transaction; it also knows which programs are under way."""
 
@@ -86,8 +90,11 @@ class Settling:
         floor = machine.noise_floor if machine is not None and machine.hardware == judges.hardware else None
         self._campaign.write(MachineMeasured(judges.hardware, floor, judges.isolation))
 
-    def drafted(self, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Settled | Work]:
-        """For each draft of a step that has not settled before: a record at once, or the work to judge it."""
+    def drafted(
+        self, asked: Asked, drafts: Sequence[Draft], has_room: Callable[[], bool] = _always
+    ) -> Iterator[Settled | Work]:
+        """For each draft of a step that has not settled before: a record at once, or the work to judge it. It ends where there is no room for one
+        more to be judged."""
         done = self._state.steps[asked.step].settled
         for draft in [draft for draft in drafts if draft.index not in done]:
             origin = proposal_origin(asked, draft)
@@ -95,6 +102,8 @@ class Settling:
             if reason:
                 yield self._screen(origin, draft, reason)
                 continue
+            if not has_room():
+                return
             assert draft.child.program is not None, "a draft without a program is refused"
             self.signatures[draft.signature] = draft.child.program.id
             work = self._jobs.proposal(asked, draft)

@@ -253,7 +253,12 @@ class Workshop:
 
     def _proposed(self, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Settled]:
         if not self._reason:
-            yield from self._started(self.settling.drafted(asked, drafts))
+            yield from self._started(self.settling.drafted(asked, drafts, self._has_room))
+
+    def _has_room(self) -> bool:
+        """For one more child of a step that has several. Those that are left wait with their step for the next run; their calls are not paid again."""
+        judging = sum(work.origin.kind == "proposal" for work in self._judging.values())
+        return self.asking.pays_for_child(judging)
 
     def _started(self, outcomes: Iterable[Settled | Work]) -> Iterator[Settled]:
         """What has settled; what is to be judged goes to the judges."""

@@ -17,7 +17,8 @@ enters it.
 
 *Cost.* `OVERHEAD` for every proposal; 1 for a judged one, since it held a judge slot; and what it used of the
 resource, in units of the mean of all uses of it: tokens and money per call, one for each call, seconds per judging, GPU
-seconds per both. The calls of a step are shared by its children. (Where the resource is seconds, the judging's seconds take the place
+seconds per both. The calls of a step are shared by its children. A proposal that was not judged held no judge slot, but a slot of the model where it
+called one: then it costs 1 where its calls took nothing of the resource, so that answers that are never any good are not free where that is programs. (Where the resource is seconds, the judging's seconds take the place
 of the 1; waiting for a reply costs nothing, since nobody else has to wait for it.) So an operator without a model is cheaper than one
 with, but never free, and a free one cannot starve the others. An `INTERNAL` outcome is nobody's fault, and
 changes nothing: not even its calls are charged.
@@ -40,7 +41,7 @@ from bisect import bisect_right, insort
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from numpy.random import Generator
 
@@ -129,12 +130,22 @@ class Arm:
         self.costs = self.costs * DISCOUNT + cost
 
 
+class Calls(NamedTuple):
+    """What calls have cost of the resource; and 1 where there were any, which held a slot of the model."""
+
+    cost: float
+    slots: float
+
+
+NO_CALLS = Calls(0.0, 0.0)
+
+
 @dataclass(slots=True)
 class Open:
-    """A step of an arm that has not settled as a whole: what its calls cost, and how many of its children have settled."""
+    """A step of an arm that has not settled as a whole: its calls, and how many of its children have settled."""
 
     arm: str
-    calls: float = 0.0
+    calls: Calls = NO_CALLS
     settled: int = 0
 
 
@@ -208,7 +219,7 @@ class Bandit:
 
     def _called(self, step: Open, call: Call) -> None:
         if self._kind == "operator" or call.model == step.arm:
-            step.calls += self._in_means(self._use_of_call(call))
+            step.calls = Calls(step.calls.cost + self._in_means(self._use_of_call(call)), 1.0)
 
     def _settle(self, record: Record) -> None:
         evaluation, origin = record.evaluation, record.origin
@@ -225,25 +236,25 @@ class Bandit:
             gain = self._ranks.gain(origin.parents, worth)
         arm = self._arms.get(self._arm(origin))
         if origin.kind == "proposal" and arm is not None:
-            arm.settle(gain, calls + self._cost(evaluation))
+            arm.settle(gain, self._cost(evaluation, calls))
 
-    def _share_of_calls(self, record: Record) -> float:
+    def _share_of_calls(self, record: Record) -> Calls:
         """What one child of a step bears of its calls."""
         step = self._steps.get(record.origin.step)
         if step is None:
-            return 0.0
+            return NO_CALLS
         step.settled += 1
         if step.settled == record.origin.count:
             del self._steps[record.origin.step]
-        return step.calls / record.origin.count
+        return Calls(step.calls.cost / record.origin.count, step.calls.slots / record.origin.count)
 
-    def _cost(self, evaluation: Evaluation) -> float:
+    def _cost(self, evaluation: Evaluation, calls: Calls) -> float:
         if evaluation.outcome is Outcome.SCREENED:
-            return OVERHEAD
+            return OVERHEAD + (calls.cost or calls.slots)
         if self._resource == "seconds":
-            return OVERHEAD + self._in_means(evaluation.seconds)
+            return OVERHEAD + calls.cost + self._in_means(evaluation.seconds)
         gpu = self._resource == "gpu_seconds" and evaluation.device != "cpu"
-        return OVERHEAD + 1 + self._in_means(evaluation.seconds if gpu else 0.0)
+        return OVERHEAD + calls.cost + 1 + self._in_means(evaluation.seconds if gpu else 0.0)
 
     def _use_of_call(self, call: Call) -> float:
         match self._resource:

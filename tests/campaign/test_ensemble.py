@@ -8,6 +8,7 @@ from evolve.campaign.ensemble import Ensemble
 from evolve.config import ModelsSection
 from evolve.types import (
     Asked,
+    Call,
     Evaluation,
     Event,
     Insertion,
@@ -17,6 +18,7 @@ from evolve.types import (
     ProgramId,
     Propose,
     Record,
+    Replied,
     Selection,
     Settled,
 )
@@ -86,3 +88,20 @@ def test_a_member_with_another_purpose_does_not_propose() -> None:
     assert Ensemble(other).shares() == {"strong": 1.0}
     both = section(choice="weights", purposes={"novelty": "weak", "propose": "weak"})
     assert Ensemble(both).shares() == {"strong": 0.75, "weak": 0.25}
+
+
+def test_what_a_busy_model_has_no_time_for_goes_to_a_free_one_that_is_worth_it() -> None:
+    """One whose answers are never usable is asked at its own turn alone, however often it is free."""
+    ensemble = Ensemble(section(floor=0.05))
+    both, rngs = ("strong", "weak"), [np.random.default_rng(seed) for seed in range(400)]
+    assert {ensemble.choose(rng, ["weak"], both) for rng in rngs} == {"weak"}
+    events: list[Event] = []
+    for number in range(2, 200):
+        model, fitness = both[number % 2], None if number % 2 else float(number)
+        asked, settled = proposal(number, model, fitness)
+        events += [asked, Replied(number, 0, Call(model)), settled]
+    told(ensemble, [seed(), *events])
+    drawn = Counter(ensemble.choose(rng, ["weak"], both) for rng in rngs)
+    assert 0 < drawn["weak"] < 60
+    assert drawn[None] == 400 - drawn["weak"]
+    assert ensemble.choose(rngs[0], ["weak"], ["weak"]) == "weak"

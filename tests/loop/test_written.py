@@ -80,6 +80,33 @@ def test_several_samples_of_one_prompt_are_several_children_of_one_step(bench: W
     assert len({call.sample for call in first}) == 3
 
 
+def test_a_budget_in_programs_is_exact_where_a_call_has_several_children_and_the_rest_wait_for_the_next_run(
+    bench: Workbench,
+) -> None:
+    """They are judged then, and their calls are not made again."""
+
+    def answer(number: int) -> str:
+        return f"```seed.py\ndef value():\n    return {1.5 + 0.01 * number!r}\n```"
+
+    def judged_programs() -> int:
+        settled = [stamped.event.record for stamped in campaign.log.events(only=Settled)]
+        done = [record for record in settled if record.origin.kind == "proposal"]
+        return sum(record.evaluation.outcome is not Outcome.SCREENED for record in done)
+
+    operators = {"names": ["rewrite"], "settings": {"rewrite": {"samples": 5, "repair": 0}}}
+    with bench.create(models=FAST, budget=["12programs"], judges=1, operators=operators) as campaign:
+        run(campaign, FakeExecutor(judged), JUDGES, Seen(), members(campaign, FakeModel(answer)))
+        assert judged_programs() == 12
+        left = {step.asked.step for step in campaign.state.unfinished()}
+        paid = Counter(stamped.event.step for stamped in campaign.log.events(only=Replied))
+        assert left & set(paid)
+        campaign.change({"budget": ["16programs"]})
+        run(campaign, FakeExecutor(judged), JUDGES, Seen(), members(campaign, FakeModel(lambda n: answer(1_000 + n))))
+        assert judged_programs() == 16
+        again = Counter(stamped.event.step for stamped in campaign.log.events(only=Replied))
+        assert {step: again[step] for step in paid} == dict(paid)
+
+
 @pytest.mark.parametrize("resource", ["programs", "tokens"])
 def test_two_deterministic_campaigns_with_equal_answers_are_equal(bench: Workbench, resource: str) -> None:
     strategy = {"name": "islands", "settings": {"resource": resource}}

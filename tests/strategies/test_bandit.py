@@ -296,6 +296,22 @@ def test_a_proposal_that_fails_early_costs_what_it_used() -> None:
     assert crashed < screened < infrastructure < 0.55
 
 
+@pytest.mark.parametrize("resource", ["programs", "seconds", "tokens", "money"])
+def test_answers_that_are_never_any_good_are_not_free_whatever_the_budget_is_in(resource: Resource) -> None:
+    """After forty of them their arm has almost come to its floor."""
+    bandit = Bandit("ab", resource, arm_of="model")
+    bandit.tell(settled(1, "", 0, Evaluation.ok(0.0)))
+    for number in range(2, 82):
+        arm = "ab"[number % 2]
+        origin = Origin("proposal", number, operator="diff", model=arm, parents=(max(1, number - 2),))
+        bandit.tell(Asked(number, Propose(Selection("diff", model=arm)), number - 1))
+        bandit.tell(Replied(number, 0, Call(arm, prompt_tokens=100, cost=0.01)))
+        fine = Evaluation(Outcome.OK, float(number), seconds=1.0)
+        evaluation = fine if arm == "a" and number % 4 == 0 else Evaluation.failed(Outcome.SCREENED, "it refuses")
+        bandit.tell(Settled(Record(number, origin, ProgramId(str(number)), evaluation), NOWHERE))
+    assert bandit.shares()["b"] < 0.2
+
+
 def test_what_ends_by_nobodys_fault_changes_nothing_not_even_by_its_calls() -> None:
     _, events = campaign(lambda step: (0.3, 0.1), 100)
     bandit = told(events, resource="tokens")
