@@ -45,7 +45,7 @@ def test_every_setting_of_a_kind_is_told_with_its_default(kind):
 
 def test_every_kind_has_its_row():
     """Those that come with the engine."""
-    rows = set(re.findall(r"^\| `(\w+)` \|", section("Which kind"), re.MULTILINE))
+    rows = set(re.findall(r"^\| \[?`(\w+)`", section("Which kind"), re.MULTILINE))
     found = plugins.load(()).models
     assert {kind for kind, registered in found.items() if registered.plugin in plugins.BUNDLED} <= rows
 
