@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from evolve.lexical import Language, language
+from evolve.lexical import ESCAPED_QUOTE, Language, language
 
 START, END = "EVOLVE-BLOCK-START", "EVOLVE-BLOCK-END"
 
@@ -29,8 +29,10 @@ class Marker(NamedTuple):
     span: Span
 
 
+@functools.lru_cache(maxsize=64)
 def blocks(text: str, path: str) -> tuple[Span, ...]:
-    """The blocks of a file in their order, none where it has no marker. One that is not ended goes on to the end of the text."""
+    """The blocks of a file in their order, none where it has no marker. One that is not ended goes on to the end of the text. Cached for
+    the questions that are asked about every new program and its parent."""
     if START not in text:
         return ()
     found: list[Span] = []
@@ -71,9 +73,8 @@ def _markers(text: str, path: str) -> Iterator[Marker]:
 
 @functools.cache
 def _pattern(kind: Language) -> re.Pattern[str]:
-    """Comments, strings, and markers that are in neither: those in comments of a language that is not known. Escaped quotes outside of
-    strings are stepped over, or each of many would be tried as the beginning of one."""
-    return re.compile(rf"(?P<comment>{kind.comment})|(?P<string>{kind.string})|(?P<bare>{START}|{END})|\\[\"'`]")
+    """Comments, strings, and markers that are in neither: those in comments of a language that is not known."""
+    return re.compile(rf"(?P<comment>{kind.comment})|(?P<string>{kind.string})|(?P<bare>{START}|{END})|{ESCAPED_QUOTE}")
 
 
 def _grown(text: str, start: int, end: int) -> Span:

@@ -20,6 +20,8 @@ _RUST_STRING = r'r(?P<hashes>#+)"[\s\S]*?(?:"(?P=hashes)|\Z)' + r"""|"(?:\\[\s\S
 _TEMPLATE_STRING = r"`(?:\\[\s\S]|[^`\\])*`"
 _SLASH_COMMENT = r"//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)"
 
+ESCAPED_QUOTE = r"\\[\"'`]"
+"""To be stepped over where it is in no string: were each of many tried as the beginning of one, the search would not end."""
 OPERAND_FOLLOWS = frozenset("=([{,;:+-*/%<>&|^!?~")
 """Characters after which a minus is a sign."""
 OPERAND_FOLLOWS_WORDS = frozenset(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 
 from evolve.blocks import Span, changeable
-from evolve.lexical import OPERAND_FOLLOWS, OPERAND_FOLLOWS_WORDS, Language, language
+from evolve.lexical import ESCAPED_QUOTE, OPERAND_FOLLOWS, OPERAND_FOLLOWS_WORDS, Language, language
 from evolve.types import Program, canonical, digest
 
 Kind = OneOf["int", "float"]
@@ -109,7 +109,9 @@ def skeleton(program: Program) -> str:
 
 @functools.cache
 def _pattern(kind: Language) -> re.Pattern[str]:
-    skipped = "|".join(f"(?:{part})" for part in (kind.comment, kind.string, kind.directive, _DATE) if part)
+    skipped = "|".join(
+        f"(?:{part})" for part in (kind.comment, kind.string, ESCAPED_QUOTE, kind.directive, _DATE) if part
+    )
     return re.compile(rf"{skipped}|(?P<number>{_NUMBER})", re.MULTILINE)
 
 

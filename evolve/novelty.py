@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evolve.lexical import OPERAND_FOLLOWS, OPERAND_FOLLOWS_WORDS, Language, language
+from evolve.lexical import ESCAPED_QUOTE, OPERAND_FOLLOWS, OPERAND_FOLLOWS_WORDS, Language, language
 from evolve.types import Axis, Program
 
 MinHash = NDArray[np.uint32]
@@ -62,7 +62,7 @@ def describe(program: Program, seed_hash: MinHash) -> Mapping[str, float]:
 def _token_pattern(kind: Language) -> re.Pattern[str]:
     """The first group is a token; what is matched without it (comments, escaped line ends) is dropped, as are spaces."""
     token = r"[0-9][\w.]*(?:(?<=[0-9.][eEpP])[+-][0-9]+)?|\w[\w.]*|\n\s*|\.[0-9]\w*|[^ \t\r\f\v]"
-    return re.compile(rf"{kind.comment}|\\\r?\n|({kind.string}|{token})")
+    return re.compile(rf"{kind.comment}|\\\r?\n|({kind.string}|{ESCAPED_QUOTE}|{token})")
 
 
 @functools.lru_cache(maxsize=16)

@@ -1,7 +1,7 @@
 """Which parts of a text may change."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evolve.blocks import Span, blocks, changeable, outside
@@ -82,6 +82,7 @@ def test_files_without_a_block_may_not_change_where_another_has_one() -> None:
     assert changeable({"a.py": "x", "b.py": "yz\n"}) == {"a.py": (Span(0, 1),), "b.py": (Span(0, 3),)}
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["# EVOLVE-BLOCK-START", "# EVOLVE-BLOCK-END", "x", '"', "'''", "\n", " ", "\\"])))
 def test_pieces_and_blocks_together_are_the_text(parts: list[str]) -> None:
     """Whatever it holds."""

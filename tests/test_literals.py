@@ -179,3 +179,8 @@ def test_any_text_can_be_read(text: str, path: str) -> None:
     found = template(Program({path: text}))
     assert all(math.isfinite(scale) and scale > 0 for scale in found.scales)
     assert template(found.fill(found.values)).skeleton == found.skeleton
+
+
+def test_escaped_quotes_outside_of_strings_are_stepped_over() -> None:
+    """Were each of them tried as the beginning of a string, this would not end."""
+    assert [one.value for one in find('\\"' * 100_000 + "\nx = 2.5\n", "a.py")] == [2.5]

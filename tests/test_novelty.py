@@ -122,3 +122,8 @@ def test_spaces_at_the_ends_of_lines_never_count(text: str, path: str) -> None:
     assert signature(Program({path: plain.replace("/*", "")})) == signature(
         Program({path: plain.replace("/*", "") + "\n \n"})
     )
+
+
+def test_escaped_quotes_outside_of_strings_are_stepped_over() -> None:
+    """Were each of them tried as the beginning of a string, this would not end."""
+    assert signature(Program({"a.py": '\\"' * 100_000})) != signature(Program({"a.py": '\\"' * 99_999}))

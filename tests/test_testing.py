@@ -1,6 +1,8 @@
 """The conformance suites find what they are there to find."""
 
 import math
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +16,7 @@ from evolve.testing import (
     RehearsedHistory,
     ScriptedModel,
     check_evaluator,
+    check_model,
     check_model_operator,
     check_operator,
     check_strategy,
@@ -29,9 +32,11 @@ from evolve.types import (
     Program,
     Prompt,
     Propose,
+    Reply,
     Section,
     Selection,
     Stage,
+    Usage,
     Wait,
     canonical,
 )
@@ -359,3 +364,53 @@ def test_a_candidate_can_be_rehearsed() -> None:
     assert (candidate.call("add", 2), candidate.program.files) == (3, {"seed.py": "..."})
     with candidate.session(seconds=1.0) as session:
         assert session.call("add", 2, y=3, seconds=1.0) == 5
+
+
+class Parrot:
+    """A model that gives the same replies to everything; a cancelled call raises, or not."""
+
+    def __init__(self, replies: Sequence[Any], usage: Any = None, heeds: bool = True) -> None:
+        self.replies = replies
+        self.usage = Usage() if usage is None else usage
+        self.heeds = heeds
+        self.closed = False
+
+    def check(self, deadline: float, cancelled: threading.Event) -> Usage:
+        return self.usage
+
+    def complete(
+        self, prompt: Prompt, *, samples: Sequence[int], deadline: float, cancelled: threading.Event
+    ) -> Sequence[Reply]:
+        if cancelled.is_set():
+            if self.heeds:
+                raise ModelError("cancelled")
+            time.sleep(0.2)
+        return self.replies
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.mark.parametrize("replies", [[Reply("one")], [Reply("one"), Reply("", usage=Usage(4, 2, 4))]])
+def test_a_model_that_keeps_its_promises_passes_and_is_closed(replies: Sequence[Reply]) -> None:
+    model = Parrot(replies)
+    check_model(lambda: model)
+    assert model.closed
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (Parrot([]), "two samples are wanted, and at least one, got 0"),
+        (Parrot([Reply("a")] * 3), "two samples are wanted, and at least one, got 3"),
+        (Parrot([Reply(None)]), "an answer is a text, got None"),
+        (Parrot([Reply("a", attempts=0)]), "an answer takes a try and time"),
+        (Parrot([Reply("a", seconds=-1.0)]), "an answer takes a try and time"),
+        (Parrot([Reply("a", usage=Usage(1, 1, 2))]), "cached ones are among those of the prompt"),
+        (Parrot([Reply("a")], usage=7), "what a call has used is a Usage, got 7"),
+        (Parrot([Reply("a")], heeds=False), "a call that was cancelled goes on"),
+    ],
+)
+def test_a_model_that_breaks_a_promise_is_told_which(model: Parrot, words: str) -> None:
+    with pytest.raises(AssertionError, match=words):
+        check_model(lambda: model, seconds=0.2)

@@ -70,7 +70,8 @@ def guarded(sheet: Sheet, text: str) -> str:
     if outside(text, sheet.path) != outside(sheet.text, sheet.path):
         raise EditFailed(
             EditKind.OUTSIDE,
-            f"{sheet.path} would change outside its blocks, or its EVOLVE-BLOCK markers would: a marker was written, or a string or a comment is not ended. "
+            f"{sheet.path} would change outside its blocks, or its EVOLVE-BLOCK markers would: "
+            "a marker was written, or a string or a comment is not ended. "
             "Do: change only the lines between the markers, and leave the markers as they are",
         )
     return text
@@ -148,7 +149,8 @@ def _only(edit: Replace, found: Sequence[tuple[Sheet, Change, Split]]) -> Found:
         sheet, change, way = found[0]
         raise EditFailed(
             EditKind.OUTSIDE,
-            f"Edit {edit.number} would change {_at(sheet, change)}, which is outside the blocks that may change:\n{shown(way.search, 8)}\n{_allowed([sheet for sheet, _, _ in found])}",
+            f"Edit {edit.number} would change {_at(sheet, change)}, which is outside the blocks that may change:\n"
+            f"{shown(way.search, 8)}\n{_allowed([sheet for sheet, _, _ in found])}",
         )
     if len(inside) > 1:
         raise _ambiguous(edit.number, inside)
@@ -165,7 +167,8 @@ def _into_nothing(edit: Replace, candidates: Sequence[Sheet]) -> Found:
     if len(empty) != 1:
         raise EditFailed(
             EditKind.AMBIGUOUS,
-            f"Edit {edit.number} has nothing between SEARCH and =======, so it does not say where. Do: search for the line before the place, and repeat it in REPLACE",
+            f"Edit {edit.number} has nothing between SEARCH and =======, so it does not say where. "
+            "Do: search for the line before the place, and repeat it in REPLACE",
         )
     sheet, span = empty[0]
     new = edit.ways[0].replace
@@ -186,7 +189,8 @@ def _refuse_elision(lines: Sequence[str], kept: Sequence[str] | frozenset[str], 
     if left_out:
         raise EditFailed(
             EditKind.ELIDED,
-            f"Edit {number} puts a line into the program that stands for code which is left out: {left_out!r}. Do: write that code, or do not touch it",
+            f"Edit {number} puts a line into the program that stands for code which is left out: {left_out!r}. "
+            "Do: write that code, or do not touch it",
         )
 
 

@@ -6,12 +6,18 @@ import re
 from collections.abc import Collection, Sequence
 
 _LONGEST = 160
-_CODE = r"(?:code|codes|function|functions|method|methods|class|classes|implementation|implementations|program|file|logic|body|lines?|block|blocks|helpers?|imports?|definitions?|section|part|parts|content|contents|loop|\w+\([\w, .]*\))"
+_CODE = (
+    r"(?:codes?|functions?|methods?|class|classes|implementations?|program|file|logic|body|lines?|blocks?|helpers?|imports?|"
+    r"definitions?|section|parts?|contents?|loop|\w+\([\w, .]*\))"
+)
 _REST = r"(?:the |all |any |your |of |this |that |from |above |below |and |in |for |my )*"
 _LEFT = r"(?:rest|remainder|remaining|existing|unchanged|omitted)"
 _OTHER = r"(?:other|others|previous|original|same|old|preceding|following|current|initial)"
 _OF = rf"(?: (?:of|in) {_REST}\w+)?[ ,.:;-]*"
-_STAYS = r"(?:(?:is|are|was|remains?|stays?|goes|kept|left|continues?|stay|keep|be|here|exactly|completely|the|same|unchanged|untouched|identical|unmodified|omitted|elided|truncated|not shown|as|before|above|below|is|it|in|for|brevity|original|to|version|previous|from|of|file|code|now|etc)[ ,.;]*)"
+_STAYS = (
+    r"(?:(?:is|are|was|remains?|stays?|goes|kept|left|continues?|stay|keep|be|here|exactly|completely|the|same|"
+    r"unchanged|untouched|identical|unmodified|omitted|elided|truncated|not shown|as|before|above|below|is|it|in|for|brevity|original|to|version|previous|from|of|file|code|now|etc)[ ,.;]*)"
+)
 _WORDS = re.compile(
     rf"(?:keep |insert |include |see |with |and |use |add )*{_REST}(?:"
     rf"{_LEFT} {_REST}(?:{_OTHER} )?(?:\w+ )?{_CODE}{_OF}{_STAYS}{{0,8}}"
@@ -28,25 +34,28 @@ _TELLING_BETWEEN = re.compile(r"\b(?:previous|other|original|same|before|here|ab
 """Said between dots, or in brackets."""
 _COMMENT = re.compile(r"(?:#+|//+|--+|/\*+|<!--|;+|%+|\[|\(|<)[ \t]*(?P<said>.*?)[ \t]*(?:\*+/|-->|\]|\)|>)?")
 _DOTS = re.compile(r"(?:\.{3,}|…)")
+_DEFINES = re.compile(r"(?:async )?(?:def|class) (\w+)")
 _STUB = re.compile(r"(?:async )?(?:def|class) (?P<name>\w+)\b.*:[ \t]*(?:\.\.\.|…)[ \t]*(?:#.*)?")
 
 
 def elision(lines: Sequence[str], kept: Collection[str]) -> str:
     """The first line that stands for what it leaves out; empty where none does. `kept`: the lines of the program as it is, without
     the blanks around them."""
+    known = {found[1] for line in kept if (found := _DEFINES.match(line))}
     for line in lines:
         text = line.strip()
-        if text and len(text) <= _LONGEST and text not in kept and _leaves_out(text, kept):
+        if text and len(text) <= _LONGEST and text not in kept and _leaves_out(text, known):
             return text
     return ""
 
 
-def _leaves_out(text: str, kept: Collection[str]) -> bool:
+def _leaves_out(text: str, known: Collection[str]) -> bool:
+    """Whether a short line does; `known`: what the program defines."""
     if _DOTS.fullmatch(text):
         return True
     stub = _STUB.fullmatch(text)
     if stub:
-        return any(line.startswith((f"def {stub['name']}(", f"class {stub['name']}")) for line in kept)
+        return stub["name"] in known
     comment = _COMMENT.fullmatch(text)
     if comment:
         return _stands_for_code(comment["said"])

@@ -65,7 +65,8 @@ def _replace(hunk: Sequence[str], path: str) -> Replace | Broken:
         if line[:1] not in ("", " ", "+", "-", "\\"):
             return Broken(
                 EditKind.UNPARSABLE,
-                f"This part of a diff has a line that begins with none of ' ', '-' and '+': {line[:100]!r}\n{shown(hunk)}\nDo: write SEARCH/REPLACE blocks",
+                f"This part of a diff has a line that begins with none of ' ', '-' and '+': {line[:100]!r}\n"
+                f"{shown(hunk)}\nDo: write SEARCH/REPLACE blocks",
             )
         if line[:1] != "+" and line != NO_NEWLINE:
             search.append(line[1:])

@@ -17,7 +17,8 @@ SHORTEST, LONGEST = 5, 20
 _MOST_WAYS = 8
 
 _OPENS = re.compile(
-    rf"\s*(?P<run><{{{SHORTEST},{LONGEST}}}|-{{{SHORTEST},{LONGEST}}})[ \t]*(?P<word>SEARCH|ORIGINAL|OLD|BEFORE|FIND)\b:?[ \t]*(?P<rest>\S*)\s*",
+    rf"\s*(?P<run><{{{SHORTEST},{LONGEST}}}|-{{{SHORTEST},{LONGEST}}})[ \t]*"
+    r"(?P<word>SEARCH|ORIGINAL|OLD|BEFORE|FIND)\b:?[ \t]*(?P<rest>\S*)\s*",
     re.IGNORECASE,
 )
 _CLOSES = re.compile(

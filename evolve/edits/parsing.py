@@ -9,6 +9,7 @@ from evolve.edits.failure import shown
 from evolve.types import Program
 
 _CONTEXT = 2
+_LARGEST = 1_000_000
 
 
 def unparsable(program: Program, before: Program) -> str:
@@ -23,24 +24,28 @@ def unparsable(program: Program, before: Program) -> str:
 
 
 def tree(text: str) -> ast.Module | None:
-    """A text as Python; None where it is none."""
+    """A text as Python; None where it is none, or larger than any program."""
+    if len(text) > _LARGEST:
+        return None
     try:
-        return _parsed(text)
+        _compile(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
-def _parsed(text: str) -> ast.Module:
+def _compile(text: str) -> None:
+    """Parses it, and finds what parses and is no program, such as a `return` outside of a function."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = ast.parse(text)
         compile(text, "<program>", "exec", dont_inherit=True)
-    return found
 
 
 def _fault(path: str, text: str) -> str:
     try:
-        _parsed(text)
+        _compile(text)
     except SyntaxError as error:
         return _told(path, text, error)
     except (ValueError, RecursionError, MemoryError) as error:

@@ -4,41 +4,32 @@ Invariant: a candidate is applied whole or not at all, and differs from the prog
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evolve.changes import matches
 from evolve.edits.answer import Broken, Item, Prose, Replace, Rewrite
 from evolve.edits.applying import applied, sheets
 from evolve.edits.candidate import Candidate
-from evolve.edits.failure import EditFailed, EditKind, shown
-from evolve.edits.paths import from_comment, resolved
+from evolve.edits.failure import EditFailed, EditKind
 from evolve.edits.rewriting import new_text, rewritten
 from evolve.edits.scanning import scanned
-from evolve.edits.sections import Section, refuses, sections, thought
+from evolve.edits.sections import Section, preamble, refuses, sections, thought
 from evolve.edits.sheet import Sheet
 from evolve.edits.spelling import decoded
+from evolve.edits.targets import target, without_samples
 from evolve.edits.unfenced import unfenced
 from evolve.types import Program
 
 MOST_CANDIDATES = 16
 _CUT = "length"
-_REFUSED = "refused"
 _HOW = (
     "Do: answer with SEARCH/REPLACE blocks, or with the whole file in one fenced text with its path behind the language"
 )
-_SUFFIXES = {
-    "python": ("py",), "py": ("py",), "python3": ("py",), "c": ("c", "h"), "cpp": ("cpp", "cc", "h", "hpp", "cu"), "c++": ("cpp", "cc", "hpp"),
-    "cuda": ("cu", "cuh"), "rust": ("rs",), "javascript": ("js", "mjs"), "js": ("js", "mjs"), "typescript": ("ts",), "go": ("go",), "java": ("java",),
-    "bash": ("sh",), "sh": ("sh",), "shell": ("sh",), "console": (), "output": (), "json": ("json",), "toml": ("toml",), "yaml": ("yaml", "yml"),
-    "text": ("txt", "md"), "txt": ("txt",), "markdown": ("md",), "md": ("md",), "latex": ("tex",), "math": (), "mermaid": (), "sql": ("sql",),
-}  # fmt: skip
-"""What a fence's language can be the suffix of; one that is not here can be that of any file."""
 
 
 def read(reply: str, program: Program, *, new_files: Sequence[str] = (), finish: str = "") -> tuple[Candidate, ...]:
     """The programs that a reply to `program` describes, in its order: at least one. `new_files`: patterns of the paths that may be
-    added; `finish`: why the model stopped, `length` where it was cut, `refused` where it would not answer. Raises `EditFailed` where none can be applied."""
+    added; `finish`: why the model stopped, `length` where it was cut. Raises `EditFailed` where none can be applied."""
     text = decoded(without_thinking(reply))
     lines = _lines(text)
-    items = tuple(_or_words(item, program) for item in scanned(lines, program.files))
+    items = without_samples(scanned(lines, program.files), program)
     parts = [option for section in sections(items) for option in _options(section)]
     if not any(_is_edit(item) for item in items):
         items, parts = _without_fence(lines, program)
@@ -64,13 +55,6 @@ def _lines(text: str) -> list[str]:
     return text.split("\n")
 
 
-def _or_words(item: Item, program: Program) -> Item:
-    """An item; a fenced text in a language that no file of the program is in, such as a command line, is part of the words."""
-    if isinstance(item, Rewrite) and not item.named and not any(_may_be(item.tag, path) for path in program.files):
-        return Prose("")
-    return item
-
-
 def _is_edit(item: Item) -> bool:
     return not isinstance(item, Prose)
 
@@ -80,16 +64,17 @@ def _options(section: Section) -> Iterator[Section]:
     if any(isinstance(item, Replace | Broken) for item in section.items):
         yield section
         return
-    option = Section(section.title)
+    options = [Section(section.title)]
     written: set[str] = set()
     for item in section.items:
         if isinstance(item, Rewrite):
             if item.path in written:
-                yield option
-                option, written = Section(section.title), set()
+                options.append(Section(section.title))
+                written = set()
             written.add(item.path)
-        option.items.append(item)
-    yield option
+        options[-1].items.append(item)
+    options[-1].last = section.last
+    yield from options
 
 
 def _candidates(
@@ -98,11 +83,10 @@ def _candidates(
     known = sheets(program)
     found: list[Candidate] = []
     failures: list[EditFailed] = []
-    first = parts[0].items[0] if parts[0].items else None
-    before = items[: items.index(first)] if first in items else ()
+    before = preamble(items)
     for part in parts:
         try:
-            made = _program(part, program, known, new_files, cut and part is parts[-1])
+            made = _program(part, program, known, new_files, cut and part.last)
         except EditFailed as failure:
             failures.append(failure)
             continue
@@ -139,7 +123,7 @@ def _program(
 
 def _add(texts: dict[str, str], rewrite: Rewrite, known: Mapping[str, Sheet], new_files: Sequence[str]) -> None:
     """One written file; one that is only shown, and equal, may stand beside edits of it."""
-    path = _target(rewrite, known, new_files)
+    path = target(rewrite, known, new_files)
     text = rewritten(rewrite, known[path]) if path in known else new_text(rewrite)
     shown_before = path in known and text == known[path].text
     if path in texts and texts[path] != text and not shown_before:
@@ -151,38 +135,14 @@ def _add(texts: dict[str, str], rewrite: Rewrite, known: Mapping[str, Sheet], ne
         texts[path] = text
 
 
-def _target(rewrite: Rewrite, known: Mapping[str, Sheet], new_files: Sequence[str]) -> str:
-    """Which file a fenced text is for."""
-    path = rewrite.path or from_comment(next((line for line in rewrite.lines if line.strip()), ""))
-    if rewrite.named:
-        return resolved(path, tuple(known), new_files)
-    if path in known or any(matches(path, pattern) for pattern in new_files if path):
-        return path
-    fitting = [name for name, sheet in known.items() if sheet.spans and _may_be(rewrite.tag, name)]
-    if len(fitting) == 1:
-        return fitting[0]
-    raise EditFailed(
-        EditKind.UNKNOWN_FILE,
-        f"It is not said for which file this text is:\n{shown(rewrite.lines, 4)}\nThe program has {', '.join(fitting or known)[:600]}. Do: write the path behind the language of the fence",
-    )
-
-
-def _may_be(tag: str, path: str) -> bool:
-    return tag not in _SUFFIXES or path.rpartition(".")[2] in _SUFFIXES[tag]
-
-
 def _is_finished(part: Section, known: Mapping[str, Sheet]) -> bool:
     """Whether a reply that was cut had nothing left to write but words: its one file is whole, and words follow."""
-    rewrites = [item for item in part.items if _is_edit(item)]
-    single = len(rewrites) == 1 and isinstance(rewrites[0], Rewrite) and rewrites[0].closed
-    changeable = sum(bool(sheet.spans) for sheet in known.values())
-    last = part.items[-1] if part.items else None
-    return (
-        single
-        and changeable == 1
-        and last is not rewrites[0]
-        and any(isinstance(item, Prose) and item.text.strip() for item in part.items[part.items.index(rewrites[0]) :])
-    )
+    written = [index for index, item in enumerate(part.items) if _is_edit(item)]
+    rewrite = part.items[written[0]]
+    if len(written) != 1 or not isinstance(rewrite, Rewrite) or not rewrite.closed:
+        return False
+    words = any(isinstance(item, Prose) and item.text.strip() for item in part.items[written[0] :])
+    return words and sum(bool(sheet.spans) for sheet in known.values()) == 1
 
 
 def _without_fence(lines: Sequence[str], program: Program) -> tuple[tuple[Item, ...], list[Section]]:
@@ -198,7 +158,7 @@ def _nothing(text: str, finish: str) -> EditFailed:
             EditKind.CUT_OFF,
             "The reply was cut at its greatest length before an edit began. Do: answer in fewer words, with the edit first",
         )
-    if finish == _REFUSED or refuses(text):
+    if refuses(text):
         return EditFailed(
             EditKind.REFUSED,
             f"The reply refuses, and holds no edit. The task is to improve a program, and harmless. {_HOW}",

@@ -2,7 +2,6 @@
 
 Invariant: the text outside the blocks is the file's own, never the model's; a text of which it is not certain what it is, is refused."""
 
-import ast
 import re
 from collections.abc import Sequence
 
@@ -12,6 +11,7 @@ from evolve.edits.applying import guarded, refuse_large, whole
 from evolve.edits.elision import elision
 from evolve.edits.failure import EditFailed, EditKind
 from evolve.edits.parsing import tree
+from evolve.edits.parts import refuse_part
 from evolve.edits.paths import from_comment
 from evolve.edits.sheet import Sheet
 from evolve.edits.spelling import has_entities, mended, plain, unescaped, unnumbered
@@ -37,8 +37,8 @@ def rewritten(rewrite: Rewrite, sheet: Sheet) -> str:
     if not sheet.spans:
         return _same_or_refused(lines, sheet)
     contents = _contents(lines, sheet)
-    for content, old in zip(contents, _insides(sheet), strict=True):
-        _refuse_part("\n".join(content), old, sheet.path)
+    new = "\n".join("\n".join(content) for content in contents)
+    refuse_part(new, "\n".join(_insides(sheet)), sheet.path, "".join(outside(sheet.text, sheet.path)))
     return guarded(sheet, _filled(sheet, contents))
 
 
@@ -68,7 +68,7 @@ def _spelled(lines: Lines, sheet: Sheet) -> Lines:
 
 def _whole_file(lines: Lines, sheet: Sheet) -> str:
     text = whole(lines)
-    _refuse_part(text, sheet.text, sheet.path)
+    refuse_part(text, sheet.text, sheet.path)
     if not sheet.text.endswith("\n") and text.removesuffix("\n") == sheet.text.replace("\r\n", "\n"):
         return sheet.text
     return text.replace("\n", "\r\n") if sheet.newline else text
@@ -91,7 +91,8 @@ def _contents(lines: Lines, sheet: Sheet) -> list[Lines]:
     if len(sheet.spans) > 1:
         raise EditFailed(
             EditKind.OUTSIDE,
-            f"The new text of {sheet.path} has no EVOLVE-BLOCK markers, and the file has {len(sheet.spans)} blocks. Do: repeat the markers, or answer with SEARCH/REPLACE blocks",
+            f"The new text of {sheet.path} has no EVOLVE-BLOCK markers, and the file has {len(sheet.spans)} blocks. "
+            "Do: repeat the markers, or answer with SEARCH/REPLACE blocks",
         )
     before, after = (_without_markers(part) for part in outside(sheet.text, sheet.path))
     body = _trimmed(lines)
@@ -129,7 +130,8 @@ def _outside_changed(new: Sequence[str], old: Sequence[str], sheet: Sheet) -> Ed
     told = f": {odd.strip()[:100]!r} is not there" if odd else ", where lines are missing or were moved"
     return EditFailed(
         EditKind.OUTSIDE,
-        f"The new text of {sheet.path} differs from the file outside the EVOLVE-BLOCK markers{told}. Do: change only what is between the markers, and import what is needed there",
+        f"The new text of {sheet.path} differs from the file outside the EVOLVE-BLOCK markers{told}. "
+        "Do: change only what is between the markers, and import what is needed there",
     )
 
 
@@ -145,50 +147,6 @@ def _refuse_surroundings(body: Sequence[str], around: Sequence[str], sheet: Shee
                 f"The new text of {sheet.path} has no EVOLVE-BLOCK markers, and has a line from outside the block: {line.strip()[:100]!r}. "
                 "Do: repeat the lines with the markers, or write the block's content alone",
             )
-
-
-def _refuse_part(new: str, old: str, path: str) -> None:
-    """A piece of Python that lacks a function which nothing else in the old text calls, and so somebody outside does; or that uses one
-    that it left out."""
-    if not path.endswith(".py") or START in new:
-        return
-    before, after = tree(old), tree(new)
-    if before is None or after is None:
-        return
-    gone = _defined(before) - _bound(after)
-    called = gone & _used(after)
-    lost = sorted(called or {name for name in gone if name not in _used(before)})
-    if lost:
-        why = "uses it and does not define it" if called else "lacks it"
-        raise EditFailed(
-            EditKind.PARTIAL,
-            f"The file {path} defines {lost[0]!r}, and the new text {why}. Do: write the whole text anew, not the changed functions alone, or answer with SEARCH/REPLACE blocks",
-        )
-
-
-def _defined(module: ast.Module) -> set[str]:
-    return {
-        node.name for node in module.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    }
-
-
-def _used(module: ast.Module) -> set[str]:
-    return {node.id for node in ast.walk(module) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-
-
-def _bound(module: ast.Module) -> set[str]:
-    """Every name that the text gives a meaning to, anywhere."""
-    found: set[str] = set()
-    for node in ast.walk(module):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif isinstance(node, ast.alias):
-            found.add(node.asname or node.name.partition(".")[0])
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        elif isinstance(node, ast.arg):
-            found.add(node.arg)
-    return found
 
 
 def _insides(sheet: Sheet) -> list[str]:

@@ -16,6 +16,8 @@ MOST_EDITS = 300
 _NEAR = 3
 """Lines before an edit in which its path is looked for."""
 
+_BLANK = Prose("")
+
 
 def scanned(lines: Sequence[str], paths: Collection[str]) -> tuple[Item, ...]:
     """The edits, the fenced texts and the lines of prose of a reply; `paths` are those of the program. Raises `EditFailed` where there
@@ -49,6 +51,10 @@ class Scan:
     def items(self) -> Iterator[Item]:
         """What is in the reply; lines that are prose between the rest."""
         while self._index < len(self._lines):
+            if not self._lines[self._index].strip():
+                self._index += 1
+                yield _BLANK
+                continue
             opened = fence(self._lines[self._index])
             if self._index == self._markers.opens(self._index):
                 yield self._edit()
@@ -61,8 +67,7 @@ class Scan:
                 yield from self._diff()
             else:
                 yield Prose(self._lines[self._index])
-                if self._lines[self._index].strip():
-                    self._path = ""
+                self._path = ""
                 self._index += 1
 
     def _past(self, index: int) -> None:

@@ -12,7 +12,8 @@ LONGEST_THOUGHT = 500
 _LONGEST_TITLE = 200
 
 _TITLE = re.compile(
-    r"(?P<mark>#{1,6} *|\*\*|<|=+ *|\[)?(?:candidate|option|solution|variant|version|alternative|proposal|approach|program)[ _#]*(?P<which>\d{1,2}|[A-H])\b"
+    r"(?P<mark>#{1,6} *|\*\*|<|=+ *|\[)?(?:candidate|option|solution|variant|version|alternative|"
+    r"proposal|approach|program)[ _#]*(?P<which>\d{1,2}|[A-H])\b"
     r"(?P<rest>.*)",
     re.IGNORECASE,
 )
@@ -21,20 +22,24 @@ _HYPOTHESIS = re.compile(
     re.IGNORECASE,
 )
 _GREETING = re.compile(
-    r"(?:sure|certainly|of course|okay|ok|great|absolutely|here(?:'s| is| are)|below (?:is|are)|looking at|let me|i(?:'ll| will| have|'ve)|the following)\b.{0,140}",
+    r"(?:sure|certainly|of course|okay|ok|great|absolutely|here(?:'s| is| are)|below (?:is|are)|hope|feel free|looking at|let me|let us|"
+    r"i(?:'ll| will| have|'ve)|the following)\b.{0,140}",
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(
-    r"\W*(?:(?:i'?m|i am) (?:really |very |so )?(?:sorry|afraid|unable|not able)|sorry\b|i apologi[sz]e|(?:unfortunately,? )?i (?:can(?:'t|not)|won'?t|will not|must decline|am not able)|as an ai\b|my apologies)",
+    r"\W*(?:(?:i'?m|i am) (?:really |very |so )?(?:sorry|afraid|unable|not able)|sorry\b|"
+    r"i apologi[sz]e|(?:unfortunately,? )?i (?:can(?:'t|not)|won'?t|will not|must decline|am not able)|as an ai\b|my apologies)",
     re.IGNORECASE,
 )
 
 
 @dataclass
 class Section:
-    """One candidate of a reply, or the part before the first: its title's own words, and what is in it."""
+    """One candidate of a reply, or the part before the first: its title's own words, and what is in it; `last`: the reply
+    ends in it."""
 
     title: str = ""
+    last: bool = False
     items: list[Item] = field(default_factory=list)
 
 
@@ -47,7 +52,14 @@ def sections(items: Sequence[Item]) -> tuple[Section, ...]:
             found.append(Section(title))
         else:
             found[-1].items.append(item)
+    found[-1].last = True
     return tuple(section for section in found if any(not isinstance(item, Prose) for item in section.items))
+
+
+def preamble(items: Sequence[Item]) -> tuple[Item, ...]:
+    """The words before the first candidate."""
+    end = next((n for n, item in enumerate(items) if not isinstance(item, Prose) or _title(item.text) is not None), 0)
+    return tuple(items[:end])
 
 
 def thought(section: Section, before: Sequence[Item]) -> str:

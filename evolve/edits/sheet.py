@@ -41,17 +41,17 @@ class Sheet:
     @cached_property
     def plain(self) -> tuple[str, ...]:
         """Its lines with ordinary blanks, and none behind."""
-        return tuple(plain(line) for line in self.lines)
+        return tuple(map(plain, self.lines))
 
     @cached_property
     def bare(self) -> tuple[str, ...]:
         """Its lines without the blanks around them."""
-        return tuple(line.strip() for line in self.plain)
+        return tuple(map(str.strip, self.plain))
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
         """Where each line begins, in characters; one more for the end of the text."""
-        return (*_starts(self.lines)[:-1], len(self.text))
+        return (*accumulate((len(line) + 1 for line in self.lines[:-1]), initial=0), len(self.text))
 
     @cached_property
     def newline(self) -> str:
@@ -91,15 +91,11 @@ class Sheet:
 
 def places(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
     """Where `wanted` stands in `lines`, line by line; the first few places."""
-    text, starts = "\n" + "\n".join(lines) + "\n", _starts(lines)
+    text = "\n" + "\n".join(lines) + "\n"
     needle = "\n" + "\n".join(wanted) + "\n"
     place = text.find(needle)
     for _ in range(MOST_PLACES):
         if place < 0:
             return
-        yield bisect_right(starts, place) - 1
+        yield text.count("\n", 0, place)
         place = text.find(needle, place + 1)
-
-
-def _starts(lines: Sequence[str]) -> list[int]:
-    return list(accumulate((len(line) + 1 for line in lines), initial=0))

@@ -18,11 +18,12 @@ _OPENING = re.compile(r"^[ \t]*(?:&lt;){5,9} ?(?:SEARCH|ORIGINAL)", re.MULTILINE
 
 def plain(line: str) -> str:
     """A line with ordinary blanks alone, and no white space behind."""
-    return line.translate(_BLANKS).rstrip()
+    return (line if line.isascii() else line.translate(_BLANKS)).rstrip()
 
 
 def mended(lines: Sequence[str]) -> Lines:
-    """Lines whose blanks are ordinary ones: all that they begin with, and those in a line without a quote. In a string they may be meant."""
+    """Lines whose blanks are ordinary ones: all that they begin with, and those in a line without a quote: in a string
+    they may be meant."""
     return tuple(_mended(line) for line in lines)
 
 

@@ -1,7 +1,7 @@
 """A model as one step's operator has it: what the log has answered comes first, and only then is the model asked.
 
-Invariant: the calls of a step are numbered in the order in which its operator makes them, so that a step that runs again gets the same
-answers under the same numbers."""
+Invariant: the calls of a step are numbered in the order in which they are made, so that an operator that runs again gets the same answers in the
+same order, for whatever purpose it asks."""
 
 import json
 import math
@@ -29,6 +29,8 @@ from evolve.types import (
 
 ABANDONED = -1
 """The index of a call that answers nothing when its step runs again."""
+_SCREENING = frozenset({"novelty", "embed"})
+"""What models are called for by the engine, and not by an operator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +41,26 @@ class Answered:
     texts: Mapping[TextId, str]
 
 
-@dataclass(slots=True)
 class Counter:
     """The calls of one step, in their order: `known` are those that the log has."""
 
-    step: int
-    known: Mapping[int, Call]
-    index: int = 0
+    def __init__(self, step: int, known: Mapping[int, Call]) -> None:
+        self.step = step
+        self._known = dict(sorted(known.items()))
+        self._next = max(known, default=-1) + 1
 
-    def answered(self) -> Call | None:
-        """The next call, if the log has it."""
-        call = self.known.get(self.index)
-        self.index += call is not None
-        return call
+    def answered(self, purpose: str, request: str) -> Call | None:
+        """The next call for a purpose, if the log has it. What is asked to screen a child depends on what else was proposed until then: there, only
+        what was asked in the same words is an answer."""
+        for index, call in self._known.items():
+            if call.purpose == purpose and (purpose not in _SCREENING or call.request == request):
+                return self._known.pop(index)
+        return None
 
     def take(self) -> int:
         """The index of the next call."""
-        self.index += 1
-        return self.index - 1
+        self._next += 1
+        return self._next - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +169,7 @@ class StepCaller:
     def complete(self, prompt: Prompt, samples: int = 1) -> Sequence[Reply]:
         """So many answers to one prompt; fewer where a call failed. Raises `ModelError` where there was none at all."""
         prompt = replace(prompt, max_tokens=min(prompt.max_tokens or self.max_tokens, self.max_tokens))
-        answers, failure = self._known(samples)
+        answers, failure = self._known(prompt, samples)
         while len(answers) < samples and failure is None:
             numbers = self._desk.numbers(prompt.request, samples - len(answers))
             try:
@@ -180,22 +184,22 @@ class StepCaller:
 
     def embed(self, text: str) -> Sequence[float]:
         """The text's vector, of length 1. Raises `ModelError`."""
-        found, failure = self._known(1)
+        prompt = Prompt((Message("user", (Section("text", text),)),))
+        found, failure = self._known(prompt, 1)
         if failure is not None:
             raise failure
         if found:
             return vector_of(found[0].text)
-        prompt = Prompt((Message("user", (Section("text", text),)),))
         return vector_of(self._desk.embedded(self._order(prompt, (0,)), text))
 
     def _order(self, prompt: Prompt, samples: Sequence[int]) -> Order:
         return Order(self._member, self._purpose, self._counter, prompt, samples)
 
-    def _known(self, samples: int) -> tuple[list[Reply], ModelError | None]:
+    def _known(self, prompt: Prompt, samples: int) -> tuple[list[Reply], ModelError | None]:
         """What the log has answered, until a call that failed."""
         answers: list[Reply] = []
         while len(answers) < samples:
-            call = self._counter.answered()
+            call = self._counter.answered(self._purpose, prompt.request)
             if call is None:
                 break
             if call.error:

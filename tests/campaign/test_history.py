@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from evolve.campaign.history import Columns, Past
+from evolve.campaign.history import Columns, Past, Reader
 from evolve.types import Evaluation, Origin, Outcome, Program, ProgramId, Record
 
 
@@ -100,3 +100,28 @@ def test_a_violation_is_remembered_and_one_on_a_case_is_none(columns):
     assert [past.violation(number) for number in (1, 2, 4, 5)] == [0.0, 0.0, 0.5, 0.0]
     with pytest.raises(IndexError):
         past.violation(6)
+
+
+class CountingLog:
+    """A log that counts what is read of it."""
+
+    def __init__(self) -> None:
+        self.reads: list[int] = []
+
+    def program(self, program: ProgramId) -> Program:
+        return Program({})
+
+    def text(self, text: str) -> str:
+        return text
+
+    def settled(self, record: int) -> str:
+        self.reads.append(record)
+        return f"record {record}"
+
+
+def test_a_record_that_many_steps_tell_of_is_read_once():
+    """A settled record never changes."""
+    log = CountingLog()
+    reader = Reader(log)
+    assert [reader.settled(number) for number in (1, 2, 1)] == ["record 1", "record 2", "record 1"]
+    assert log.reads == [1, 2]

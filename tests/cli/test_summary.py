@@ -146,6 +146,7 @@ def test_the_beginning_says_what_is_set(campaign, tmp_path):
     """A campaign that goes on says after how many records."""
     assert summary.beginning(campaign, "reduced: a process of its own").startswith(
         "campaign number goes on after 6 records: islands, 2 judge slots, seed 0, budget 30programs\n"
+        "no model: tune_literals, mutate_ast propose without one (--model NAME lets a language model propose, too)\n"
         "isolation reduced: a process of its own\n"
     )
     with Written(tmp_path / "other", name="fresh", budget=[], judges=1).campaign as fresh:

@@ -216,3 +216,22 @@ def test_a_file_without_blocks_gets_none() -> None:
     """A model that repeats the markers of its instructions does not thereby close the rest of the file."""
     (found,) = read("```python\n# EVOLVE-BLOCK-START\nx = 2\n# EVOLVE-BLOCK-END\n```", Program({"seed.py": "x = 1\n"}))
     assert found.program.files == {"seed.py": "x = 2\n"}
+
+
+def test_a_block_may_share_its_line() -> None:
+    """The whole line is searched; what is outside in it is repeated."""
+    line = "int /* EVOLVE-BLOCK-START */ x = 3 /* EVOLVE-BLOCK-END */ ;"
+    program = Program({"a.c": f"int y;\n{line}\n"})
+    (found,) = read(EDIT.format(line, line.replace("3", "4")), program)
+    assert found.program.files == {"a.c": f"int y;\n{line.replace('3', '4')}\n"}
+    _, failure = outcome(EDIT.format(line, line.replace("int", "long")), program)
+    assert failure is not None
+    assert failure.kind == EditKind.OUTSIDE
+
+
+def test_a_hypothesis_before_all_candidates_is_that_of_each_without_a_title() -> None:
+    """One with a title has its own."""
+    reply = "Hypothesis: the rate.\n\n## Option A\n{}## Option B: far lower\n{}".format(
+        EDIT.format("RATE = 0.1", "RATE = 0.2"), EDIT.format("RATE = 0.1", "RATE = 0.01")
+    )
+    assert [candidate.thought for candidate in read(reply, PROGRAM)] == ["the rate.", "far lower"]

@@ -173,3 +173,37 @@ def test_a_vector_without_a_direction_is_none(vector: list[float]) -> None:
 
 def test_a_vector_keeps_single_precision() -> None:
     assert vector_of(as_json([1.0, 2.0, 2.0])) == [0.33333333, 0.66666667, 0.66666667]
+
+
+def asked_for(desk: FakeDesk, counter: Counter, purpose: str) -> StepCaller:
+    """A caller for a purpose that shares a step's calls."""
+    return StepCaller(desk, Member(ModelSection(name="fast"), None, None, None, Usage()), purpose, counter)  # type: ignore[arg-type]
+
+
+def test_a_screening_that_asks_something_else_gets_no_answer_to_what_it_asked_before() -> None:
+    """A step that runs again may have other neighbours than at first; its operator gets what it got, in its order."""
+    desk = FakeDesk([Reply("no")])
+    desk.texts = {"p0": "first", "p1": "second", "n": "yes", "e": as_json([0.0, 1.0])}
+    same = Prompt((Message("user", (Section("difference", "a to b"),)),), max_tokens=16_384)
+    other = Prompt((Message("user", (Section("difference", "a to c"),)),), max_tokens=16_384)
+    text = Prompt((Message("user", (Section("text", "x = 1"),)),))
+    known = {
+        0: Call("fast", reply="p0"),
+        1: Call("fast", "novelty", reply="n", request=same.request),
+        2: Call("fast", "embed", reply="e", request=text.request),
+        3: Call("fast", reply="p1"),
+    }
+    counter = Counter(3, known)
+    propose, novelty, embed = (asked_for(desk, counter, purpose) for purpose in ("propose", "novelty", "embed"))
+    assert [reply.text for reply in propose.complete(PROMPT, 2)] == ["first", "second"]
+    assert novelty.complete(other)[0].text == "no"
+    assert novelty.complete(same)[0].text == "yes"
+    assert embed.embed("x = 1") == [0.0, 1.0]
+    assert embed.embed("x = 2") == [0.6, 0.8]
+    assert [order.purpose for order in desk.orders] == ["novelty", "embed"]
+
+
+def test_new_calls_are_numbered_after_all_that_are_known() -> None:
+    """Whichever of these are asked for again."""
+    counter = Counter(3, {0: Call("fast"), 1: Call("fast", "novelty")})
+    assert (counter.take(), counter.take()) == (2, 3)

@@ -181,8 +181,8 @@ def test_what_the_novelty_model_finds_different_is_judged(asking, answer):
     ("answer", "told"),
     [
         ("no", "the novelty model oracle finds no meaningful difference"),
-        ("Yes, for", "the novelty model oracle answered neither yes nor no: 'Yes, for'"),
-        ("", "the novelty model oracle answered neither yes nor no: ''"),
+        ("Yes, for", "the novelty model oracle answered neither yes nor no: “Yes, for”"),
+        ("", "the novelty model oracle answered neither yes nor no: nothing"),
         (ModelError("it was cut off"), "the novelty model failed: it was cut off"),
         (ModelDown("503"), "the novelty model failed: 503"),
         (ModelGone("no key"), "the novelty model failed: no key"),

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from evolve.hookspecs import ModelEntry
 from evolve.models.cassette import Cassette, CassetteSettings, opened
 from evolve.models.tape import Answer, Tape, question
+from evolve.testing import check_model
 from evolve.types import ConfigError, Message, ModelDown, ModelError, ModelGone, Prompt, Reply, Section, Usage
 
 NEVER = threading.Event()
@@ -252,3 +253,9 @@ def test_what_cannot_be_recorded_is_one_error(path, record, message):
     with pytest.raises(ConfigError) as caught:
         opened(CassetteSettings(path=path, record=record), KINDS)
     assert message in str(caught.value)
+
+
+def test_it_keeps_the_promises_of_a_model(path):
+    """While it records, and while it replays."""
+    check_model(lambda: Cassette(path, Oracle()))
+    check_model(lambda: Cassette(path))

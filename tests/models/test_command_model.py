@@ -11,6 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from evolve.models.command import Command, CommandSettings
+from evolve.testing import check_model
 from evolve.types import Message, ModelError, ModelGone, Prompt, Section, Usage
 
 LATER = float("inf")
@@ -177,3 +178,8 @@ def test_a_command_without_a_program_is_refused(argv):
     """Or one whose quotes do not end."""
     with pytest.raises(ValidationError):
         CommandSettings(argv=argv)
+
+
+def test_it_keeps_the_promises_of_a_model():
+    """Called on several threads."""
+    check_model(lambda: Command(CommandSettings(argv="cat")))
