@@ -57,7 +57,8 @@ class Dialogue:
         try:
             found = edits.read(reply.text, self.parent, new_files=new_files, finish=reply.finish)
         except EditFailed as error:
-            return Read([Child(None, str(error))], "" if error.kind in FINAL else str(error))
+            final = error.kind in FINAL or reply.finish == "refused"
+            return Read([Child(None, str(error))], "" if final else str(error))
         children = [self._child(candidate) for candidate in found]
         usable = any(child.program for child in children)
         return Read(children, "" if usable else children[0].thought)
