@@ -69,7 +69,7 @@ def test_a_campaign_runs_goes_on_and_is_looked_at(call, home, folder):
     """From the first program to the picture of the best one."""
     result = call("run", "number", "--budget", "20programs", "--judges", "1")
     assert result.exit_code == 0, result.output
-    assert "campaign number begins: islands, 1 judge slot, seed 0, budget 20programs\nisolation " in result.stdout
+    assert "campaign number begins: islands, 1 judge slot, seed 0, budget 20programs\nno model: " in result.stdout
     assert "its budget is spent (20 programs judged" in result.stdout
     assert "evolve run --continue number --budget 40programs" in result.stdout
 
@@ -369,5 +369,5 @@ def test_a_reader_that_goes_away_ends_a_run_quietly(home, folder):
         errors = process.stderr.read()
         process.wait(timeout=30)
     assert process.returncode == 141
-    assert (errors.count("\n"), "Traceback" in errors) == (3, False), errors
+    assert (errors.count("\n"), "Traceback" in errors) == (4, False), errors
     assert logs(home) == ["number"]
