@@ -32,6 +32,7 @@ _MULTIPLIERS = _GENERATOR.integers(0, 1 << 31, (_PERMUTATIONS, 1), np.uint32) * 
 _POWERS = tuple(np.uint64(pow(0x9E3779B97F4A7C15, power + 1, 1 << 64)) for power in range(_GRAM))
 
 
+@functools.lru_cache(maxsize=256)
 def signature(program: Program) -> str:
     """32 hexadecimal digits, equal for programs that differ in comments, blank lines and spacing alone."""
     found = hashlib.blake2b(digest_size=16)

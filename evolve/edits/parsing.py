@@ -4,6 +4,8 @@ Invariant: nothing of a program is run, and a language that is not known is neve
 
 import ast
 import warnings
+from bisect import bisect_left
+from functools import lru_cache
 
 from evolve.edits.failure import shown
 from evolve.types import Program
@@ -17,10 +19,43 @@ def unparsable(program: Program, before: Program) -> str:
     known. Only Python (`.py`) is."""
     for path, text in program.files.items():
         if path.endswith(".py") and text != before.files.get(path):
-            fault = _fault(path, text)
+            old = before.files.get(path, "")
+            fault = "" if _changed_part_parses(text, old) else _fault(path, text)
             if fault:
                 return fault
     return ""
+
+
+def _changed_part_parses(text: str, old: str) -> bool:
+    """Whether the statements of the module that changed parse by themselves, between others that did before. That is a fraction of the
+    whole text; where it says no, the whole text decides."""
+    starts = _starts(old)
+    if not starts or "__future__" in text:
+        return False
+    lines, before = text.split("\n"), old.split("\n")
+    shorter = min(len(lines), len(before))
+    same = next((place for place in range(shorter) if lines[place] != before[place]), shorter)
+    rest = next((back for back in range(shorter - same) if lines[-1 - back] != before[-1 - back]), shorter - same)
+    start = starts[max(0, bisect_left(starts, same) - 1)]
+    after = bisect_left(starts, len(before) - rest)
+    end = starts[after] if after < len(starts) else len(before)
+    if start > same:
+        return False
+    try:
+        _compile("\n".join(lines[start : end + len(lines) - len(before)]))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+@lru_cache(maxsize=256)
+def _starts(text: str) -> tuple[int, ...]:
+    """The lines, from 0, on which a statement of the module begins, its decorators included; none where the text does not parse."""
+    module = tree(text)
+    if module is None:
+        return ()
+    found = (min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))]) for node in module.body)
+    return tuple(sorted({line - 1 for line in found}))
 
 
 def tree(text: str) -> ast.Module | None:

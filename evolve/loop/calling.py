@@ -98,7 +98,6 @@ class Order:
             model=self.member.name,
             purpose=self.purpose,
             parameters=_parameters(prompt),
-            prompt=tuple(_parts(prompt)),
             request=prompt.request,
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
@@ -109,16 +108,20 @@ class Order:
         )
 
     def _told(self, index: int, call: Call, texts: Sequence[str]) -> Answered:
-        sections = [section.text for message in self.prompt.messages for section in message.sections]
-        return Answered(Replied(self.counter.step, index, call), {text_id(text): text for text in (*sections, *texts)})
+        parts, named = _parts(self.prompt)
+        event = Replied(self.counter.step, index, replace(call, prompt=parts))
+        return Answered(event, {**named, **{text_id(text): text for text in texts}})
 
 
-def _parts(prompt: Prompt) -> Sequence[Part]:
-    return [
-        Part(message.role, section.name, text_id(section.text))
-        for message in prompt.messages
-        for section in message.sections
-    ]
+def _parts(prompt: Prompt) -> tuple[tuple[Part, ...], dict[TextId, str]]:
+    """The sections as the log holds them, and their texts by their ids."""
+    parts, named = list[Part](), dict[TextId, str]()
+    for message in prompt.messages:
+        for section in message.sections:
+            name = text_id(section.text)
+            parts.append(Part(message.role, section.name, name))
+            named[name] = section.text
+    return tuple(parts), named
 
 
 def _parameters(prompt: Prompt) -> dict[str, Any]:

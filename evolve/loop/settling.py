@@ -199,8 +199,8 @@ class Settling:
         return replace(report, evaluation=invalid, texts={**report.texts, text_id(why): why})
 
     def _put(self, texts: Mapping[TextId, str]) -> None:
-        for text in texts.values():
-            self._campaign.log.put_text(text)
+        if texts:
+            self._campaign.log.put_texts(texts)
 
     def _append(self, origin: Origin, program: ProgramId | None, evaluation: Evaluation, child: Child) -> Settled:
         number = len(self._state.columns.programs) + 1

@@ -134,8 +134,7 @@ class Workshop:
 
     def _answered(self, answered: Answered) -> None:
         """Tells the log of a call. Inside a transaction."""
-        for text in answered.texts.values():
-            self.campaign.log.put_text(text)
+        self.campaign.log.put_texts(answered.texts)
         self.campaign.write(answered.event)
 
     @property

@@ -3,7 +3,6 @@
 Invariant: the engine knows them by the names given here and by nothing else."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from evolve import novelty
 from evolve.hookspecs import OperatorEntry, Settings, hookimpl
@@ -25,8 +24,6 @@ from evolve.types import Program
 
 QUICK_SECONDS = 1.0
 """Most structural edits do harm. Where a judging takes longer, too few of them are tried to find those that do good."""
-
-_signature = lru_cache(maxsize=256)(novelty.signature)
 
 
 def _tune(settings: Settings) -> Operator:
@@ -88,6 +85,6 @@ def register_operators() -> Sequence[OperatorEntry]:
 @hookimpl
 def screen_program(program: Program, parents: Sequence[Program]) -> str | None:
     """A no-op: the child reads the same as a parent, but for spacing and comments."""
-    if _signature(program) in map(_signature, parents):
+    if novelty.signature(program) in map(novelty.signature, parents):
         return "no-op: it reads the same as its parent"
     return None

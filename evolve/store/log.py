@@ -7,7 +7,7 @@ import json
 import math
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -156,6 +156,15 @@ class Log(LogReader):
         if not writer.execute("SELECT 1 FROM texts WHERE id = ?", (name,)).fetchone():
             writer.execute("INSERT INTO texts (id, body) VALUES (?, ?)", (name, zlib.compress(_stored(text))))
         return name
+
+    def put_texts(self, texts: Mapping[TextId, str]) -> None:
+        """Stores those of `texts`, each under its id, that are not stored; inside a transaction."""
+        writer, names = self._writing(), list(texts)
+        marks = ", ".join("?" * len(names))
+        known = {name for (name,) in writer.execute(f"SELECT id FROM texts WHERE id IN ({marks})", names)}
+        rows = [(name, zlib.compress(_stored(texts[name]))) for name in names if name not in known]
+        if rows:
+            writer.executemany("INSERT INTO texts (id, body) VALUES (?, ?)", rows)
 
     def search(self, query: str, limit: int = 20) -> list[ProgramId]:
         """As `LogReader.search`; on the writing thread every program is found."""

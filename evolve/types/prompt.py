@@ -4,6 +4,7 @@ Invariant: a prompt is a value: equal prompts have equal `request` digests, on e
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Literal
 
 from evolve.types.program import canonical, digest
@@ -46,8 +47,7 @@ class Prompt:
     @property
     def request(self) -> str:
         """32 hexadecimal digits that name what is asked, however its messages are cut into sections."""
-        words = [[message.role, message.text] for message in self.messages]
-        return digest(canonical([words, self.temperature, self.effort, self.max_tokens]))[:32]
+        return _request(self)
 
     @property
     def size(self) -> int:
@@ -58,6 +58,13 @@ class Prompt:
         """The dialogue as it goes on: what the model said, and the next message to it."""
         said = Message("assistant", (Section("reply", reply),))
         return replace(self, messages=(*self.messages, said, Message("user", tuple(more))))
+
+
+@lru_cache(maxsize=64)
+def _request(prompt: Prompt) -> str:
+    """Kept for the few calls that are made ready at once, since it is asked for more than once."""
+    words = [[message.role, message.text] for message in prompt.messages]
+    return digest(canonical([words, prompt.temperature, prompt.effort, prompt.max_tokens]))[:32]
 
 
 @dataclass(frozen=True, slots=True)
