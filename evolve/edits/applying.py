@@ -2,7 +2,7 @@
 
 Invariant: what is outside the blocks is the same afterwards; two edits never change the same lines."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from evolve.blocks import END, START, Span, changeable, outside
@@ -110,7 +110,7 @@ def _add(added: dict[str, str], path: str, edit: Replace) -> None:
         raise EditFailed(
             EditKind.CONFLICT, f"Edit {edit.number} adds {path}, and so does one before it. Do: add it once"
         )
-    _refuse_elision(way.replace, (), edit.number)
+    _refuse_elision(way.replace, tuple, edit.number)
     added[path] = whole(way.replace)
 
 
@@ -155,7 +155,7 @@ def _only(edit: Replace, found: Sequence[tuple[Sheet, Change, Split]]) -> Found:
     if len(inside) > 1:
         raise _ambiguous(edit.number, inside)
     sheet, change, way = inside[0]
-    _refuse_elision(change.new, frozenset(sheet.bare), edit.number)
+    _refuse_elision(change.new, lambda: frozenset(sheet.bare), edit.number)
     return sheet, Change(change.start, change.end, change.new, edit.number)
 
 
@@ -172,7 +172,7 @@ def _into_nothing(edit: Replace, candidates: Sequence[Sheet]) -> Found:
         )
     sheet, span = empty[0]
     new = edit.ways[0].replace
-    _refuse_elision(new, (), edit.number)
+    _refuse_elision(new, tuple, edit.number)
     if sheet.whole:
         return sheet, Change(0, len(sheet.lines), tuple(whole(new).split("\n")), edit.number)
     if span.start not in sheet.starts or span.end not in sheet.starts:
@@ -184,7 +184,7 @@ def _into_nothing(edit: Replace, candidates: Sequence[Sheet]) -> Found:
     return sheet, Change(first, last, tuple(line.rstrip("\r") + sheet.newline for line in new), edit.number)
 
 
-def _refuse_elision(lines: Sequence[str], kept: Sequence[str] | frozenset[str], number: int) -> None:
+def _refuse_elision(lines: Sequence[str], kept: Callable[[], Collection[str]], number: int) -> None:
     left_out = elision(lines, kept)
     if left_out:
         raise EditFailed(
@@ -199,7 +199,7 @@ def _not_found(number: int, way: Split, candidates: Sequence[Sheet]) -> EditFail
     names = ", ".join(sheet.path for sheet in candidates)[:300]
     begin = f"The SEARCH text of edit {number} is not in {names}:\n{shown(way.search, 8)}\n"
     known = frozenset(line for sheet in candidates for line in sheet.bare)
-    left_out = elision(way.search, known)
+    left_out = elision(way.search, lambda: known)
     if left_out:
         return EditFailed(
             EditKind.NOT_FOUND,

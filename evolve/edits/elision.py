@@ -3,7 +3,7 @@
 Invariant: a line that the program has already is none; every pattern is anchored at both ends of a short line."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 _LONGEST = 160
 _CODE = (
@@ -38,24 +38,28 @@ _DEFINES = re.compile(r"(?:async )?(?:def|class) (\w+)")
 _STUB = re.compile(r"(?:async )?(?:def|class) (?P<name>\w+)\b.*:[ \t]*(?:\.\.\.|…)[ \t]*(?:#.*)?")
 
 
-def elision(lines: Sequence[str], kept: Collection[str]) -> str:
-    """The first line that stands for what it leaves out; empty where none does. `kept`: the lines of the program as it is, without
-    the blanks around them."""
-    known = {found[1] for line in kept if (found := _DEFINES.match(line))}
+def elision(lines: Sequence[str], kept: Callable[[], Collection[str]]) -> str:
+    """The first line that stands for what it leaves out; empty where none does. `kept` gives the lines of the program as it is, without
+    the blanks around them; it is asked where a line looks like one."""
     for line in lines:
         text = line.strip()
-        if text and len(text) <= _LONGEST and text not in kept and _leaves_out(text, known):
+        if text and len(text) <= _LONGEST and _may_leave_out(text) and _leaves_out(text, kept()):
             return text
     return ""
 
 
-def _leaves_out(text: str, known: Collection[str]) -> bool:
-    """Whether a short line does; `known`: what the program defines."""
-    if _DOTS.fullmatch(text):
-        return True
+def _leaves_out(text: str, kept: Collection[str]) -> bool:
+    """Whether a line that looks like it does: not where the program has it already, and a stub only of what the program defines."""
     stub = _STUB.fullmatch(text)
     if stub:
-        return stub["name"] in known
+        return text not in kept and stub["name"] in {found[1] for line in kept if (found := _DEFINES.match(line))}
+    return text not in kept
+
+
+def _may_leave_out(text: str) -> bool:
+    """Whether a short line looks as if it did."""
+    if _DOTS.fullmatch(text) or _STUB.fullmatch(text):
+        return True
     comment = _COMMENT.fullmatch(text)
     if comment:
         return _stands_for_code(comment["said"])

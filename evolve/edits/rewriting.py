@@ -25,7 +25,7 @@ def rewritten(rewrite: Rewrite, sheet: Sheet) -> str:
     """The file with what was written for it. Raises `EditFailed`."""
     refuse_large(sheet, sum(map(len, rewrite.lines)))
     lines = _spelled(rewrite.lines, sheet)
-    left_out = elision(lines, frozenset(sheet.bare))
+    left_out = elision(lines, lambda: frozenset(sheet.bare))
     if left_out:
         raise EditFailed(
             EditKind.ELIDED,
@@ -45,7 +45,7 @@ def rewritten(rewrite: Rewrite, sheet: Sheet) -> str:
 def new_text(rewrite: Rewrite) -> str:
     """The text of a file that the program does not have yet. Raises `EditFailed`."""
     lines = mended(rewrite.lines)
-    left_out = elision(lines, ())
+    left_out = elision(lines, tuple)
     if left_out:
         raise EditFailed(
             EditKind.ELIDED, f"The new file {rewrite.path} leaves code out: {left_out!r}. Do: write every line"

@@ -3,6 +3,8 @@
 A power law as in heavy-tailed mutation (Doerr, Le, Makhmara and Nguyen 2017, https://doi.org/10.1145/3071178.3071301), told to a
 language model in words as in LLaMEA (https://arxiv.org/abs/2412.03250). Invariant: the wish follows from the program's length and the step's random numbers."""
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.random import Generator
 
@@ -18,6 +20,7 @@ def wanted_lines(lines: int, exponent: float, rng: Generator) -> int:
     return min(place, most - 1) + 1
 
 
+@lru_cache(maxsize=64)
 def changeable_lines(program: Program) -> int:
     """The lines with something on them that may change."""
     spans = changeable(program.files)
