@@ -124,7 +124,7 @@ class Mailbox:
     def _post(self, question: _Question) -> None:
         place = self.folder / f"{question.name}{PROMPT}"
         if not place.exists():
-            whole = self.folder / f".{question.name}.{os.getpid()}"
+            whole = self.folder / f".{question.name}.{os.getpid()}.{threading.get_ident()}"
             whole.write_bytes(_letter(question).encode("utf-8", "surrogatepass"))
             whole.replace(place)
 

@@ -55,7 +55,7 @@ def test_a_certificate_that_nobody_trusts_is_an_error_with_its_remedy(certificat
 def test_a_server_that_speaks_no_tls_is_down():
     with FaultServer() as server, asked_of(server, base_url=server.url.replace("http:", "https:")) as model:
         with pytest.raises(ModelDown, match="cannot be reached"):
-            ask(model)
+            ask(model, seconds=0.3)
         assert server.count == 0
 
 
