@@ -12,7 +12,6 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,23 +25,25 @@ from evolve.loop import Ending, run
 from evolve.loop.members import Member, Members
 from evolve.models.tape import Answer, Tape
 from evolve.task import load
-from evolve.types import Needs, Program, Prompt, Reply, Settled, Task, Usage, canonical
+from evolve.types import Needs, Program, Prompt, Reply, Settled, Usage, canonical
 
 BY_HAND = Path(__file__).parent / "data" / "by_hand"
 JUDGES = Description(stages=("evaluate",), hardware="recorded", isolation="recorded")
 
 
 class RecordedJudge:
-    """An executor that answers each job, by step and index, with the report that was made of this very program."""
+    """An executor that answers each job, by step and index, with the report that was made of this very program. It remembers the jobs."""
 
     def __init__(self, folder: Path) -> None:
         lines = map(json.loads, (folder / "judgements.jsonl").read_text("utf-8").splitlines())
         self._reports = {line["job"]: (line["program"], line["report"]) for line in lines}
+        self.jobs: dict[str, bytes] = {}
 
     def capacity(self, needs: Needs) -> int:
         return 1
 
     def submit(self, job_id: str, job: bytes) -> "Future[bytes]":
+        self.jobs[job_id] = job
         program, report = self._reports[job_id]
         found = Program(dict(decode_job(job).files)).id
         assert found == program, f"job {job_id} is about another program than the one that was judged"
@@ -73,10 +74,15 @@ class InOrder:
         self, prompt: Prompt, *, samples: Sequence[int], deadline: float, cancelled: threading.Event
     ) -> Sequence[Reply]:
         answer = next(self._answers)
-        return [Reply(answer.reply, answer.thinking, answer.finish, answer.usage, answer.revision)]
+        return [Reply(answer.reply, answer.thinking, answer.finish, _counted(answer.usage), answer.revision)]
 
     def close(self) -> None:
         """There is nothing to end."""
+
+
+def _counted(usage: Usage) -> Usage:
+    """What a server counted; an estimate is made anew, for the prompt may be another one."""
+    return usage if usage.exact else Usage()
 
 
 class Unwatched:
@@ -90,35 +96,36 @@ class Unwatched:
 
 
 @contextmanager
-def opened(folder: Path, home: Path, task: Task | None = None) -> Iterator[Campaign]:
+def opened(folder: Path, home: Path) -> Iterator[Campaign]:
     """A new campaign with the settings of the one that was played."""
     loaded = plugins.load()
     settings = settings_from(file_values(folder / "campaign.toml", loaded))
-    with Campaign.create(settings, task or load(settings.task), loaded, home, "by_hand") as campaign:
+    with Campaign.create(settings, load(settings.task), loaded, home, "by_hand") as campaign:
         yield campaign
 
 
-def replayed(campaign: Campaign, folder: Path) -> Ending:
+def replayed(campaign: Campaign, judge: RecordedJudge) -> Ending:
     """Runs it with the cassette as its model and the recorded reports as its judge."""
     with ExitStack() as resources:
         members = Members.opened(campaign.settings, campaign.plugins, resources)
-        return run(campaign, RecordedJudge(folder), JUDGES, Unwatched(), members)
+        return run(campaign, judge, JUDGES, Unwatched(), members)
 
 
 def summary(campaign: Campaign) -> dict[str, Any]:
-    """What the campaign found: all its records with what became of them, the archive, and what the calls took. Fitness is larger-is-better."""
-    archive, progress = campaign.state.archive, campaign.state.progress
+    """What the campaign found: all its records with what became of them, the archive, and how many calls that took. Fitness is larger-is-better."""
+    archive = campaign.state.archive
     best = archive.best
     return {
         "records": [
-            _record(stamped.event) for stamped in campaign.log.events(only=Settled) if isinstance(stamped.event, Settled)
+            _record(stamped.event)
+            for stamped in campaign.log.events(only=Settled)
+            if isinstance(stamped.event, Settled)
         ],
         "elites": [
             {"record": elite.record, "cell": elite.cell, "fitness": elite.fitness} for elite in archive.elites()
         ],
         "best": None if best is None else {"record": best.record, "fitness": best.fitness},
-        "calls": progress.calls,
-        "tokens": progress.tokens,
+        "calls": campaign.state.progress.calls,
     }
 
 
@@ -145,7 +152,7 @@ def keyed_anew(folder: Path) -> tuple[list[Answer], dict[str, Any]]:
         (section,) = campaign.settings.models.members
         member = Member(section, old, old, threading.BoundedSemaphore(section.concurrency))
         run(campaign, RecordedJudge(folder), JUDGES, Unwatched(), Members([member], campaign.settings.models))
-        return [replace(answer) for answer in answers_of(campaign.log)], summary(campaign)
+        return list(answers_of(campaign.log)), summary(campaign)
 
 
 def keep(folder: Path, answers: Sequence[Answer], archive: Mapping[str, Any]) -> None:
@@ -158,7 +165,9 @@ def keep(folder: Path, answers: Sequence[Answer], archive: Mapping[str, Any]) ->
 def written(archive: Mapping[str, Any]) -> str:
     """One line for each record and elite, so that a difference can be read."""
     values = {
-        key: "[\n    " + ",\n    ".join(map(json.dumps, value)) + "\n  ]" if isinstance(value, list) else json.dumps(value)
+        key: "[\n    " + ",\n    ".join(map(json.dumps, value)) + "\n  ]"
+        if isinstance(value, list)
+        else json.dumps(value)
         for key, value in archive.items()
     }
     return "{\n  " + ",\n  ".join(f'"{key}": {text}' for key, text in values.items()) + "\n}\n"
@@ -169,4 +178,6 @@ if __name__ == "__main__":
     place = BY_HAND / "archive.json"
     same = place.exists() and place.read_text("utf-8") == written(archive)
     keep(BY_HAND, answers, archive)
-    print(f"{len(answers)} answers keyed anew; the archive is {'the same' if same else 'ANOTHER ONE: see archive.json'}")
+    print(
+        f"{len(answers)} answers keyed anew; the archive is {'the same' if same else 'ANOTHER ONE: see archive.json'}"
+    )
