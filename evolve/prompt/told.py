@@ -8,7 +8,7 @@ from evolve.prompt import findings, removed
 from evolve.prompt.changeable import places
 from evolve.prompt.endings import ended, reason
 from evolve.prompt.quoting import DATA, fenced, program_text, said
-from evolve.prompt.subject import SEARCHED, Subject
+from evolve.prompt.subject import SEARCHED, Subject, effect
 from evolve.prompt.trimming import Draft, Piece
 from evolve.types import FAILURES, Lesson, Outcome, Record, RecordId
 
@@ -113,7 +113,7 @@ def _outcome(subject: Subject, number: RecordId, before: RecordId) -> str:
     elif old is None:
         end = f"score {subject.scores.shown(score)}, where program {before} had none"
     else:
-        end = f"score {subject.scores.shown(score)} ({subject.scores.change(score, old)})"
+        end = f"score {subject.scores.shown(score)} ({effect(subject, number, before)})"
     if subject.history.violation(number):
         end += ", and misses the constraints"
     thought = "" if record.thought == reason(subject.history, record) else said(record.thought)
@@ -141,7 +141,7 @@ def _count(subject: Subject) -> str:
 
 
 def _ends(subject: Subject, found: Sequence[RecordId], old: float | None) -> str:
-    counts = {"better": 0, "not better": 0, "scored": 0, "failed": 0, "not judged": 0, "stopped": 0}
+    counts = {"with a better score": 0, "not better": 0, "scored": 0, "failed": 0, "not judged": 0, "stopped": 0}
     for each in found:
         counts[_end(subject, each, old)] += 1
     told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
@@ -153,7 +153,7 @@ def _end(subject: Subject, number: RecordId, old: float | None) -> str:
     if score is not None:
         if old is None:
             return "scored"
-        return "better" if score > old and not subject.history.violation(number) else "not better"
+        return "with a better score" if score > old and not subject.history.violation(number) else "not better"
     if outcome in FAILURES:
         return "failed"
     return "stopped" if outcome is Outcome.BELOW_THRESHOLD else "not judged"
