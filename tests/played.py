@@ -25,7 +25,7 @@ from evolve.loop import Ending, run
 from evolve.loop.members import Member, Members
 from evolve.models.tape import Answer, Tape
 from evolve.task import load
-from evolve.types import Needs, Program, Prompt, Reply, Settled, Usage, canonical
+from evolve.types import Needs, Program, Prompt, Reply, Settled, Usage, canonical, estimated
 
 BY_HAND = Path(__file__).parent / "data" / "by_hand"
 JUDGES = Description(stages=("evaluate",), hardware="recorded", isolation="recorded")
@@ -74,15 +74,17 @@ class InOrder:
         self, prompt: Prompt, *, samples: Sequence[int], deadline: float, cancelled: threading.Event
     ) -> Sequence[Reply]:
         answer = next(self._answers)
-        return [Reply(answer.reply, answer.thinking, answer.finish, _counted(answer.usage), answer.revision)]
+        return [Reply(answer.reply, answer.thinking, answer.finish, _usage(prompt, answer), answer.revision)]
 
     def close(self) -> None:
         """There is nothing to end."""
 
 
-def _counted(usage: Usage) -> Usage:
+def _usage(prompt: Prompt, answer: Answer) -> Usage:
     """What a server counted; an estimate is made anew, for the prompt may be another one."""
-    return usage if usage.exact else Usage()
+    if answer.usage.exact:
+        return answer.usage
+    return Usage(sum(estimated(message.text) for message in prompt.messages), estimated(answer.reply))
 
 
 class Unwatched:
