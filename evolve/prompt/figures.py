@@ -9,6 +9,8 @@ from evolve.types import Fitness
 
 USEFUL = 4
 """Significant digits that are always shown, where the task has so many."""
+SURE = 2.0
+"""A change of fewer standard errors is within the noise."""
 
 
 def digits_needed(values: Iterable[float], most: int, least: int = USEFUL) -> int:
@@ -49,10 +51,13 @@ class Scores:
         text = number(self.fitness.shown(value), self.digits)
         return f"{text} ± {error:.2g}" if error else text
 
-    def change(self, new: float, old: float) -> str:
-        """The difference in the user's direction with its sign, and whether that is better; what is beyond the task's digits is none."""
+    def change(self, new: float, old: float, error: float = 0.0) -> str:
+        """The difference in the user's direction with its sign, and whether that is better, as far as its standard `error` lets one say so;
+        what is beyond the task's digits is none."""
         most = max(1, self.fitness.digits)
         if number(new, most) == number(old, most):
             return "no change"
         difference = f"{self.fitness.shown(new) - self.fitness.shown(old):+.3g}"
+        if abs(new - old) < SURE * error:
+            return f"{difference}, within the noise"
         return f"{difference}, {'better' if new > old else 'worse'}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evolve.prompt.lineage import Change, change, outline, telling_lines
 from evolve.prompt.quoting import DATA, fenced
-from evolve.prompt.subject import Subject
+from evolve.prompt.subject import Subject, effect
 from evolve.prompt.trimming import Draft, Piece
 from evolve.types import RecordId
 
@@ -38,14 +38,18 @@ def removed(subject: Subject) -> Draft:
 
 
 def _taken_out(subject: Subject, number: RecordId, before: RecordId, gone: Sequence[str]) -> str:
-    old, new = subject.history.fitness(before), subject.history.fitness(number)
-    effect = f" ({subject.scores.change(new, old)})" if old is not None and new is not None else ""
-    more = f" The first {_SHOWN} of {len(gone)} lines:" if len(gone) > _SHOWN else ""
+    did = effect(subject, number, before) or _why_none(subject, number, before)
+    more = f" These are the first {_SHOWN} of {len(gone)} lines." if len(gone) > _SHOWN else ""
     shown = fenced("\n".join(gone[:_SHOWN]))
     back = [each for each in subject.children if _puts_back(subject, each, gone)]
     ends = "; ".join(_put_back(subject, each) for each in back)
     again = f"\n\nPut back, in part at least, by {ends}." if back else ""
-    return f"On the way to program {number}{effect}.{more} {DATA}\n\n{shown}{again}"
+    return f"On the way to program {number} ({did}).{more} {DATA}\n\n{shown}{again}"
+
+
+def _why_none(subject: Subject, number: RecordId, before: RecordId) -> str:
+    """Why a step has no effect on the score: which of the two has none."""
+    return f"program {next(each for each in (number, before) if subject.history.fitness(each) is None)} has no score"
 
 
 def _puts_back(subject: Subject, child: RecordId, gone: Sequence[str]) -> bool:
@@ -54,7 +58,5 @@ def _puts_back(subject: Subject, child: RecordId, gone: Sequence[str]) -> bool:
 
 
 def _put_back(subject: Subject, child: RecordId) -> str:
-    score, old = subject.history.fitness(child), subject.history.fitness(subject.parent)
-    if score is None or old is None:
-        return f"program {child} ({subject.history.outcome(child).value})"
-    return f"program {child} ({subject.scores.change(score, old)})"
+    did = effect(subject, child, subject.parent) or subject.history.outcome(child).value
+    return f"program {child} ({did})"

@@ -9,6 +9,7 @@ from itertools import islice
 
 from evolve.prompt.figures import Scores
 from evolve.protocols import Context, History
+from evolve.statistics import error_of_difference
 from evolve.types import NOBODYS_FAULT, Program, RecordId, Selection, Task
 
 REFLECTS = "reflect"
@@ -118,6 +119,21 @@ class Subject:
     def program_key(self, record: RecordId) -> str:
         """What names its program; empty where there is none."""
         return self.history.program_id(record) or "" if record else ""
+
+
+def effect(subject: Subject, number: RecordId, before: RecordId) -> str:
+    """What became of the score from one record to another, and whether that is more than noise; empty where one of them has none."""
+    new, old = subject.history.fitness(number), subject.history.fitness(before)
+    return "" if new is None or old is None else subject.scores.change(new, old, _error(subject, number, before))
+
+
+def _error(subject: Subject, *records: RecordId) -> float:
+    """The standard error of the difference of two scores; 0 where nothing is known of it."""
+    if subject.task.deterministic:
+        return 0.0
+    errors = [subject.history.record(record).evaluation.standard_error for record in records]
+    known = [error for error in errors if error is not None]
+    return error_of_difference(*known) if len(known) == 2 else 0.0
 
 
 def _distinct(subject: Subject, records: Sequence[RecordId], shown: set[str]) -> tuple[RecordId, ...]:

@@ -8,7 +8,7 @@ from evolve.prompt import findings, removed
 from evolve.prompt.changeable import places
 from evolve.prompt.endings import ended, reason
 from evolve.prompt.quoting import DATA, fenced, program_text, said
-from evolve.prompt.subject import SEARCHED, Subject
+from evolve.prompt.subject import BEST, SEARCHED, Subject, effect
 from evolve.prompt.trimming import Draft, Piece
 from evolve.types import FAILURES, Lesson, Outcome, Record, RecordId
 
@@ -39,6 +39,10 @@ def inspirations(subject: Subject) -> Draft:
     return Draft(tuple(_other(subject, record, 40.0 - place) for place, record in enumerate(found)))
 
 
+BETTER = "with a better score"
+"""How a child ended that is worth more than its parent."""
+_SHORT = 24
+"""Lines of a child's change that are shown."""
 _ABSENT_WORTH = 58.0
 """Of the line that tells of a program which does not fit."""
 
@@ -113,7 +117,7 @@ def _outcome(subject: Subject, number: RecordId, before: RecordId) -> str:
     elif old is None:
         end = f"score {subject.scores.shown(score)}, where program {before} had none"
     else:
-        end = f"score {subject.scores.shown(score)} ({subject.scores.change(score, old)})"
+        end = f"score {subject.scores.shown(score)} ({effect(subject, number, before)})"
     if subject.history.violation(number):
         end += ", and misses the constraints"
     thought = "" if record.thought == reason(subject.history, record) else said(record.thought)
@@ -121,14 +125,27 @@ def _outcome(subject: Subject, number: RecordId, before: RecordId) -> str:
 
 
 def children(subject: Subject) -> Draft:
-    """What was made of the parent before: the best first, then the latest, each as a line."""
-    found = subject.children
-    lines = [
-        f"- {_named(subject, each)} by {_by(subject, each)}: {_outcome(subject, each, subject.parent)}"
-        for each in found
-    ]
-    pieces = tuple(Piece((line, ""), (66.0 - place,)) for place, line in enumerate(lines))
+    """What was made of the parent before: the best first, then the latest, each as a line; with its change where that paid and is short,
+    for a thought alone cannot be built on."""
+    pieces = tuple(_tried(subject, each, place) for place, each in enumerate(subject.children))
     return Draft(pieces, {"number": str(subject.parent), "count": _count(subject)}, "\n")
+
+
+def _tried(subject: Subject, number: RecordId, place: int) -> Piece:
+    line = f"- {_named(subject, number)} by {_by(subject, number)}: {_outcome(subject, number, subject.parent)}"
+    shown = _paying(subject, number, place)
+    if not shown:
+        return Piece((line, ""), (66.0 - place,))
+    return Piece((f"{line}\n\n{DATA}\n\n{fenced(shown, 'diff')}\n", line, ""), (43.0 - place, 66.0 - place))
+
+
+def _paying(subject: Subject, number: RecordId, place: int) -> str:
+    """The change that made one of the best children better; empty where it is long, or the child stands elsewhere as a whole."""
+    better = _end(subject, number, subject.history.fitness(subject.parent)) == BETTER
+    if place >= BEST or not better or number in (*subject.partners, *subject.inspirations):
+        return ""
+    diff = removed.changed(subject, subject.parent, number).diff
+    return diff if diff.count("\n") < _SHORT else ""
 
 
 def _count(subject: Subject) -> str:
@@ -141,7 +158,7 @@ def _count(subject: Subject) -> str:
 
 
 def _ends(subject: Subject, found: Sequence[RecordId], old: float | None) -> str:
-    counts = {"better": 0, "not better": 0, "scored": 0, "failed": 0, "not judged": 0, "stopped": 0}
+    counts = {BETTER: 0, "not better": 0, "scored": 0, "failed": 0, "not judged": 0, "stopped": 0}
     for each in found:
         counts[_end(subject, each, old)] += 1
     told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
@@ -153,7 +170,7 @@ def _end(subject: Subject, number: RecordId, old: float | None) -> str:
     if score is not None:
         if old is None:
             return "scored"
-        return "better" if score > old and not subject.history.violation(number) else "not better"
+        return BETTER if score > old and not subject.history.violation(number) else "not better"
     if outcome in FAILURES:
         return "failed"
     return "stopped" if outcome is Outcome.BELOW_THRESHOLD else "not judged"

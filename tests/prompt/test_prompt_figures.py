@@ -63,6 +63,24 @@ def test_a_change_has_the_sign_that_the_user_sees(direction: str, new: float, ol
     assert told == scores.change(new, old)
 
 
+@pytest.mark.parametrize(
+    ("direction", "new", "error", "told"),
+    [
+        ("max", 2.503, 0.002, "+0.003, within the noise"),
+        ("min", 2.503, 0.002, "-0.003, within the noise"),
+        ("max", 2.496, 0.002, "-0.004, worse"),
+        ("max", 2.504, 0.002, "+0.004, better"),
+        ("max", 2.5, 0.002, "no change"),
+    ],
+)
+def test_a_change_of_fewer_than_two_standard_errors_is_noise(
+    direction: str, new: float, error: float, told: str
+) -> None:
+    """Neither better nor worse: nobody can know."""
+    scores = Scores(Fitness("score", "max" if direction == "max" else "min", 6), 6)
+    assert told == scores.change(new, 2.5, error * (1 - 1e-12))
+
+
 def test_a_score_is_in_the_users_direction_with_its_error() -> None:
     """The engine's larger one is the user's smaller one."""
     scores = Scores.of(Fitness("length", "min", 8), [-4.98712, -4.98713])

@@ -6,7 +6,7 @@ from prompt_scenes import NEAREST, SWEEP, Scene, failed, scored, tour_task, with
 
 from evolve.campaign.history import Columns, Past
 from evolve.prompt import build
-from evolve.prompt.subject import CHILDREN, RECENT, STEPS, Subject
+from evolve.prompt.subject import CHILDREN, RECENT, STEPS, Subject, effect
 from evolve.types import Evaluation, Origin, Outcome, Program, ProgramId, Record, Selection
 
 
@@ -112,3 +112,21 @@ def test_few_children_that_were_never_judged_are_told() -> None:
     for _ in range(20):
         scene.add(None, failed(Outcome.SCREENED, ""), "diff", (1,), "the edit fits nowhere")
     assert about(scene, Selection("diff", parents=(1,))).children == (22, 21, 20, 2)
+
+
+def test_what_became_of_a_score_is_held_against_the_standard_errors_of_both() -> None:
+    """Where the task is noisy and both errors are known; a failure has no score."""
+    noisy = tour_task(deterministic=False)
+    told = {}
+    for name, task, error in (("noisy", noisy, 0.1), ("exact", tour_task(), 0.1), ("unknown", noisy, None)):
+        scene = Scene(task)
+        scene.add(numbered(1), scored(task, 5.0, standard_error=0.1), "diff", (1,))
+        scene.add(numbered(2), scored(task, 4.75, standard_error=error), "diff", (2,))
+        scene.add(numbered(3), failed(Outcome.CRASHED, ""), "diff", (2,))
+        subject = about(scene, Selection("diff", parents=(2,)))
+        told[name] = (effect(subject, 3, 2), effect(subject, 4, 2))
+    assert told == {
+        "noisy": ("-0.25, within the noise", ""),
+        "exact": ("-0.25, better", ""),
+        "unknown": ("-0.25, better", ""),
+    }

@@ -1,5 +1,6 @@
 """The candidate's side, run here on programs that do no harm."""
 
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -88,6 +89,14 @@ def test_a_traceback_begins_in_the_program_and_shows_its_lines() -> None:
     ]
     assert "return 1 / 0  # here" in text
     assert "inside.py" not in text
+
+
+def test_a_traceback_names_a_library_without_its_place_on_the_machine() -> None:
+    """The text goes to models, which may be anywhere, and must not differ between machines."""
+    status, text = reply("import json\ndef f():\n    json.loads('{')\n")
+    assert status == "error"
+    assert 'File "json/__init__.py", line' in text
+    assert str(Path(json.__file__).parents[1]) not in text
 
 
 def test_files_import_one_another_as_in_a_folder() -> None:

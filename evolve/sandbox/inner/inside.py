@@ -119,11 +119,14 @@ def _flush() -> None:
 
 
 def explained(error: BaseException) -> str:
-    """The error as the program's author wants to see it: its traceback from their code on; ours as one line."""
+    """The error as the program's author wants to see it: its traceback from their code on, a library's files named as one imports them; ours
+    as one line. Where this machine keeps its libraries is nobody's business, least of all that of a model elsewhere."""
     if isinstance(error, WireError | Missing):
         return str(error)
     lines = traceback.format_exception(type(error), error, _theirs(error.__traceback__))
     text = "".join(lines).strip()
+    for folder in sorted(filter(os.path.isabs, sys.path), key=len, reverse=True):
+        text = text.replace(f'File "{folder}/', 'File "')
     return text[-_TRACE_SHOWN:].encode("utf-8", "backslashreplace").decode()
 
 
