@@ -6,7 +6,7 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -376,8 +376,8 @@ def _explained(error: ValidationError) -> str:
 
 
 def _known(path: list[str]) -> list[str]:
-    """The keys of the table at `path`."""
+    """The keys of the table at `path`; a number in it is one of a list of tables."""
     model: Any = Settings
     for part in path:
-        model = model.model_fields[part].annotation
+        model = get_args(model)[0] if part.isdigit() else model.model_fields[part].annotation
     return list(model.model_fields)

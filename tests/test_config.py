@@ -53,6 +53,16 @@ def test_assignments_are_toml_values_or_words(text, expected):
     [
         ({}, ["archive.ilands=2"], "unknown setting 'archive.ilands'. Did you mean 'islands'?"),
         ({}, ["wieght=2"], "unknown setting 'wieght'."),
+        (
+            {},
+            ['models.members=[{name="a", weigth=2}]'],
+            "unknown setting 'models.members.0.weigth'. Did you mean 'weight'?",
+        ),
+        (
+            {},
+            ['archive.axes=[{name="a", low=0, high=1, bins=3, bin=3}]'],
+            "unknown setting 'archive.axes.0.bin'. Did you mean 'bins'?",
+        ),
         ({}, ["archive.islands=0"], "setting 'archive.islands': Input should be greater than or equal to 1, got 0"),
         ({}, ["judges=many"], "setting 'judges': "),
         ({}, ["seed.x=1"], "'seed' in 'seed.x=1' is a value, not a table"),

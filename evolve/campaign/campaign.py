@@ -230,7 +230,7 @@ class Campaign:
         self.record(event)
 
     def change(self, changes: dict[str, Any]) -> None:
-        """Later settings of the same campaign: a budget, the number of judges."""
+        """Later settings of the same campaign: a budget, the number of judges, other models, which learn from the log what it tells of them."""
         now = time.time()
         if "budget" in changes:
             changes = {**changes, "budget": [exact(text, now) for text in changes["budget"]]}
@@ -240,6 +240,10 @@ class Campaign:
             self.state.absorb(event)
             self.record(event, at=now)
         self.settings = validated(_merged(self.settings.model_dump(mode="json"), changes))
+        if "models" in changes:
+            self.ensemble = Ensemble(self.settings.models)
+            for stamped in self.log.events():
+                self.ensemble.tell(stamped.event)
 
     def digest(self) -> str:
         """The hash of all events without their circumstances: equal for two `--deterministic` campaigns with one seed that each

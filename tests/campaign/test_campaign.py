@@ -173,3 +173,20 @@ def test_what_is_judged_again_first_are_the_elites_and_the_front(tmp_path: Path)
     with aiming_campaign(tmp_path) as campaign:
         assert {elite.record for elite in campaign.state.archive.elites()} == {1, 2, 5, 6}
         assert campaign.state.elites() == [2, 3, 4, 5, 1, 6]
+
+
+def test_other_models_are_drawn_from_at_once_and_know_what_the_log_tells_of_them(tmp_path: Path) -> None:
+    """As they are when the campaign is opened again."""
+    old, new = ({"members": [{"name": name, "settings": {}} for name in names]} for names in ("ab", "abc"))
+    written = Written(tmp_path, models=old)
+    with written.campaign as campaign:
+        written.seed()
+        for record in range(1, 9):
+            fitness, model = (5.0, "a") if record % 2 else (5.0 + record, "b")
+            written.proposal(fitness, parents=(record,), number=record, operator="diff", model=model)
+        campaign.change({"models": new})
+        changed = campaign.ensemble.shares()
+    assert changed.keys() == {"a", "b", "c"}
+    assert len(set(changed.values())) == 3
+    with opened(tmp_path) as again:
+        assert again.ensemble.shares() == changed
