@@ -330,6 +330,7 @@ class Workshop:
             cancelled=self._cancelled,
             lessons=tuple(state.lessons[: asked.lessons]),
             model=self._desk.callers(asked),
+            quarantined=state.steps[asked.step].quarantined,
         )
         pool = self._waiting if action.selection.model else self._pool
         future = pool.submit(self._computed, action.selection, context)

@@ -3,14 +3,31 @@
 import shutil
 import sqlite3
 import threading
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench
-from model_fakes import FakeModel, members, spent, with_operators
+from model_fakes import FakeModel, Writes, members, spent, with_operators
 
+from evolve.hookspecs import OperatorEntry
 from evolve.loop import run
 from evolve.models.cost import Cost
-from evolve.types import Asked, ModelError, ModelGone, Outcome, Propose, Replied, Settled
+from evolve.plugins import Registered
+from evolve.protocols import Context
+from evolve.types import (
+    Asked,
+    Child,
+    ModelError,
+    ModelGone,
+    Outcome,
+    ProgramId,
+    Propose,
+    Replied,
+    Ruled,
+    Selection,
+    Settled,
+)
 
 ONE = {"models": {"members": [{"name": "fast", "kind": "fake", "concurrency": 4}]}, "operators": {"names": ["writes"]}}
 
@@ -213,3 +230,27 @@ def test_judges_that_would_idle_get_proposals_that_need_no_model(models: Workben
         writing = [action for action in asked if isinstance(action, Propose) and action.selection.model]
         assert len(writing) == 4
         assert campaign.state.progress.programs < 100
+
+
+def test_what_is_ruled_out_is_known_to_a_step_as_of_when_it_was_asked(models: Workbench) -> None:
+    """Also where it runs again, in a later run: its prompt is a function of the log before it."""
+    seen: list[frozenset[str]] = []
+
+    class Looks(Writes):
+        def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
+            seen.append(frozenset(context.quarantined))
+            return super().propose(selection, context)
+
+    entry = OperatorEntry("writes", Looks, needs_model=True)
+    operators = dict(models.plugins.operators) | {"writes": Registered("fakes", entry)}
+    models.plugins = replace(models.plugins, operators=operators)
+    never = threading.Event()
+    with models.create(**ONE, budget=["9programs", "1s"]) as campaign:
+        played(models, campaign, FakeModel(hold=never))
+        cheat = ProgramId("cheat")
+        with campaign.log.transaction():
+            campaign.write(Ruled("quarantine", cheat, "person"))
+    with models.open() as again:
+        again.change({"budget": ["9programs"]})
+        played(models, again, FakeModel())
+    assert (set(seen[:8]), set(seen[8:])) == ({frozenset()}, {frozenset({cheat})})
