@@ -15,14 +15,12 @@ from evolve.types import (
     Call,
     Message,
     ModelError,
-    ModelGone,
     Part,
     Prompt,
     Replied,
     Reply,
     Section,
     TextId,
-    Unaffordable,
     Usage,
     text_id,
 )
@@ -177,8 +175,6 @@ class StepCaller:
             numbers = self._desk.numbers(prompt.request, samples - len(answers))
             try:
                 answers.extend(self._desk.completed(self._order(prompt, numbers)))
-            except (ModelGone, Unaffordable):
-                raise
             except ModelError as error:
                 failure = error
         if failure is not None and not answers:

@@ -178,6 +178,8 @@ class Desk:
 
     def _failed(self, order: Order, error: ModelError) -> Cost:
         """What a call that failed has cost. It is told; one that was given up only where it may have been charged."""
+        if isinstance(error, ModelGone):
+            order.member.gone = order.member.gone or str(error)
         charged = error.usage.prompt_tokens > 0
         given_up = self._cancelled.is_set() or isinstance(error, ModelGone | Unaffordable)
         cost = self._prices[order.member.name].cost(error.usage, 0.0) if charged or not given_up else Cost()

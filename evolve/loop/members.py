@@ -34,7 +34,7 @@ class Member:
 
 
 class Members:
-    """All models of a run, by their names. Any thread may look; the main thread marks one as gone."""
+    """All models of a run, by their names. Any thread may look, and mark one as gone that has said so."""
 
     def __init__(self, members: Sequence[Member], settings: ModelsSection) -> None:
         self._members = {member.name: member for member in members}

@@ -87,9 +87,11 @@ def test_no_answer_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("error", [ModelGone("gone"), Unaffordable("too dear")])
-def test_what_ends_the_step_for_this_run_is_not_hidden_by_earlier_answers(error: ModelError) -> None:
+def test_answers_that_were_paid_for_are_used_whatever_ends_the_others(error: ModelError) -> None:
+    """Without any, the engine is told."""
+    assert caller(FakeDesk([Reply("a")], error)).complete(PROMPT, 2) == [Reply("a")]
     with pytest.raises(type(error)):
-        caller(FakeDesk([Reply("a")], error)).complete(PROMPT, 2)
+        caller(FakeDesk(error)).complete(PROMPT, 2)
 
 
 def test_answers_of_the_log_come_first() -> None:

@@ -157,6 +157,45 @@ def test_another_model_takes_over(models: Workbench) -> None:
     with models.create(**two, budget=["15programs"]) as campaign:
         ending = played(models, campaign, FakeModel(lambda number: ModelGone("gone")), FakeModel())
         assert (ending.reason, campaign.state.progress.programs) == ("budget", 15)
+        assert set(reasons(campaign)) == {"model 'fast': gone"}
+
+
+def reasons(campaign) -> list[str]:
+    """Why proposals were not judged."""
+    records = [event.event.record for event in campaign.log.events(only=Settled)]
+    screened = [record for record in records if record.evaluation.outcome is Outcome.SCREENED]
+    return [campaign.log.text(record.evaluation.feedback) for record in screened]
+
+
+REFLECTS = {
+    "models": {
+        "members": [
+            {"name": "fast", "kind": "fake", "concurrency": 4},
+            {"name": "wise", "kind": "fake", "max_tokens": 90_000},
+        ],
+        "purposes": {"reflect": "wise"},
+    },
+    "operators": {"names": ["writes"]},
+}
+
+
+def test_a_model_that_wrote_lessons_and_is_gone_takes_no_other_with_it(models: Workbench) -> None:
+    """The campaign goes on without lessons."""
+    with models.create("lessons.every=5", **REFLECTS, budget=["14programs"]) as campaign:
+        wise = FakeModel(lambda number: ModelGone("its quota is used up"))
+        ending = played(models, campaign, FakeModel(), wise)
+        assert (ending.reason, campaign.state.progress.programs) == ("budget", 14)
+        assert (campaign.state.lessons, len(wise.prompts)) == ([], 1)
+        assert set(reasons(campaign)) == {"model 'wise': its quota is used up"}
+
+
+def test_lessons_that_nobody_can_pay_end_no_campaign(models: Workbench) -> None:
+    """What is left pays for proposals of a cheaper model."""
+    with models.create("lessons.every=5", **REFLECTS, budget=["60000tokens"]) as campaign:
+        ending = played(models, campaign, FakeModel(), FakeModel())
+        assert (ending.reason, campaign.state.lessons) == ("budget", [])
+        assert campaign.state.progress.tokens > 40_000
+        assert any("does not pay for one more call" in reason for reason in reasons(campaign))
 
 
 def test_a_budget_in_tokens_is_never_overshot(models: Workbench) -> None:
