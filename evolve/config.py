@@ -127,6 +127,10 @@ class OperatorsSection(Section):
     )
 
 
+PROPOSE = "propose"
+"""What every member is for that is named for nothing else."""
+
+
 class ModelSection(Section):
     """One of `models.members`."""
 
@@ -169,8 +173,8 @@ class ModelsSection(Section):
     @property
     def proposing(self) -> tuple[str, ...]:
         """Those of the members that make proposals: all that serve no other purpose alone."""
-        elsewhere = {name for purpose, name in self.purposes.items() if purpose != "propose"}
-        wanted = self.purposes.get("propose")
+        elsewhere = {name for purpose, name in self.purposes.items() if purpose != PROPOSE}
+        wanted = self.purposes.get(PROPOSE)
         return tuple(member.name for member in self.members if member.name not in elsewhere or member.name == wanted)
 
     @model_validator(mode="after")
@@ -181,6 +185,8 @@ class ModelsSection(Section):
         unknown = [name for name in self.purposes.values() if name not in names]
         if unknown:
             raise ValueError(f"purposes name a model that is no member: {', '.join(unknown)}")
+        if names and not self.proposing:
+            raise ValueError("every member serves another purpose; name one for 'propose', too")
         return self
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
-from evolve.config import ModelSection, ModelsSection, Settings
+from evolve.config import PROPOSE, ModelSection, ModelsSection, Settings
 from evolve.models.patience import Patience, PatientModel
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Model
@@ -77,8 +77,8 @@ class Members:
         return tuple(name for name in self._settings.proposing if not self[name].gone)
 
     def named_for(self, purpose: str) -> Member | None:
-        """The member that the settings name for a purpose."""
-        name = self._settings.purposes.get(purpose)
+        """The member that the settings name for a purpose. Proposals are made by the one that their step names."""
+        name = None if purpose == PROPOSE else self._settings.purposes.get(purpose)
         return None if name is None else self[name]
 
 

@@ -189,6 +189,16 @@ def test_a_model_that_wrote_lessons_and_is_gone_takes_no_other_with_it(models: W
         assert set(reasons(campaign)) == {"model 'wise': its quota is used up"}
 
 
+def test_a_model_that_serves_another_purpose_may_propose_beside_the_others(models: Workbench) -> None:
+    """Each proposal is made by the model that its step says."""
+    both = {**REFLECTS, "models": {**REFLECTS["models"], "purposes": {"reflect": "wise", "propose": "wise"}}}
+    with models.create(**both, budget=["12programs"]) as campaign:
+        played(models, campaign, FakeModel(), FakeModel(lambda number: f"x = {number}.75"))
+        steps = {event.event.step: event.event.action for event in campaign.log.events(only=Asked)}
+        made = {(steps[event.step].selection.model, event.call.model) for event in replies(campaign)}
+        assert made == {("fast", "fast"), ("wise", "wise")}
+
+
 def test_lessons_that_nobody_can_pay_end_no_campaign(models: Workbench) -> None:
     """What is left pays for proposals of a cheaper model."""
     with models.create("lessons.every=5", **REFLECTS, budget=["60000tokens"]) as campaign:
