@@ -88,16 +88,15 @@ def said_of(name: str) -> Iterator[None]:
     try:
         yield
     except ModelDown as error:
-        raise ModelDown(_of(name, error), error.usage, error.attempts, retry_after=error.retry_after) from error
+        raise ModelDown(named(name, str(error)), error.usage, error.attempts, retry_after=error.retry_after) from error
     except ModelError as error:
-        raise type(error)(_of(name, error), error.usage, error.attempts) from error
+        raise type(error)(named(name, str(error)), error.usage, error.attempts) from error
     except EvolveError as error:
-        raise type(error)(_of(name, error)) from error
+        raise type(error)(named(name, str(error))) from error
 
 
-def _of(name: str, error: EvolveError) -> str:
-    """Models that know who they are say so themselves."""
-    told = str(error)
+def named(name: str, told: str) -> str:
+    """What is wrong with a model, with its name. Models that know who they are say so themselves."""
     return told if told.startswith(f"model {name!r} ") else f"model {name!r}: {told}"
 
 

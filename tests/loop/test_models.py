@@ -1,13 +1,11 @@
 """Campaigns whose proposals come from models: what is asked, what the log is told, what a crash and an outage leave."""
 
-import shutil
-import sqlite3
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench
+from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench, cut
 from model_fakes import FakeModel, Writes, members, spent, with_operators
 
 from evolve.hookspecs import OperatorEntry
@@ -236,24 +234,12 @@ def test_what_was_answered_before_a_crash_is_not_asked_again(models: Workbench) 
         events = [stamped.event for stamped in campaign.log.events()]
         path = campaign.log.path
     last = max(number for number, event in enumerate(events) if isinstance(event, Replied))
-    cut = path.with_name("cut.db")
-    _copied(path, cut, last + 1)
-    with models.open(str(cut)) as again:
+    with models.open(str(cut(path, last + 1))) as again:
         assert [list(step.replies) for step in again.state.steps.values()] == [[0]]
         second = FakeModel(lambda number: f"x = {number + 50}.5")
         played(models, again, second)
         assert (again.state.progress.programs, again.state.progress.calls) == (6, 6)
         assert second.prompts == []
-
-
-def _copied(source, target, count: int) -> None:
-    """The first `count` events of a log."""
-    shutil.copy(source, target)
-    with sqlite3.connect(target) as connection:
-        connection.execute("DELETE FROM events WHERE number > ?", (count,))
-        connection.execute(
-            "DELETE FROM signatures WHERE program NOT IN (SELECT program FROM events WHERE program <> '')"
-        )
 
 
 def test_lessons_are_asked_for_each_time_that_enough_has_settled(models: Workbench) -> None:
