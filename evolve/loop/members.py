@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
-from evolve.config import PROPOSE, ModelSection, ModelsSection, Settings
+from evolve.config import ModelSection, ModelsSection, Settings
 from evolve.models.patience import Patience, PatientModel
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Model
-from evolve.types import EvolveError, ModelDown, ModelError, Usage
+from evolve.types import PROPOSE, EvolveError, ModelDown, ModelError, Usage
 
 
 @dataclass(slots=True)

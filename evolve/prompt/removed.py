@@ -50,7 +50,7 @@ def _taken_out(subject: Subject, number: RecordId, before: RecordId, gone: Seque
 def _why_none(subject: Subject, number: RecordId, before: RecordId) -> str:
     """Why a step has no effect on the score: which of the two has none."""
     without = next(each for each in (number, before) if subject.known.score(each) is None)
-    has = "has no score" if subject.history.is_current(without) else "has none of the present version"
+    has = "has no score" if subject.history.is_current(without) else "has no score that compares"
     return f"program {without} {has}"
 
 

@@ -14,9 +14,9 @@ from evolve.operators.written.room import room
 from evolve.operators.written.settings import WritingSettings
 from evolve.prompt import build, repair
 from evolve.protocols import Context
-from evolve.types import Child, ModelError, Program, Prompt, Reply, Selection, estimated
+from evolve.types import PROPOSE, Child, ModelError, Program, Prompt, Reply, Selection, estimated
 
-PROPOSE, REPAIR = "propose", "repair"
+REPAIR = "repair"
 FINAL = frozenset({EditKind.REFUSED, EditKind.NO_OP, EditKind.CUT_OFF, EditKind.TOO_LARGE})
 """What another round would not mend: it is no slip, or the answer would be as long again."""
 
