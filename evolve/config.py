@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from evolve import prompt
 from evolve.judge.machine import usable_cores
 from evolve.stop import Resource
-from evolve.types import ConfigError, Level
+from evolve.types import PROPOSE, PURPOSES, ConfigError, Level
 from evolve.types.suggest import did_you_mean
 
 _REMEDY = "Do: `evolve run TASK --dry-run` shows every setting with its value"
@@ -163,14 +163,14 @@ class ModelsSection(Section):
     )
     purposes: dict[str, str] = Field(
         default_factory=dict,
-        description='members for other purposes than proposals: `"reflect"`, `"novelty"`, `"embed"`. One that is named here proposes only where it is named `"propose"` too',
+        description='members for other purposes than proposals: `"repair"`, `"reflect"`, `"novelty"`, `"embed"`. One that is named here proposes only where it is named `"propose"` too',
     )
 
     @property
     def proposing(self) -> tuple[str, ...]:
         """Those of the members that make proposals: all that serve no other purpose alone."""
-        elsewhere = {name for purpose, name in self.purposes.items() if purpose != "propose"}
-        wanted = self.purposes.get("propose")
+        elsewhere = {name for purpose, name in self.purposes.items() if purpose != PROPOSE}
+        wanted = self.purposes.get(PROPOSE)
         return tuple(member.name for member in self.members if member.name not in elsewhere or member.name == wanted)
 
     @model_validator(mode="after")
@@ -178,9 +178,13 @@ class ModelsSection(Section):
         names = [member.name for member in self.members]
         if len(set(names)) < len(names):
             raise ValueError(f"each model has a name of its own, got {', '.join(names)}")
+        for purpose in self.purposes.keys() - PURPOSES:
+            raise ValueError(f"no model is asked for {purpose!r}.{did_you_mean(purpose, PURPOSES)}")
         unknown = [name for name in self.purposes.values() if name not in names]
         if unknown:
             raise ValueError(f"purposes name a model that is no member: {', '.join(unknown)}")
+        if names and not self.proposing:
+            raise ValueError("every member serves another purpose; name one for 'propose', too")
         return self
 
 

@@ -131,6 +131,10 @@ class Plugins:
             sections: Sequence[Section] = guarded(
                 hook.plugin_name, cast(Any, hook.function), *(given[name] for name in hook.argnames)
             )
+            if not isinstance(sections, Sequence) or not all(isinstance(section, Section) for section in sections):
+                raise PluginError(
+                    f"plugin {hook.plugin_name!r}: prompt_sections returned {sections!r:.80}, wanted Sections. Do: mend the plugin, or do without it"
+                )
             found.extend(sections)
         return tuple(found)
 

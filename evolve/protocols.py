@@ -3,7 +3,7 @@
 Invariant: nothing here holds state; the engine and every plugin meet in these types alone."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -49,6 +49,9 @@ class History(Protocol):
     def __len__(self) -> int: ...
     def fitness(self, record: RecordId) -> float | None:
         """The fitness as measured, larger is better; None for a failure."""
+
+    def is_current(self, record: RecordId) -> bool:
+        """It settled under the present version of the task: scores of earlier versions cannot be compared with its score."""
 
     def violation(self, record: RecordId) -> float:
         """How far it misses the task's constraints, as measured; 0 where it meets them, and for a failure."""
@@ -150,7 +153,8 @@ class Context:
     """What an operator may use. `history` and `lessons` end with what had settled and was written when the step was asked; `rng` belongs
     to the step; `deadline` is a time of `time.monotonic`. `model(purpose)` is what to call: for "propose" and "repair" the selection's model, for "reflect", "novelty" and "embed"
     the one that the campaign's settings name, else the same; raises `ConfigError` where there is none. `templates` replace those of the engine's prompts, by name; `sections` are what plugins add to
-    every prompt of this selection, and `prompt_tokens` is how long one may be."""
+    every prompt of this selection, and `prompt_tokens` is how long one may be. `quarantined` are the programs that were ruled out when the
+    step was asked: nothing is told of them."""
 
     task: Task
     history: History
@@ -162,6 +166,7 @@ class Context:
     templates: Mapping[str, str] = field(default_factory=dict)
     sections: Sequence[Section] = ()
     prompt_tokens: int = 24_000
+    quarantined: Set[ProgramId] = frozenset()
 
 
 class Operator(Protocol):

@@ -58,6 +58,8 @@ class RehearsedHistory:
         self.records: list[Record] = []
         self.programs: dict[ProgramId, Program] = {}
         self.texts: dict[str, str] = {}
+        self.since: RecordId = 0
+        """The last record of an earlier version of the task."""
 
     def __len__(self) -> int:
         return len(self.records)
@@ -68,6 +70,9 @@ class RehearsedHistory:
 
     def fitness(self, record: RecordId) -> float | None:
         return self.record(record).evaluation.fitness
+
+    def is_current(self, record: RecordId) -> bool:
+        return self.record(record).id > self.since
 
     def violation(self, record: RecordId) -> float:
         return self.record(record).evaluation.violation

@@ -28,6 +28,7 @@ from evolve.rehearsal import (
 )
 from evolve.types import (
     FAILURES,
+    PURPOSES,
     Action,
     Child,
     EditError,
@@ -79,8 +80,6 @@ NEEDS: Mapping[str, Traits] = MappingProxyType({"second": Traits(takes_failures=
 """What two of the operators of a second rehearsal want of their selections."""
 FUNCTIONS = frozenset({"certify", "fingerprint", "draw"})
 """What the engine may ask of an evaluator about the artifacts of an evaluation."""
-PURPOSES = frozenset({"propose", "repair", "reflect", "novelty", "embed"})
-"""What an operator may ask a model for."""
 NONSENSE: tuple[Answer, ...] = (
     "",
     "I cannot help with that.",

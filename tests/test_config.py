@@ -74,6 +74,16 @@ def test_assignments_are_toml_values_or_words(text, expected):
             ["novelty.distance=0.7"],
             "setting 'novelty.distance': Input should be less than or equal to 0.5, got 0.7",
         ),
+        (
+            {"models": {"members": [{"name": "a"}, {"name": "b"}], "purposes": {"reflct": "a"}}},
+            [],
+            "no model is asked for 'reflct'. Did you mean 'reflect'?",
+        ),
+        (
+            {"models": {"members": [{"name": "a"}], "purposes": {"reflect": "a"}}},
+            [],
+            "every member serves another purpose; name one for 'propose', too",
+        ),
         ({}, ["novelty.cosine=0"], "setting 'novelty.cosine': Input should be greater than 0, got 0"),
         (
             {},

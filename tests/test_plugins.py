@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from evolve import plugins
 from evolve.hookspecs import EvaluatorEntry, OperatorEntry, StrategyEntry, hookimpl
-from evolve.types import ConfigError, EvaluatorSource, EvolveError, PluginError, Program
+from evolve.types import ConfigError, EvaluatorSource, EvolveError, PluginError, Program, Selection
 
 
 class Level(BaseModel):
@@ -209,6 +209,14 @@ def test_screening_asks_every_plugin_and_names_the_one_that_refuses(installed, c
     short, long = Program({"a.py": "x = 1\n"}), Program({"a.py": "x = 1\n", "b.py": "y = 2\n"})
     assert loaded.screen(circle_task, short, []) == "picky: too short"
     assert loaded.screen(circle_task, long, []) is None
+
+
+@pytest.mark.parametrize("answer", [None, "Read this.", [("hint", "Read this.")]])
+def test_what_a_plugin_says_in_a_prompt_is_sections(installed, circle_task, answer):
+    """Anything else is the plugin's mistake, and one of its proposals fails, not the campaign."""
+    installed["chatty"] = module("chatty", prompt_sections=lambda task: answer)
+    with pytest.raises(PluginError, match=r"plugin 'chatty': prompt_sections returned .*, wanted Sections\. Do: mend"):
+        plugins.load().prompt_sections(circle_task, Selection("diff"))
 
 
 def test_the_example_package_registers_what_it_says(installed):

@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from evolve.campaign.state import REFLECTION
 from evolve.config import ModelsSection
-from evolve.strategies.bandit import Bandit
+from evolve.strategies.bandit import Bandit, drawn
 from evolve.types import Event
 
 
@@ -28,11 +28,11 @@ class Ensemble:
         busy comes another, but none with less than half of an even share: a model that is always free because its answers are short and useless must not
         get all that the others have no time for. None where it is better to wait."""
         shares = self.shares(answering or free)
-        drawn = _drawn(rng, shares)
-        if drawn in free:
-            return drawn
+        found = drawn(rng, shares)
+        if found in free:
+            return found
         good = [name for name in free if shares[name] >= 0.5 / len(shares)]
-        return _drawn(rng, self.shares(good)) if good else None
+        return drawn(rng, self.shares(good)) if good else None
 
     def shares(self, among: Sequence[str] | None = None) -> dict[str, float]:
         """The probability of each model, of these or of all; they sum to 1."""
@@ -46,12 +46,3 @@ class Ensemble:
         """Folds one event."""
         if self._bandit is not None:
             self._bandit.tell(event)
-
-
-def _drawn(rng: Generator, shares: dict[str, float]) -> str:
-    left = rng.random()
-    for name, share in shares.items():
-        left -= share
-        if left < 0:
-            return name
-    return next(reversed(shares))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from evolve import novelty
 from evolve.archive import Archive, ArchiveSettings
-from evolve.campaign.spending import check_priced, check_spendable
+from evolve.campaign.spending import check_priced, check_spendable, spent_by_models_alone
 from evolve.campaign.state import REFLECTION
 from evolve.config import Settings
 from evolve.plugins import Plugins
@@ -58,10 +58,13 @@ def scheduled(settings: Settings) -> tuple[str, ...]:
 
 def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
     """Raises what a campaign with these settings would raise when it is opened; makes nothing."""
-    budget = budget_of(settings, task)
+    budget, names = budget_of(settings, task), operators_of(settings, plugins)
     check_priced(budget, settings.models.members, plugins.model_kind)
-    check_spendable(budget, settings.models.members)
-    names = operators_of(settings, plugins)
+    offline = [name for name in names if not plugins.operators[name].entry.needs_model]
+    calling = len(offline) < len(names) or scheduled(settings)
+    check_spendable(budget, settings.models.members if calling else ())
+    if settings.outage.then == "offline" and settings.models.members:
+        _check_offline(budget, names, offline)
     if not names:
         raise ConfigError(
             "there is no operator to propose with. Do: name one, --set operators.names='[\"tune_literals\"]'"
@@ -76,6 +79,21 @@ def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
         plugins.operator(name, settings.operators.settings.get(name, {}))
     plugins.strategy(settings.strategy.name, settings.strategy.settings, names)
     archive_of(task, settings)
+
+
+def _check_offline(budget: Budget, names: Sequence[str], offline: Sequence[str]) -> None:
+    """Raises `ConfigError` where a campaign that goes on without its models would have nothing to go on with, or would never end."""
+    if names and not offline:
+        raise ConfigError(
+            f"outage.then is 'offline', and every operator of this campaign needs a model: {', '.join(names)}. "
+            'Do: add one that needs none to operators.names, such as tune_literals, or set outage.then to "stop"'
+        )
+    never = spent_by_models_alone(budget)
+    if never:
+        raise ConfigError(
+            f"outage.then is 'offline', and without models nothing spends {never}, got {budget}. "
+            'Do: add a budget in time or programs, or set outage.then to "stop"'
+        )
 
 
 def axes_of(task: Task, settings: Settings) -> Sequence[Axis]:

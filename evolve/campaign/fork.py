@@ -17,7 +17,7 @@ from evolve.campaign.descriptors import Descriptors
 from evolve.campaign.fitting import archive_of, axes_of, dated, operators_of, try_settings, with_resource
 from evolve.campaign.state import State
 from evolve.campaign.workspace import new_path
-from evolve.config import Settings, settings_from
+from evolve.config import Settings, settings_from, with_templates
 from evolve.plugins import guarded
 from evolve.store import copy
 from evolve.types import (
@@ -42,7 +42,7 @@ _FIXED = ("task", "parameters")
 
 def fork(old: Campaign, settings: Settings, home: Path, name: str | None = None) -> Path:
     """Makes the fork and returns the path of its log; raises `ConfigError` before anything is made. `old` may be running."""
-    settings = dated(with_resource(settings, old.task, old.plugins), time.time())
+    settings = dated(with_resource(with_templates(settings), old.task, old.plugins), time.time())
     try_settings(settings, old.task, old.plugins)
     _check_axes(old, settings)
     path = new_path(home, old.name, name)

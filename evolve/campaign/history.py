@@ -125,6 +125,10 @@ class Past:
         value = self.columns.fitness[self._at(record)]
         return None if math.isnan(value) else value
 
+    def is_current(self, record: RecordId) -> bool:
+        """It settled under the present version of the task."""
+        return self._at(record) >= self.columns.since
+
     def violation(self, record: RecordId) -> float:
         """How far it misses the task's constraints, as measured; 0 where it meets them, and for a failure."""
         self._at(record)

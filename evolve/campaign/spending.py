@@ -2,7 +2,7 @@
 
 Invariant: a budget that nothing spends, and one in money where a model has no price, are errors before anything is made."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 
 from evolve.config import ModelSection
 from evolve.hookspecs import ModelEntry
@@ -37,15 +37,9 @@ def prices_of(member: ModelSection) -> Prices:
 
 def check_spendable(budget: Budget, members: Sequence[ModelSection] = ()) -> None:
     """Raises `ConfigError` for a budget that would never end a campaign with these models, because nothing spends what it counts."""
-    leaves, spent = budget.leaves(), _spent_by(members)
-    never = [
-        _SPENT_BY_MODELS[leaf.unit.resource]
-        for leaf in leaves
-        if isinstance(leaf, Amount) and leaf.unit.resource in _SPENT_BY_MODELS and leaf.unit.resource not in spent
-    ]
-    if not leaves or len(never) < len(leaves):
+    what = spent_by_models_alone(budget, _spent_by(members))
+    if not what:
         return
-    what = " or ".join(dict.fromkeys(never))
     if not members:
         raise ConfigError(
             f"no operator of this campaign spends {what}, got {budget}. Do: give a budget in time or programs"
@@ -54,6 +48,18 @@ def check_spendable(budget: Budget, members: Sequence[ModelSection] = ()) -> Non
         f"no model of this campaign spends {what}, got {budget}. Do: give a budget in tokens, calls, time or programs; or set what a "
         "model costs, prompt_price and completion_price, or gpus and gpu_hour_price"
     )
+
+
+def spent_by_models_alone(budget: Budget, spent: Set[Resource] = frozenset()) -> str:
+    """What would have to be spent so that the budget ends a campaign, in words, where models alone spend that, and not these resources; empty
+    where something else may end it."""
+    leaves = budget.leaves()
+    never = [
+        _SPENT_BY_MODELS[leaf.unit.resource]
+        for leaf in leaves
+        if isinstance(leaf, Amount) and leaf.unit.resource in _SPENT_BY_MODELS and leaf.unit.resource not in spent
+    ]
+    return " or ".join(dict.fromkeys(never)) if len(never) == len(leaves) else ""
 
 
 def _spent_by(members: Sequence[ModelSection]) -> set[Resource]:

@@ -50,9 +50,10 @@ NOISE = "noise floor"
 @dataclass(slots=True)
 class Step:
     """A step that was asked and has not settled as a whole: `settled` holds the indices of the children that have, `replies` what models
-    have answered, by the call's index."""
+    have answered, by the call's index. `quarantined` are the programs that were ruled out when it was asked."""
 
     asked: Asked
+    quarantined: frozenset[ProgramId] = frozenset()
     settled: set[int] = field(default_factory=set)
     replies: dict[int, Call] = field(default_factory=dict)
 
@@ -92,6 +93,7 @@ class State:
         self.reflected: RecordId = 0
         """How many records had settled when lessons were asked for last."""
         self.quarantined: dict[ProgramId, Ruled] = {}
+        self._ruled_out: frozenset[ProgramId] = frozenset()
         self.requests: dict[str, int] = {}
         """The ids of what persons asked for and was done, with the step that it led to; 0 where there is none."""
         self.former: list[RecordId] = []
@@ -222,7 +224,7 @@ class State:
         self.archive.measured_machine(machine)
 
     def _asked(self, event: Asked) -> None:
-        self.steps[event.step] = Step(event)
+        self.steps[event.step] = Step(event, self._ruled_out)
         self.last_step = event.step
         match event.action:
             case Measure(case=""):
@@ -254,6 +256,7 @@ class State:
                 self.quarantined[ruling.about] = ruling
             case "release":
                 self.quarantined.pop(ruling.about, None)
+        self._ruled_out = frozenset(self.quarantined)
 
     def _change_task(self, task: Task) -> None:
         """What was found is history. Steps that had not settled are given up: they were asked of the archive that was."""
@@ -264,6 +267,7 @@ class State:
         self._judge_by(task)
         # What a rule found with the old evaluator's values is void; what a person has decided stays.
         self.quarantined = {about: ruling for about, ruling in self.quarantined.items() if ruling.by != BOUND}
+        self._ruled_out = frozenset(self.quarantined)
         for ruling in self.quarantined.values():
             self.archive.rule(ruling)
         if self.machine is not None:

@@ -88,9 +88,9 @@ class Asking:
         """How long until a budget in time is spent; None where there is none."""
         return self._budget.seconds_left(self._campaign.progress, time.time())
 
-    def lose(self, model: str, why: str) -> bool:
-        """A model will not answer any more in this run. False where that ends the run: no other is left, and the settings do not say to go on."""
-        self._members[model].gone = why
+    @property
+    def goes_on(self) -> bool:
+        """Where a model will not answer any more in this run: another one is left to propose, or the settings say to do without."""
         return bool(self._members.proposing) or self._campaign.settings.outage.then == "offline"
 
     def next_steps(self, load: Load) -> list[Asked]:

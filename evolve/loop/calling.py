@@ -9,20 +9,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from evolve.loop.members import Member
+from evolve.loop.members import Member, named
 from evolve.models.cost import Cost
 from evolve.types import (
     Call,
     Message,
     ModelError,
-    ModelGone,
     Part,
     Prompt,
     Replied,
     Reply,
     Section,
     TextId,
-    Unaffordable,
     Usage,
     text_id,
 )
@@ -173,12 +171,12 @@ class StepCaller:
         """So many answers to one prompt; fewer where a call failed. Raises `ModelError` where there was none at all."""
         prompt = replace(prompt, max_tokens=min(prompt.max_tokens or self.max_tokens, self.max_tokens))
         answers, failure = self._known(prompt, samples)
-        while len(answers) < samples and failure is None:
-            numbers = self._desk.numbers(prompt.request, samples - len(answers))
+        wanted = samples - len(answers) if failure is None else 0
+        numbers = self._desk.numbers(prompt.request, wanted) if wanted else ()
+        while numbers and failure is None:
             try:
-                answers.extend(self._desk.completed(self._order(prompt, numbers)))
-            except (ModelGone, Unaffordable):
-                raise
+                answered = self._desk.completed(self._order(prompt, numbers))
+                answers, numbers = [*answers, *answered], numbers[len(answered) :]
             except ModelError as error:
                 failure = error
         if failure is not None and not answers:
@@ -206,7 +204,7 @@ class StepCaller:
             if call is None:
                 break
             if call.error:
-                return answers, ModelError(call.error)
+                return answers, ModelError(named(call.model, call.error))
             answers.append(self._reply(call))
         return answers, None
 

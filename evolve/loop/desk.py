@@ -45,31 +45,30 @@ class Desk:
         self._members = members
         self._tell = tell
         self._cancelled = cancelled
-        self._ledger = Ledger(campaign.budget, campaign.state.progress)
         self._prices = {member.name: prices_of(member.section) for member in members}
+        checked = [member for member in members if member.checked.prompt_tokens]
+        self._checks = [self._check_of(member) for member in checked]
+        checks = total(self._prices[member.name].cost(member.checked, 0.0) for member in checked)
+        self._ledger = Ledger(campaign.budget, checks.after(campaign.state.progress))
         self._samples: dict[str, Iterator[int]] = {}
         self._numbering = threading.Lock()
         self._computing = threading.Lock()
 
     def introduced(self) -> Sequence[Replied]:
         """What the checks of the models have used, for the log. Main thread, before anything is asked."""
-        told: list[Replied] = []
-        for member in self._members:
-            usage, name = member.checked, member.name
-            if usage.prompt_tokens:
-                cost = self._prices[name].cost(usage, 0.0)
-                self._ledger.settle(self._ledger.reserve(Cost(), self._cancelled), cost)
-                call = Call(
-                    name,
-                    "check",
-                    prompt_tokens=usage.prompt_tokens,
-                    completion_tokens=usage.completion_tokens,
-                    cached_tokens=usage.cached_tokens,
-                    cost=cost.money,
-                    exact=usage.exact,
-                )
-                told.append(Replied(0, ABANDONED, call))
-        return told
+        return [Replied(0, ABANDONED, call) for call in self._checks]
+
+    def _check_of(self, member: Member) -> Call:
+        usage = member.checked
+        return Call(
+            member.name,
+            "check",
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            cached_tokens=usage.cached_tokens,
+            cost=self._prices[member.name].cost(usage, 0.0).money,
+            exact=usage.exact,
+        )
 
     @contextmanager
     def computing(self) -> Iterator[None]:
@@ -121,7 +120,10 @@ class Desk:
         complete = order.member.model.complete
 
         def ask(deadline: float) -> Sequence[Reply]:
-            return complete(order.prompt, samples=order.samples, deadline=deadline, cancelled=self._cancelled)
+            replies = complete(order.prompt, samples=order.samples, deadline=deadline, cancelled=self._cancelled)
+            if not replies:
+                raise ModelError("it gave no answer and no error. Do: mend the plugin that provides this kind of model")
+            return replies[: len(order.samples)]
 
         return self._carried_out(order, ask)
 
@@ -173,11 +175,13 @@ class Desk:
         costs = [prices.cost(reply.usage, reply.seconds) for reply in replies]
         return [
             (order.answered(sample, reply, cost), cost)
-            for sample, reply, cost in zip(order.samples, replies, costs, strict=False)
+            for sample, reply, cost in zip(order.samples[: len(replies)], replies, costs, strict=True)
         ]
 
     def _failed(self, order: Order, error: ModelError) -> Cost:
         """What a call that failed has cost. It is told; one that was given up only where it may have been charged."""
+        if isinstance(error, ModelGone):
+            order.member.gone = order.member.gone or str(error)
         charged = error.usage.prompt_tokens > 0
         given_up = self._cancelled.is_set() or isinstance(error, ModelGone | Unaffordable)
         cost = self._prices[order.member.name].cost(error.usage, 0.0) if charged or not given_up else Cost()

@@ -12,7 +12,7 @@ from evolve.config import ModelSection, ModelsSection, Settings
 from evolve.models.patience import Patience, PatientModel
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Model
-from evolve.types import EvolveError, ModelDown, ModelError, Usage
+from evolve.types import PROPOSE, EvolveError, ModelDown, ModelError, Usage
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Member:
 
 
 class Members:
-    """All models of a run, by their names. Any thread may look; the main thread marks one as gone."""
+    """All models of a run, by their names. Any thread may look, and mark one as gone that has said so."""
 
     def __init__(self, members: Sequence[Member], settings: ModelsSection) -> None:
         self._members = {member.name: member for member in members}
@@ -77,8 +77,8 @@ class Members:
         return tuple(name for name in self._settings.proposing if not self[name].gone)
 
     def named_for(self, purpose: str) -> Member | None:
-        """The member that the settings name for a purpose."""
-        name = self._settings.purposes.get(purpose)
+        """The member that the settings name for a purpose. Proposals are made by the one that their step names."""
+        name = None if purpose == PROPOSE else self._settings.purposes.get(purpose)
         return None if name is None else self[name]
 
 
@@ -88,16 +88,15 @@ def said_of(name: str) -> Iterator[None]:
     try:
         yield
     except ModelDown as error:
-        raise ModelDown(_of(name, error), error.usage, error.attempts, retry_after=error.retry_after) from error
+        raise ModelDown(named(name, str(error)), error.usage, error.attempts, retry_after=error.retry_after) from error
     except ModelError as error:
-        raise type(error)(_of(name, error), error.usage, error.attempts) from error
+        raise type(error)(named(name, str(error)), error.usage, error.attempts) from error
     except EvolveError as error:
-        raise type(error)(_of(name, error)) from error
+        raise type(error)(named(name, str(error))) from error
 
 
-def _of(name: str, error: EvolveError) -> str:
-    """Models that know who they are say so themselves."""
-    told = str(error)
+def named(name: str, told: str) -> str:
+    """What is wrong with a model, with its name. Models that know who they are say so themselves."""
     return told if told.startswith(f"model {name!r} ") else f"model {name!r}: {told}"
 
 

@@ -79,13 +79,14 @@ class Neighbours:
 
     def told(self, key: str) -> tuple[str, Program | None]:
         """A neighbour as a reason names it, and its text where that is at hand."""
-        under_way = self._under_way.get(key)
+        # In this order: what leaves the programs under way has its record in the log by then. The log comes first in what is said, for it
+        # alone says the same in every run.
+        under_way, record = self._under_way.get(key), self._campaign.log.first_record(ProgramId(key))
+        if record:
+            return f"record {record}", under_way or self._campaign.state.reader.program(ProgramId(key))
         if under_way is not None:
             return "a program that is being judged", under_way
-        programs, program = self._campaign.state.columns.programs, ProgramId(key)
-        if program not in programs:
-            return "a program that was proposed before", None
-        return f"record {programs.index(program) + 1}", self._campaign.state.reader.program(program)
+        return "a program that was proposed before", None
 
     def _places(self, program: ProgramId, island: int) -> Sequence[int]:
         """Where a program is near to others: the seed on all islands, for all begin with it."""

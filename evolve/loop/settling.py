@@ -9,7 +9,7 @@ from evolve import novelty
 from evolve.campaign import Campaign
 from evolve.campaign.cases import CANARY
 from evolve.campaign.descriptors import Descriptors
-from evolve.campaign.state import BOUND, NOISE
+from evolve.campaign.state import BOUND, NOISE, REFLECTION
 from evolve.judge import Description, Report, decode_report
 from evolve.loop.infrastructure import HOPELESS, Infrastructure
 from evolve.loop.jobs import Jobs, Work, proposal_origin
@@ -123,8 +123,9 @@ class Settling:
         self._plugin_failures = self._plugin_failures + 1 if draft.plugin_failed else 0
         if self._plugin_failures == IN_A_ROW:
             self.failure = PluginError(f"{IN_A_ROW} proposals in a row failed, the last because {reason}")
-        self._screened += 1
-        self.refusal = reason
+        if origin.operator != REFLECTION:
+            self._screened += 1
+            self.refusal = reason
         program = draft.child.program
         if program is not None and self.signatures.get(draft.signature) != program.id:
             self.screening.neighbours.drop(program.id)

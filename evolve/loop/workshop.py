@@ -16,6 +16,7 @@ from typing import Literal, TypeVar
 
 from evolve.campaign import Campaign, stream
 from evolve.campaign.fitting import scheduled
+from evolve.campaign.state import REFLECTION
 from evolve.judge import Description
 from evolve.loop.asking import Asking, Load
 from evolve.loop.calling import Answered
@@ -231,23 +232,17 @@ class Workshop:
 
     def _drafts(self, asked: Asked, future: "Future[Sequence[Draft]]") -> Sequence[Draft]:
         """What a proposal came to; nothing where the step is one for the next run: nobody can pay for its calls, or no model is left to
-        answer them and the settings say to stop."""
+        answer them and the settings say to stop. Lessons that cannot be paid may be dearer than proposals, and end nothing."""
         error = None if future.cancelled() else future.exception()
         match error:
-            case Unaffordable():
+            case Unaffordable() if not _reflects(asked):
                 self.asking.unaffordable = True
-            case ModelGone():
-                return self._without(asked, error)
+            case ModelGone() if not self.asking.goes_on:
+                self.settling.failure = error
+            case ModelGone() | Unaffordable():
+                return [refused(str(error))]
             case _:
                 return self._result(future) or ()
-        return ()
-
-    def _without(self, asked: Asked, error: ModelGone) -> Sequence[Draft]:
-        """A model will not answer any more: the proposal is refused, and the campaign goes on with the other models, or without any."""
-        assert isinstance(asked.action, Propose), "only a proposal calls models"
-        if self.asking.lose(asked.action.selection.model, str(error)):
-            return [refused(str(error))]
-        self.settling.failure = error
         return ()
 
     def _proposed(self, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Settled]:
@@ -330,6 +325,7 @@ class Workshop:
             cancelled=self._cancelled,
             lessons=tuple(state.lessons[: asked.lessons]),
             model=self._desk.callers(asked),
+            quarantined=state.steps[asked.step].quarantined,
         )
         pool = self._waiting if action.selection.model else self._pool
         future = pool.submit(self._computed, action.selection, context)
@@ -366,3 +362,7 @@ class Workshop:
         for job, work in list(self._judging.items()):
             if reason in HASTY or work.origin.kind == "proposal":
                 self._executor.cancel(job)
+
+
+def _reflects(asked: Asked) -> bool:
+    return isinstance(asked.action, Propose) and asked.action.selection.operator == REFLECTION

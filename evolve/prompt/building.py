@@ -93,7 +93,7 @@ def _parts(role: str, name: str, subject: Subject, words: Mapping[str, str]) -> 
 
 
 def _check_parents(kind: str, subject: Subject) -> None:
-    if kind != REFLECTS and not subject.program_key(subject.parent):
+    if kind != REFLECTS and not subject.known.program_key(subject.parent):
         raise EditError(
             f"a prompt {kind!r} is about a program, and the selection has none. Do: select a parent with a program"
         )

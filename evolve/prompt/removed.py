@@ -16,19 +16,19 @@ _SHOWN = 12
 
 def changed(subject: Subject, before: RecordId, after: RecordId) -> Change:
     """What a step changed; nothing, where one of the two has no program."""
-    old, new = subject.program(before), subject.program(after)
+    old, new = subject.known.program(before), subject.known.program(after)
     return Change("", "", ()) if old is None or new is None else change(old, new)
 
 
 def removed(subject: Subject) -> Draft:
     """Lines that a step of the lineage took out and that are not back, the latest step first, and the children that put some back."""
-    program = subject.program(subject.parent) if subject.parent else None
+    program = subject.known.program(subject.parent) if subject.parent else None
     if program is None:
         return Draft()
     present, pieces = telling_lines(program), list[Piece]()
     told = dict[str, None]()
     for age, number in enumerate(reversed(subject.steps)):
-        before = subject.history.parents(number)[0]
+        before = subject.known.made_from(number)
         taken = changed(subject, before, number).taken
         gone = [line for line in taken if outline(line) not in present and outline(line) not in told]
         told.update(dict.fromkeys(map(outline, gone)))
@@ -49,11 +49,13 @@ def _taken_out(subject: Subject, number: RecordId, before: RecordId, gone: Seque
 
 def _why_none(subject: Subject, number: RecordId, before: RecordId) -> str:
     """Why a step has no effect on the score: which of the two has none."""
-    return f"program {next(each for each in (number, before) if subject.history.fitness(each) is None)} has no score"
+    without = next(each for each in (number, before) if subject.known.score(each) is None)
+    has = "has no score" if subject.history.is_current(without) else "has no score that compares"
+    return f"program {without} {has}"
 
 
 def _puts_back(subject: Subject, child: RecordId, gone: Sequence[str]) -> bool:
-    program = subject.program(child)
+    program = subject.known.program(child)
     return program is not None and any(outline(line) in telling_lines(program) for line in gone)
 
 

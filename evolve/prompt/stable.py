@@ -71,8 +71,8 @@ def _scores(subject: Subject) -> Iterator[str]:
 
 
 def _seed_score(history: History) -> float | None:
-    """That of a campaign's first record, which is its seed."""
-    return history.fitness(1) if len(history) and not history.operator(1) else None
+    """That of a campaign's first record, which is its seed; None where an earlier version of the task has judged it."""
+    return history.fitness(1) if len(history) and history.is_current(1) and not history.operator(1) else None
 
 
 def _source(by: str, year: int | None) -> str:

@@ -1,16 +1,18 @@
 """What a prompt is about: a selection with the history that it was drawn from, as the sections ask for it.
 
-Invariant: nothing here tells what was found on a case that the search does not see."""
+Invariant: nothing here tells what was found on a case that the search does not see, and nothing of a program that was ruled out when the
+step was asked: what made its score is no example."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 
 from evolve.prompt.figures import Scores
+from evolve.prompt.known import Known
 from evolve.protocols import Context, History
 from evolve.statistics import error_of_difference
-from evolve.types import NOBODYS_FAULT, Program, RecordId, Selection, Task
+from evolve.types import NOBODYS_FAULT, RecordId, Selection, Task
 
 REFLECTS = "reflect"
 """The kind of prompt, and the operator, whose steps make lessons and no programs."""
@@ -49,6 +51,11 @@ class Subject:
         return self.context.history
 
     @cached_property
+    def known(self) -> Known:
+        """What may be told of each record."""
+        return Known(self.history, self.context.quarantined)
+
+    @cached_property
     def parent(self) -> RecordId:
         """The record whose program is to change; 0 where there is none."""
         return self.selection.parents[0] if self.selection.parents and not self.reflects else 0
@@ -56,28 +63,32 @@ class Subject:
     @cached_property
     def partners(self) -> tuple[RecordId, ...]:
         """The other parents, with programs of their own."""
-        return () if self.reflects else _distinct(self, self.selection.parents[1:], {self.program_key(self.parent)})
+        return (
+            () if self.reflects else _distinct(self, self.selection.parents[1:], {self.known.program_key(self.parent)})
+        )
 
     @cached_property
     def inspirations(self) -> tuple[RecordId, ...]:
         """Without those whose program is shown already."""
-        drawn, shown = self.selection, {self.program_key(record) for record in (self.parent, *self.partners)}
+        drawn, shown = self.selection, {self.known.program_key(record) for record in (self.parent, *self.partners)}
         return _distinct(self, (*drawn.parents, *drawn.inspirations), shown)
 
     @cached_property
     def steps(self) -> tuple[RecordId, ...]:
         """The last steps that led to the parent: records with a parent of their own, the first first."""
         found, record = list[RecordId](), self.parent
-        while record and len(found) < STEPS and (parents := self.history.parents(record)) and parents[0] < record:
+        while record and len(found) < STEPS and (before := self.known.made_from(record)) and before < record:
             found.append(record)
-            record = parents[0]
+            record = before
         return tuple(reversed(found))
 
     @cached_property
     def proposals(self) -> Sequence[RecordId]:
         """The latest that were made of the parent, in the order in which they settled."""
         found = self.history.children(self.parent)[-SEARCHED:] if self.parent else ()
-        return [record for record in found if self.history.operator(record) != REFLECTS]
+        return [
+            record for record in found if self.history.operator(record) != REFLECTS and not self.known.is_out(record)
+        ]
 
     @cached_property
     def children(self) -> tuple[RecordId, ...]:
@@ -86,7 +97,7 @@ class Subject:
         scored = [
             (-self.history.violation(child), score, child)
             for child in latest
-            if (score := self.history.fitness(child)) is not None
+            if (score := self.known.score(child)) is not None
         ]
         best = [child for _, _, child in sorted(scored, reverse=True)[:BEST]]
         unjudged = [child for child in latest if self.history.outcome(child) in NOBODYS_FAULT]
@@ -97,33 +108,22 @@ class Subject:
     def recent(self) -> tuple[RecordId, ...]:
         """The latest proposals, the latest first, for one that reflects."""
         every = range(len(self.history), 0, -1) if self.reflects else ()
-        return tuple(
-            islice((record for record in every if self.history.operator(record) not in ("", REFLECTS)), RECENT)
-        )
+        current = takewhile(self.history.is_current, every)
+        proposed = (record for record in current if self.history.operator(record) not in ("", REFLECTS))
+        return tuple(islice((record for record in proposed if not self.known.is_out(record)), RECENT))
 
     @cached_property
     def scores(self) -> Scores:
         """How scores are written here: with the digits that tell all that are shown apart."""
         shown = {self.parent, *self.partners, *self.inspirations, *self.steps, *self.children, *self.recent} - {0}
-        before = {
-            self.history.parents(record)[0] for record in (*self.steps, *self.recent) if self.history.parents(record)
-        }
-        values = (self.history.fitness(record) for record in shown | before)
+        before = {self.known.made_from(record) for record in (*self.steps, *self.recent)} - {0}
+        values = (self.known.score(record) for record in shown | before)
         return Scores.of(self.task.fitness, [value for value in values if value is not None])
-
-    def program(self, record: RecordId) -> Program | None:
-        """The program that was proposed; None where there was none to judge."""
-        found = self.history.program_id(record)
-        return None if found is None else self.history.program(found)
-
-    def program_key(self, record: RecordId) -> str:
-        """What names its program; empty where there is none."""
-        return self.history.program_id(record) or "" if record else ""
 
 
 def effect(subject: Subject, number: RecordId, before: RecordId) -> str:
     """What became of the score from one record to another, and whether that is more than noise; empty where one of them has none."""
-    new, old = subject.history.fitness(number), subject.history.fitness(before)
+    new, old = subject.known.score(number), subject.known.score(before)
     return "" if new is None or old is None else subject.scores.change(new, old, _error(subject, number, before))
 
 
@@ -137,11 +137,11 @@ def _error(subject: Subject, *records: RecordId) -> float:
 
 
 def _distinct(subject: Subject, records: Sequence[RecordId], shown: set[str]) -> tuple[RecordId, ...]:
-    """Those with a program that neither `shown` nor an earlier one has."""
+    """Those with a program that neither `shown` nor an earlier one has, and that is not ruled out."""
     found, seen = list[RecordId](), set(shown)
     for record in records:
-        name = subject.program_key(record)
-        if name and name not in seen:
+        name = subject.known.program_key(record)
+        if name and name not in seen and not subject.known.is_out(record):
             seen.add(name)
             found.append(record)
     return tuple(found)

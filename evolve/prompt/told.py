@@ -12,6 +12,8 @@ from evolve.prompt.subject import BEST, SEARCHED, Subject, effect
 from evolve.prompt.trimming import Draft, Piece
 from evolve.types import FAILURES, Lesson, Outcome, Record, RecordId
 
+FORMER = "judged by an earlier version of the evaluator, whose scores do not compare"
+"""How a record ended whose score is none of the present version."""
 PERSON = "person"
 """Who a hint is by."""
 LESSONS = 20
@@ -59,19 +61,20 @@ def _other(subject: Subject, number: RecordId, worth: float) -> Piece:
 
 
 def _whole(subject: Subject, number: RecordId) -> str:
-    record, program = subject.history.record(number), subject.program(number)
+    record, program = subject.history.record(number), subject.known.program(number)
     told = [f"Program {number}: {status(subject, record)}"]
-    if record.thought:
-        told.append(f"Thought: {said(record.thought)}")
+    thought = subject.history.record(subject.known.proposal(number)).thought
+    if thought:
+        told.append(f"Thought: {said(thought)}")
     assert program is not None, "a selection names records with programs"
     return "\n\n".join((*told, program_text(program)))
 
 
 def status(subject: Subject, record: Record) -> str:
     """What a program is worth, or how it failed, as a sentence."""
-    evaluation, score = record.evaluation, subject.history.fitness(record.id)
+    evaluation, score = record.evaluation, subject.known.score(record.id)
     if score is None:
-        return f"{ended(subject.history, record)}."
+        return f"{_end_of(subject, record)}."
     missed = ", and misses the constraints" if evaluation.violation else ""
     objectives = [
         f"{each.name} {each.shown(evaluation.objectives[each.name]):.{max(1, each.digits)}g}"
@@ -80,6 +83,12 @@ def status(subject: Subject, record: Record) -> str:
     ]
     beside = f" ({', '.join(objectives)})" if objectives else ""
     return f"score {subject.scores.shown(score, evaluation.standard_error)}{beside}{missed}."
+
+
+def _end_of(subject: Subject, record: Record) -> str:
+    """How the judging of a proposal ended that has no score which can be compared."""
+    former = record.program is not None and not subject.history.is_current(record.id)
+    return FORMER if former else ended(subject.history, record)
 
 
 def lineage(subject: Subject) -> Draft:
@@ -91,7 +100,7 @@ def lineage(subject: Subject) -> Draft:
 
 def _step(subject: Subject, number: RecordId, age: float) -> Piece:
     """`age` 0: the latest step."""
-    before = subject.history.parents(number)[0]
+    before = subject.known.made_from(number)
     changed = removed.changed(subject, before, number)
     line = f"- {_named(subject, number)}, of program {before} by {_by(subject, number)}: {_outcome(subject, number, before)}"
     short = f"{line}{changed.summary and f' ({changed.summary})'}"
@@ -101,26 +110,30 @@ def _step(subject: Subject, number: RecordId, age: float) -> Piece:
 
 
 def _named(subject: Subject, number: RecordId) -> str:
-    return f"{'Program' if subject.program_key(number) else 'Proposal'} {number}"
+    return f"{'Program' if subject.known.program_key(number) else 'Proposal'} {number}"
 
 
 def _by(subject: Subject, number: RecordId) -> str:
-    return f"`{subject.history.operator(number)}`" if subject.history.operator(number) else "a person"
+    operator = subject.history.operator(subject.known.proposal(number))
+    return f"`{operator}`" if operator else "a person"
 
 
 def _outcome(subject: Subject, number: RecordId, before: RecordId) -> str:
     """How a proposal ended, against the program that it was made from, and what its maker thought."""
-    record, old = subject.history.record(number), subject.history.fitness(before)
-    score = subject.history.fitness(number)
+    record, old = subject.history.record(number), subject.known.score(before)
+    score = subject.known.score(number)
     if score is None:
-        end = ended(subject.history, record)
-    elif old is None:
+        end = _end_of(subject, record)
+    elif old is not None:
+        end = f"score {subject.scores.shown(score)} ({effect(subject, number, before)})"
+    elif subject.history.is_current(before):
         end = f"score {subject.scores.shown(score)}, where program {before} had none"
     else:
-        end = f"score {subject.scores.shown(score)} ({effect(subject, number, before)})"
-    if subject.history.violation(number):
+        end = f"score {subject.scores.shown(score)}"
+    if score is not None and subject.history.violation(number):
         end += ", and misses the constraints"
-    thought = "" if record.thought == reason(subject.history, record) else said(record.thought)
+    words = subject.history.record(subject.known.proposal(number)).thought
+    thought = "" if words == reason(subject.history, record) else said(words)
     return f"{end}.{thought and ' Thought: ' + thought}"
 
 
@@ -141,7 +154,7 @@ def _tried(subject: Subject, number: RecordId, place: int) -> Piece:
 
 def _paying(subject: Subject, number: RecordId, place: int) -> str:
     """The change that made one of the best children better; empty where it is long, or the child stands elsewhere as a whole."""
-    better = _end(subject, number, subject.history.fitness(subject.parent)) == BETTER
+    better = _end(subject, number, subject.known.score(subject.parent)) == BETTER
     if place >= BEST or not better or number in (*subject.partners, *subject.inspirations):
         return ""
     diff = removed.changed(subject, subject.parent, number).diff
@@ -153,7 +166,7 @@ def _count(subject: Subject) -> str:
     found = subject.proposals
     more = "The latest " if len(found) == SEARCHED else ""
     order = " The best first, then the latest." if len(found) > 1 else ""
-    old = subject.history.fitness(subject.parent) if subject.parent else None
+    old = subject.known.score(subject.parent) if subject.parent else None
     return f"{more}{_ends(subject, found, old)}{order}"
 
 
@@ -166,7 +179,7 @@ def _ends(subject: Subject, found: Sequence[RecordId], old: float | None) -> str
 
 
 def _end(subject: Subject, number: RecordId, old: float | None) -> str:
-    score, outcome = subject.history.fitness(number), subject.history.outcome(number)
+    score, outcome = subject.known.score(number), subject.history.outcome(number)
     if score is not None:
         if old is None:
             return "scored"
@@ -180,7 +193,7 @@ def parent(subject: Subject) -> Draft:
     """The program that is to change, whole."""
     if not subject.parent:
         return Draft()
-    record, program = subject.history.record(subject.parent), subject.program(subject.parent)
+    record, program = subject.history.record(subject.parent), subject.known.program(subject.parent)
     assert program is not None, "a selection names records with programs"
     words = {
         "number": str(subject.parent),
@@ -203,8 +216,7 @@ def recent(subject: Subject) -> Draft:
 
 
 def _proposal(subject: Subject, number: RecordId, place: int) -> Piece:
-    parents = subject.history.parents(number)
-    if parents:
+    if subject.known.made_from(number):
         return _step(subject, number, place / 2)
     return Piece(
         (

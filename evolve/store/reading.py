@@ -61,6 +61,11 @@ class LogReader:
             raise damaged(self.path, f"the index of records leads from record {record} to another event")
         return event
 
+    def first_record(self, program: ProgramId) -> RecordId:
+        """The first record that has this program; 0 where there is none."""
+        record: RecordId = self._rows("SELECT coalesce(min(record), 0) FROM events WHERE program = ?", (program,))[0][0]
+        return record
+
     def program(self, program: ProgramId) -> Program:
         """A stored program."""
         rows = self._rows(

@@ -117,6 +117,16 @@ class Ranks:
         return len(self._sorted) - bisect_right(self._sorted, worth)
 
 
+def drawn(rng: Generator, shares: Mapping[str, float]) -> str:
+    """One of the names, each with the probability of its share; the shares sum to 1."""
+    left, names = rng.random(), list(shares)
+    for name in names:
+        left -= shares[name]
+        if left < 0:
+            return name
+    return names[-1]
+
+
 @dataclass(slots=True)
 class Arm:
     """Discounted gains and costs."""
@@ -175,12 +185,7 @@ class Bandit:
 
     def choose(self, rng: Generator, among: Collection[str] | None = None) -> str:
         """The next arm of those that may be used, all without `among`, with the probabilities of `shares`."""
-        left, shares = rng.random(), self.shares(among)
-        for name, share in shares.items():
-            left -= share
-            if left < 0:
-                return name
-        return next(reversed(shares))
+        return drawn(rng, self.shares(among))
 
     def shares(self, among: Collection[str] | None = None) -> dict[str, float]:
         """The probability of each arm that may be used; they sum to 1."""

@@ -3,6 +3,7 @@
 Invariant: a failure that was mended, was tried twice, or is quarantined is none; the answer is a function of the history and of what is
 under way."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Set
 from typing import NamedTuple
@@ -16,8 +17,12 @@ TRIES = 2
 """Repairs of one failure, and failures in a row that repairs may make of a success."""
 
 
+_NOT_COMPARED = (math.inf, 0.0)
+"""Instead of the worth of what an earlier version of the task has judged."""
+
+
 class Repair(NamedTuple):
-    """A failure, and the last success among its ancestors, if there is one that may be shown. The smaller `rank`, the better that one is, and of
+    """A failure, and the last success among its ancestors, if its score may be shown. The smaller `rank`, the better that one is, and of
     equal ones the newer the failure."""
 
     rank: tuple[float, float, RecordId]
@@ -38,10 +43,17 @@ def repairs(view: View, wanted: Traits, quarantined: Set[ProgramId]) -> Iterator
         origin = _last_success(history, record)
         if origin is None or under_way[record] + _tries(view, record) >= TRIES:
             continue
-        fitness = history.fitness(origin)
-        assert fitness is not None, "a success has a fitness"
-        shown = () if history.program_id(origin) in quarantined else (origin,)
-        yield Repair((history.violation(origin), -fitness, -record), record, shown)
+        current = history.is_current(origin)
+        shown = () if not current or history.program_id(origin) in quarantined else (origin,)
+        worth = _worth(history, origin) if current else _NOT_COMPARED
+        yield Repair((*worth, -record), record, shown)
+
+
+def _worth(history: History, success: RecordId) -> tuple[float, float]:
+    """The smaller, the better."""
+    fitness = history.fitness(success)
+    assert fitness is not None, "a success has a fitness"
+    return history.violation(success), -fitness
 
 
 def _under_way(view: View) -> Counter[RecordId]:

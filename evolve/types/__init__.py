@@ -51,7 +51,7 @@ from evolve.types.events import (
 )
 from evolve.types.level import Level
 from evolve.types.program import Program, ProgramId, TextId, canonical, digest, text_id
-from evolve.types.prompt import Finish, Message, Prompt, Reply, Role, Section, Usage, estimated
+from evolve.types.prompt import PROPOSE, PURPOSES, Finish, Message, Prompt, Reply, Role, Section, Usage, estimated
 from evolve.types.record import (
     Call,
     Child,
@@ -85,6 +85,8 @@ from evolve.types.task import (
 )
 
 __all__ = [
+    "PROPOSE",
+    "PURPOSES",
     "FAILURES",
     "NOBODYS_FAULT",
     "REPEATABLE",

@@ -11,6 +11,9 @@ from evolve.types.program import canonical, digest
 
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length", "refused", ""]
+PROPOSE = "propose"
+PURPOSES = frozenset({PROPOSE, "repair", "reflect", "novelty", "embed"})
+"""What a model is called for, but for the check at the start."""
 
 
 @dataclass(frozen=True, slots=True)

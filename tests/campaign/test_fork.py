@@ -232,3 +232,13 @@ def test_a_fork_may_go_on_at_less_isolation_than_its_campaign(tmp_path):
     with Campaign.open(str(path), plugins.load(), tmp_path) as again:
         assert (again.state.reached.best, again.state.reached.least) == (Level.STRICT, Level.STANDARD)
     old.close()
+
+
+def test_a_folder_of_templates_is_read_when_the_fork_is_made(old, tmp_path):
+    """As it is for a new campaign."""
+    folder = tmp_path / "templates"
+    folder.mkdir()
+    (folder / "lessons.md").write_text("## Mind this\n\n{{items}}\n")
+    with forked(old, f"prompts.folder={folder}") as new:
+        assert new.settings.prompts.folder == ""
+        assert new.settings.prompts.templates["lessons"].startswith("## Mind this")

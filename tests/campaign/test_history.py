@@ -125,3 +125,10 @@ def test_a_record_that_many_steps_tell_of_is_read_once():
     reader = Reader(log)
     assert [reader.settled(number) for number in (1, 2, 1)] == ["record 1", "record 2", "record 1"]
     assert log.reads == [1, 2]
+
+
+def test_records_of_earlier_versions_of_the_task_are_known(columns):
+    """Their scores do not compare with later ones."""
+    columns.since = 2
+    past = Past(columns, Texts(), 3)
+    assert [past.is_current(number) for number in (1, 2, 3)] == [False, False, True]

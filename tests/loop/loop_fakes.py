@@ -1,5 +1,7 @@
 """A campaign without processes: a fake executor that scores programs in the engine's own thread, and a bench to run it on."""
 
+import shutil
+import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -130,3 +132,16 @@ class Workbench:
     def run(self, campaign: Campaign, executor: FakeExecutor | None = None, watch: Seen | None = None) -> Ending:
         """Runs it to its end."""
         return run(campaign, executor or FakeExecutor(), JUDGES, watch or Seen())
+
+
+def cut(source: Path, count: int) -> Path:
+    """The log as it was after so many events."""
+    target = source.with_name(f"cut-{count}.db")
+    shutil.copy(source, target)
+    with sqlite3.connect(target) as connection:
+        connection.execute("DELETE FROM events WHERE number > ?", (count,))
+        gone = "SELECT number FROM signatures WHERE program NOT IN (SELECT program FROM events WHERE program <> '')"
+        for table in ("files", "sketches", "vectors"):
+            connection.execute(f"DELETE FROM {table} WHERE program IN ({gone})")
+        connection.execute(f"DELETE FROM signatures WHERE number IN ({gone})")
+    return target

@@ -1,16 +1,31 @@
 """Campaigns whose proposals come from models: what is asked, what the log is told, what a crash and an outage leave."""
 
-import shutil
-import sqlite3
 import threading
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
-from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench
-from model_fakes import FakeModel, members, spent, with_operators
+from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench, cut
+from model_fakes import FakeModel, Writes, members, spent, with_operators
 
+from evolve.hookspecs import OperatorEntry
 from evolve.loop import run
 from evolve.models.cost import Cost
-from evolve.types import Asked, ModelError, ModelGone, Outcome, Propose, Replied, Settled
+from evolve.plugins import Registered
+from evolve.protocols import Context
+from evolve.types import (
+    Asked,
+    Child,
+    ModelError,
+    ModelGone,
+    Outcome,
+    ProgramId,
+    Propose,
+    Replied,
+    Ruled,
+    Selection,
+    Settled,
+)
 
 ONE = {"models": {"members": [{"name": "fast", "kind": "fake", "concurrency": 4}]}, "operators": {"names": ["writes"]}}
 
@@ -140,6 +155,55 @@ def test_another_model_takes_over(models: Workbench) -> None:
     with models.create(**two, budget=["15programs"]) as campaign:
         ending = played(models, campaign, FakeModel(lambda number: ModelGone("gone")), FakeModel())
         assert (ending.reason, campaign.state.progress.programs) == ("budget", 15)
+        assert set(reasons(campaign)) == {"model 'fast': gone"}
+
+
+def reasons(campaign) -> list[str]:
+    """Why proposals were not judged."""
+    records = [event.event.record for event in campaign.log.events(only=Settled)]
+    screened = [record for record in records if record.evaluation.outcome is Outcome.SCREENED]
+    return [campaign.log.text(record.evaluation.feedback) for record in screened]
+
+
+REFLECTS = {
+    "models": {
+        "members": [
+            {"name": "fast", "kind": "fake", "concurrency": 4},
+            {"name": "wise", "kind": "fake", "max_tokens": 90_000},
+        ],
+        "purposes": {"reflect": "wise"},
+    },
+    "operators": {"names": ["writes"]},
+}
+
+
+def test_a_model_that_wrote_lessons_and_is_gone_takes_no_other_with_it(models: Workbench) -> None:
+    """The campaign goes on without lessons."""
+    with models.create("lessons.every=5", **REFLECTS, budget=["14programs"]) as campaign:
+        wise = FakeModel(lambda number: ModelGone("its quota is used up"))
+        ending = played(models, campaign, FakeModel(), wise)
+        assert (ending.reason, campaign.state.progress.programs) == ("budget", 14)
+        assert (campaign.state.lessons, len(wise.prompts)) == ([], 1)
+        assert set(reasons(campaign)) == {"model 'wise': its quota is used up"}
+
+
+def test_a_model_that_serves_another_purpose_may_propose_beside_the_others(models: Workbench) -> None:
+    """Each proposal is made by the model that its step says."""
+    both = {**REFLECTS, "models": {**REFLECTS["models"], "purposes": {"reflect": "wise", "propose": "wise"}}}
+    with models.create(**both, budget=["12programs"]) as campaign:
+        played(models, campaign, FakeModel(), FakeModel(lambda number: f"x = {number}.75"))
+        steps = {event.event.step: event.event.action for event in campaign.log.events(only=Asked)}
+        made = {(steps[event.step].selection.model, event.call.model) for event in replies(campaign)}
+        assert made == {("fast", "fast"), ("wise", "wise")}
+
+
+def test_lessons_that_nobody_can_pay_end_no_campaign(models: Workbench) -> None:
+    """What is left pays for proposals of a cheaper model."""
+    with models.create("lessons.every=5", **REFLECTS, budget=["60000tokens"]) as campaign:
+        ending = played(models, campaign, FakeModel(), FakeModel())
+        assert (ending.reason, campaign.state.lessons) == ("budget", [])
+        assert campaign.state.progress.tokens > 40_000
+        assert any("does not pay for one more call" in reason for reason in reasons(campaign))
 
 
 def test_a_budget_in_tokens_is_never_overshot(models: Workbench) -> None:
@@ -170,24 +234,12 @@ def test_what_was_answered_before_a_crash_is_not_asked_again(models: Workbench) 
         events = [stamped.event for stamped in campaign.log.events()]
         path = campaign.log.path
     last = max(number for number, event in enumerate(events) if isinstance(event, Replied))
-    cut = path.with_name("cut.db")
-    _copied(path, cut, last + 1)
-    with models.open(str(cut)) as again:
+    with models.open(str(cut(path, last + 1))) as again:
         assert [list(step.replies) for step in again.state.steps.values()] == [[0]]
         second = FakeModel(lambda number: f"x = {number + 50}.5")
         played(models, again, second)
         assert (again.state.progress.programs, again.state.progress.calls) == (6, 6)
         assert second.prompts == []
-
-
-def _copied(source, target, count: int) -> None:
-    """The first `count` events of a log."""
-    shutil.copy(source, target)
-    with sqlite3.connect(target) as connection:
-        connection.execute("DELETE FROM events WHERE number > ?", (count,))
-        connection.execute(
-            "DELETE FROM signatures WHERE program NOT IN (SELECT program FROM events WHERE program <> '')"
-        )
 
 
 def test_lessons_are_asked_for_each_time_that_enough_has_settled(models: Workbench) -> None:
@@ -213,3 +265,27 @@ def test_judges_that_would_idle_get_proposals_that_need_no_model(models: Workben
         writing = [action for action in asked if isinstance(action, Propose) and action.selection.model]
         assert len(writing) == 4
         assert campaign.state.progress.programs < 100
+
+
+def test_what_is_ruled_out_is_known_to_a_step_as_of_when_it_was_asked(models: Workbench) -> None:
+    """Also where it runs again, in a later run: its prompt is a function of the log before it."""
+    seen: list[frozenset[str]] = []
+
+    class Looks(Writes):
+        def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
+            seen.append(frozenset(context.quarantined))
+            return super().propose(selection, context)
+
+    entry = OperatorEntry("writes", Looks, needs_model=True)
+    operators = dict(models.plugins.operators) | {"writes": Registered("fakes", entry)}
+    models.plugins = replace(models.plugins, operators=operators)
+    never = threading.Event()
+    with models.create(**ONE, budget=["9programs", "1s"]) as campaign:
+        played(models, campaign, FakeModel(hold=never))
+        cheat = ProgramId("cheat")
+        with campaign.log.transaction():
+            campaign.write(Ruled("quarantine", cheat, "person"))
+    with models.open() as again:
+        again.change({"budget": ["9programs"]})
+        played(models, again, FakeModel())
+    assert (set(seen[:8]), set(seen[8:])) == ({frozenset()}, {frozenset({cheat})})

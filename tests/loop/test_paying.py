@@ -83,6 +83,42 @@ def test_what_was_paid_for_is_judged_before_the_campaign_ends(bench: Workbench, 
         assert campaign.state.progress.screened + campaign.state.progress.programs == len(answered)
 
 
+def test_a_check_of_a_model_is_paid_and_ends_nothing_itself(bench: Workbench) -> None:
+    """Where a budget is overshot already, the run ends as every run with a spent budget does."""
+    with_operators(bench)
+    limits = ["30000tokens"]
+    with bench.create(models={"members": [DEAR]}, operators={"names": ["writes"]}, budget=limits) as campaign:
+        run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, Spends(times=200)))
+        before = campaign.state.progress
+        again = members(campaign, FakeModel())
+        again["dear"].checked = Usage(7, 1, exact=True)
+        assert run(campaign, FakeExecutor(), JUDGES, Seen(), again).reason == "budget"
+        assert (campaign.state.progress.calls, campaign.state.progress.tokens) == (before.calls + 1, before.tokens + 8)
+
+
+@pytest.mark.parametrize("replies", [[], [Reply("x = 7.5", usage=Usage(9, 1)), Reply("x = 8.5", usage=Usage(9, 1))]])
+def test_a_model_that_answers_never_or_twice_pays_for_what_is_used(bench: Workbench, replies: list[Reply]) -> None:
+    """A plugin's slip is no crash, and no answer comes to a program that the log does not know."""
+
+    class Slips(FakeModel):
+        def complete(
+            self, prompt: Prompt, *, samples: Sequence[int], deadline: float, cancelled: threading.Event
+        ) -> Sequence[Reply]:
+            return replies if not self.prompts and not self.prompts.append(prompt) else [Reply("x = 9.5")]
+
+    with_operators(bench)
+    with bench.create(
+        models={"members": [DEAR]}, operators={"names": ["writes"]}, budget=["2programs"], deterministic=True
+    ) as campaign:
+        ending = run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, Slips()))
+        calls = [stamped.event.call for stamped in campaign.log.events(only=Replied)]
+        told = [call.reply and campaign.log.text(call.reply) for call in calls]
+        assert ending.reason in ("budget", "exhausted")
+        assert told[0] == ("x = 7.5" if replies else "")
+        assert "x = 8.5" not in told
+        assert len(campaign.state.history) - 1 == len(calls)
+
+
 def test_time_that_is_up_ends_a_campaign_whatever_was_paid_for(bench: Workbench) -> None:
     """Its steps wait for the next run, which does not pay again."""
     with_operators(bench)

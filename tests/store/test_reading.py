@@ -77,6 +77,12 @@ def test_a_record_by_its_number(log: Log) -> None:
         log.settled(9)
 
 
+def test_the_first_record_of_a_program(log: Log) -> None:
+    """Of several the smallest; 0 where a program has none."""
+    append(log, settled(4, of=program(2)))
+    assert [log.first_record(program(number).id) for number in (2, 3, 9)] == [2, 3, 0]
+
+
 def test_unknown_programs_and_texts(log: Log) -> None:
     """They are errors that name the id."""
     with pytest.raises(StoreError, match="no program abc"):

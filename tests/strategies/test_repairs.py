@@ -123,3 +123,12 @@ def test_only_recent_failures_are_looked_at(view: Rehearsal) -> None:
     assert found(view) == [old]
     add(view, "tune", 1)
     assert found(view) == []
+
+
+def test_a_success_under_an_earlier_version_of_the_task_ranks_last_and_is_not_shown(view: Rehearsal) -> None:
+    """Its score does not compare."""
+    former = add(view, "diff", 1, 50.0)
+    view.history.since = former
+    good = add(view, "diff", former, 5.0)
+    of_former, of_good = add(view, "diff", former), add(view, "diff", good)
+    assert ranked(view) == [(of_good, (good,)), (of_former, ())]

@@ -14,9 +14,9 @@ from evolve.operators.written.room import room
 from evolve.operators.written.settings import WritingSettings
 from evolve.prompt import build, repair
 from evolve.protocols import Context
-from evolve.types import Child, ModelError, ModelGone, Program, Prompt, Reply, Selection, Unaffordable, estimated
+from evolve.types import PROPOSE, Child, ModelError, Program, Prompt, Reply, Selection, estimated
 
-PROPOSE, REPAIR = "propose", "repair"
+REPAIR = "repair"
 FINAL = frozenset({EditKind.REFUSED, EditKind.NO_OP, EditKind.CUT_OFF, EditKind.TOO_LARGE})
 """What another round would not mend: it is no slip, or the answer would be as long again."""
 
@@ -46,9 +46,8 @@ class Dialogue:
         again = repair(self.prompt, reply.text, first.fault, self.context.templates)
         try:
             second = self.context.model(REPAIR).complete(again)[0]
-        except (ModelGone, Unaffordable):
-            raise
         except ModelError as error:
+            # Whatever ended it: the other replies of the step were paid for, and the next call meets the same end.
             return [Child(None, f"{first.fault}\n\nThe repair failed: {error}")]
         return self._read(second).children
 

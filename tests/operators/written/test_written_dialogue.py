@@ -111,7 +111,9 @@ def test_a_step_without_any_answer_ends_with_the_models_error(error: ModelError)
         proposed(rewrite(samples=2), error, error)
 
 
-@pytest.mark.parametrize("error", [ModelError("it broke off"), ModelDown("no route")])
+@pytest.mark.parametrize(
+    "error", [ModelError("it broke off"), ModelDown("no route"), ModelGone("401"), Unaffordable("spent")]
+)
 def test_a_repair_that_fails_leaves_the_reason_of_the_first_reply(error: ModelError) -> None:
     (child,), _ = proposed(rewrite(), LOST_EDIT, error)
     assert child.program is None
@@ -120,10 +122,10 @@ def test_a_repair_that_fails_leaves_the_reason_of_the_first_reply(error: ModelEr
 
 
 @pytest.mark.parametrize("error", [ModelGone("401"), Unaffordable("spent")])
-def test_a_repair_that_cannot_be_paid_leaves_the_step_for_later(error: ModelError) -> None:
-    """The engine knows what to do: the replies that came are in the log, and are not paid again."""
-    with pytest.raises(type(error)):
-        proposed(rewrite(), LOST_EDIT, error)
+def test_a_repair_that_cannot_be_paid_costs_no_other_child(error: ModelError) -> None:
+    """The other replies were paid for."""
+    children, _ = proposed(rewrite(samples=2), LOST_EDIT, EDIT, error)
+    assert [child.program for child in children] == [None, EDITED]
 
 
 def test_how_a_model_is_asked_is_set_per_operator() -> None:

@@ -1,0 +1,50 @@
+"""Settings, a task and the loaded plugins must fit together before there is a log."""
+
+import pytest
+
+from evolve import plugins
+from evolve.campaign.fitting import try_settings
+from evolve.config import settings_from
+from evolve.types import ConfigError, Task
+
+MODEL = {"members": [{"name": "fast", "kind": "mailbox", "settings": {"folder": "letters"}}]}
+
+
+def tried(task: Task, **values: object) -> None:
+    """Tries settings with one model."""
+    try_settings(settings_from({"task": task.name, "models": MODEL, **values}), task, plugins.load())
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"budget": ["5tokens"]},
+        {"budget": ["5tokens", "5programs"], "operators": {"names": ["tune_literals"]}},
+        {"budget": ["5tokens", "5programs"], "outage": {"then": "offline"}},
+        {"budget": ["5tokens", "fitness=2.6"], "outage": {"then": "offline"}},
+        {"budget": [], "outage": {"then": "offline"}},
+        {"budget": ["5tokens"], "operators": {"names": ["tune_literals"]}, "lessons": {"every": 5}},
+    ],
+)
+def test_settings_that_fit(circle_task: Task, values: dict[str, object]) -> None:
+    tried(circle_task, **values)
+
+
+def test_a_budget_that_only_models_spend_wants_an_operator_that_calls_one(circle_task: Task) -> None:
+    """It would never end the campaign."""
+    with pytest.raises(ConfigError, match="no operator of this campaign spends tokens, got 5tokens"):
+        tried(circle_task, budget=["5tokens"], operators={"names": ["tune_literals"]})
+
+
+def test_a_campaign_that_may_go_on_offline_has_something_to_go_on_with(circle_task: Task) -> None:
+    """Found before the models are lost."""
+    with pytest.raises(
+        ConfigError, match=r"'offline'.*every operator of this campaign needs a model: diff, fix\. Do: "
+    ):
+        tried(circle_task, outage={"then": "offline"}, operators={"names": ["diff", "fix"]})
+
+
+def test_a_campaign_that_may_go_on_offline_has_a_budget_that_ends_it_then(circle_task: Task) -> None:
+    """Without models nothing spends tokens."""
+    with pytest.raises(ConfigError, match=r"'offline'.*without models nothing spends tokens or calls, got .*Do: "):
+        tried(circle_task, outage={"then": "offline"}, budget=["5tokens", "5calls"])
