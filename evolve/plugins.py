@@ -80,7 +80,11 @@ class Plugins:
     def model(self, kind: str, settings: Mapping[str, Any]) -> Model:
         """A model of a kind with its settings; raises `ConfigError`, `PluginError`, `ModelError`."""
         found = _find("kind of model", kind, self.models)
-        return guarded(found.plugin, found.entry.factory, _checked(found, settings))
+        return guarded(found.plugin, found.entry.factory, self.model_settings(kind, settings))
+
+    def model_settings(self, kind: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The settings of a kind of model with their defaults; raises `ConfigError` for those that it cannot have."""
+        return _checked(_find("kind of model", kind, self.models), settings)
 
     def model_kind(self, kind: str) -> ModelEntry:
         """What is registered under this name; raises `ConfigError`."""
