@@ -88,9 +88,10 @@ def said_of(name: str) -> Iterator[None]:
     try:
         yield
     except ModelDown as error:
-        raise ModelDown(_of(name, error), error.usage, error.attempts, retry_after=error.retry_after) from error
+        spent = (error.usage, error.attempts, error.seconds)
+        raise ModelDown(_of(name, error), *spent, retry_after=error.retry_after) from error
     except ModelError as error:
-        raise type(error)(_of(name, error), error.usage, error.attempts) from error
+        raise type(error)(_of(name, error), error.usage, error.attempts, error.seconds) from error
     except EvolveError as error:
         raise type(error)(_of(name, error)) from error
 
