@@ -17,6 +17,7 @@ from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.isolation import Confined, confined, for_campaign, is_harmless, sandbox_option
 from evolve.cli.models import told_of
+from evolve.cli.notices import noticed
 from evolve.cli.output import debug_option, emit, json_option
 from evolve.cli.request import Plan, Request, continued_plan, new_plan
 from evolve.cli.say import say
@@ -142,7 +143,7 @@ class Judges:
 def _search(campaign: Campaign, executor: LocalExecutor, judges: Judges, members: Members, *, as_json: bool) -> None:
     say(summary.beginning(campaign, judges.isolation), err=as_json)
     try:
-        with watching(campaign, as_json=as_json) as watch:
+        with watching(campaign, as_json=as_json) as watch, noticed():
             ending = evolve.loop.run(campaign, executor, judges.description, watch, members)
     except EvolveError as error:
         message = str(error).rstrip(".")

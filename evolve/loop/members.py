@@ -50,7 +50,8 @@ class Members:
                 bare = plugins.model(section.kind, section.settings)
                 resources.callback(bare.close)
                 checked = guarded(section.kind, bare.check, time.monotonic() + section.timeout_seconds, cancelled)
-            patient = PatientModel(bare, Patience(settings.outage.model_wait_seconds))
+            patience = Patience(settings.outage.model_wait_seconds, name=f"model {section.name!r}")
+            patient = PatientModel(bare, patience)
             found.append(Member(section, bare, patient, threading.BoundedSemaphore(section.concurrency), checked))
         return cls(found, settings.models)
 

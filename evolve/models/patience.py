@@ -61,7 +61,8 @@ class Patience:
     """One for each model, shared by its threads. An outage begins with a call that fails as `ModelDown` and that no other call's success
     contradicts; it ends with the first success."""
 
-    def __init__(self, wait_seconds: float, clock: Clock | None = None) -> None:
+    def __init__(self, wait_seconds: float, clock: Clock | None = None, name: str = "the model") -> None:
+        self._name = name
         self._wait_seconds = wait_seconds
         self._clock = clock or Clock()
         self._lock = threading.Lock()
@@ -155,7 +156,7 @@ class Patience:
             self._pauses += 1
             self._next = min(until, now + max(error.retry_after, pause * (1 + self._clock.chance()) / 2))
         if starts and not self._gone:
-            _log.warning("%s. It is waited for, for %.0f s at most", _what(error), self._wait_seconds)
+            _log.warning("%s is down: %s. Its calls wait, %.0f s at most", self._name, _what(error), self._wait_seconds)
 
     def _ended(self, call: _Call, error: ModelError) -> None:
         """A call that failed for good: it says nothing of the model where it was cancelled, else that the model is there, or gone."""
@@ -168,7 +169,7 @@ class Patience:
     def _succeeded(self) -> None:
         with self._lock:
             if self._down_since is not None:
-                _log.warning("the model is back after %.0f s", self._clock.now() - self._down_since)
+                _log.warning("%s is back after %.0f s", self._name, self._clock.now() - self._down_since)
             self._answered, self._down_since, self._pauses = self._clock.now(), None, 0
 
     def _release(self, call: _Call) -> None:

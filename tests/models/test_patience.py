@@ -54,6 +54,16 @@ def test_the_seconds_of_all_tries_are_in_the_error():
     assert raised.value.seconds == 35.0
 
 
+def test_the_beginning_and_the_end_of_an_outage_are_told_once(caplog: pytest.LogCaptureFixture):
+    """What to do at a start is left out."""
+    times = FakeTime()
+    script = Script(*[ModelDown("it cannot be reached. Do: start it")] * 3)
+    Patience(600.0, times.clock, "model 'm'").outlast(script, times.now() + 10, NEVER)
+    down, back = caplog.messages
+    assert down == "model 'm' is down: it cannot be reached. Its calls wait, 600 s at most"
+    assert back.startswith("model 'm' is back after ")
+
+
 def test_every_try_has_as_much_time_as_the_first():
     times = FakeTime()
     script = Script(*[DOWN] * 6)
