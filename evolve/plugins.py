@@ -195,7 +195,10 @@ def _refuse_unknown(name: str, settings: Mapping[str, Any], known: Collection[st
 def _first_line(error: ValueError) -> str:
     """pydantic's report without its links: `key: what is wrong, got value`."""
     details: list[Any] = error.errors() if hasattr(error, "errors") else [{"loc": (), "msg": str(error), "input": None}]
-    return "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}, got {item['input']!r}" for item in details)
+    return "; ".join(
+        f"{'.'.join(map(str, item['loc']))}: {item['msg'].removeprefix('Value error, ')}, got {item['input']!r}"
+        for item in details
+    )
 
 
 def _release(plugin: str) -> str | None:
