@@ -60,7 +60,7 @@ class ChatModel:
         return done.value.vector, done.wasted.plus(done.value.usage or Usage(tokens))
 
     def capabilities(self, deadline: float, cancelled: threading.Event) -> Capabilities:
-        """What the endpoint can do, found out in seven tiny requests, but for those that are asked again."""
+        """What the endpoint can do, found out in seven or eight tiny requests, but for those that are asked again."""
 
         def ask(question: Question) -> Answer | None:
             return self._attempts.until_answered(
