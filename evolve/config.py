@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from evolve import prompt
 from evolve.judge.machine import usable_cores
 from evolve.stop import Resource
 from evolve.types import PROPOSE, PURPOSES, ConfigError, Level
+from evolve.types.secrets import place_of_key
 from evolve.types.suggest import did_you_mean
 
 _REMEDY = "Do: `evolve run TASK --dry-run` shows every setting with its value"
@@ -143,6 +144,16 @@ class ModelSection(Section):
     completion_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     gpus: int = Field(default=0, ge=0)
     gpu_hour_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+
+    @field_validator("settings")
+    @classmethod
+    def _hold_no_key(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        if place := place_of_key(settings):
+            raise ConfigError(
+                f"the setting {place!r} of a model holds a key, or looks like one, and settings are shown and logged. "
+                "Do: leave it out, and name an environment variable with `key_env`, or a file with `key_file`"
+            )
+        return settings
 
 
 class ModelsSection(Section):
@@ -376,7 +387,8 @@ def _explained(error: ValidationError) -> str:
         return (
             f"setting {where!r} is a list, such as '{example}', got {first['input']!r}. Do: --set {where}='{example}'"
         )
-    return f"setting {where!r}: {first['msg']}, got {first['input']!r}. {_REMEDY}"
+    got = "" if isinstance(first["input"], Mapping) else f", got {first['input']!r}"
+    return f"setting {where!r}: {first['msg'].removeprefix('Value error, ')}{got}. {_REMEDY}"
 
 
 def _known(path: list[str]) -> list[str]:

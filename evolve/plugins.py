@@ -80,7 +80,11 @@ class Plugins:
     def model(self, kind: str, settings: Mapping[str, Any]) -> Model:
         """A model of a kind with its settings; raises `ConfigError`, `PluginError`, `ModelError`."""
         found = _find("kind of model", kind, self.models)
-        return guarded(found.plugin, found.entry.factory, _checked(found, settings))
+        return guarded(found.plugin, found.entry.factory, self.model_settings(kind, settings))
+
+    def model_settings(self, kind: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The settings of a kind of model with their defaults; raises `ConfigError` for those that it cannot have."""
+        return _checked(_find("kind of model", kind, self.models), settings)
 
     def model_kind(self, kind: str) -> ModelEntry:
         """What is registered under this name; raises `ConfigError`."""
@@ -195,7 +199,10 @@ def _refuse_unknown(name: str, settings: Mapping[str, Any], known: Collection[st
 def _first_line(error: ValueError) -> str:
     """pydantic's report without its links: `key: what is wrong, got value`."""
     details: list[Any] = error.errors() if hasattr(error, "errors") else [{"loc": (), "msg": str(error), "input": None}]
-    return "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}, got {item['input']!r}" for item in details)
+    return "; ".join(
+        f"{'.'.join(map(str, item['loc']))}: {item['msg'].removeprefix('Value error, ')}, got {item['input']!r}"
+        for item in details
+    )
 
 
 def _release(plugin: str) -> str | None:

@@ -3,6 +3,7 @@
 Invariant: nothing is judged, and the old log is only read."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +14,10 @@ from evolve.campaign import Campaign, workspace
 from evolve.campaign.campaign import confirmed_best
 from evolve.campaign.fork import fork, forked_settings
 from evolve.cli import summary
+from evolve.cli.models import checked, members
 from evolve.cli.output import debug_option, emit, facts, json_option
 from evolve.cli.say import say
+from evolve.config import ModelSection
 from evolve.plugins import load
 from evolve.stop import duration
 
@@ -43,6 +46,9 @@ class Forked:
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Any setting but the task's.")
 @click.option("--strategy", help="Another strategy; it is told everything that has happened.")
 @click.option("--seed", type=int, help="Another seed of all further random decisions.")
+@click.option(
+    "--model", "models", multiple=True, metavar="SPEC", help="Other models, written as for `evolve run --model`."
+)
 @click.option("--budget", multiple=True, help="Another total; what the old campaign has spent counts.")
 @json_option
 @debug_option
@@ -53,15 +59,21 @@ def fork_campaign(
     strategy: str | None,
     seed: int | None,
     budget: tuple[str, ...],
+    models: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Make a new campaign from the records of one, under other settings; nothing is judged."""
     given: dict[str, Any] = {"seed": seed, "budget": list(budget) or None}
     values = {key: value for key, value in given.items() if value is not None}
-    with Campaign.open(name, load(), workspace()) as old:
+    plugins = load()
+    with Campaign.open(name, plugins, workspace()) as old:
+        if models:
+            values["models"] = _with_members(old, members(models, plugins))
         if strategy is not None:
             assignments = (f"strategy.name={strategy}", *assignments)
-        path = fork(old, forked_settings(old, values, assignments), workspace(), new)
+        settings = forked_settings(old, values, assignments)
+        checked(settings.models.members, plugins)
+        path = fork(old, settings, workspace(), new)
         with Campaign.open(str(path), load(), workspace()) as forked:
             found = _forked(old, forked)
             rows = _told(forked, found)
@@ -69,6 +81,12 @@ def fork_campaign(
         emit(found)
     else:
         say(facts(rows))
+
+
+def _with_members(old: Campaign, found: Sequence[ModelSection]) -> dict[str, Any]:
+    """The old campaign's table of models, if it had any, with these."""
+    table = old.settings.models.model_dump(mode="json") if old.settings.models.members else {}
+    return {**table, "members": [member.model_dump(mode="json") for member in found]}
 
 
 def _forked(old: Campaign, new: Campaign) -> Forked:

@@ -14,7 +14,7 @@ from evolve.campaign import file
 from evolve.config import ModelSection
 from evolve.hookspecs import ModelEntry
 from evolve.plugins import Plugins
-from evolve.types import ConfigError
+from evolve.types import ConfigError, EvolveError
 
 SERVER = "openai"
 """The kind of a model that names none."""
@@ -25,6 +25,8 @@ MODEL = "model"
 _NAMED = re.compile(r"([A-Za-z0-9][\w.-]*)=(.*)", re.DOTALL)
 _AT = re.compile(r"(.*)@(https?://\S*)", re.DOTALL)
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://")
+_USER = re.compile(r"://[^/\s]*@")
+"""A name and a password in an address, which no error repeats."""
 _LONGEST = 80
 _EXAMPLES = (
     "Do: write NAME, NAME@URL, or KIND:ARGUMENT, such as gpt-5-mini, qwen3@http://127.0.0.1:8000/v1 or mailbox:DIR"
@@ -55,8 +57,8 @@ def member(spec: str, plugins: Plugins) -> ModelSection:
     entry = plugins.model_kind(kind)
     argument, address = _addressed(argument, entry)
     if not argument or _URL.match(argument):
-        what = f"a server's address {argument!r} without a model's name" if argument else "no model"
-        raise ConfigError(f"--model {spec!r} names {what}. {_EXAMPLES}")
+        got = f"--model {_USER.sub('://...@', spec)!r}"
+        raise ConfigError(f"{got} names {'a server and no model' if argument else 'no model'}. {_EXAMPLES}")
     if not entry.argument:
         raise ConfigError(
             f"the kind of model {kind!r} takes no argument, got {argument!r}. Do: name it in a campaign file"
@@ -88,11 +90,28 @@ def _placed(member: Mapping[str, Any], folder: Path, plugins: Plugins) -> dict[s
     }
 
 
+def checked(found: Sequence[ModelSection], plugins: Plugins) -> None:
+    """Raises `ConfigError` for a model whose kind there is not, or whose settings its kind does not take. None is made."""
+    for section in found:
+        try:
+            plugins.model_settings(section.kind, section.settings)
+        except ConfigError as error:
+            raise ConfigError(f"model {section.name!r}: {error}") from error
+
+
 def kind_note(section: ModelSection, plugins: Plugins) -> str:
     """` Did you mean 'mailbox:'?` for a model of a server whose name begins nearly as a kind does, for an error about it."""
     prefix, colon, _ = str(section.settings.get(MODEL, "")).partition(":")
     near = difflib.get_close_matches(prefix, plugins.models, n=1, cutoff=0.7) if colon else []
     return f" Did you mean '{near[0]}:'?" if near and section.kind == SERVER else ""
+
+
+def told_of(section: ModelSection, error: EvolveError, plugins: Plugins) -> EvolveError:
+    """The error with the name of the model, and whether its kind may be misspelt before what to do."""
+    note = kind_note(section, plugins)
+    what, do, remedy = str(error).partition(" Do: ")
+    name = "" if what.startswith(f"model {section.name!r}") else f"model {section.name!r}: "
+    return type(error)(f"{name}{what}{'.' if note and not what.endswith('.') else ''}{note}{do}{remedy}")
 
 
 def _parted(text: str, plugins: Plugins) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import click
 
-from evolve.cli.models import file_values, kind_note, members
+from evolve.cli.models import file_values, members, told_of
 from evolve.cli.output import debug_option, emit, facts, flat, json_option
 from evolve.cli.say import say
 from evolve.config import ModelSection, validated
@@ -87,18 +87,11 @@ def _pinged(section: ModelSection, plugins: Plugins) -> tuple[Pinged, EvolveErro
     try:
         usage, found = _asked(section, plugins)
     except EvolveError as error:
-        told = _told_of(section, error, kind_note(section, plugins))
+        told = told_of(section, error, plugins)
         return dataclasses.replace(base, error=str(told)), told
     tokens = usage.prompt_tokens + usage.completion_tokens
     seconds = time.monotonic() - began
     return dataclasses.replace(base, seconds=seconds, tokens=tokens, capabilities=found), None
-
-
-def _told_of(section: ModelSection, error: EvolveError, note: str) -> EvolveError:
-    """The error with the name of the model, and a note before what to do."""
-    what, do, remedy = str(error).partition(" Do: ")
-    name = "" if what.startswith(f"model {section.name!r}") else f"model {section.name!r}: "
-    return type(error)(f"{name}{what}{'.' if note and not what.endswith('.') else ''}{note}{do}{remedy}")
 
 
 def _asked(section: ModelSection, plugins: Plugins) -> tuple[Usage, Mapping[str, Any]]:

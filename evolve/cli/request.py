@@ -17,7 +17,7 @@ from evolve.campaign.spending import check_priced, check_spendable
 from evolve.campaign.workspace import new_path
 from evolve.cli.isolation import Wish, wished
 from evolve.cli.layers import Layers
-from evolve.cli.models import file_values, members
+from evolve.cli.models import checked, file_values, members
 from evolve.config import Settings, validated, with_templates
 from evolve.plugins import Plugins
 from evolve.stop import Amount, Budget, Until
@@ -83,6 +83,7 @@ def _planned(layers: Layers, plugins: Plugins) -> tuple[Settings, Task]:
     task = evolve.task.load(settings.task, settings.parameters)
     settings = with_resource(settings, task, plugins)
     try_settings(settings, task, plugins)
+    checked(settings.models.members, plugins)
     _check_deterministic(settings, budget_of(settings, task))
     return settings, task
 
@@ -147,6 +148,7 @@ def continued_plan(request: Request, campaign: Campaign) -> Plan:
     budget = budget_of(settings, task) if "budget" in changes else campaign.budget
     check_priced(budget, settings.models.members, campaign.plugins.model_kind)
     check_spendable(budget, settings.models.members)
+    checked(settings.models.members, campaign.plugins)
     _check_deterministic(settings, budget)
     _check_something_is_left(budget, campaign)
     wish = wished(request.sandbox, campaign.settings.sandbox)
@@ -161,7 +163,7 @@ def _other_models(request: Request, campaign: Campaign) -> dict[str, Any] | None
     if not campaign.settings.models.members:
         raise ConfigError(
             f"campaign {campaign.name!r} began without a model, and keeps its operators, got --model. Do: fork it with models, "
-            f"evolve campaign fork {campaign.name} -c FILE, or run a new campaign"
+            f"evolve campaign fork {campaign.name} --model SPEC, or run a new campaign"
         )
     return {**campaign.settings.models.model_dump(mode="json"), **found}
 

@@ -16,6 +16,8 @@ from evolve.cli import dry_run, foreseeing, summary
 from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.isolation import Confined, confined, for_campaign, is_harmless, sandbox_option
+from evolve.cli.models import told_of
+from evolve.cli.notices import noticed
 from evolve.cli.output import debug_option, emit, json_option
 from evolve.cli.request import Plan, Request, continued_plan, new_plan
 from evolve.cli.say import say
@@ -78,7 +80,7 @@ def _begin(plan: Plan, *, rehearse: bool, as_json: bool) -> None:
         executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=logs(home))
         resources.callback(executor.close)
         judges = executor.describe()
-        members = Members.opened(plan.settings, plan.plugins, resources)
+        members = _opened(plan, resources)
         campaign = resources.enter_context(Campaign.create(plan.settings, plan.task, plan.plugins, home, plan.name))
         _search(campaign, executor, Judges(judges, found.line), members, as_json=as_json)
 
@@ -95,10 +97,22 @@ def _go_on(plan: Plan, campaign: Campaign, *, rehearse: bool, as_json: bool) -> 
         executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=hidden)
         resources.callback(executor.close)
         judges = executor.describe()
-        members = Members.opened(plan.settings, plan.plugins, resources)
+        members = _opened(plan, resources)
         if plan.changes:
             campaign.change(dict(plan.changes))
         _search(campaign, executor, Judges(judges, found.line), members, as_json=as_json)
+
+
+def _opened(plan: Plan, resources: ExitStack) -> Members:
+    """The models, which answer; else the error of the first that does not."""
+    try:
+        return Members.opened(plan.settings, plan.plugins, resources)
+    except EvolveError as error:
+        sections = plan.settings.models.members
+        section = next((one for one in sections if str(error).startswith(f"model {one.name!r}")), None)
+        if section is None:
+            raise
+        raise told_of(section, error, plan.plugins) from error
 
 
 def _confined(plan: Plan) -> Confined:
@@ -129,7 +143,7 @@ class Judges:
 def _search(campaign: Campaign, executor: LocalExecutor, judges: Judges, members: Members, *, as_json: bool) -> None:
     say(summary.beginning(campaign, judges.isolation), err=as_json)
     try:
-        with watching(campaign, as_json=as_json) as watch:
+        with watching(campaign, as_json=as_json) as watch, noticed():
             ending = evolve.loop.run(campaign, executor, judges.description, watch, members)
     except EvolveError as error:
         message = str(error).rstrip(".")

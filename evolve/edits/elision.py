@@ -15,16 +15,17 @@ _LEFT = r"(?:rest|remainder|remaining|existing|unchanged|omitted)"
 _OTHER = r"(?:other|others|previous|original|same|old|preceding|following|current|initial)"
 _OF = rf"(?: (?:of|in) {_REST}\w+)?[ ,.:;-]*"
 _STAYS = (
-    r"(?:(?:is|are|was|remains?|stays?|goes|kept|left|continues?|stay|keep|be|here|exactly|completely|the|same|"
-    r"unchanged|untouched|identical|unmodified|omitted|elided|truncated|not shown|as|before|above|below|is|it|in|for|brevity|original|to|version|previous|from|of|file|code|now|etc)[ ,.;]*)"
+    r"(?:\(?(?:is|are|was|remains?|stays?|goes|kept|left|continues?|stay|keep|be|here|exactly|completely|the|same|"
+    r"unchanged|untouched|identical|unmodified|omitted|elided|truncated|not shown|as|before|above|below|is|it|in|for|brevity|original|to|version|previous|from|of|file|code|now|etc|parent|program|this|line)[ ,.;]*)"
 )
 _WORDS = re.compile(
     rf"(?:keep |insert |include |see |with |and |use |add )*{_REST}(?:"
     rf"{_LEFT} {_REST}(?:{_OTHER} )?(?:\w+ )?{_CODE}{_OF}{_STAYS}{{0,8}}"
     rf"|{_OTHER} {_REST}(?:{_LEFT} )?(?:\w+ )?{_CODE}{_OF}{_STAYS}{{1,8}}"
-    rf"|{_CODE} {_STAYS}{{1,8}}"
+    rf"|(?:helper )?{_CODE} {_STAYS}{{1,8}}"
     rf"|(?:{_LEFT}|others) (?:as|of|is|remains|stays|unchanged|omitted|goes)[ ]?{_STAYS}{{0,6}}"
-    rf"|(?:no changes?|unchanged|not changed|omitted|not shown|same as|as before|as above|etc)[ .,:]*{_STAYS}{{0,6}}"
+    rf"|(?:everything|all) (?:else|below|above) {_STAYS}{{1,8}}"
+    rf"|(?:no changes?|snip|unchanged|not changed|omitted|not shown|same as|as before|as above|etc)[ .,:]*{_STAYS}{{0,6}}"
     rf"|(?:code|implementation|body|logic) (?:goes |comes )?here[ .]*"
     r")",
     re.IGNORECASE,
@@ -34,6 +35,11 @@ _TELLING_BETWEEN = re.compile(r"\b(?:previous|other|original|same|before|here|ab
 """Said between dots, or in brackets."""
 _COMMENT = re.compile(r"(?:#+|//+|--+|/\*+|<!--|;+|%+|\[|\(|<)[ \t]*(?P<said>.*?)[ \t]*(?:\*+/|-->|\]|\)|>)?")
 _DOTS = re.compile(r"(?:\.{3,}|…)")
+_EMPTY = re.compile(
+    rf"(?:pass|raise NotImplementedError(?:\(.*\))?)\s*#+\s*{_REST}(?:{_LEFT}|{_OTHER}) {_REST}(?:\w+ )?{_CODE}\b.*",
+    re.IGNORECASE,
+)
+"""A body that does nothing, with the word that something was there."""
 _DEFINES = re.compile(r"(?:async )?(?:def|class) (\w+)")
 _STUB = re.compile(r"(?:async )?(?:def|class) (?P<name>\w+)\b.*:[ \t]*(?:\.\.\.|…)[ \t]*(?:#.*)?")
 
@@ -58,7 +64,7 @@ def _leaves_out(text: str, kept: Collection[str]) -> bool:
 
 def _may_leave_out(text: str) -> bool:
     """Whether a short line looks as if it did."""
-    if _DOTS.fullmatch(text) or _STUB.fullmatch(text):
+    if _DOTS.fullmatch(text) or _STUB.fullmatch(text) or _EMPTY.fullmatch(text):
         return True
     comment = _COMMENT.fullmatch(text)
     if comment:

@@ -4,6 +4,7 @@ Invariant: a hunk applies by its lines alone; the numbers in its head are not re
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from evolve.edits.answer import NO_NEWLINE, Broken, Replace, Split
 from evolve.edits.failure import EditKind, shown
@@ -11,6 +12,8 @@ from evolve.edits.paths import cleaned
 
 _HEAD = re.compile(r"@@.*")
 _FILE = re.compile(r"(?:\*\*\* (?:Update|Add) File: |\+\+\+ )(?P<path>[^\t\n]{1,300}?)(?:\t.*)?\s*")
+_LIKE_CHANGES = ("--- ", "+++ ")
+"""How lines of a diff's head begin that may be changed lines of a program, too: `-- a comment` that goes."""
 _NOISE = re.compile(
     r"diff --git .*|index [0-9a-f]+\.\..*|(?:new|old|deleted) .*mode .*|--- .*|\*\*\* (?:Begin Patch|End Patch|End of File).*"
 )
@@ -44,16 +47,26 @@ def looks_like_diff(lines: Sequence[str], tag: str) -> bool:
 def replaces(lines: Sequence[str], path: str) -> Iterator[Replace | Broken]:
     """The edits of a diff; `path` is what was named before it."""
     hunk: list[str] = []
-    for line in [*lines, "@@"]:
+    within = False
+    for line, after in pairwise([*lines, "@@", ""]):
+        if within and _is_change(line, after):
+            hunk.append(line)
+            continue
         found = _FILE.fullmatch(line[:400])
         if not (found or _HEAD.match(line) or _NOISE.fullmatch(line[:300])):
             hunk.append(line)
+            within = within or bool(line.strip())
             continue
         if any(part.strip() for part in hunk):
             yield _replace(hunk, path)
-        hunk = []
+        hunk, within = [], _HEAD.match(line) is not None
         if found and found["path"] != "/dev/null":
             path = cleaned(found["path"])
+
+
+def _is_change(line: str, after: str) -> bool:
+    """Whether a line of a hunk is one, though it begins as the head of the next file does."""
+    return line.startswith(_LIKE_CHANGES) and not (line.startswith("--- ") and after.startswith("+++ "))
 
 
 def _replace(hunk: Sequence[str], path: str) -> Replace | Broken:

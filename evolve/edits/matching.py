@@ -8,7 +8,7 @@ from dataclasses import replace
 from evolve.edits.answer import Lines, Split
 from evolve.edits.fences import fence
 from evolve.edits.sheet import Change, Sheet, places
-from evolve.edits.spelling import has_entities, mended, plain, unescaped, unnumbered
+from evolve.edits.spelling import has_entities, has_numbers, mended, plain, unescaped, unnumbered
 
 Match = Callable[[Sheet, Split], Iterator[Change]]
 
@@ -52,8 +52,9 @@ def spellings(split: Split) -> Iterator[Split]:
     if bare.search != split.search:
         yield bare
     numberless = unnumbered(split.search)
-    if numberless is not None:
-        yield Split(numberless, unnumbered(split.replace) or split.replace)
+    replacement = unnumbered(split.replace) or split.replace
+    if numberless is not None and not has_numbers(replacement):
+        yield Split(numberless, replacement)
     if has_entities(split.search):
         yield Split(_decoded(split.search), _decoded(split.replace))
 

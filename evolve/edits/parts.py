@@ -12,8 +12,8 @@ _DO = "Do: write the whole text anew, not the changed functions alone, or answer
 
 
 def refuse_part(new: str, old: str, path: str, around: str = "") -> None:
-    """Raises `EditFailed` where `new` uses a name that only the old text defines, or has none of the functions that are called from
-    elsewhere. `around`: the text that stays."""
+    """Raises `EditFailed` where `new`, or `around`, the text that stays, uses a name that only the old text defines, or `new` has none of
+    the functions that are called from elsewhere."""
     if not path.endswith(".py"):
         return
     before, after = tree(old), tree(new)
@@ -25,9 +25,14 @@ def refuse_part(new: str, old: str, path: str, around: str = "") -> None:
         )
     stays = tree(around)
     bound = _bound(after) | (_bound(stays) if stays else set())
-    missing = (_top(before) - bound) & _used(after)
+    missing = (_top(before) - bound) & (_used(after) | (_used(stays) if stays else set()))
     if missing and "*" not in bound:
-        raise _part(path, sorted(missing)[0], "uses it and does not define it")
+        name = sorted(missing)[0]
+        raise _part(
+            path,
+            name,
+            "uses it and does not define it" if name in _used(after) else "does not, though it is used outside",
+        )
     entries = {name for name in _defined(before) if name not in _used(before)}
     if entries and not entries & bound:
         raise _part(path, sorted(entries)[0], "does not have it")

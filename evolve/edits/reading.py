@@ -4,6 +4,7 @@ Invariant: a candidate is applied whole or not at all, and differs from the prog
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from evolve.blocks import changeable
 from evolve.edits.answer import Broken, Item, Prose, Replace, Rewrite
 from evolve.edits.applying import applied, sheets
 from evolve.edits.candidate import Candidate
@@ -30,7 +31,7 @@ def read(reply: str, program: Program, *, new_files: Sequence[str] = (), finish:
     text = decoded(without_thinking(reply))
     lines = _lines(text)
     items = without_samples(scanned(lines, program.files), program)
-    parts = [option for section in sections(items) for option in _options(section)]
+    parts = [option for section in sections(items) for option in _options(section, _only_file(program))]
     if not any(_is_edit(item) for item in items):
         items, parts = _without_fence(lines, program)
     if not parts:
@@ -59,8 +60,14 @@ def _is_edit(item: Item) -> bool:
     return not isinstance(item, Prose)
 
 
-def _options(section: Section) -> Iterator[Section]:
-    """A section, or the candidates in it where it writes the same file more than once."""
+def _only_file(program: Program) -> str:
+    """The one file in which something may change; empty where there are more."""
+    found = [path for path, spans in changeable(program.files).items() if spans]
+    return found[0] if len(found) == 1 else ""
+
+
+def _options(section: Section, only: str) -> Iterator[Section]:
+    """A section, or the candidates in it where it writes the same file more than once; what tells no path is the `only` one."""
     if any(isinstance(item, Replace | Broken) for item in section.items):
         yield section
         return
@@ -68,10 +75,11 @@ def _options(section: Section) -> Iterator[Section]:
     written: set[str] = set()
     for item in section.items:
         if isinstance(item, Rewrite):
-            if item.path in written:
+            path = item.path or only
+            if path in written:
                 options.append(Section(section.title))
                 written = set()
-            written.add(item.path)
+            written.add(path)
         options[-1].items.append(item)
     options[-1].last = section.last
     yield from options

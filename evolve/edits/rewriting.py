@@ -56,7 +56,9 @@ def new_text(rewrite: Rewrite) -> str:
 def _spelled(lines: Lines, sheet: Sheet) -> Lines:
     """What was written without numbers before its lines, odd blanks, or HTML where nothing else makes it parse."""
     lines = mended([line.rstrip("\r") for line in lines])
-    lines = unnumbered(lines) or lines
+    numberless = unnumbered(lines)
+    if numberless and unnumbered(sheet.plain) is None:
+        lines = numberless
     first = next((index for index, line in enumerate(lines) if line.strip()), 0)
     if lines and sheet.bare[:1] != (lines[first].strip(),) and from_comment(lines[first]) == sheet.path:
         lines = lines[first + 1 :]

@@ -37,6 +37,11 @@ def unnumbered(lines: Sequence[str]) -> Lines | None:
     return tuple(next(rest) if line.strip() else line for line in lines)
 
 
+def has_numbers(lines: Sequence[str]) -> bool:
+    """Whether any line begins as one that was copied with its number."""
+    return any(_NUMBERED.fullmatch(line) for line in lines)
+
+
 def unescaped(text: str) -> str:
     """A text without HTML's spelling of `<`, `>`, `&` and quotes."""
     return _ENTITY.sub(lambda found: html.unescape(found[0]), text)

@@ -87,7 +87,13 @@ class Order:
 
     def failed(self, error: ModelError, cost: Cost, *, given_up: bool) -> Answered:
         """The event of a call that failed; one that was given up answers nothing later."""
-        call = replace(self._call(error.usage, cost), sample=self.samples[0], attempts=error.attempts, error=str(error))
+        call = replace(
+            self._call(error.usage, cost),
+            sample=self.samples[0],
+            attempts=error.attempts,
+            seconds=error.seconds,
+            error=str(error),
+        )
         return self._told(ABANDONED if given_up else self.counter.take(), call, [])
 
     def _call(self, usage: Usage, cost: Cost) -> Call:

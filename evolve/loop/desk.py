@@ -184,7 +184,7 @@ class Desk:
             order.member.gone = order.member.gone or str(error)
         charged = error.usage.prompt_tokens > 0
         given_up = self._cancelled.is_set() or isinstance(error, ModelGone | Unaffordable)
-        cost = self._prices[order.member.name].cost(error.usage, 0.0) if charged or not given_up else Cost()
+        cost = self._prices[order.member.name].cost(error.usage, error.seconds) if charged or not given_up else Cost()
         if charged or not given_up:
             self._tell(order.failed(error, cost, given_up=given_up))
         return cost

@@ -50,7 +50,8 @@ class Members:
                 bare = plugins.model(section.kind, section.settings)
                 resources.callback(bare.close)
                 checked = guarded(section.kind, bare.check, time.monotonic() + section.timeout_seconds, cancelled)
-            patient = PatientModel(bare, Patience(settings.outage.model_wait_seconds))
+            patience = Patience(settings.outage.model_wait_seconds, name=f"model {section.name!r}")
+            patient = PatientModel(bare, patience)
             found.append(Member(section, bare, patient, threading.BoundedSemaphore(section.concurrency), checked))
         return cls(found, settings.models)
 
@@ -88,9 +89,10 @@ def said_of(name: str) -> Iterator[None]:
     try:
         yield
     except ModelDown as error:
-        raise ModelDown(named(name, str(error)), error.usage, error.attempts, retry_after=error.retry_after) from error
+        spent = (error.usage, error.attempts, error.seconds)
+        raise ModelDown(named(name, str(error)), *spent, retry_after=error.retry_after) from error
     except ModelError as error:
-        raise type(error)(named(name, str(error)), error.usage, error.attempts) from error
+        raise type(error)(named(name, str(error)), error.usage, error.attempts, error.seconds) from error
     except EvolveError as error:
         raise type(error)(named(name, str(error))) from error
 

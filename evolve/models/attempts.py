@@ -49,10 +49,12 @@ class _Call:
     faults: Counter[Treatment] = field(default_factory=Counter)
     wasted: Usage = FREE
     sent: int = 0
+    seconds: float = 0.0
 
-    def count(self, fault: Fault) -> int:
-        """How many faults of its kind there were, with this one."""
+    def count(self, fault: Fault, seconds: float) -> int:
+        """How many faults of its kind there were, with this one, which took so long."""
         self.wasted = self.wasted.plus(fault.usage)
+        self.seconds += seconds if fault.usage.prompt_tokens else 0.0
         self.faults[fault.treatment] += 1
         return self.faults[fault.treatment]
 
@@ -72,11 +74,12 @@ class Attempts:
         while True:
             self._leave_alone(call, last)
             call.sent += 1
+            began = self._clock.now()
             try:
                 return Answered(ask(), call.sent, call.wasted)
             except Fault as fault:
                 last = fault
-            count = call.count(last)
+            count = call.count(last, self._clock.now() - began)
             if count >= TRIES.get(last.treatment, 1):
                 raise self._error(call, last)
             self._back_off(call, last, count)
@@ -113,5 +116,5 @@ class Attempts:
         message = f"model {self._name}: {fault}"
         kind = _FINAL.get(fault.treatment)
         if kind is not None:
-            return kind(message, call.wasted, call.sent)
-        return ModelDown(message, call.wasted, call.sent, retry_after=fault.retry_after or 0.0)
+            return kind(message, call.wasted, call.sent, call.seconds)
+        return ModelDown(message, call.wasted, call.sent, call.seconds, retry_after=fault.retry_after or 0.0)

@@ -116,9 +116,13 @@ def _repeats(ask: Callable[[Question], Answer | None]) -> bool | None:
     """The same seed twice; a deterministic server passes too, and may."""
     question = Question("Write twenty random digits.", {"seed": 7, "temperature": 1.0})
     first = _tried(ask, question)
+    if first is _REFUSED:  # it may be the temperature that it does not take
+        question = Question(question.text, {"seed": 7})
+        first = _tried(ask, question)
     if not isinstance(first, Answer):
         return False if first is _REFUSED else None
-    return _seen(_tried(ask, question), lambda answer: answer.choices[0].text == first.choices[0].text)
+    said = first.choices[0].text
+    return _seen(_tried(ask, question), lambda answer: answer.choices[0].text == said) if said.strip() else None
 
 
 def _fits(answer: Answer) -> bool | None:

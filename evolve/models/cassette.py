@@ -75,6 +75,8 @@ class Cassette:
         """The file can be read, or written where something is recorded, and so can the other model be called."""
         if self._source is None:
             self._catch_up()
+            if not self._tape.answers:
+                raise ModelGone(f"the cassette {str(self._tape.path)!r} has no answer in it. Do: {_WRITE}")
             return Usage()
         self._add([])
         return self._source.check(deadline, cancelled)
@@ -145,11 +147,11 @@ class Cassette:
             raise _unusable(self._tape.path, error) from error
 
 
+_WRITE = "`evolve model calls NAME --cassette FILE` writes one"
+
+
 def _unusable(path: Path, error: OSError) -> ModelGone:
-    return ModelGone(
-        f"the cassette {str(path)!r} cannot be used: {error.strerror}. "
-        "Do: check the path; `evolve model calls NAME --cassette FILE` writes one"
-    )
+    return ModelGone(f"the cassette {str(path)!r} cannot be used: {error.strerror}. Do: check the path; {_WRITE}")
 
 
 def _answer(asked: Answer, reply: Reply) -> Answer:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evolve.models.answer import Answer, completion
+from evolve.models.answer import Answer, Choice, completion
 from evolve.models.attempts import Answered, Attempts
 from evolve.models.capabilities import Capabilities, Question, listing, probe
 from evolve.models.clock import Clock
@@ -60,7 +60,7 @@ class ChatModel:
         return done.value.vector, done.wasted.plus(done.value.usage or Usage(tokens))
 
     def capabilities(self, deadline: float, cancelled: threading.Event) -> Capabilities:
-        """What the endpoint can do, found out in seven tiny requests, but for those that are asked again."""
+        """What the endpoint can do, found out in seven or eight tiny requests, but for those that are asked again."""
 
         def ask(question: Question) -> Answer | None:
             return self._attempts.until_answered(
@@ -96,8 +96,16 @@ class ChatModel:
 
     def _send(self, prompt: Prompt, body: Mapping[str, Any], deadline: float, cancelled: threading.Event) -> Answer:
         read, limit = (_events, STREAM_LIMIT) if body.get("stream") else (_whole, WHOLE_LIMIT)
-        request = Request("/chat/completions", read, body, self._dialect.optional(body), _prompt_tokens(prompt))
-        return self._wire.ask(request, Watch(deadline, cancelled, limit))
+        longest = prompt.max_tokens * body.get("n", 1)
+        request = Request(
+            "/chat/completions", read, body, self._dialect.optional(body), _prompt_tokens(prompt), longest
+        )
+        try:
+            return self._wire.ask(request, Watch(deadline, cancelled, limit))
+        except Fault as fault:
+            if fault.treatment is not Treatment.CUT:
+                raise
+            return Answer((Choice("", finish="length"),))
 
     def _learned(self, fault: Fault) -> Fault:
         if fault.field:
@@ -122,7 +130,7 @@ def _replies(done: Answered[Answer], prompt: Prompt, wanted: int, seconds: float
     answer = done.value
     said = [choice for choice in answer.choices if not choice.is_empty][:wanted]
     sizes = [len(choice.text) + len(choice.thinking) for choice in said]
-    total = answer.usage or _estimate(prompt, answer)
+    total = answer.usage or _estimate(prompt, answer, wanted)
     shares = [total.completion_tokens * size // max(1, sum(sizes)) for size in sizes[1:]]
     first = done.wasted.plus(replace(total, completion_tokens=total.completion_tokens - sum(shares)))
     usages = [first, *(Usage(0, share, exact=total.exact) for share in shares)]
@@ -132,6 +140,11 @@ def _replies(done: Answered[Answer], prompt: Prompt, wanted: int, seconds: float
     ]
 
 
-def _estimate(prompt: Prompt, answer: Answer) -> Usage:
-    written = sum(estimated(choice.text) + estimated(choice.thinking) for choice in answer.choices)
-    return Usage(_prompt_tokens(prompt), written)
+def _estimate(prompt: Prompt, answer: Answer, wanted: int) -> Usage:
+    """What an answer may have cost, never more than it may at most; one that was cut at its greatest length has that."""
+    most = prompt.max_tokens
+    sizes = [
+        most if most and choice.finish == "length" else estimated(choice.text) + estimated(choice.thinking)
+        for choice in answer.choices
+    ]
+    return Usage(_prompt_tokens(prompt), min(sum(sizes), most * wanted or sum(sizes)))

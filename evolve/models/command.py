@@ -74,8 +74,12 @@ class Command:
         began = time.monotonic()
         environment = self._environment()
         question = self._question(prompt, samples[0]).encode("utf-8", "surrogatepass")
-        ended = run(self._settings.argv, question, environment, deadline, cancelled)
-        return [said(prompt, self._text(ended, environment), time.monotonic() - began)]
+        try:
+            ended = run(self._settings.argv, question, environment, deadline, cancelled)
+            return [said(prompt, self._text(ended, environment), time.monotonic() - began)]
+        except ModelError as error:
+            error.seconds = time.monotonic() - began
+            raise
 
     def close(self) -> None:
         """Nothing runs between calls."""

@@ -28,6 +28,7 @@ class Treatment(Enum):
     NONSENSE = "asked again once, for it may have been paid"
     SILENT = "its time is up, and nothing came"
     LATE = "its time is up in the middle of an answer"
+    CUT = "it wrote as long as it may, and said nothing"
     CANCELLED = "nobody waits for it any more"
 
 
@@ -90,6 +91,7 @@ RULES = (
         "set `context_tokens` of the model to what it has",
     ),
     Rule((413,), "", Treatment.REFUSED, "the prompt is too long for it", "lower `context_tokens` of the model"),
+    Rule((400,), r"could not finish the message because max_tokens", Treatment.CUT, "its answer was all thinking"),
     Rule(
         (400, 422),
         r"max(?:_completion)?_tokens.{0,80}?(?:too large|at most|exceed|less than|maximum)",
@@ -103,9 +105,9 @@ RULES = (
         Treatment.REFUSED,
         "it will not answer this prompt",
     ),
-    Rule((429,), "", Treatment.HELD, "it wants fewer calls"),
+    Rule((429,), "", Treatment.HELD, "it wants fewer calls", "try later, or lower `concurrency` of the model"),
     Rule((501, 505), "", Treatment.REFUSED, "it cannot do this"),
-    Rule((408, 409, 425, *range(500, 600)), "", Treatment.DOWN, "it failed"),
+    Rule((408, 409, 425, *range(500, 600)), "", Treatment.DOWN, "it failed", "see what its log says, or try later"),
     Rule((), "", Treatment.REFUSED, "it refused the call"),
 )
 """The first rule that fits holds; the last fits all."""

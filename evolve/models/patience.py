@@ -41,6 +41,7 @@ class _Call:
     cancelled: threading.Event
     wasted: Usage
     attempts: int = 0
+    seconds: float = 0.0
     paid: int = 0
     alone: int = 0
 
@@ -49,13 +50,19 @@ class _Call:
         self.paid += error.usage.prompt_tokens > 0
         self.wasted = error.usage = self.wasted.plus(error.usage)
         self.attempts = error.attempts = self.attempts + error.attempts
+        self.seconds = error.seconds = self.seconds + error.seconds
+
+    def error(self, kind: type[ModelError], message: str) -> ModelError:
+        """Its end, with what its tries took."""
+        return kind(message, self.wasted, self.attempts, self.seconds)
 
 
 class Patience:
     """One for each model, shared by its threads. An outage begins with a call that fails as `ModelDown` and that no other call's success
     contradicts; it ends with the first success."""
 
-    def __init__(self, wait_seconds: float, clock: Clock | None = None) -> None:
+    def __init__(self, wait_seconds: float, clock: Clock | None = None, name: str = "the model") -> None:
+        self._name = name
         self._wait_seconds = wait_seconds
         self._clock = clock or Clock()
         self._lock = threading.Lock()
@@ -111,9 +118,9 @@ class Patience:
         """Seconds until the call looks again; 0: it goes."""
         with self._lock:
             if self._gone:
-                raise ModelGone(self._gone, call.wasted, call.attempts)
+                raise call.error(ModelGone, self._gone)
             if call.cancelled.is_set():
-                raise ModelError("the call was cancelled", call.wasted, call.attempts)
+                raise call.error(ModelError, "the call was cancelled")
             if self._down_since is None:
                 return 0.0
             if self._probe is not None or self._waiting[0] is not call:
@@ -128,12 +135,12 @@ class Patience:
         with self._lock:
             call.alone += self._answered > began
             if call.paid >= TRIES or call.alone >= TRIES:
-                raise ModelError(f"{error} ({call.attempts} attempts)", call.wasted, call.attempts) from error
+                raise call.error(ModelError, f"{error} ({call.attempts} attempts)") from error
             if self._answered > began:
                 return
             self._prolong(call, error, began)
             if self._gone:
-                raise ModelGone(self._gone, call.wasted, call.attempts) from error
+                raise call.error(ModelGone, self._gone) from error
 
     def _prolong(self, call: _Call, error: ModelDown, began: float) -> None:
         now, starts = self._clock.now(), self._down_since is None
@@ -141,7 +148,7 @@ class Patience:
         until = self._down_since + self._wait_seconds
         if now >= until:
             self._gone = (
-                f"{error}. It was down for {now - self._down_since:.0f} s, longer than `outage.model_wait_seconds` allows. "
+                f"{_what(error)}. It was down for {now - self._down_since:.0f} s, longer than `outage.model_wait_seconds` allows. "
                 "Do: see to it, then continue the campaign"
             )
         elif starts or self._probe is call:
@@ -149,7 +156,7 @@ class Patience:
             self._pauses += 1
             self._next = min(until, now + max(error.retry_after, pause * (1 + self._clock.chance()) / 2))
         if starts and not self._gone:
-            _log.warning("%s; waiting for it, for %.0f s at most", error, self._wait_seconds)
+            _log.warning("%s is down: %s. Its calls wait, %.0f s at most", self._name, _what(error), self._wait_seconds)
 
     def _ended(self, call: _Call, error: ModelError) -> None:
         """A call that failed for good: it says nothing of the model where it was cancelled, else that the model is there, or gone."""
@@ -162,13 +169,18 @@ class Patience:
     def _succeeded(self) -> None:
         with self._lock:
             if self._down_since is not None:
-                _log.warning("the model is back after %.0f s", self._clock.now() - self._down_since)
+                _log.warning("%s is back after %.0f s", self._name, self._clock.now() - self._down_since)
             self._answered, self._down_since, self._pauses = self._clock.now(), None, 0
 
     def _release(self, call: _Call) -> None:
         with self._lock:
             if self._probe is call:
                 self._probe = None
+
+
+def _what(error: ModelError) -> str:
+    """What is wrong, without what to do at a start."""
+    return str(error).partition(" Do: ")[0].rstrip(".")
 
 
 class PatientModel:

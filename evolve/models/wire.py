@@ -30,19 +30,21 @@ _ORGANISATION = ("OpenAI-Organization", "OpenAI-Project")
 @dataclass(frozen=True, slots=True)
 class Request(Generic[T]):
     """What is asked at a path; without a body it is only looked at. `optional` can be left out of it. `prompt_tokens` is what may have to
-    be paid for it where nobody counts."""
+    be paid for it where nobody counts, and `longest` how many tokens its answers may have together, 0 where nothing bounds them."""
 
     path: str
     read: Callable[[], Body[T]]
     body: Mapping[str, Any] | None = None
     optional: tuple[str, ...] = ()
     prompt_tokens: int = 0
+    longest: int = 0
 
     def charged(self, text: str) -> Usage:
-        """What it may have cost when so much of an answer had come."""
+        """What it may have cost when so much of its answers had come."""
         if self.body is None:
             return FREE
-        return Usage(self.prompt_tokens, estimated(text))
+        written = estimated(text)
+        return Usage(self.prompt_tokens, min(written, self.longest or written))
 
 
 class Wire:
@@ -137,14 +139,18 @@ class Wire:
         if watch.remaining <= 0:
             if watch.heard:
                 return Fault(Treatment.LATE, "the call's time was up in the middle of its answer", usage=charged)
-            return Fault(Treatment.SILENT, "nothing came before the call's time was up", usage=charged)
+            return Fault(
+                Treatment.SILENT,
+                "nothing came before the call's time was up. Do: see to it, or raise the model's `timeout_seconds`",
+                usage=charged,
+            )
         if watch.overflowed:
             return Fault(Treatment.NONSENSE, f"its answer was cut off: {_reason(error)}", usage=charged)
         if watch.heard:
             return Fault(Treatment.NONSENSE, "the connection broke in the middle of its answer", usage=charged)
         if watch.reused:
-            return Fault(Treatment.STALE, "it closes connections again and again")
-        return Fault(Treatment.DOWN, "it closed the connection and said nothing")
+            return Fault(Treatment.STALE, "it closes connections again and again. Do: see what its log says")
+        return Fault(Treatment.DOWN, "it closed the connection and said nothing. Do: see what its log says")
 
     def _unreached(self, error: Exception) -> Fault:
         where = urlsplit(self._endpoint.url).netloc
@@ -153,7 +159,8 @@ class Wire:
                 Treatment.GONE,
                 f"the certificate of {where} is not trusted: {_reason(error)}. Do: set $SSL_CERT_FILE to the file of who signed it",
             )
-        return Fault(Treatment.DOWN, f"{where} cannot be reached: {_reason(error)}")
+        remedy = "Do: start it, or correct the address (`base_url`, or what stands behind the @)"
+        return Fault(Treatment.DOWN, f"{where} cannot be reached: {_reason(error)}. {remedy}")
 
 
 def _causes(error: BaseException | None) -> list[BaseException]:

@@ -35,21 +35,29 @@ class PluginError(EvolveError):
 
 
 class ModelError(EvolveError):
-    """A call that failed. `usage` is what it may have cost, `attempts` how often it was tried."""
+    """A call that failed. `usage` is what it may have cost, `attempts` how often it was tried, and `seconds` how long it was worked on in
+    tries that may have cost something."""
 
-    def __init__(self, message: str, usage: Usage | None = None, attempts: int = 1) -> None:
+    def __init__(self, message: str, usage: Usage | None = None, attempts: int = 1, seconds: float = 0.0) -> None:
         super().__init__(message)
         self.usage = Usage() if usage is None else usage
         self.attempts = attempts
+        self.seconds = seconds
 
 
 class ModelDown(ModelError):
     """A model that cannot be reached, or is failing: the same call may succeed later. `retry_after`: seconds that it asked to be left alone, 0 where it did not say."""
 
     def __init__(
-        self, message: str, usage: Usage | None = None, attempts: int = 1, *, retry_after: float = 0.0
+        self,
+        message: str,
+        usage: Usage | None = None,
+        attempts: int = 1,
+        seconds: float = 0.0,
+        *,
+        retry_after: float = 0.0,
     ) -> None:
-        super().__init__(message, usage, attempts)
+        super().__init__(message, usage, attempts, seconds)
         self.retry_after = retry_after
 
 

@@ -11,6 +11,10 @@ from evolve.types import ModelGone
 from evolve_vllm.settings import VllmSettings
 
 HOST = "127.0.0.1"
+_SECRETS = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+"""How names of variables end that hold what is the engine's alone."""
+_HUBS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+"""What the server needs to fetch a model."""
 _DEVICES = Path("/dev")
 _NVIDIA = re.compile(r"nvidia\d+")
 _OTHER_GPUS = ("kfd", "dxg")
@@ -23,12 +27,17 @@ def words(settings: VllmSettings, port: int) -> tuple[str, ...]:
     parallel = ("--tensor-parallel-size", str(spread)) if spread > 1 else ()
     copies = ("--data-parallel-size", str(settings.replicas)) if settings.replicas > 1 else ()
     own = ("--host", HOST, "--port", str(port), "--served-model-name", settings.model)
-    return (settings.command, "serve", settings.model, *own, *parallel, *copies, *settings.args)
+    return (program(settings), "serve", settings.model, *own, *parallel, *copies, *settings.args)
+
+
+def program(settings: VllmSettings) -> str:
+    """What is started: a name, or a path from home or from here."""
+    return str(Path(settings.command).expanduser())
 
 
 def surroundings(settings: VllmSettings, engine: Mapping[str, str], key: str) -> dict[str, str]:
     """The server's environment: the engine's, without its keys, and with the one that the server asks of its callers."""
-    kept = {name: value for name, value in engine.items() if not name.endswith("_API_KEY")}
+    kept = {name: value for name, value in engine.items() if name in _HUBS or not name.endswith(_SECRETS)}
     if settings.devices:
         kept["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, settings.devices))
     return {**kept, "VLLM_API_KEY": key}
@@ -36,7 +45,7 @@ def surroundings(settings: VllmSettings, engine: Mapping[str, str], key: str) ->
 
 def require(settings: VllmSettings, engine: Mapping[str, str], devices: Path = _DEVICES) -> None:
     """Raises `ModelGone` where the program or the GPUs are missing."""
-    if shutil.which(settings.command, path=engine.get("PATH")) is None:
+    if shutil.which(program(settings), path=engine.get("PATH")) is None:
         raise ModelGone(
             f"model {settings.model!r} needs vLLM, and there is no program {settings.command!r}. Do: pip install vllm, or give the "
             "path of the program as the setting command, or name a server that runs already as the setting url"

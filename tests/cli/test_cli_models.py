@@ -120,9 +120,11 @@ def test_models_have_names_of_their_own(plugins):
         (["mailbox:"], "--model 'mailbox:' names no model"),
         (["fast="], "--model 'fast=' names no model"),
         (["@http://h/v1"], "--model '@http://h/v1' names no model"),
-        (["http://127.0.0.1:8000/v1"], "names a server's address 'http://127.0.0.1:8000/v1' without a model's name"),
-        (["openai:https://h/v1"], "names a server's address 'https://h/v1' without a model's name"),
+        (["http://127.0.0.1:8000/v1"], "--model 'http://127.0.0.1:8000/v1' names a server and no model"),
+        (["openai:https://h/v1"], "--model 'openai:https://h/v1' names a server and no model"),
         (["oracle:Delphi"], "the kind of model 'oracle' takes no argument, got 'Delphi'"),
+        (["http://me:hunter2@h/v1"], "--model 'http://...@h/v1' names a server and no model"),
+        (["m@http://me:hunter2@h/v1"], "the setting 'base_url' of a model holds a key, or looks like one"),
         (["a=gpt", "a=qwen"], "two models are called 'a', got --model a=qwen. Do: give one another NAME="),
     ],
 )
@@ -131,6 +133,7 @@ def test_a_spec_that_names_no_model_is_one_clear_error(plugins, specs, message):
     with pytest.raises(ConfigError) as caught:
         members(specs, plugins)
     assert message in str(caught.value)
+    assert "hunter2" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -146,3 +149,20 @@ def test_a_spec_that_names_no_model_is_one_clear_error(plugins, specs, message):
 def test_a_misspelt_kind_is_told_when_the_model_fails(plugins, spec, note):
     """Until then it may be a model's name."""
     assert kind_note(member(spec, plugins), plugins) == note
+
+
+def test_a_misspelt_kind_is_told_by_a_run_too(call, monkeypatch):
+    """And nothing is made."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    result = call("run", "circle_packing", "--model", "mailbx:mail", "--budget", "3programs")
+    assert result.exit_code == 1
+    assert "model 'mailbx:mail': no key" in result.stderr
+    assert "Did you mean 'mailbox:'? Do: export" in result.stderr
+    assert "there is no campaign" in call("campaign", "list").stdout
+
+
+def test_settings_that_a_kind_does_not_take_are_an_error_of_the_dry_run(call):
+    """No model is made for that."""
+    result = call("run", "circle_packing", "--dry-run", "--model", "command:'")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "model 'command': the settings of 'command' are not usable" in result.stderr

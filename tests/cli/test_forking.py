@@ -1,6 +1,7 @@
 """`evolve campaign fork`."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -47,6 +48,9 @@ def test_a_fork_as_json(call, short):
         (("--set", "archive.axes=3"), "setting 'archive.axes'"),
         (("--strategy", "island"), "no strategy is called 'island'"),
         (("--name", "number"), "there is a campaign 'number' already"),
+        (("--model", "mailbox:"), "--model 'mailbox:' names no model"),
+        (("--model", "command:'"), "the settings of 'command' are not usable"),
+        (("--model", "m@http://127.0.0.1:9/v1", "--budget", "5usd"), "counts money, and model 'm' has no prompt_price"),
         (("--budget", "5"), "a budget cannot be used: got '5'"),
     ],
 )
@@ -56,3 +60,12 @@ def test_a_fork_that_cannot_be_makes_nothing(call, short, words, message):
     assert (result.exit_code, result.stdout) == (1, "")
     assert message in result.stderr
     assert [path.name for path in (short / "archive" / "campaigns").glob("*.db")] == ["number.db"]
+
+
+def test_a_campaign_without_models_is_forked_with_some(call, short):
+    """Its operators are those of a campaign with models then, and their resource that of its budget."""
+    assert call("campaign", "fork", "number", "--model", "mailbox:mail", "--budget", "9calls").exit_code == 0
+    (line,) = json.loads(f"[{call('model', 'list', 'number-2', '--json').stdout}]")
+    assert (line["name"], line["settings"]) == ("mailbox", {"folder": str(Path("mail").absolute())})
+    shown = call("campaign", "show", "number-2").stdout
+    assert 'models.resource = "calls"' in shown

@@ -204,6 +204,7 @@ def test_going_on_may_change_budget_and_judges(begun, folder):
         ({"assignments": ("archive.islands=2",)}, "got --set"),
         ({"deterministic": True}, "got --deterministic"),
         ({"file": "search.toml"}, "got --config"),
+        ({"models": ("mailbox:mail",)}, "Do: fork it with models, evolve campaign fork number --model SPEC"),
         ({"task": "circle_packing"}, "is on the task 'number', got 'circle_packing'"),
     ],
 )

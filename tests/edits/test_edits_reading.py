@@ -235,3 +235,52 @@ def test_a_hypothesis_before_all_candidates_is_that_of_each_without_a_title() ->
         EDIT.format("RATE = 0.1", "RATE = 0.2"), EDIT.format("RATE = 0.1", "RATE = 0.01")
     )
     assert [candidate.thought for candidate in read(reply, PROGRAM)] == ["the rate.", "far lower"]
+
+
+FUNCTIONS = Program({"seed.py": "def f(x):\n    return x + 1\n\n\ndef g(x):\n    return x * 2\n"})
+BETTER = "def f(x):\n    return x + 5\n\n\ndef g(x):\n    return x * 2\n"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"The idea:\n\n```python\nx = 3\n```\n\nThe full seed.py:\n\n```python\n{BETTER}```",
+        f"The idea in seed.py:\n\n```python\nx = 3\n```\n\nNow all of it:\n\n```python\n{BETTER}```",
+        f"The idea:\n\n```python\nx = 3\n```\n\nNow all of it:\n\n```python seed.py\n{BETTER}```",
+    ],
+)
+def test_a_piece_that_is_shown_before_the_one_file_is_no_conflict(reply: str) -> None:
+    """Whether or not its name is told, all that can be meant is the one file that may change."""
+    (found,) = read(reply, FUNCTIONS)
+    assert found.program.files["seed.py"] == BETTER
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "hunk", "after"),
+    [
+        ("a.lua", "local x = 1\n-- old\nreturn x\n", " local x = 1\n--- old\n return x\n", "local x = 1\nreturn x\n"),
+        ("a.lua", "-- old\nreturn 1\n", "--- old\n return 1\n", "return 1\n"),
+        ("a.c", "int i = 0;\nf(i);\n", " int i = 0;\n+++ i;\n f(i);\n", "int i = 0;\n++ i;\nf(i);\n"),
+    ],
+)
+def test_a_line_of_a_diff_that_looks_like_its_head_is_one_of_the_program(
+    path: str, before: str, hunk: str, after: str
+) -> None:
+    """A comment that goes, in a language whose comments begin with dashes, and an increment that comes."""
+    reply = f"```diff\n--- a/{path}\n+++ b/{path}\n@@ -1,3 +1,2 @@\n{hunk}```"
+    (found,) = read(reply, Program({path: before}))
+    assert after == found.program.files[path]
+
+
+def test_the_numbers_of_a_file_of_numbers_are_its_own() -> None:
+    """They are no line numbers that were copied with the lines."""
+    table = Program({"data.tsv": "1\t0.5\n2\t0.6\n"})
+    (found,) = read("```text data.tsv\n1\t0.5\n2\t0.9\n```", table)
+    assert found.program.files["data.tsv"] == "1\t0.5\n2\t0.9\n"
+
+
+def test_numbers_before_lines_are_undone_on_both_sides_or_on_none() -> None:
+    """New lines that have one number twice would bring their numbers into the program."""
+    numbered = "<<<<<<< SEARCH\n2 |     return x + 1\n=======\n2 |     f(x)\n2 |     return x\n>>>>>>> REPLACE"
+    with pytest.raises(EditFailed, match=r"is not in seed.py"):
+        read(numbered, FUNCTIONS)

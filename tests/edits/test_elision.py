@@ -32,6 +32,16 @@ LEFT_OUT = """
 # ... other helper functions ...
 <rest of code>
 -- rest of the code
+# Everything else stays the same
+# everything below is unchanged
+# (rest of the code as in the original program)
+# The rest is identical to the parent program
+# Other functions remain the same as in the parent
+# helper functions (unchanged)
+# No changes below this line
+# snip
+pass  # existing implementation
+raise NotImplementedError  # rest of the function as before
 """.strip().splitlines()
 MEANT = """
 # compute forces ...
@@ -54,6 +64,11 @@ x = ...
 # current line
 # body of the loop
 return x  # unchanged
+pass  # no change
+pass  # same as before
+everything = list(circles)
+# everything else is a constraint
+# no changes of sign
 """.strip().splitlines()
 
 

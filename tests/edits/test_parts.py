@@ -45,6 +45,17 @@ def test_what_stays_around_a_block_may_be_used() -> None:
     refuse_part("int step;", OLD, "seed.c")
 
 
+def test_what_stays_around_a_block_needs_what_the_block_defines() -> None:
+    """The name would be unknown there."""
+    with pytest.raises(EditFailed, match="'step', and the new one does not"):
+        refuse_part(
+            "def run(x):\n    return x\n",
+            "def step(x):\n    return x\n\n\ndef run(x):\n    return x\n",
+            "seed.py",
+            "step(1)\n",
+        )
+
+
 def test_how_a_file_is_used_is_no_file() -> None:
     """Though it binds the names that others call."""
     with pytest.raises(EditFailed, match=r"imports lib/seed.py itself"):

@@ -91,3 +91,19 @@ def test_a_hold_beyond_the_deadline_tells_what_the_server_said():
     with pytest.raises(ModelDown, match="come back tomorrow") as raised:
         answered(Script(Fault(Treatment.HELD, "come back tomorrow", retry_after=5000.0)), FakeTime())
     assert 4990 < raised.value.retry_after <= 5000
+
+
+def test_the_seconds_of_tries_that_may_have_been_paid_are_told():
+    """So that a call which timed out on one's own GPUs has used them; a refused connection has not."""
+    times = FakeTime()
+
+    def ask() -> str:
+        times.pause(30.0, NEVER)
+        raise Fault(Treatment.NONSENSE, "x", usage=PAID)
+
+    with pytest.raises(ModelError) as raised:
+        Attempts("m", Limiter(times.clock), times.clock).until_answered(ask, times.now() + 1000, NEVER)
+    assert raised.value.seconds == pytest.approx(60.0, abs=0.5)
+    with pytest.raises(ModelDown) as refused:
+        answered(Script(*[Fault(Treatment.DOWN, "x")] * 5), times)
+    assert refused.value.seconds == 0.0

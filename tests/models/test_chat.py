@@ -127,6 +127,17 @@ def test_a_body_without_end_is_cut_off():
         assert server.count == 2
 
 
+@BOTH
+def test_an_estimate_is_never_more_than_the_answer_may_have_been(streaming: bool):
+    """So that what was reserved for a call holds, whatever its server sends."""
+    (reply,), _ = replies(replace(HUGE, usage=False), streaming=streaming)
+    assert reply.usage == Usage(PROMPT_ESTIMATE, PROMPT.max_tokens)
+    with FaultServer([replace(HUGE, usage=False, cut_at=1 << 20)] * 2) as server, asked_of(server) as model:
+        with pytest.raises(ModelError, match="broke in the middle") as raised:
+            ask(model)
+        assert raised.value.usage == Usage(2 * PROMPT_ESTIMATE, 2 * PROMPT.max_tokens)
+
+
 def test_thinking_is_kept_apart_from_the_answer():
     (tagged,), _ = replies(Step("<think>\nhm\n</think>\n\nyes"))
     (fielded,), _ = replies(Step("yes", message={"reasoning_content": "hm"}), streaming=True)
@@ -136,6 +147,21 @@ def test_thinking_is_kept_apart_from_the_answer():
 def test_an_answer_that_was_all_thinking_is_a_reply_that_was_cut_off():
     (reply,), requests = replies(Step("<think>hm", finish="length"))
     assert (reply.text, reply.thinking, reply.finish, requests) == ("", "hm", "length", 1)
+
+
+@BOTH
+def test_a_model_that_thinks_all_the_while_that_it_is_checked_answers(streaming: bool):
+    thought = Step("", message={"content": None, "reasoning_content": "The user wants"}, finish="length")
+    with FaultServer([thought]) as server, asked_of(server, streaming=streaming) as model:
+        assert (model.check(time.monotonic() + 9, threading.Event()), server.count) == (EXACT, 1)
+
+
+def test_an_error_for_an_answer_that_was_all_thinking_is_a_reply_that_was_cut_off():
+    """As OpenAI sends it for some of its models; all that it may write was perhaps paid."""
+    words = "Could not finish the message because max_tokens or model output limit was reached. Please try again with higher max_tokens."
+    (reply,), requests = replies(failure(400, words))
+    assert (reply.text, reply.finish, requests) == ("", "length", 1)
+    assert reply.usage == Usage(PROMPT_ESTIMATE, PROMPT.max_tokens)
 
 
 def test_a_refusal_is_a_reply_that_says_so():
@@ -236,7 +262,7 @@ def test_a_refused_connection_is_down_and_free_and_the_model_answers_when_the_se
     with FaultServer() as server, asked_of(server) as model:
         ask(model)
         server.stop()
-        with pytest.raises(ModelDown, match=r"cannot be reached: .*refused") as raised:
+        with pytest.raises(ModelDown, match=r"cannot be reached: .*refused\. Do: start it, or ") as raised:
             ask(model)
         assert (raised.value.usage, raised.value.attempts) == (Usage(exact=True), 5)
         server.start()

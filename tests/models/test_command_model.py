@@ -143,6 +143,13 @@ def test_whole_group_of_a_program_that_is_too_slow_is_ended(tmp_path, how):
     assert gone(int(file.read_text()))
 
 
+def test_a_failed_call_tells_how_long_its_program_took():
+    """It may have worked on GPUs of one's own all the while."""
+    with pytest.raises(ModelError) as raised:
+        ask(model("import time; time.sleep(30)"), deadline=time.monotonic() + 0.5)
+    assert raised.value.seconds >= 0.5
+
+
 def test_what_a_program_leaves_behind_is_ended_and_not_waited_for(tmp_path):
     """Though it holds the program's stdout."""
     file = tmp_path / "pid"

@@ -36,7 +36,7 @@ def test_what_an_able_server_can_do_takes_six_calls():
 def test_a_server_that_takes_no_such_fields_cannot():
     strict = replace(OK, wants_no=("n", "seed", "stream", "response_format"))
     expected = replace(ABLE, n=False, seed=False, streaming=False, streamed_usage=False)
-    assert found(strict) == (expected, 6)
+    assert found(strict) == (expected, 7)
 
 
 def test_a_server_that_ignores_what_it_is_asked_is_found_out():
@@ -87,3 +87,11 @@ def test_a_server_that_refuses_the_key_is_a_row_with_its_problem():
 def test_what_fails_in_between_stays_unknown():
     row, _ = found(OK, OK, HTML, HTML)
     assert (row.n, row.streaming) == (None, True)
+
+
+def test_nothing_said_twice_tells_nothing_of_the_seed():
+    assert found(Step("<think>hm", finish="length"))[0].seed is None
+
+
+def test_a_server_that_refuses_a_temperature_may_take_a_seed():
+    assert found(replace(OK, wants_no=("temperature",))) == (ABLE, 7)

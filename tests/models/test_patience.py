@@ -47,6 +47,23 @@ def test_a_call_is_tried_again_until_the_model_is_back_and_its_tries_are_counted
     assert sum(times.pauses) == pytest.approx(3.0, abs=0.5)
 
 
+def test_the_seconds_of_all_tries_are_in_the_error():
+    errors = [ModelDown("a", Usage(3), 1, 10.0), ModelDown("b", Usage(3), 1, 20.0), ModelDown("c", Usage(3), 1, 5.0)]
+    with pytest.raises(ModelError) as raised:
+        outlast(Script(*errors), FakeTime())
+    assert raised.value.seconds == 35.0
+
+
+def test_the_beginning_and_the_end_of_an_outage_are_told_once(caplog: pytest.LogCaptureFixture):
+    """What to do at a start is left out."""
+    times = FakeTime()
+    script = Script(*[ModelDown("it cannot be reached. Do: start it")] * 3)
+    Patience(600.0, times.clock, "model 'm'").outlast(script, times.now() + 10, NEVER)
+    down, back = caplog.messages
+    assert down == "model 'm' is down: it cannot be reached. Its calls wait, 600 s at most"
+    assert back.startswith("model 'm' is back after ")
+
+
 def test_every_try_has_as_much_time_as_the_first():
     times = FakeTime()
     script = Script(*[DOWN] * 6)

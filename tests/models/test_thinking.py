@@ -46,3 +46,9 @@ def test_a_text_without_tags_is_the_answer(text: str):
 @given(st.text(alphabet="ab \n", min_size=1), st.text(alphabet="cd \n"))
 def test_what_stands_before_the_closing_tag_is_never_in_the_answer(thought: str, answer: str):
     assert parted(f"<think>{thought}</think>{answer}") == (thought.strip(), answer.strip())
+
+
+def test_a_model_that_thinks_in_circles_is_parted_in_one_pass():
+    """Its text would be gone through once for each of a hundred thousand thoughts."""
+    thinking, answer = parted("<think>\na\n</think>\n" * 100_000 + "b")
+    assert (len(thinking.split()), answer) == (100_000, "b")

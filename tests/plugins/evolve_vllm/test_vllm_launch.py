@@ -44,7 +44,24 @@ def test_the_server_sees_the_gpus_that_are_named():
 def test_the_server_gets_the_key_and_none_of_the_engines():
     """Whatever vendor they are for; what else stands in the environment is passed on."""
     engine = {"OPENAI_API_KEY": "a", "ANTHROPIC_API_KEY": "b", "VLLM_API_KEY": "c", "HF_TOKEN": "d"}
-    assert surroundings(VllmSettings(model="org/m"), engine, "key") == {"HF_TOKEN": "d", "VLLM_API_KEY": "key"}
+    engine |= {
+        "LAB_KEY": "e",
+        "GITHUB_TOKEN": "f",
+        "AWS_SECRET_ACCESS_KEY": "g",
+        "DB_PASSWORD": "h",
+        "HUGGING_FACE_HUB_TOKEN": "i",
+    }
+    kept = {"HF_TOKEN": "d", "HUGGING_FACE_HUB_TOKEN": "i", "VLLM_API_KEY": "key"}
+    assert surroundings(VllmSettings(model="org/m"), engine, "key") == kept
+
+
+def test_the_program_may_be_told_from_home(installed, monkeypatch):
+    """As `docs/vllm.md` has it."""
+    environment, devices = installed
+    monkeypatch.setenv("HOME", environment["PATH"])
+    settings = VllmSettings(model="org/m", command="~/vllm")
+    require(settings, {"PATH": "/nowhere"}, devices)
+    assert words(settings, 4000)[0] == f"{environment['PATH']}/vllm"
 
 
 @pytest.fixture
