@@ -113,8 +113,7 @@ class Asking:
 
     def _free_calls(self, load: Load) -> dict[str, int]:
         """How many more proposals each model may be asked for."""
-        sections = {name: self._members[name].section for name in self._members.proposing}
-        return {name: section.concurrency - load.calling.get(name, 0) for name, section in sections.items()}
+        return {name: self._members[name].steps - load.calling.get(name, 0) for name in self._members.proposing}
 
     def last_measurement(self) -> list[Asked]:
         """One measurement that the campaign's best still lacks, at its end: until it is sure, then the cases. Inside a transaction."""

@@ -15,6 +15,10 @@ from evolve.protocols import Model
 from evolve.types import PROPOSE, EvolveError, ModelDown, ModelError, Usage
 
 
+AHEAD = 8
+"""Of so many calls in flight, one proposal more is made ready."""
+
+
 @dataclass(slots=True)
 class Member:
     """A model of a campaign: what the settings say of it, the model as its plugin made it, and the same with the patience of the
@@ -31,6 +35,12 @@ class Member:
     def name(self) -> str:
         """What the campaign calls it."""
         return self.section.name
+
+    @property
+    def steps(self) -> int:
+        """How many proposals may wait for it: as many as calls may be in flight, and some that are made ready meanwhile, so that no call waits
+        for its prompt. A model that takes few calls at once is asked as late as can be."""
+        return self.section.concurrency + self.section.concurrency // AHEAD
 
 
 class Members:
@@ -70,7 +80,7 @@ class Members:
     @property
     def threads(self) -> int:
         """How many proposals may wait for a model at once."""
-        return sum(self[name].section.concurrency for name in self.proposing)
+        return sum(self[name].steps for name in self.proposing)
 
     @property
     def proposing(self) -> tuple[str, ...]:
