@@ -112,20 +112,20 @@ class Order:
         )
 
     def _told(self, index: int, call: Call, texts: Sequence[str]) -> Answered:
-        parts, named = _parts(self.prompt)
+        parts, sections = _parts(self.prompt)
         event = Replied(self.counter.step, index, replace(call, prompt=parts))
-        return Answered(event, {**named, **{text_id(text): text for text in texts}})
+        return Answered(event, {**sections, **{text_id(text): text for text in texts}})
 
 
 def _parts(prompt: Prompt) -> tuple[tuple[Part, ...], dict[TextId, str]]:
     """The sections as the log holds them, and their texts by their ids."""
-    parts, named = list[Part](), dict[TextId, str]()
+    parts, sections = list[Part](), dict[TextId, str]()
     for message in prompt.messages:
         for section in message.sections:
             name = text_id(section.text)
             parts.append(Part(message.role, section.name, name))
-            named[name] = section.text
-    return tuple(parts), named
+            sections[name] = section.text
+    return tuple(parts), sections
 
 
 def _parameters(prompt: Prompt) -> dict[str, Any]:
