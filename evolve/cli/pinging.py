@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import click
 
@@ -18,18 +18,11 @@ from evolve.cli.output import debug_option, emit, facts, flat, json_option
 from evolve.cli.say import say
 from evolve.config import ModelSection, validated
 from evolve.plugins import Plugins, guarded, load
+from evolve.protocols import Capable
 from evolve.types import ConfigError, EvolveError, Usage
 
 _NAMED = 10
 """Names in a row."""
-
-
-@runtime_checkable
-class Capable(Protocol):
-    """A model that finds out what its server can."""
-
-    def capabilities(self, deadline: float, cancelled: threading.Event) -> Any:
-        """A dataclass; raises `ModelError`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ TRIES = {Treatment.FIELD: 12, Treatment.STALE: 4, Treatment.DOWN: 5, Treatment.N
 FIRST_BACKOFF_SECONDS = 0.5
 LONGEST_BACKOFF_SECONDS = 30.0
 BELIEVED = 3
+HELD_AT_FIRST = 4
+"""How often a server may want fewer calls before the first one: somebody waits to see whether it answers at all."""
 _FINAL = {
     Treatment.GONE: ModelGone,
     Treatment.REFUSED: ModelError,
@@ -67,8 +69,11 @@ class Attempts:
         self._limiter = limiter
         self._clock = clock
 
-    def until_answered(self, ask: Callable[[], T], deadline: float, cancelled: threading.Event) -> Answered[T]:
-        """The first answer of `ask`, which raises `Fault`; raises `ModelError` as `Model.complete` does."""
+    def until_answered(
+        self, ask: Callable[[], T], deadline: float, cancelled: threading.Event, *, held: int = TRIES[Treatment.HELD]
+    ) -> Answered[T]:
+        """The first answer of `ask`, which raises `Fault`; raises `ModelError` as `Model.complete` does. `held`: how often the server may
+        say that it wants fewer calls."""
         call = _Call(deadline, cancelled)
         last = Fault(Treatment.HELD, "it wants fewer calls")
         while True:
@@ -80,7 +85,7 @@ class Attempts:
             except Fault as fault:
                 last = fault
             count = call.count(last, self._clock.now() - began)
-            if count >= TRIES.get(last.treatment, 1):
+            if count >= (held if last.treatment is Treatment.HELD else TRIES.get(last.treatment, 1)):
                 raise self._error(call, last)
             self._back_off(call, last, count)
 

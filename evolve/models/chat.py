@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from evolve.models.answer import Answer, Choice, completion
-from evolve.models.attempts import Answered, Attempts
+from evolve.models.attempts import HELD_AT_FIRST, Answered, Attempts
 from evolve.models.capabilities import Capabilities, Question, listing, probe
 from evolve.models.clock import Clock
 from evolve.models.dialect import Dialect
@@ -37,8 +37,9 @@ class ChatModel:
 
     def check(self, deadline: float, cancelled: threading.Event) -> Usage:
         """One tiny call: whether the key, the model and the address are right. Raises `ModelError`."""
-        (reply,) = self.complete(_CHECK, samples=(0,), deadline=deadline, cancelled=cancelled)
-        return reply.usage
+        ask = lambda: self._ask(_CHECK, (0,), deadline, cancelled)  # noqa: E731
+        done = self._attempts.until_answered(ask, deadline, cancelled, held=HELD_AT_FIRST)
+        return _replies(done, _CHECK, 1, 0.0)[0].usage
 
     def complete(
         self, prompt: Prompt, *, samples: Sequence[int], deadline: float, cancelled: threading.Event

@@ -108,7 +108,7 @@ RULES = (
     Rule((429,), "", Treatment.HELD, "it wants fewer calls", "try later, or lower `concurrency` of the model"),
     Rule((501, 505), "", Treatment.REFUSED, "it cannot do this"),
     Rule((408, 409, 425, *range(500, 600)), "", Treatment.DOWN, "it failed", "see what its log says, or try later"),
-    Rule((), "", Treatment.REFUSED, "it refused the call"),
+    Rule((), "", Treatment.REFUSED, "it refused the call", "correct the settings of the model, or of the server"),
 )
 """The first rule that fits holds; the last fits all."""
 

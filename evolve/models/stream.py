@@ -20,6 +20,9 @@ from evolve.models.answer import (
 )
 from evolve.types import Usage
 
+LONGEST_EVENT = 8 << 20
+"""Bytes; as many as an answer may have that comes as a whole."""
+
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
@@ -94,6 +97,8 @@ class EventBody:
     def feed(self, chunk: bytes) -> bool:
         """Reads the lines that are complete; no more is wanted where the answer is too long."""
         *lines, self._line = (self._line + chunk).split(b"\n") if b"\n" in chunk else [self._line + chunk]
+        if len(self._line) > LONGEST_EVENT:
+            raise Nonsense(f"an event of the stream is longer than {LONGEST_EVENT} bytes", self.partial, self._usage)
         for line in lines:
             self._read(line.strip())
         return not self._cut

@@ -381,6 +381,14 @@ def test_check_is_one_small_call():
         assert (usage, server.count, server.asked[0].body["max_tokens"]) == (EXACT, 1, 16)
 
 
+def test_a_check_of_a_server_that_wants_no_call_at_all_ends_soon():
+    """Who starts a campaign is told, instead of waiting for ten minutes in silence."""
+    with FaultServer(last=failure(429, "slow down")) as server, asked_of(server) as model:
+        with pytest.raises(ModelDown, match=r"it wants fewer calls.*slow down.*Do: try later"):
+            model.check(time.monotonic() + 600, threading.Event())
+        assert server.count == 4
+
+
 def test_embed_gives_the_vector_as_it_comes():
     with FaultServer([failure(503)]) as server, asked_of(server) as model:
         vector, usage = model.embed("text", deadline=time.monotonic() + 9, cancelled=threading.Event())

@@ -106,3 +106,12 @@ def test_reading_ends_where_an_answer_is_too_long():
     assert not body.feed(lines(event("a" * TEXT_LIMIT), event("b"), event("c")).encode())
     (choice,) = body.answer().choices
     assert (len(choice.text), choice.finish) == (TEXT_LIMIT, "length")
+
+
+def test_a_line_without_end_is_no_event():
+    """It is not put together for as long as it comes."""
+    body = EventBody()
+    for _ in range(8):
+        body.feed(b"x" * (1 << 20))
+    with pytest.raises(Nonsense, match="an event of the stream is longer than 8388608 bytes"):
+        body.feed(b"x")
