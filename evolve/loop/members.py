@@ -14,7 +14,6 @@ from evolve.plugins import Plugins, guarded
 from evolve.protocols import Model
 from evolve.types import PROPOSE, EvolveError, ModelDown, ModelError, Usage
 
-
 AHEAD = 8
 """Of so many calls in flight, one proposal more is made ready."""
 
