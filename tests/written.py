@@ -5,6 +5,7 @@ from pathlib import Path
 
 from evolve import plugins
 from evolve.campaign import Campaign
+from evolve.campaign.state import REFLECTION
 from evolve.config import settings_from
 from evolve.types import (
     Anchor,
@@ -16,6 +17,8 @@ from evolve.types import (
     EvaluatorSource,
     Fitness,
     Insertion,
+    Lesson,
+    LessonWritten,
     MachineMeasured,
     Objective,
     Origin,
@@ -120,6 +123,17 @@ class Written:
         with self.campaign.log.transaction():
             text = self.campaign.log.put_text(feedback)
         return self._settle(origin, program, Evaluation.failed(outcome, text, isolation="reduced"))
+
+    def reflection(self, model: str, *lessons: str) -> Settled:
+        """A step that wrote lessons, and no program."""
+        origin = Origin("proposal", self.next, operator=REFLECTION, model=model, parents=(1,))
+        with self.campaign.log.transaction():
+            text = self.campaign.log.put_text(f"it wrote {len(lessons)} lessons")
+        event = self._settle(origin, None, Evaluation.failed(Outcome.SCREENED, text, stage="screen"))
+        with self.campaign.log.transaction():
+            for lesson in lessons:
+                self.campaign.write(LessonWritten(Lesson(lesson, REFLECTION, event.record.id)))
+        return event
 
     def certificate(self, about: int, fitness: float) -> Settled:
         """The proof of a record's value."""
