@@ -102,12 +102,14 @@ def test_what_a_model_can_is_told(call, able):
     }
 
 
-def test_a_misspelt_kind_is_told_with_the_failure(call, monkeypatch):
+def test_a_misspelt_kind_in_a_campaign_file_is_told_with_the_failure(call, home, monkeypatch):
     """The name of a model may have a colon, too."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    result = call("model", "ping", "comand:cat")
+    member = '[[models.members]]\nname = "m"\nsettings = { model = "comand:cat" }\n'
+    (home / "search.toml").write_text(f"schema = 1\n{member}")
+    result = call("model", "ping", "-c", str(home / "search.toml"))
     assert result.exit_code == 1
-    assert "evolve: error: model 'comand:cat': no key for model 'comand:cat'" in result.stderr
+    assert "evolve: error: model 'm': no key for api.openai.com" in result.stderr
     assert "is not set. Did you mean 'command:'? Do: " in result.stderr
 
 
