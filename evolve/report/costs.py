@@ -155,12 +155,12 @@ def _operators(campaign: Campaign) -> dict[int, str]:
 
 
 def _steps_to_best(campaign: Campaign) -> set[int] | None:
-    """The steps of the best program and of its line of first parents."""
+    """The steps of the best program and of its line of first parents; the seed's is none, before which models are checked."""
     best = campaign.state.archive.best
     if best is None:
         return None
     line = lineage(campaign, best.record)
-    return {campaign.log.settled(ancestor.record).record.origin.step for ancestor in line}
+    return {campaign.log.settled(ancestor.record).record.origin.step for ancestor in line} - {0}
 
 
 def _improvements(campaign: Campaign, total: CostLine) -> Improvements:

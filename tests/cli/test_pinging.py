@@ -162,3 +162,14 @@ def test_a_vllm_server_that_runs_is_tried_out_as_any_other(call):
     with FaultServer() as server:
         found = json.loads(call("model", "ping", f"vllm:{MODEL}@{server.url}", "--json").stdout)
     assert (found["error"], found["capabilities"]["streaming"], found["capabilities"]["n"]) == ("", True, True)
+
+
+def test_what_a_server_says_of_itself_is_short_lines(call, able, monkeypatch):
+    """It may claim anything."""
+    liar = Row(True, None, ("a\nevolve: error: no", "b" * 500), "x\x1b[2J\nevolve: error: " + "y" * 500)
+    monkeypatch.setattr(able, "capabilities", lambda deadline, cancelled: liar, raising=False)
+    lines = call("model", "ping", "command:x").stdout.splitlines()
+    assert len(lines) == 7
+    assert lines[5].startswith("models          a evolve: error: no, bbb")
+    assert lines[6].startswith("server          x evolve: error: yyy")
+    assert max(map(len, lines)) < 250
