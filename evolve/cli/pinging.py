@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from evolve.cli.announcing import announced
 from evolve.cli.models import file_values, members, told_of
 from evolve.cli.output import brief, debug_option, emit, facts, flat, json_option, one_line
 from evolve.cli.say import say
@@ -80,7 +81,8 @@ def _pinged(section: ModelSection, plugins: Plugins) -> tuple[Pinged, EvolveErro
     began = time.monotonic()
     base = Pinged(section.name, section.kind, section.settings)
     try:
-        usage, found = _asked(section, plugins)
+        with announced([section.name]):
+            usage, found = _asked(section, plugins)
     except EvolveError as error:
         told = told_of(section, error, plugins)
         return dataclasses.replace(base, error=str(told)), told

@@ -154,7 +154,7 @@ def test_a_refused_connection_is_told_once_with_the_name(call):
         port = closed.getsockname()[1]
         result = call("model", "ping", f"q@http://127.0.0.1:{port}/v1")
     assert result.exit_code == 1
-    assert result.stderr.startswith("evolve: error: model 'q' at 127.0.0.1: ")
+    assert result.stderr.splitlines()[-1].startswith("evolve: error: model 'q' at 127.0.0.1: ")
 
 
 def test_a_vllm_server_that_runs_is_tried_out_as_any_other(call):
