@@ -102,10 +102,11 @@ class Written:
         *,
         operator: str = "tune_literals",
         model: str = "",
+        step: int = 0,
         **fields: object,
     ) -> Settled:
-        """A judged child."""
-        origin = Origin("proposal", self.next, operator=operator, model=model, parents=tuple(parents))
+        """A judged child, of the step of its record's number where no other is said."""
+        origin = Origin("proposal", step or self.next, operator=operator, model=model, parents=tuple(parents))
         program = number_program(fitness if number is None else number)
         return self._settle(origin, program, self._ok(fitness, **fields))
 
@@ -116,13 +117,13 @@ class Written:
             for event in (asked, *(Replied(self.next, index, call) for index, call in enumerate(calls))):
                 self.campaign.write(event)
 
-    def failure(self, outcome: Outcome, feedback: str, parents: Sequence[int] = (1,)) -> Settled:
+    def failure(self, outcome: Outcome, feedback: str, parents: Sequence[int] = (1,), *, thought: str = "") -> Settled:
         """A child that failed; a screened one has no program."""
         origin = Origin("proposal", self.next, operator="tune_literals", parents=tuple(parents))
         program = None if outcome is Outcome.SCREENED else number_program(self.next + 1000)
         with self.campaign.log.transaction():
             text = self.campaign.log.put_text(feedback)
-        return self._settle(origin, program, Evaluation.failed(outcome, text, isolation="reduced"))
+        return self._settle(origin, program, Evaluation.failed(outcome, text, isolation="reduced"), thought)
 
     def reflection(self, model: str, *lessons: str) -> Settled:
         """A step that wrote lessons, and no program."""

@@ -134,9 +134,8 @@ def _refusal(end: Ended) -> str:
 
 def closing_words(campaign: Campaign, end: Ended) -> str:
     """The end of a run, for a person."""
-    speed = f"{end.programs / end.seconds:.0f}/s" if end.seconds else "0/s"
-    programs = f"{end.programs:,} program{'' if end.programs == 1 else 's'}"
-    spent = f"{programs} judged in {duration(end.seconds)}, {speed}"
+    programs = wording.counted(end.programs, "program")
+    spent = f"{programs} judged in {_time(end)}"
     waiting = f", {wording.waiting(end.left)}" if end.left else ""
     head = f"campaign {end.campaign} ended: {_REASONS[end.reason]} ({spent}{waiting})."
     if end.refusal:
@@ -150,9 +149,16 @@ def closing_words(campaign: Campaign, end: Ended) -> str:
         ("isolation", end.isolation),
         ("log", end.log),
     ]
-    commands = next_commands(campaign, end.best)
+    commands = next_commands(campaign, end.best, useless=end.reason == "exhausted")
     rows += [("next" if place == 0 else "", command) for place, command in enumerate(commands)]
     return f"\n{head}\n{facts(rows)}"
+
+
+def _time(end: Ended) -> str:
+    """`1 min, 173/s`; of less than a second no speed is worth telling."""
+    if end.seconds < 1.0:
+        return "less than 1 s"
+    return f"{duration(end.seconds)}, {end.programs / end.seconds:.0f}/s"
 
 
 def operators_told(campaign: Campaign, tally: report.Tally) -> str:
@@ -211,12 +217,12 @@ def _certificate(campaign: Campaign, best: report.Best) -> str:
     return "no, this task has no certificates"
 
 
-def next_commands(campaign: Campaign, best: report.Best | None) -> Sequence[str]:
-    """What a person would type next."""
+def next_commands(campaign: Campaign, best: report.Best | None, *, useless: bool = False) -> Sequence[str]:
+    """What a person would type next; nobody goes on with a campaign where that is `useless`."""
     look = [f"evolve program show {best.name} --code"] if best else []
     budget = " ".join(f"--budget {shlex.quote(text)}" for text in larger(campaign.budget))
     go_on = f"evolve run --continue {campaign.name} {budget}".rstrip()
-    return [*look, go_on, f"evolve campaign replay {campaign.name}"]
+    return [*look, *([] if useless else [go_on]), f"evolve campaign replay {campaign.name}"]
 
 
 def larger(budget: Budget) -> list[str]:

@@ -26,7 +26,7 @@ def test_the_end_says_where_everything_is_and_what_to_type_next(campaign):
     """Best, anchors, certificate, isolation, log, commands."""
     text = words(campaign)
     for line in (
-        "campaign number ended: its budget is spent (4 programs judged in 0 s",
+        "campaign number ended: its budget is spent (4 programs judged in less than 1 s).",
         "best       number/6  nearness 6.5 (+1.5 to the seed)",
         "anchors    +3.5 to Early (3)",
         "           -1.5 to Later 2025 (8)",
@@ -213,3 +213,11 @@ def test_the_beginning_says_where_answers_are_awaited(tmp_path, monkeypatch):
         assert (
             "\nmodels me (mailbox, 8 at once, answers awaited in mbp/), you (mailbox, 2 at once, answers awaited in /mail/)\n"
         ) in summary.beginning(campaign, "reduced")
+
+
+def test_a_campaign_that_has_nothing_new_to_try_is_not_to_be_gone_on_with(campaign):
+    """What it says and what it advises are the same."""
+    assert "evolve run --continue" not in words(campaign, "exhausted")
+    assert "next       evolve program show number/6 --code\n           evolve campaign replay number" in words(
+        campaign, "exhausted"
+    )
