@@ -118,8 +118,7 @@ class PlainLines:
                 self._say(campaign, now)
         if quiet >= SIGN_OF_LIFE and now > self._last:
             self._say(campaign, now)
-        if quiet >= NEWS:
-            self._tell_failures(campaign)
+        self._tell_failures(campaign)
 
     def _say(self, campaign: Campaign, now: float) -> None:
         self._last = now

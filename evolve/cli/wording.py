@@ -176,5 +176,5 @@ def failures(lines: Sequence[ModelFailures]) -> str:
 
 
 def _failures(line: ModelFailures) -> str:
-    why = brief(one_line(line.error), _REASON)
+    why = brief(one_line(" | ".join(line.error.splitlines())), _REASON)
     return f"{one_line(line.model)}: {line.failed:,} of {counted(line.calls, 'call')} failed, at last: {why}"

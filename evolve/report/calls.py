@@ -28,6 +28,7 @@ class Failures:
     _failed: Counter[str] = field(default_factory=Counter)
     _errors: dict[str, str] = field(default_factory=dict)
     _seen: int = 0
+    _counted: int = 0
 
     @classmethod
     def of(cls, campaign: Campaign) -> "Failures":
@@ -38,8 +39,10 @@ class Failures:
 
     def follow(self, campaign: Campaign) -> None:
         """Reads the events that are new since it was called last."""
-        if campaign.events == self._seen or not campaign.state.progress.calls:
+        calls = campaign.state.progress.calls
+        if calls == self._counted:
             return
+        self._counted = calls
         for stamped in campaign.log.events(self._seen, only=Replied):
             if stamped.number > campaign.events:
                 break

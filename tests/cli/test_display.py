@@ -217,13 +217,12 @@ def test_plain_lines_tell_the_first_failed_call_of_a_model_and_why(written, cloc
     """At once, and again when there are ten times as many."""
     out = io.StringIO()
     watch = display.PlainLines(written.campaign, out, clock)
-    clock.now += display.NEWS
     for _ in range(12):
         written.called(Call("bad", error="it exited with 3\nevolve: error: no"), Call("good"))
         watch.turned(written.campaign)
     assert out.getvalue().splitlines() == [
-        "     0 s  model bad: 1 of 1 call failed, at last: it exited with 3 evolve: error: no",
-        "     0 s  model bad: 10 of 10 calls failed, at last: it exited with 3 evolve: error: no",
+        "     0 s  model bad: 1 of 1 call failed, at last: it exited with 3 | evolve: error: no",
+        "     0 s  model bad: 10 of 10 calls failed, at last: it exited with 3 | evolve: error: no",
     ]
     clock.now += display.SIGN_OF_LIFE
     watch.turned(written.campaign)

@@ -189,7 +189,7 @@ def test_the_end_says_how_many_calls_failed_and_why(tmp_path):
     written.called(Call("bad", error="it exited with 3:\nno such file"), Call("bad"))
     with written.campaign as campaign:
         end, text = summary.ended(campaign, Ending("budget", 0)), words(campaign)
-    assert "failed     bad: 1 of 2 calls failed, at last: it exited with 3: no such file\n" in text
+    assert "failed     bad: 1 of 2 calls failed, at last: it exited with 3: | no such file\n" in text
     assert "spent      2 calls (1 failed), 0 tokens\n" in text
     assert end.failed_calls == 1
 
