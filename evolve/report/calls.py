@@ -9,6 +9,11 @@ from evolve.campaign import Campaign
 from evolve.types import Call, Propose, Replied
 
 
+def has_failed(event: Replied) -> bool:
+    """It ended without an answer, and not because the run did."""
+    return event.index >= 0 and bool(event.call.error)
+
+
 @dataclass(frozen=True, slots=True)
 class ModelFailures:
     """Calls of a model, whatever they were for, and how many of them failed; `error` is why the last one did. Those that were given up because
@@ -48,12 +53,12 @@ class Failures:
                 break
             assert isinstance(stamped.event, Replied), "only such events were asked for"
             if stamped.event.index >= 0:
-                self._add(stamped.event.call)
+                self._add(stamped.event.call, failed=has_failed(stamped.event))
         self._seen = campaign.events
 
-    def _add(self, call: Call) -> None:
+    def _add(self, call: Call, *, failed: bool) -> None:
         self._calls[call.model] += 1
-        if call.error:
+        if failed:
             self._failed[call.model] += 1
             self._errors[call.model] = call.error
 
