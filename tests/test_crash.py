@@ -359,7 +359,7 @@ def test_the_second_interrupt_does_not_wait_for_what_is_judged(place, monkeypatc
             engine.send_signal(signal.SIGINT)
         assert engine.wait(PATIENCE) == 130
         assert engine.stderr is not None
-        assert "stopped at once; what had settled is in the log" in engine.stderr.read()
+        assert "stopped at once; what a campaign had settled is in its log" in engine.stderr.read()
     before = place.remains()
     assert before.settled
     pause(place, 0.0)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from evolve import plugins
 from evolve.campaign import Campaign
+from evolve.campaign.state import REFLECTION
 from evolve.config import settings_from
 from evolve.types import (
     Anchor,
@@ -16,6 +17,8 @@ from evolve.types import (
     EvaluatorSource,
     Fitness,
     Insertion,
+    Lesson,
+    LessonWritten,
     MachineMeasured,
     Objective,
     Origin,
@@ -99,10 +102,11 @@ class Written:
         *,
         operator: str = "tune_literals",
         model: str = "",
+        step: int = 0,
         **fields: object,
     ) -> Settled:
-        """A judged child."""
-        origin = Origin("proposal", self.next, operator=operator, model=model, parents=tuple(parents))
+        """A judged child, of the step of its record's number where no other is said."""
+        origin = Origin("proposal", step or self.next, operator=operator, model=model, parents=tuple(parents))
         program = number_program(fitness if number is None else number)
         return self._settle(origin, program, self._ok(fitness, **fields))
 
@@ -113,13 +117,24 @@ class Written:
             for event in (asked, *(Replied(self.next, index, call) for index, call in enumerate(calls))):
                 self.campaign.write(event)
 
-    def failure(self, outcome: Outcome, feedback: str, parents: Sequence[int] = (1,)) -> Settled:
+    def failure(self, outcome: Outcome, feedback: str, parents: Sequence[int] = (1,), *, thought: str = "") -> Settled:
         """A child that failed; a screened one has no program."""
         origin = Origin("proposal", self.next, operator="tune_literals", parents=tuple(parents))
         program = None if outcome is Outcome.SCREENED else number_program(self.next + 1000)
         with self.campaign.log.transaction():
             text = self.campaign.log.put_text(feedback)
-        return self._settle(origin, program, Evaluation.failed(outcome, text, isolation="reduced"))
+        return self._settle(origin, program, Evaluation.failed(outcome, text, isolation="reduced"), thought)
+
+    def reflection(self, model: str, *lessons: str) -> Settled:
+        """A step that wrote lessons, and no program."""
+        origin = Origin("proposal", self.next, operator=REFLECTION, model=model, parents=(1,))
+        with self.campaign.log.transaction():
+            text = self.campaign.log.put_text(f"it wrote {len(lessons)} lessons")
+        event = self._settle(origin, None, Evaluation.failed(Outcome.SCREENED, text, stage="screen"))
+        with self.campaign.log.transaction():
+            for lesson in lessons:
+                self.campaign.write(LessonWritten(Lesson(lesson, REFLECTION, event.record.id)))
+        return event
 
     def certificate(self, about: int, fitness: float) -> Settled:
         """The proof of a record's value."""

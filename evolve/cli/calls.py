@@ -13,7 +13,7 @@ import click
 
 from evolve.campaign import existing_path, workspace
 from evolve.cli import wording
-from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, one_line, quoted, table
+from evolve.cli.output import brief, debug_option, emit, emit_all, facts, json_option, one_line, quoted, table
 from evolve.cli.say import say
 from evolve.models.tape import Answer, Tape, question
 from evolve.store import Log
@@ -22,8 +22,8 @@ from evolve.types import Call, ConfigError, Message, Prompt, Replied, Section, T
 SHOWN = 20
 _ERROR = 100
 """Characters of an error in the list."""
-_WHOLE = 1 << 24
-"""Characters of a prompt's section, or of a reply, that are shown."""
+_REVISION = 100
+"""Characters of the name that a server gives its model."""
 _NOT_ASKED = ("check", "embed")
 """Purposes of calls that complete no prompt."""
 
@@ -151,7 +151,7 @@ def _list(log: Log, limit: int, *, as_json: bool) -> None:
 def _row(line: CallLine) -> tuple[str, ...]:
     return (
         str(line.step),
-        "given up" if line.index < 0 else str(line.index),
+        _call(line),
         line.purpose,
         line.model,
         _tokens(line),
@@ -159,6 +159,19 @@ def _row(line: CallLine) -> tuple[str, ...]:
         wording.seconds(line.seconds),
         f"error: {one_line(line.error)[:_ERROR]}" if line.error else line.finish or "-",
     )
+
+
+def _call(line: CallLine) -> str:
+    """Its number in its step; one that was given up has none, and a check is in no step."""
+    if line.index >= 0:
+        return str(line.index)
+    return "-" if line.purpose == "check" else "given up"
+
+
+def _place(line: CallLine) -> str:
+    if line.purpose == "check":
+        return "none: to see whether the model answers, before a run"
+    return f"{line.step}, {'a call that was given up' if line.index < 0 else f'call {line.index}'}, to {line.purpose}"
 
 
 def _tokens(line: CallLine) -> str:
@@ -193,12 +206,9 @@ def _text(log: Log, name: str) -> str:
 def _told(whole: WholeCall) -> str:
     line = whole.call
     rows = [
-        (
-            "step",
-            f"{line.step}, {'a call that was given up' if line.index < 0 else f'call {line.index}'}, to {line.purpose}",
-        ),
-        ("model", f"{line.model} {line.revision}".strip()),
-        ("request", f"{line.request}, sample {line.sample}"),
+        ("step", _place(line)),
+        ("model", f"{line.model} {brief(one_line(line.revision), _REVISION)}".strip()),
+        ("request", f"{line.request}, sample {line.sample}" if line.request else ""),
         ("parameters", " ".join(f"{key}={value}" for key, value in whole.parameters.items())),
         ("tokens", _tokens(line)),
         ("cost", f"{line.cost:.4g}" if line.cost else ""),
@@ -209,12 +219,12 @@ def _told(whole: WholeCall) -> str:
     parts = [facts((label, text) for label, text in rows if text)]
     parts += [_block(f"{said.role}: {said.name}", said.text) for said in whole.prompt]
     parts += [_block("thinking", whole.thinking)] if whole.thinking else []
-    parts += [] if line.error else [_block("reply", whole.reply)]
+    parts += [] if line.error or not whole.prompt else [_block("reply", whole.reply)]
     return "\n\n".join(parts)
 
 
 def _block(head: str, text: str) -> str:
-    return f"--- {one_line(head)} ({len(text):,} characters)\n{quoted(text, _WHOLE)}"
+    return f"--- {one_line(head)} ({len(text):,} characters)\n{quoted(text)}"
 
 
 def _export(log: Log, path: Path, *, as_json: bool) -> None:
@@ -223,6 +233,7 @@ def _export(log: Log, path: Path, *, as_json: bool) -> None:
         raise ConfigError(
             f"campaign {log.path.stem!r} has called no model, so there is nothing to record. Do: name another one"
         )
+    _check_folder(path)
     tape = Tape(path)
     if path.exists():
         tape.read()
@@ -238,6 +249,13 @@ def _export(log: Log, path: Path, *, as_json: bool) -> None:
         emit(exported)
     else:
         say(_exported(log, exported))
+
+
+def _check_folder(path: Path) -> None:
+    if not path.absolute().parent.is_dir():
+        raise ConfigError(
+            f"the cassette cannot be written to {str(path)!r}: there is no such folder. Do: make it, or name another place"
+        )
 
 
 def _exported(log: Log, exported: Exported) -> str:

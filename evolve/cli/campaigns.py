@@ -131,11 +131,15 @@ def _page(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
         *summary.best_facts(opened, page.best, page.front),
         (
             "archive",
-            f"{page.cells:,} cells ({page.coverage:.1%}), {page.elites:,} elites, qd score {page.qd_score:.6g}",
+            f"{wording.counted(page.cells, 'cell')} ({page.coverage:.1%}), {wording.counted(page.elites, 'elite')}, qd score {page.qd_score:.6g}",
         ),
         ("outcomes", wording.outcomes(page.outcomes)),
-        ("operators", wording.operator_yields(page.operators)),
+        (
+            "operators",
+            wording.operator_yields(page.operators, page.reflections, report.lessons_learnt(opened)),
+        ),
         *([("models", costs.model_yields(page.models))] if page.models else []),
+        *([("failed", wording.failures(page.failures))] if page.failures else []),
         *(costs.facts_of(page.costs, opened.task.fitness) if page.costs else []),
         *([("left out", f"{', '.join(page.left_out)}, meant for tasks of another kind")] if page.left_out else []),
         *([("quarantined", _some(page.quarantined))] if page.quarantined else []),

@@ -4,14 +4,16 @@ Invariant: pure; what a campaign has not spent is not mentioned."""
 
 from collections.abc import Sequence
 
+from evolve.cli import wording
 from evolve.report import CostLine, Costs, Improvements, ModelYield
 from evolve.stop import duration, spelled
 from evolve.types import Fitness, Progress
 
 
-def spent(progress: Progress) -> str:
-    """`214 calls, 512,300 tokens, 1.23 usd`."""
-    parts = [spelled("calls", progress.calls), spelled("tokens", progress.tokens)]
+def spent(progress: Progress, failed: int = 0) -> str:
+    """`214 calls (3 failed), 512,300 tokens, 1.23 usd`."""
+    calls = f"{spelled('calls', progress.calls)}{f' ({failed:,} failed)' if failed else ''}"
+    parts = [calls, spelled("tokens", progress.tokens)]
     return ", ".join([*parts, *_paid(progress.money, progress.gpu_seconds)])
 
 
@@ -73,6 +75,4 @@ def model_yields(lines: Sequence[ModelYield]) -> str:
 
 
 def _model_yield(found: ModelYield) -> str:
-    screened = found.proposals - found.judged
-    tail = f", {screened:,} screened" if screened else ""
-    return f"{found.model}: {found.judged:,} judged, {found.share:.0%} better than their parents{tail}"
+    return f"{found.model}: {wording.brought(found)}"

@@ -17,6 +17,7 @@ from evolve.cli.say import say
 from evolve.types import EvolveError
 
 INTERRUPTED = 130
+_STOPPED = "stopped at once; what a campaign had settled is in its log."
 NO_READER = 141
 """What a shell says of a program that its closed output ended (128 + SIGPIPE)."""
 
@@ -34,8 +35,8 @@ def reported(call: Callable[[click.Context], Any], context: click.Context) -> An
     """`call(context)`; what it raises for the user is reported, with the traceback where `--debug` is given."""
     try:
         return call(context)
-    except KeyboardInterrupt:
-        say("\nevolve: stopped at once; what had settled is in the log.", err=True)
+    except KeyboardInterrupt as interrupt:
+        say(f"\nevolve: {interrupt.args[0] if interrupt.args else _STOPPED}", err=True)
         context.exit(INTERRUPTED)
     except BrokenPipeError:
         if not _let_go_of_closed_outputs():

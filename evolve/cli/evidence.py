@@ -57,6 +57,7 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
     rows = [
         ("program", f"{line.name}  {(line.program or 'no program')[:16]}"),
         ("origin", _origin(campaign, shown)),
+        ("prompt", _prompt(campaign, line)),
         ("outcome", line.outcome),
         ("why", _why(shown)),
         ("score", _score(campaign, line)),
@@ -74,7 +75,7 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
         ("cached from", line.cached_from),
         ("fingerprint", one_line(shown.fingerprint)),
         ("environment", one_line(shown.environment)),
-        ("thought", quoted(shown.thought) if shown.thought else ""),
+        ("thought", quoted(shown.thought) if shown.thought and shown.thought != shown.feedback else ""),
     ]
     return [(label, text) for label, text in rows if text]
 
@@ -151,6 +152,13 @@ def _origin(campaign: Campaign, shown: Shown) -> str:
         )
     parents = ", ".join(report.record_name(campaign, parent) for parent in line.parents)
     return f"{line.operator} of {parents}" if line.operator else line.kind
+
+
+def _prompt(campaign: Campaign, line: report.RecordLine) -> str:
+    """Where the calls are that led to a proposal of a model: steps and records are numbered apart."""
+    if not line.model:
+        return ""
+    return f"of {one_line(line.model)}, step {line.step}: evolve model calls {campaign.name} --step {line.step}"
 
 
 def _certificate(shown: Shown) -> str:

@@ -1,6 +1,7 @@
 """How a model is named on the command line: `[NAME=][KIND:]ARGUMENT[@URL]`.
 
-Invariant: `a` and `openai:a` are the same model; only a registered kind is one, so that `llama3:8b` is a model's name. A path is stored as an absolute
+Invariant: `a` and `openai:a` are the same model; only a registered kind is one, so that `llama3:8b` is a model's name, but what looks like a
+misspelt kind or address is refused and sent to nobody. A path is stored as an absolute
 one, so that a campaign finds it from every folder."""
 
 import difflib
@@ -24,6 +25,11 @@ MODEL = "model"
 """The setting that names a model among others: what it says is the member's name, too."""
 _NAMED = re.compile(r"([A-Za-z0-9][\w.-]*)=(.*)", re.DOTALL)
 _AT = re.compile(r"(.*)@(https?://\S*)", re.DOTALL)
+_BARE_ADDRESS = re.compile(
+    r".*@(localhost|\d+(\.\d+){3}|\[[0-9a-fA-F:]*\]|[\w.-]+(?=:\d+(/|$))|[\w-]+(\.[\w-]+)+(?=/))(:\d+)?(/\S*)?",
+    re.DOTALL,
+)
+"""A model and an address that does not say how it is called: `m@127.0.0.1:8000`, `m@host:8000/v1`, `m@some.host/v1`."""
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://")
 _USER = re.compile(r"://[^/\s]*@")
 """A name and a password in an address, which no error repeats."""
@@ -56,6 +62,10 @@ def member(spec: str, plugins: Plugins) -> ModelSection:
     kind, argument = _parted(rest, plugins)
     entry = plugins.model_kind(kind)
     argument, address = _addressed(argument, entry)
+    if kind == SERVER and not address:
+        _check_address(argument)
+    if argument == rest:
+        _check_kind(spec, rest, plugins)
     if not argument or _URL.match(argument):
         got = f"--model {_USER.sub('://...@', spec)!r}"
         raise ConfigError(f"{got} names {'a server and no model' if argument else 'no model'}. {_EXAMPLES}")
@@ -66,6 +76,38 @@ def member(spec: str, plugins: Plugins) -> ModelSection:
     settings = {entry.argument: _absolute(argument, Path()) if _is_path(entry, entry.argument) else argument, **address}
     called = name or (argument if entry.argument == MODEL else kind)
     return ModelSection(name=called[:_LONGEST], kind=kind, settings=settings, concurrency=entry.concurrency)
+
+
+def _check_address(argument: str) -> None:
+    """Raises `ConfigError` for a model of a hosted server that is more likely one at an address."""
+    if _BARE_ADDRESS.fullmatch(argument):
+        address = argument.rpartition("@")[2]
+        raise ConfigError(
+            f"--model has an address without http:// or https://, got ...@{address}. Do: write MODEL@http://{address}"
+        )
+
+
+def _check_kind(spec: str, rest: str, plugins: Plugins) -> None:
+    """Raises `ConfigError` for a model of a hosted server that is more likely one of another kind."""
+    before, colon, argument = rest.partition(":")
+    name, equals, kind = before.rpartition("=")
+    if colon and equals and kind in plugins.models:
+        raise ConfigError(
+            f"--model {spec!r} gives a model the name {name!r}: a name has letters, digits, '.', '_' and '-'. "
+            f"Do: write NAME={kind}:{argument}"
+        )
+    near = _near_kind(before, plugins) if colon else ""
+    if near:
+        raise ConfigError(
+            f"--model {spec!r}: there is no kind of model {before!r}. Did you mean '{near}:'? "
+            f"Do: write {near}:{argument}, or {SERVER}:{rest} where this is a model's name"
+        )
+
+
+def _near_kind(word: str, plugins: Plugins) -> str:
+    """The kind that a word is nearly; empty where there is none."""
+    near = difflib.get_close_matches(word, plugins.models, n=1, cutoff=0.7)
+    return near[0] if near else ""
 
 
 def file_values(path: Path, plugins: Plugins) -> dict[str, Any]:
@@ -102,8 +144,8 @@ def checked(found: Sequence[ModelSection], plugins: Plugins) -> None:
 def kind_note(section: ModelSection, plugins: Plugins) -> str:
     """` Did you mean 'mailbox:'?` for a model of a server whose name begins nearly as a kind does, for an error about it."""
     prefix, colon, _ = str(section.settings.get(MODEL, "")).partition(":")
-    near = difflib.get_close_matches(prefix, plugins.models, n=1, cutoff=0.7) if colon else []
-    return f" Did you mean '{near[0]}:'?" if near and section.kind == SERVER else ""
+    near = _near_kind(prefix, plugins) if colon and section.kind == SERVER else ""
+    return f" Did you mean '{near}:'?" if near else ""
 
 
 def told_of(section: ModelSection, error: EvolveError, plugins: Plugins) -> EvolveError:

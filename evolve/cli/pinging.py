@@ -13,8 +13,9 @@ from typing import Any
 
 import click
 
+from evolve.cli.announcing import announced
 from evolve.cli.models import file_values, members, told_of
-from evolve.cli.output import debug_option, emit, facts, flat, json_option
+from evolve.cli.output import brief, debug_option, emit, facts, flat, json_option, one_line
 from evolve.cli.say import say
 from evolve.config import ModelSection, validated
 from evolve.plugins import Plugins, guarded, load
@@ -23,6 +24,8 @@ from evolve.types import ConfigError, EvolveError, Usage
 
 _NAMED = 10
 """Names in a row."""
+_LONGEST = 100
+"""Characters of a word of a server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,8 @@ def _pinged(section: ModelSection, plugins: Plugins) -> tuple[Pinged, EvolveErro
     began = time.monotonic()
     base = Pinged(section.name, section.kind, section.settings)
     try:
-        usage, found = _asked(section, plugins)
+        with announced([section.name]):
+            usage, found = _asked(section, plugins)
     except EvolveError as error:
         told = told_of(section, error, plugins)
         return dataclasses.replace(base, error=str(told)), told
@@ -114,6 +118,6 @@ def _word(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "unknown"}[value]
     if isinstance(value, str) or not isinstance(value, Sequence):
-        return str(value)
+        return brief(one_line(str(value)), _LONGEST)
     more = f" and {len(value) - _NAMED:,} more" if len(value) > _NAMED else ""
-    return f"{', '.join(map(str, value[:_NAMED]))}{more}" or "none"
+    return f"{', '.join(brief(one_line(str(name)), _LONGEST) for name in value[:_NAMED])}{more}" or "none"

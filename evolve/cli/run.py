@@ -13,6 +13,7 @@ import evolve.loop
 from evolve.campaign import Campaign, logs, workspace
 from evolve.campaign.fitting import operators_of
 from evolve.cli import dry_run, foreseeing, summary
+from evolve.cli.announcing import announced
 from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.isolation import Confined, confined, for_campaign, is_harmless, sandbox_option
@@ -105,8 +106,10 @@ def _go_on(plan: Plan, campaign: Campaign, *, rehearse: bool, as_json: bool) -> 
 
 def _opened(plan: Plan, resources: ExitStack) -> Members:
     """The models, which answer; else the error of the first that does not."""
+    names = [section.name for section in plan.settings.models.members]
     try:
-        return Members.opened(plan.settings, plan.plugins, resources)
+        with announced(names):
+            return Members.opened(plan.settings, plan.plugins, resources)
     except EvolveError as error:
         sections = plan.settings.models.members
         section = next((one for one in sections if str(error).startswith(f"model {one.name!r}")), None)

@@ -5,11 +5,13 @@ Invariant: a campaign without an improvement says so; the isolation level stands
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from evolve import report
 from evolve.campaign import Campaign
 from evolve.cli import costs, wording
 from evolve.cli.output import CELL, brief, facts, one_line
+from evolve.config import ModelSection
 from evolve.loop import Ending
 from evolve.stop import Amount, Budget, duration
 from evolve.types import FROM_SCRATCH
@@ -20,11 +22,13 @@ _REASONS = {
     "stopped": "it was stopped by request (evolve campaign stop); everything that had settled is kept",
     "exhausted": "its operators propose nothing new any more, so going on is useless: try another strategy or seed",
 }
+MAILBOX = "mailbox"
+"""The kind of model whose answers somebody writes into a folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The last line of `evolve run --json`. `calls`, `tokens`, `money` (US dollars) and `gpu_seconds` are what models have taken. `certificate` names the record that proves the best value, where there is one;
+    """The last line of `evolve run --json`. `calls` (`failed_calls` are among them), `tokens`, `money` (US dollars) and `gpu_seconds` are what models have taken. `certificate` names the record that proves the best value, where there is one;
     `closest` is there while no program meets the constraints, `front` where the task has objectives; `refusal` says why the last proposal was not judged, where a campaign is exhausted."""
 
     event: str
@@ -36,6 +40,7 @@ class Ended:
     records: int
     seconds: float
     calls: int
+    failed_calls: int
     tokens: int
     money: float
     gpu_seconds: float
@@ -60,6 +65,7 @@ def ended(campaign: Campaign, ending: Ending) -> Ended:
         records=state.progress.records,
         seconds=campaign.seconds,
         calls=state.progress.calls,
+        failed_calls=sum(line.failed for line in report.Failures.of(campaign).lines()),
         tokens=state.progress.tokens,
         money=state.progress.money,
         gpu_seconds=state.progress.gpu_seconds,
@@ -75,7 +81,7 @@ def ended(campaign: Campaign, ending: Ending) -> Ended:
 def beginning(campaign: Campaign, isolation: str) -> str:
     """What is said before the first record; `isolation` is one line with what is missing for a better level."""
     settings, again = campaign.settings, campaign.state.progress.records
-    verb = f"goes on after {again:,} records" if again else "begins"
+    verb = f"goes on after {wording.counted(again, 'record')}" if again else "begins"
     judges = f"{settings.judges} judge slot{'s' if settings.judges > 1 else ''}"
     limit = f"budget {campaign.budget}" if settings.budget else "no budget: Ctrl-C ends it"
     return (
@@ -87,10 +93,24 @@ def beginning(campaign: Campaign, isolation: str) -> str:
 def _models(campaign: Campaign) -> str:
     members = campaign.settings.models.members
     if members:
-        return (
-            f"models {', '.join(f'{member.name} ({member.kind}, {member.concurrency} at once)' for member in members)}"
-        )
+        return f"models {', '.join(map(_member, members))}"
     return f"no model: {', '.join(campaign.operator_names)} propose without one (--model NAME lets a language model propose, too)"
+
+
+def _member(member: ModelSection) -> str:
+    """`mail (mailbox, 8 at once, answers awaited in mail/)`."""
+    folder = folder_of(member)
+    awaited = f", answers awaited in {folder}" if folder else ""
+    return f"{member.name} ({member.kind}, {member.concurrency} at once{awaited})"
+
+
+def folder_of(member: ModelSection) -> str:
+    """Where the answers of a mailbox are written, from the current folder; empty for another kind."""
+    if member.kind != MAILBOX:
+        return ""
+    folder = Path(str(member.settings["folder"]))
+    shown = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
+    return f"{one_line(str(shown))}/"
 
 
 def found_nothing(end: Ended) -> bool:
@@ -114,9 +134,8 @@ def _refusal(end: Ended) -> str:
 
 def closing_words(campaign: Campaign, end: Ended) -> str:
     """The end of a run, for a person."""
-    speed = f"{end.programs / end.seconds:.0f}/s" if end.seconds else "0/s"
-    programs = f"{end.programs:,} program{'' if end.programs == 1 else 's'}"
-    spent = f"{programs} judged in {duration(end.seconds)}, {speed}"
+    programs = wording.counted(end.programs, "program")
+    spent = f"{programs} judged in {_time(end)}"
     waiting = f", {wording.waiting(end.left)}" if end.left else ""
     head = f"campaign {end.campaign} ended: {_REASONS[end.reason]} ({spent}{waiting})."
     if end.refusal:
@@ -125,22 +144,47 @@ def closing_words(campaign: Campaign, end: Ended) -> str:
     rows = [
         *best_facts(campaign, end.best, end.front),
         ("outcomes", wording.outcomes(tally.counts())),
-        ("operators", wording.operator_yields(tally.yields())),
-        *cost_facts(campaign, tally),
+        ("operators", operators_told(campaign, tally)),
+        *cost_facts(campaign, tally, report.Failures.of(campaign)),
         ("isolation", end.isolation),
         ("log", end.log),
     ]
-    commands = next_commands(campaign, end.best)
+    commands = next_commands(campaign, end.best, useless=end.reason == "exhausted")
     rows += [("next" if place == 0 else "", command) for place, command in enumerate(commands)]
     return f"\n{head}\n{facts(rows)}"
 
 
-def cost_facts(campaign: Campaign, tally: report.Tally) -> list[tuple[str, str]]:
-    """What models brought and what their calls have cost; nothing where a campaign has none."""
-    progress, yields = campaign.state.progress, tally.model_yields()
+def _time(end: Ended) -> str:
+    """`1 min, 173/s`; of less than a second no speed is worth telling."""
+    if end.seconds < 1.0:
+        return "less than 1 s"
+    return f"{duration(end.seconds)}, {end.programs / end.seconds:.0f}/s"
+
+
+def operators_told(campaign: Campaign, tally: report.Tally) -> str:
+    """What each operator brought."""
+    return wording.operator_yields(tally.yields(), tally.reflections, report.lessons_learnt(campaign))
+
+
+def cost_facts(campaign: Campaign, tally: report.Tally, failures: report.Failures) -> list[tuple[str, str]]:
+    """What models brought, how many of their calls failed and why, and what all have cost; nothing where a campaign has none."""
+    progress, yields, failed = campaign.state.progress, tally.model_yields(), failures.lines()
     rows = [("models", costs.model_yields(yields))] if yields else []
+    rows += [("failed", wording.failures(failed))] if failed else []
     shown = progress.calls or campaign.settings.models.members
-    return [*rows, ("spent", costs.spent(progress))] if shown else rows
+    return [*rows, ("spent", costs.spent(progress, sum(line.failed for line in failed)))] if shown else rows
+
+
+def waiting_facts(campaign: Campaign) -> list[tuple[str, str]]:
+    """How many proposals wait for a model, and where its answers are awaited; nothing where none does."""
+    waiting = report.waiting(campaign)
+    return [("waiting", f"{wording.counted(waiting, 'call')} in flight{_awaited(campaign)}")] if waiting else []
+
+
+def _awaited(campaign: Campaign) -> str:
+    """The folders that people answer in."""
+    folders = [text for member in campaign.settings.models.members if (text := folder_of(member))]
+    return f" (answers awaited in {', '.join(folders)})" if folders else ""
 
 
 def best_facts(campaign: Campaign, best: report.Best | None, front: report.FrontLine | None) -> list[tuple[str, str]]:
@@ -173,12 +217,12 @@ def _certificate(campaign: Campaign, best: report.Best) -> str:
     return "no, this task has no certificates"
 
 
-def next_commands(campaign: Campaign, best: report.Best | None) -> Sequence[str]:
-    """What a person would type next."""
+def next_commands(campaign: Campaign, best: report.Best | None, *, useless: bool = False) -> Sequence[str]:
+    """What a person would type next; nobody goes on with a campaign where that is `useless`."""
     look = [f"evolve program show {best.name} --code"] if best else []
     budget = " ".join(f"--budget {shlex.quote(text)}" for text in larger(campaign.budget))
     go_on = f"evolve run --continue {campaign.name} {budget}".rstrip()
-    return [*look, go_on, f"evolve campaign replay {campaign.name}"]
+    return [*look, *([] if useless else [go_on]), f"evolve campaign replay {campaign.name}"]
 
 
 def larger(budget: Budget) -> list[str]:

@@ -4,6 +4,7 @@ Invariant: pure; the same fact reads the same in the live table, at the end of a
 
 from collections.abc import Mapping, Sequence
 
+from evolve.cli.output import brief, one_line
 from evolve.report import (
     AnchorGap,
     Best,
@@ -11,11 +12,16 @@ from evolve.report import (
     Closest,
     FrontLine,
     MissedLine,
+    ModelFailures,
+    ModelYield,
     ObjectiveLine,
     OperatorYield,
     nearest,
 )
 from evolve.types import Fitness
+
+_REASON = 200
+"""Characters of why a call failed."""
 
 
 def number(value: float | None, fitness: Fitness) -> str:
@@ -142,11 +148,33 @@ def outcomes(counts: Mapping[str, int]) -> str:
 
 def operator_yield(line: OperatorYield) -> str:
     """`tune_literals: 1,990 judged, 12 % better than their parents`."""
+    return f"{line.operator}: {brought(line)}"
+
+
+def brought(line: OperatorYield | ModelYield) -> str:
+    """`10 judged, 30% better than their parents, 2 screened`; a share of nothing is none."""
     screened = line.proposals - line.judged
-    tail = f", {screened:,} screened" if screened else ""
-    return f"{line.operator}: {line.judged:,} judged, {line.share:.0%} better than their parents{tail}"
+    share = [f"{line.share:.0%} better than their parents"] if line.judged else []
+    tail = [f"{screened:,} screened"] if screened else []
+    return ", ".join([f"{line.judged:,} judged", *share, *tail])
 
 
-def operator_yields(lines: Sequence[OperatorYield]) -> str:
-    """One line per operator."""
-    return "\n".join(map(operator_yield, lines)) or "none yet"
+def operator_yields(lines: Sequence[OperatorYield], reflections: int = 0, lessons: int = 0) -> str:
+    """One line per operator, and one for what reflections have written."""
+    told = [f"reflect: {counted(reflections, 'reflection')}, {counted(lessons, 'lesson')}"] if reflections else []
+    return "\n".join([*map(operator_yield, lines), *told]) or "none yet"
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 cell`, `2,000 cells`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def failures(lines: Sequence[ModelFailures]) -> str:
+    """One line per model: `small: 12 of 40 calls failed, the last one because it exited with 3`."""
+    return "\n".join(map(_failures, lines))
+
+
+def _failures(line: ModelFailures) -> str:
+    why = brief(one_line(" | ".join(line.error.splitlines())), _REASON)
+    return f"{one_line(line.model)}: {line.failed:,} of {counted(line.calls, 'call')} failed, at last: {why}"

@@ -238,6 +238,10 @@ def _at(sheet: Sheet, change: Change) -> str:
     return f"{sheet.path} line {min(change.start, len(sheet.lines) - 1) + 1}"
 
 
+def _span(first: int, last: int) -> str:
+    return f"line {first}" if first == last else f"lines {first} to {last}"
+
+
 def _allowed(candidates: Sequence[Sheet]) -> str:
     """What may change, as far as it can be said in a line or two."""
     parts = []
@@ -245,7 +249,7 @@ def _allowed(candidates: Sequence[Sheet]) -> str:
         lines = list(sheet.changeable_lines())
         if lines:
             parts.append(
-                f"lines {lines[0] + 1} to {lines[-1] + 1} of {sheet.path}"
+                f"{_span(lines[0] + 1, lines[-1] + 1)} of {sheet.path}"
                 if len(sheet.spans) == 1
                 else f"the blocks of {sheet.path}"
             )

@@ -76,7 +76,7 @@ def endpoint(settings: OpenAISettings, environment: Mapping[str, str]) -> Endpoi
     withheld = unasked and bool(settings.base_url) and (private or url.scheme == "http")
     key = Key() if withheld else key_from(environment, variable, settings.key_file)
     if not key and not (unasked and private):
-        raise ConfigError(_missing(settings.model, url, variable, withheld))
+        raise ConfigError(_missing(url, variable, withheld))
     return Endpoint(url.geturl().rstrip("/"), key, settings.headers, _where(settings, variable, bool(key)))
 
 
@@ -86,14 +86,14 @@ def _where(settings: OpenAISettings, variable: str, is_known: bool) -> str:
     return f"correct the key in {settings.key_file}" if settings.key_file else f"set ${variable} to a key that it takes"
 
 
-def _missing(model: str, url: SplitResult, variable: str, withheld: bool) -> str:
+def _missing(url: SplitResult, variable: str, withheld: bool) -> str:
     if withheld:
         return (
             f"{url.scheme}://{url.netloc} is not on this machine or network, and over http a key is sent only where one is named. "
             "Do: write https, or name the key with `key_env` or `key_file`"
         )
     return (
-        f"no key for model {model!r} at {url.netloc}: the environment variable {variable} is not set. Do: export {variable}=..., "
+        f"no key for {url.netloc}: the environment variable {variable} is not set. Do: export {variable}=..., "
         "name another variable with `key_env` or a file with `key_file`, or use a server of your own: MODEL@http://127.0.0.1:8000/v1"
     )
 

@@ -4,9 +4,10 @@ Invariant: nothing is written or printed, no text of a program is loaded, and ev
 
 from evolve.report.aims import Closest, FrontLine, MissedLine, ObjectiveLine, closest, front_line, missed, objectives
 from evolve.report.best import AnchorGap, Best, CaseLine, anchor_gaps, best, cases, certificate, nearest
+from evolve.report.calls import Failures, ModelFailures, waiting
 from evolve.report.costs import CostLine, Costs, Improvements, costs
 from evolve.report.elites import EliteLine, elites, front
-from evolve.report.overview import Overview, budget_left, overview
+from evolve.report.overview import Overview, budget_left, lessons_learnt, overview
 from evolve.report.records import (
     LineageStep,
     RecordLine,
@@ -27,10 +28,12 @@ __all__ = [
     "CostLine",
     "Costs",
     "EliteLine",
+    "Failures",
     "FrontLine",
     "Improvements",
     "LineageStep",
     "MissedLine",
+    "ModelFailures",
     "ModelYield",
     "ObjectiveLine",
     "OperatorYield",
@@ -47,6 +50,7 @@ __all__ = [
     "elites",
     "front",
     "front_line",
+    "lessons_learnt",
     "lineage",
     "measurements",
     "missed",
@@ -57,4 +61,5 @@ __all__ = [
     "record_name",
     "records",
     "settled",
+    "waiting",
 ]

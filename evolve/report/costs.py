@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from evolve.campaign import Campaign
+from evolve.report.calls import has_failed
 from evolve.report.records import lineage
 from evolve.types import Asked, Call, Propose, Replied
 
@@ -14,7 +15,7 @@ from evolve.types import Asked, Call, Propose, Replied
 @dataclass(frozen=True, slots=True)
 class CostLine:
     """Sums over calls. `cached_tokens` are among the `prompt_tokens`; `exact` is the share of the calls whose tokens the server has
-    counted; `seconds` are those of all calls one after another; `money` is in US dollars."""
+    counted; those that were given up when a run ended have not `failed`; `seconds` are those of all calls one after another; `money` is in US dollars."""
 
     name: str
     calls: int
@@ -70,9 +71,9 @@ class _Sum:
     seconds: float = 0.0
     exact: int = 0
 
-    def add(self, call: Call) -> None:
+    def add(self, call: Call, *, failed: bool) -> None:
         self.calls += 1
-        self.failed += bool(call.error)
+        self.failed += failed
         self.prompt_tokens += call.prompt_tokens
         self.completion_tokens += call.completion_tokens
         self.cached_tokens += call.cached_tokens
@@ -109,11 +110,12 @@ class _Account:
     models: _Sums = field(default_factory=lambda: defaultdict(_Sum))
     purposes: _Sums = field(default_factory=lambda: defaultdict(_Sum))
 
-    def add(self, call: Call, operator: str, *, ancestor: bool) -> None:
+    def add(self, event: Replied, operator: str, *, ancestor: bool) -> None:
+        call, failed = event.call, has_failed(event)
         for one in (self.total, self.operators[operator], self.models[call.model], self.purposes[call.purpose]):
-            one.add(call)
+            one.add(call, failed=failed)
         if ancestor:
-            self.lineage.add(call)
+            self.lineage.add(call, failed=failed)
 
 
 def costs(campaign: Campaign) -> Costs | None:
@@ -126,7 +128,7 @@ def costs(campaign: Campaign) -> Costs | None:
             break
         assert isinstance(stamped.event, Replied), "only such events were asked for"
         step = stamped.event.step
-        account.add(stamped.event.call, operators.get(step, ""), ancestor=step in (ancestors or ()))
+        account.add(stamped.event, operators.get(step, ""), ancestor=step in (ancestors or ()))
     total = account.total.line("all")
     return Costs(
         total,
@@ -155,12 +157,12 @@ def _operators(campaign: Campaign) -> dict[int, str]:
 
 
 def _steps_to_best(campaign: Campaign) -> set[int] | None:
-    """The steps of the best program and of its line of first parents."""
+    """The steps of the best program and of its line of first parents; the seed's is none, before which models are checked."""
     best = campaign.state.archive.best
     if best is None:
         return None
     line = lineage(campaign, best.record)
-    return {campaign.log.settled(ancestor.record).record.origin.step for ancestor in line}
+    return {campaign.log.settled(ancestor.record).record.origin.step for ancestor in line} - {0}
 
 
 def _improvements(campaign: Campaign, total: CostLine) -> Improvements:

@@ -8,8 +8,10 @@ from typing import Any
 
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import confirmed_best
+from evolve.campaign.state import REFLECTION
 from evolve.report.aims import Closest, FrontLine, closest, front_line
 from evolve.report.best import Best, best
+from evolve.report.calls import Failures, ModelFailures
 from evolve.report.costs import Costs, costs
 from evolve.report.records import record_name
 from evolve.report.tally import ModelYield, OperatorYield, Tally
@@ -21,7 +23,8 @@ class Overview:
     """A campaign at a glance. `settings` by dotted sections; `cells` are those that are occupied. `forked_from` names the campaign whose
     records it began with; `former_records` counts those that an earlier version of the task judged, and `former_elites` the programs of
     the archive then that this version has not judged. `left_out` are operators that are not meant for such tasks; `closest` is there
-    while no program meets the task's constraints, `front` where the task has objectives, `costs` where models were called."""
+    while no program meets the task's constraints, `front` where the task has objectives, `costs` where models were called. `failures` are
+    models with failed calls; `reflections` count the steps that were to write lessons, which are not among the screened."""
 
     name: str
     task: str
@@ -52,6 +55,8 @@ class Overview:
     outcomes: Mapping[str, int]
     operators: tuple[OperatorYield, ...]
     models: tuple[ModelYield, ...]
+    reflections: int
+    failures: tuple[ModelFailures, ...]
     costs: Costs | None
     left_out: tuple[str, ...]
     hardware: str
@@ -74,7 +79,7 @@ def overview(campaign: Campaign) -> Overview:
         records=progress.records,
         programs=progress.programs,
         measurements=progress.measurements,
-        screened=progress.screened,
+        screened=progress.screened - tally.reflections,
         seconds=campaign.seconds,
         judge_seconds=progress.judge_seconds,
         unfinished=len(state.steps),
@@ -94,6 +99,8 @@ def overview(campaign: Campaign) -> Overview:
         outcomes=tally.counts(),
         operators=tally.yields(),
         models=tally.model_yields(),
+        reflections=tally.reflections,
+        failures=Failures.of(campaign).lines(),
         costs=costs(campaign),
         left_out=tuple(name for name in campaign.operator_names if name not in campaign.usable_operators),
         hardware=machine.hardware if machine else "",
@@ -113,6 +120,11 @@ def _quarantined(campaign: Campaign) -> tuple[str, ...]:
     """The first record of each, by its name; a program that was ruled out before it was seen has none."""
     first = campaign.state.columns.first_records()
     return tuple(record_name(campaign, first[program]) for program in campaign.state.quarantined if program in first)
+
+
+def lessons_learnt(campaign: Campaign) -> int:
+    """How many lessons reflections have written; those of a person are not among them."""
+    return sum(lesson.by == REFLECTION for lesson in campaign.state.lessons)
 
 
 def budget_left(campaign: Campaign, now: float) -> str:

@@ -13,11 +13,12 @@ from evolve.types import Origin, Record, RecordId, Settled, StoreError, Trust
 
 @dataclass(frozen=True, slots=True)
 class RecordLine:
-    """One settled record. `about` is the record that a measurement measures, 0 for others; `case` is empty but for those on a case. `violation` is how
+    """One settled record. `step` is the number of the step that made it, by which `evolve model calls` shows its prompts. `about` is the record that a measurement measures, 0 for others; `case` is empty but for those on a case. `violation` is how
     far the constraints are missed, 0 where they are met; `weaker`: it was judged under less isolation than the campaign's best."""
 
     name: str
     id: RecordId
+    step: int
     kind: str
     operator: str
     model: str
@@ -86,6 +87,7 @@ def record_line(campaign: Campaign, event: Settled) -> RecordLine:
     return RecordLine(
         name=record_name(campaign, record.id),
         id=record.id,
+        step=origin.step,
         kind=origin.kind,
         operator=origin.operator,
         model=origin.model,

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from evolve.campaign import Past
+from evolve.campaign.state import REFLECTION
 from evolve.types import Outcome, RecordId
 
 
@@ -53,9 +54,11 @@ class _Counts:
 
 @dataclass(slots=True)
 class Tally:
-    """Outcomes and yields, counted as records settle; adding one costs the same however many there are."""
+    """Outcomes and yields, counted as records settle; adding one costs the same however many there are. A reflection makes no program: it is
+    counted by itself."""
 
     outcomes: Counter[Outcome] = field(default_factory=Counter)
+    reflections: int = 0
     _operators: dict[str, _Counts] = field(default_factory=dict)
     _models: dict[str, _Counts] = field(default_factory=dict)
 
@@ -70,6 +73,9 @@ class Tally:
     def add(self, history: Past, record: RecordId) -> None:
         """Counts one record."""
         outcome, operator, model = history.outcome(record), history.operator(record), history.model(record)
+        if operator == REFLECTION:
+            self.reflections += 1
+            return
         self.outcomes[outcome] += 1
         if not operator:
             return

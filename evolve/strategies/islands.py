@@ -110,6 +110,6 @@ def _nothing_to_do(view: View) -> Wait:
         return Wait()
     names = ", ".join(view.operators) or "none"
     raise ConfigError(
-        f"no operator finds a parent that it can change: {names} want several parents, or a program that failed. "
+        f"no operator finds a parent that it can change: {names} {'wants' if len(view.operators) == 1 else 'want'} several parents, or a program that failed. "
         "Do: name one more in operators.names, such as diff or tune_literals"
     )

@@ -7,6 +7,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from evolve.cli.models import file_values, kind_note, member, members
+from evolve.config import ModelSection
 from evolve.hookspecs import ModelEntry
 from evolve.plugins import Registered, load
 from evolve.types import ConfigError
@@ -55,6 +56,10 @@ def plugins():
         ),
         ("a@b@https://host/v1", "a@b", "openai", {"model": "a@b", "base_url": "https://host/v1"}),
         ("llama3:8b", "llama3:8b", "openai", {"model": "llama3:8b"}),
+        ("openai:command-r:35b", "command-r:35b", "openai", {"model": "command-r:35b"}),
+        ("command-r:35b@http://h/v1", "command-r:35b", "openai", {"model": "command-r:35b", "base_url": "http://h/v1"}),
+        ("sonnet@20240620", "sonnet@20240620", "openai", {"model": "sonnet@20240620"}),
+        ("@cf/meta/llama-3.1-8b", "@cf/meta/llama-3.1-8b", "openai", {"model": "@cf/meta/llama-3.1-8b"}),
         (
             "small=llama3:8b@http://[::1]:11434/v1",
             "small",
@@ -125,6 +130,21 @@ def test_models_have_names_of_their_own(plugins):
         (["oracle:Delphi"], "the kind of model 'oracle' takes no argument, got 'Delphi'"),
         (["http://me:hunter2@h/v1"], "--model 'http://...@h/v1' names a server and no model"),
         (["m@http://me:hunter2@h/v1"], "the setting 'base_url' of a model holds a key, or looks like one"),
+        (
+            ["comand:cat"],
+            "there is no kind of model 'comand'. Did you mean 'command:'? Do: write command:cat, or openai:comand:cat",
+        ),
+        (["me=mailbx:mail"], "there is no kind of model 'mailbx'. Did you mean 'mailbox:'?"),
+        (
+            ["m@127.0.0.1:18765"],
+            "has an address without http:// or https://, got ...@127.0.0.1:18765. Do: write MODEL@http://127.0.0.1:18765",
+        ),
+        (["m@me:hunter2@127.0.0.1:8000"], "got ...@127.0.0.1:8000. Do"),
+        (["m@localhost"], "Do: write MODEL@http://localhost"),
+        (["me=m@gpu-3:8000/v1"], "Do: write MODEL@http://gpu-3:8000/v1"),
+        (["m@api.some.org/v1"], "Do: write MODEL@http://api.some.org/v1"),
+        (["a b=command:cat"], "gives a model the name 'a b': a name has letters, digits"),
+        (["x=y=command:cat"], "gives a model the name 'y': a name has letters, digits"),
         (["a=gpt", "a=qwen"], "two models are called 'a', got --model a=qwen. Do: give one another NAME="),
     ],
 )
@@ -137,27 +157,25 @@ def test_a_spec_that_names_no_model_is_one_clear_error(plugins, specs, message):
 
 
 @pytest.mark.parametrize(
-    ("spec", "note"),
+    ("model", "note"),
     [
         ("mailbx:mail", " Did you mean 'mailbox:'?"),
         ("llama3:8b", ""),
         ("gpt-5-mini", ""),
-        ("mailbox:mail", ""),
-        ("vllm:mailbx:x", ""),
     ],
 )
-def test_a_misspelt_kind_is_told_when_the_model_fails(plugins, spec, note):
+def test_a_misspelt_kind_in_a_campaign_file_is_told_when_the_model_fails(plugins, model, note):
     """Until then it may be a model's name."""
-    assert kind_note(member(spec, plugins), plugins) == note
+    assert kind_note(ModelSection(name="m", settings={"model": model}), plugins) == note
+    assert kind_note(ModelSection(name="m", kind="vllm", settings={"model": model}), plugins) == ""
 
 
-def test_a_misspelt_kind_is_told_by_a_run_too(call, monkeypatch):
-    """And nothing is made."""
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+def test_a_misspelt_kind_is_sent_to_nobody(call, monkeypatch):
+    """Not even where a key would pay for it; and nothing is made."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     result = call("run", "circle_packing", "--model", "mailbx:mail", "--budget", "3programs")
     assert result.exit_code == 1
-    assert "model 'mailbx:mail': no key" in result.stderr
-    assert "Did you mean 'mailbox:'? Do: export" in result.stderr
+    assert "there is no kind of model 'mailbx'. Did you mean 'mailbox:'? Do: write mailbox:mail" in result.stderr
     assert "there is no campaign" in call("campaign", "list").stdout
 
 

@@ -72,7 +72,8 @@ def test_a_best_program_that_took_no_call_says_so():
 
 def test_models_are_told_as_operators_are():
     """With their shares."""
-    lines = (ModelYield("small", 12, 10, 3), ModelYield("large", 1, 1, 1))
+    lines = (ModelYield("small", 12, 10, 3), ModelYield("large", 1, 1, 1), ModelYield("bad", 44, 0, 0))
     assert costs.model_yields(lines) == (
-        "small: 10 judged, 30% better than their parents, 2 screened\nlarge: 1 judged, 100% better than their parents"
+        "small: 10 judged, 30% better than their parents, 2 screened\nlarge: 1 judged, 100% better than their parents\n"
+        "bad: 0 judged, 44 screened"
     )

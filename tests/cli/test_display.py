@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.live import Live
 
 from evolve.cli import display
-from evolve.types import Call
+from evolve.types import Asked, Call, Propose, Selection
 from tests.written import Written
 
 
@@ -49,7 +49,7 @@ def test_a_new_best_is_one_line(written, clock):
     watch.turned(written.campaign)
     lines = out.getvalue().splitlines()
     assert len(lines) == 1
-    assert "1 programs, 1/s  best nearness 6 (+1 to the seed)  number/2" in lines[0]
+    assert "1 program, 1/s  best nearness 6 (+1 to the seed)  number/2" in lines[0]
 
 
 def test_many_new_bests_at_once_are_one_line(written, clock):
@@ -211,3 +211,45 @@ def test_a_terminal_gets_the_live_table(written, monkeypatch):
         assert isinstance(watch, display.LiveTable)
         watch.turned(written.campaign)
     assert "the seed's" in out.getvalue()
+
+
+def test_plain_lines_tell_the_first_failed_call_of_a_model_and_why(written, clock):
+    """At once, and again when there are ten times as many."""
+    out = io.StringIO()
+    watch = display.PlainLines(written.campaign, out, clock)
+    for _ in range(12):
+        written.called(Call("bad", error="it exited with 3\nevolve: error: no"), Call("good"))
+        watch.turned(written.campaign)
+    assert out.getvalue().splitlines() == [
+        "     0 s  model bad: 1 of 1 call failed, at last: it exited with 3 | evolve: error: no",
+        "     0 s  model bad: 10 of 10 calls failed, at last: it exited with 3 | evolve: error: no",
+    ]
+    clock.now += display.SIGN_OF_LIFE
+    watch.turned(written.campaign)
+    assert "24 calls (12 failed), 0 tokens" in out.getvalue().splitlines()[-1]
+
+
+def test_the_scoreboard_tells_failed_calls_with_their_reason(written, clock):
+    """Beside a model that brought nothing."""
+    board = display.Scoreboard(written.campaign, clock)
+    written.called(Call("bad", error="it exited with 3"))
+    rows = dict(board.rows(written.campaign))
+    assert rows["failed"] == "bad: 1 of 1 call failed, at last: it exited with 3"
+    assert rows["spent"] == "1 call (1 failed), 0 tokens"
+
+
+def test_who_is_waited_for_is_seen(tmp_path, monkeypatch, clock):
+    """How many calls are in flight, and in which folder somebody is to answer."""
+    monkeypatch.chdir(tmp_path)
+    mail = {"name": "mail", "kind": "mailbox", "settings": {"folder": str(tmp_path / "mbp")}}
+    written, out = Written(tmp_path, models={"members": [mail]}), io.StringIO()
+    written.seed()
+    with written.campaign as campaign:
+        with campaign.log.transaction():
+            campaign.write(Asked(2, Propose(Selection("diff", parents=(1,), model="mail")), 1))
+        watch = display.PlainLines(campaign, out, clock)
+        clock.now += display.SIGN_OF_LIFE
+        watch.turned(campaign)
+        rows = dict(display.Scoreboard(campaign, clock).rows(campaign))
+    assert "0 calls, 0 tokens, 1 call in flight (answers awaited in mbp/), left 30 programs" in out.getvalue()
+    assert rows["waiting"] == "1 call in flight (answers awaited in mbp/)"

@@ -54,7 +54,12 @@ def test_an_interrupt_ends_with_130():
     """As a shell expects, also with `--debug`."""
     result = ended(KeyboardInterrupt(), "--debug")
     assert result.exit_code == 130
-    assert "what had settled is in the log" in result.stderr
+    assert result.stderr == "\nevolve: stopped at once; what a campaign had settled is in its log.\n"
+
+
+def test_an_interrupt_may_say_what_it_left():
+    """Such as that nothing had begun."""
+    assert ended(KeyboardInterrupt("nothing was made.")).stderr == "\nevolve: nothing was made.\n"
 
 
 def test_a_full_disk_is_reported_with_the_remedy():

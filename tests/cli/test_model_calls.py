@@ -95,6 +95,47 @@ def test_a_step_is_shown_with_its_texts(call, told):
     assert found["prompt"][0] == {"role": "system", "name": "rules", "text": "Be brief."}
 
 
+def test_the_name_that_a_server_gives_its_model_is_one_short_line(call, home):
+    """It may claim anything."""
+    found = Told(home)
+    found.call(1, 0, "x = 1", revision="xevil\nevolve: error: no" + "x" * 1000)
+    found.campaign.close()
+    line = call("model", "calls", "--step", "1").stdout.splitlines()[1]
+    assert line.startswith("model       me xevil evolve: error: noxxx")
+    assert line.endswith("x... (923 more characters)")
+
+
+def test_a_long_answer_is_cut_with_a_note(call, home):
+    """JSON has all of it."""
+    found = Told(home)
+    found.call(1, 0, "x" * 200_000)
+    found.campaign.close()
+    shown = call("model", "calls", "--step", "1").stdout
+    assert len(shown) < 100_000
+    assert shown.endswith("(134,464 more characters)\n")
+    assert json.loads(call("model", "calls", "--step", "1", "--json").stdout)["reply"] == "x" * 200_000
+
+
+def test_the_check_of_a_model_is_none_of_a_step(call, home):
+    """It was not given up, and asked nothing of a program."""
+    found = Told(home)
+    with found.campaign.log.transaction():
+        found.campaign.record(Replied(0, -1, Call("me", "check", prompt_tokens=1000, completion_tokens=60)))
+    found.campaign.close()
+    assert call("model", "calls").stdout.splitlines()[1].split()[:4] == ["0", "-", "check", "me"]
+    shown = call("model", "calls", "--step", "0").stdout.splitlines()
+    assert shown[0] == "step    none: to see whether the model answers, before a run"
+    assert not [line for line in shown if line.startswith(("request", "---"))]
+
+
+def test_a_folder_that_there_is_not_is_not_made_for_a_cassette(call, home, told):
+    """It may be misspelt."""
+    result = call("model", "calls", "--cassette", home / "nowhere" / "x")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "there is no such folder. Do: make it, or name another place" in result.stderr
+    assert not (home / "nowhere").exists()
+
+
 def test_a_step_without_calls_is_an_error(call, told):
     """It says where to look."""
     result = call("model", "calls", "--step", "9")

@@ -102,12 +102,14 @@ def test_what_a_model_can_is_told(call, able):
     }
 
 
-def test_a_misspelt_kind_is_told_with_the_failure(call, monkeypatch):
+def test_a_misspelt_kind_in_a_campaign_file_is_told_with_the_failure(call, home, monkeypatch):
     """The name of a model may have a colon, too."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    result = call("model", "ping", "comand:cat")
+    member = '[[models.members]]\nname = "m"\nsettings = { model = "comand:cat" }\n'
+    (home / "search.toml").write_text(f"schema = 1\n{member}")
+    result = call("model", "ping", "-c", str(home / "search.toml"))
     assert result.exit_code == 1
-    assert "evolve: error: model 'comand:cat': no key for model 'comand:cat'" in result.stderr
+    assert "evolve: error: model 'm': no key for api.openai.com" in result.stderr
     assert "is not set. Did you mean 'command:'? Do: " in result.stderr
 
 
@@ -152,7 +154,7 @@ def test_a_refused_connection_is_told_once_with_the_name(call):
         port = closed.getsockname()[1]
         result = call("model", "ping", f"q@http://127.0.0.1:{port}/v1")
     assert result.exit_code == 1
-    assert result.stderr.startswith("evolve: error: model 'q' at 127.0.0.1: ")
+    assert result.stderr.splitlines()[-1].startswith("evolve: error: model 'q' at 127.0.0.1: ")
 
 
 def test_a_vllm_server_that_runs_is_tried_out_as_any_other(call):
@@ -160,3 +162,14 @@ def test_a_vllm_server_that_runs_is_tried_out_as_any_other(call):
     with FaultServer() as server:
         found = json.loads(call("model", "ping", f"vllm:{MODEL}@{server.url}", "--json").stdout)
     assert (found["error"], found["capabilities"]["streaming"], found["capabilities"]["n"]) == ("", True, True)
+
+
+def test_what_a_server_says_of_itself_is_short_lines(call, able, monkeypatch):
+    """It may claim anything."""
+    liar = Row(True, None, ("a\nevolve: error: no", "b" * 500), "x\x1b[2J\nevolve: error: " + "y" * 500)
+    monkeypatch.setattr(able, "capabilities", lambda deadline, cancelled: liar, raising=False)
+    lines = call("model", "ping", "command:x").stdout.splitlines()
+    assert len(lines) == 7
+    assert lines[5].startswith("models          a evolve: error: no, bbb")
+    assert lines[6].startswith("server          x evolve: error: yyy")
+    assert max(map(len, lines)) < 250

@@ -139,6 +139,29 @@ def test_a_screened_record_has_no_program(call, short):
     assert "outcome    screened" in text
 
 
+def test_a_screened_record_says_its_reason_once(call, home):
+    """An operator's thought may be the reason."""
+    written = Written(home)
+    written.seed()
+    written.failure(Outcome.SCREENED, "no edit applies", thought="no edit applies")
+    written.campaign.close()
+    assert call("program", "show", "2").stdout.count("no edit applies") == 1
+
+
+def test_a_program_of_a_model_names_the_command_that_shows_its_prompt(call, home):
+    """Steps and records are numbered apart. What no model made has no prompt."""
+    written = Written(home)
+    written.seed()
+    written.proposal(6.0, operator="diff", model="small", step=7)
+    written.proposal(4.0)
+    written.campaign.close()
+    text = call("program", "show", "2").stdout
+    assert "prompt       of small, step 7: evolve model calls number --step 7\n" in text
+    (shown,) = records(call("program", "show", "2", "--json"))
+    assert (shown["record"]["step"], shown["record"]["model"]) == (7, "small")
+    assert "\nprompt" not in call("program", "show", "3").stdout
+
+
 def test_an_artifact_is_printed_alone(call, short):
     """So that another program can read it."""
     assert call("program", "show", "6", "--artifact", "numbers").stdout == "[6.5]\n"

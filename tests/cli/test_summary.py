@@ -26,7 +26,7 @@ def test_the_end_says_where_everything_is_and_what_to_type_next(campaign):
     """Best, anchors, certificate, isolation, log, commands."""
     text = words(campaign)
     for line in (
-        "campaign number ended: its budget is spent (4 programs judged in 0 s",
+        "campaign number ended: its budget is spent (4 programs judged in less than 1 s).",
         "best       number/6  nearness 6.5 (+1.5 to the seed)",
         "anchors    +3.5 to Early (3)",
         "           -1.5 to Later 2025 (8)",
@@ -180,3 +180,44 @@ def test_a_campaign_where_none_meets_the_constraints_says_so(tmp_path):
         "front      0 programs, hypervolume 0 beyond length 1, seconds 10"
     ) in text
     assert (end.best, end.closest.name) == (None, "number/1")
+
+
+def test_the_end_says_how_many_calls_failed_and_why(tmp_path):
+    """Per model, with the last reason on one line."""
+    written = Written(tmp_path)
+    written.seed()
+    written.called(Call("bad", error="it exited with 3:\nno such file"), Call("bad"))
+    with written.campaign as campaign:
+        end, text = summary.ended(campaign, Ending("budget", 0)), words(campaign)
+    assert "failed     bad: 1 of 2 calls failed, at last: it exited with 3: | no such file\n" in text
+    assert "spent      2 calls (1 failed), 0 tokens\n" in text
+    assert end.failed_calls == 1
+
+
+def test_the_end_counts_reflections_and_lessons(tmp_path):
+    """They are no screened proposals."""
+    written = Written(tmp_path)
+    written.seed()
+    written.reflection("small", "Sort first.", "Keep it short.")
+    with written.campaign as campaign:
+        text = words(campaign)
+    assert "outcomes   ok 1\noperators  reflect: 1 reflection, 2 lessons\n" in text
+
+
+def test_the_beginning_says_where_answers_are_awaited(tmp_path, monkeypatch):
+    """A mailbox waits for whoever writes into its folder."""
+    monkeypatch.chdir(tmp_path)
+    here = {"name": "me", "kind": "mailbox", "settings": {"folder": str(tmp_path / "mbp")}}
+    there = {"name": "you", "kind": "mailbox", "settings": {"folder": "/mail"}, "concurrency": 2}
+    with Written(tmp_path, models={"members": [here, there]}).campaign as campaign:
+        assert (
+            "\nmodels me (mailbox, 8 at once, answers awaited in mbp/), you (mailbox, 2 at once, answers awaited in /mail/)\n"
+        ) in summary.beginning(campaign, "reduced")
+
+
+def test_a_campaign_that_has_nothing_new_to_try_is_not_to_be_gone_on_with(campaign):
+    """What it says and what it advises are the same."""
+    assert "evolve run --continue" not in words(campaign, "exhausted")
+    assert "next       evolve program show number/6 --code\n           evolve campaign replay number" in words(
+        campaign, "exhausted"
+    )

@@ -284,3 +284,11 @@ def test_numbers_before_lines_are_undone_on_both_sides_or_on_none() -> None:
     numbered = "<<<<<<< SEARCH\n2 |     return x + 1\n=======\n2 |     f(x)\n2 |     return x\n>>>>>>> REPLACE"
     with pytest.raises(EditFailed, match=r"is not in seed.py"):
         read(numbered, FUNCTIONS)
+
+
+def test_one_line_that_may_change_is_told_in_the_singular() -> None:
+    """Not as "lines 4 to 4"."""
+    program = Program({"seed.py": "import math\n\n# EVOLVE-BLOCK-START\nRATE = 0.1\n# EVOLVE-BLOCK-END\n"})
+    _, failure = outcome("<<<<<<< SEARCH\nnothing like it at all\n=======\nx\n>>>>>>> REPLACE", program)
+    assert failure is not None
+    assert str(failure).endswith("Do: edit line 4 of seed.py")

@@ -45,7 +45,7 @@ def test_a_key_that_is_named_is_sent_wherever_it_is_named_for():
 @pytest.mark.parametrize(
     ("given", "environment", "words"),
     [
-        ({}, {}, r"no key for model 'm' at api.openai.com.*OPENAI_API_KEY is not set. Do: export OPENAI_API_KEY"),
+        ({}, {}, r"no key for api.openai.com.*OPENAI_API_KEY is not set. Do: export OPENAI_API_KEY"),
         ({"base_url": "https://api.example.com/v1"}, {}, r"OPENAI_API_KEY is not set"),
         ({"base_url": "http://127.0.0.1/v1", "key_env": "LAB"}, {}, r"LAB is not set"),
         ({"base_url": "http://api.example.com/v1"}, ACCOUNT, r"write https"),

@@ -62,6 +62,26 @@ def test_the_way_to_the_best_has_cost_what_its_steps_have(tmp_path):
     assert (lineage.calls, lineage.tokens, lineage.money) == (2, 1210, 2.25)
 
 
+def test_a_check_of_a_model_is_no_cost_of_the_best(tmp_path):
+    """It is among all costs."""
+    written = Written(tmp_path)
+    with written.campaign as campaign:
+        with campaign.log.transaction():
+            campaign.write(Replied(0, -1, replace(SMALL, purpose="check")))
+        written.seed(5.0)
+        found = report.costs(campaign)
+    assert (found.total.calls, found.lineage.calls) == (1, 0)
+
+
+def test_a_call_that_was_given_up_costs_and_has_not_failed(tmp_path):
+    """The run ended, and not the model."""
+    with Written(tmp_path).campaign as campaign:
+        with campaign.log.transaction():
+            campaign.write(Replied(1, -1, replace(SMALL, error="the run was stopped")))
+        total = report.costs(campaign).total
+    assert (total.calls, total.failed, total.money) == (1, 0, 0.25)
+
+
 def test_an_improvement_has_cost_its_share_of_all_calls(tmp_path):
     """6 and 7.5 were the best when they came, by 1 and by 0.5; 7 was, too, and no model wrote it."""
     with bought(tmp_path) as campaign:

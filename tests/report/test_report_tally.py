@@ -47,3 +47,17 @@ def test_a_tally_counts_what_models_brought(tmp_path):
     assert tally.model_yields() == (report.ModelYield("small", 2, 2, 2), report.ModelYield("large", 1, 1, 0))
     assert [line.operator for line in tally.yields()] == ["diff", "rewrite", "tune_literals"]
     assert report.ModelYield("idle", 3, 0, 0).share == 0.0
+
+
+def test_a_reflection_is_counted_by_itself(tmp_path):
+    """It is no failure of its operator, of its model, or of screening."""
+    written = Written(tmp_path)
+    written.seed()
+    written.proposal(6.0, operator="diff", model="small")
+    written.reflection("small", "Sort first.", "Keep it short.")
+    with written.campaign as campaign:
+        tally, page = report.Tally.of(campaign.state.history), report.overview(campaign)
+    assert tally.counts() == {"ok": 2}
+    assert tally.model_yields() == (report.ModelYield("small", 1, 1, 1),)
+    assert [line.operator for line in tally.yields()] == ["diff"]
+    assert (page.reflections, page.screened, report.lessons_learnt(campaign)) == (1, 0, 2)
