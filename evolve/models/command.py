@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from evolve.models.running import Ended, run
 from evolve.models.transcript import call_name, said, transcript
-from evolve.types import ModelError, ModelGone, Prompt, Reply, Usage
+from evolve.types import ModelDown, ModelError, ModelGone, Prompt, Reply, Usage
 
 PASSED = ("PATH", "HOME", "LANG")
 """Variables that every program sees."""
@@ -79,6 +79,8 @@ class Command:
             return [said(prompt, self._text(ended, environment), time.monotonic() - began)]
         except ModelError as error:
             error.seconds = time.monotonic() - began
+            if not isinstance(error, ModelDown | ModelGone):  # it ran, and may have asked somebody who charges
+                error.usage = said(prompt, "", 0.0).usage
             raise
 
     def close(self) -> None:

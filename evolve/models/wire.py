@@ -210,4 +210,4 @@ def _causes(error: BaseException | None) -> list[BaseException]:
 def _reason(error: Exception) -> str:
     """The words of the transport, which knows best, or of whoever else has some."""
     causes = sorted(_causes(error), key=lambda cause: not isinstance(cause, httpx2.HTTPError))
-    return next((words for cause in causes if (words := str(cause).strip())), type(error).__name__)
+    return next((words for cause in causes if (words := brief(str(cause)))), type(error).__name__)

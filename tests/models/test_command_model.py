@@ -150,6 +150,21 @@ def test_a_failed_call_tells_how_long_its_program_took():
     assert raised.value.seconds >= 0.5
 
 
+@pytest.mark.parametrize("program", ["raise SystemExit(3)", "pass", "import os; os.write(1, bytes([255]))"])
+def test_a_failed_call_costs_its_prompt_and_its_time_where_the_program_ran(program):
+    """It may have asked a server that charges; tokens are estimated."""
+    with pytest.raises(ModelError) as raised:
+        ask(model(program))
+    assert (raised.value.usage, raised.value.seconds > 0) == (Usage(5), True)
+
+
+def test_a_call_whose_program_never_ran_costs_nothing():
+    """It was removed after the check."""
+    with pytest.raises(ModelGone) as raised:
+        ask(Command(CommandSettings(argv=["no-such-program"])))
+    assert raised.value.usage == Usage()
+
+
 def test_what_a_program_leaves_behind_is_ended_and_not_waited_for(tmp_path):
     """Though it holds the program's stdout."""
     file = tmp_path / "pid"
