@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 
 import pytest
 from pydantic import ValidationError
@@ -29,7 +30,9 @@ def model(program: str, **settings: object) -> Command:
 
 
 def ask(command: Command, asked: Prompt = ASKED, deadline: float = LATER, cancelled: threading.Event | None = None):
-    return command.complete(asked, samples=[2, 3], deadline=deadline, cancelled=cancelled or threading.Event())
+    """One call, and the guardian's end."""
+    with closing(command):
+        return command.complete(asked, samples=[2, 3], deadline=deadline, cancelled=cancelled or threading.Event())
 
 
 def test_a_program_reads_the_prompt_and_prints_the_answer():
@@ -140,6 +143,31 @@ def test_whole_group_of_a_program_that_is_too_slow_is_ended(tmp_path, how):
         threading.Timer(1.0, cancelled.set).start()
     with pytest.raises(ModelError, match="took too long" if how == "deadline" else "was cancelled"):
         ask(model(PARENT.format(str(file), "child.wait()")), deadline=deadline, cancelled=cancelled)
+    assert gone(int(file.read_text()))
+
+
+ENGINE = """
+import sys, threading
+from evolve.models.command import Command, CommandSettings
+from evolve.types import Message, Prompt, Section
+command = Command(CommandSettings(argv=[sys.executable, "-c", sys.argv[1]]))
+prompt = Prompt((Message("user", (Section("task", "Find it."),)),))
+command.complete(prompt, samples=[0], deadline=float("inf"), cancelled=threading.Event())
+"""
+
+
+def test_what_a_program_started_ends_with_an_engine_that_is_killed(tmp_path):
+    """The program's child too; the engine has no time to do anything."""
+    file = tmp_path / "pid"
+    program = PARENT.format(str(file), "open({!r}, 'w').write(str(__import__('os').getpid())); child.wait()")
+    program = program.format(str(tmp_path / "own"))
+    with subprocess.Popen([sys.executable, "-c", ENGINE, program]) as engine:
+        until = time.monotonic() + 20
+        while not (tmp_path / "own").exists() or not (tmp_path / "own").read_text():
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        engine.kill()
+    assert gone(int((tmp_path / "own").read_text()))
     assert gone(int(file.read_text()))
 
 
