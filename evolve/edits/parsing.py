@@ -11,6 +11,8 @@ from evolve.types import Program
 
 _CONTEXT = 2
 _LARGEST = 1_000_000
+_OF_THE_WHOLE = ("__future__", "global", "\r")
+"""What is right or wrong by what stands elsewhere in the module, or ends lines that are counted otherwise here."""
 _KEPT = 256
 """Texts whose statements are remembered."""
 
@@ -31,7 +33,7 @@ def _changed_part_parses(text: str, old: str) -> bool:
     """Whether the statements of the module that changed parse by themselves, between others that did before. That is a fraction of the
     whole text; where it says no, the whole text decides."""
     starts = _STARTS.of(old)
-    if not starts or "__future__" in text or "\r" in text:
+    if not starts or any(word in text for word in _OF_THE_WHOLE):
         return False
     lines, before = text.split("\n"), old.split("\n")
     more, shorter = len(lines) - len(before), min(len(lines), len(before))
@@ -44,7 +46,7 @@ def _changed_part_parses(text: str, old: str) -> bool:
     if start > same:
         return False
     part = "\n".join(lines[start : end + more])
-    inside = None if "global" in part else _begins(part)
+    inside = _begins(part)
     if inside is None:
         return False
     _STARTS.put(text, (*starts[:first], *(start + line for line in inside), *(line + more for line in starts[after:])))
