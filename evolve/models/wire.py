@@ -6,7 +6,7 @@ Invariant: every failure leaves here as a `Fault` whose words hold no key; whate
 
 import json
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 from urllib.parse import urlsplit
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 _NO_KEY = "none"
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
-_OF_BODY = ("content-length", "transfer-encoding", "cookie")
+_OF_BODY = (b"content-length", b"transfer-encoding", b"cookie")
 _ORGANISATION = ("OpenAI-Organization", "OpenAI-Project")
 
 
@@ -56,14 +56,14 @@ class _Pattern:
 
     method: str
     url: httpx2.URL
-    headers: httpx2.Headers = field(repr=False)
+    headers: Sequence[tuple[bytes, bytes]] = field(repr=False)
     extensions: Mapping[str, Any]
 
     def filled(self, content: bytes) -> httpx2.Request:
         """A request with this body."""
-        return httpx2.Request(
-            self.method, self.url, headers=self.headers, content=content, extensions=dict(self.extensions)
-        )
+        headers = [*self.headers, (b"Content-Length", b"%d" % len(content))]
+        stream = httpx2.ByteStream(content)
+        return httpx2.Request(self.method, self.url, headers=headers, stream=stream, extensions=dict(self.extensions))
 
 
 class Wire:
@@ -195,8 +195,8 @@ class Wire:
 
 def _pattern(request: httpx2.Request) -> _Pattern:
     """`request` without its body and what is said of that."""
-    headers = [(name, value) for name, value in request.headers.multi_items() if name not in _OF_BODY]
-    return _Pattern(request.method, request.url, httpx2.Headers(headers), request.extensions)
+    headers = [(name, value) for name, value in request.headers.raw if name.lower() not in _OF_BODY]
+    return _Pattern(request.method, request.url, headers, request.extensions)
 
 
 def _causes(error: BaseException | None) -> list[BaseException]:
