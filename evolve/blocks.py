@@ -62,19 +62,29 @@ def changeable(files: Mapping[str, str]) -> Mapping[str, tuple[Span, ...]]:
     return {path: (Span(0, len(text)),) for path, text in files.items()}
 
 
-def _markers(text: str, path: str) -> Iterator[Marker]:
+def remarks(text: str, path: str) -> Iterator[tuple[str, Span]]:
+    """Every comment ("comment") of a text, and each marker that is neither in one nor in a string ("bare"), in their order."""
     for match in _pattern(language(path)).finditer(text):
-        named = [name for name in (START, END) if name in match[0]]
-        if match.lastgroup == "bare":
-            yield Marker(named == [START], _line(text, match.start(), match.end()))
-        elif match.lastgroup == "comment" and len(named) == 1:  # a comment that tells of both is none of them
-            yield Marker(named == [START], _grown(text, match.start(), match.end()))
+        if match.lastgroup in ("comment", "bare"):
+            yield match.lastgroup, Span(*match.span(match.lastgroup))
+
+
+def _markers(text: str, path: str) -> Iterator[Marker]:
+    for kind, span in remarks(text, path):
+        words = text[span.start : span.end]
+        named = [name for name in (START, END) if name in words]
+        if kind == "bare":
+            yield Marker(named == [START], _line(text, *span))
+        elif len(named) == 1:  # a comment that tells of both is none of them
+            yield Marker(named == [START], _grown(text, *span))
 
 
 @functools.cache
 def _pattern(kind: Language) -> re.Pattern[str]:
-    """Comments, strings, and markers that are in neither: those in comments of a language that is not known."""
-    return re.compile(rf"(?P<comment>{kind.comment})|(?P<string>{kind.string})|(?P<bare>{START}|{END})|{ESCAPED_QUOTE}")
+    """Comments, strings, and markers that are in neither: those in comments of a language that is not known. Each match begins with what
+    stands before them, which is stepped over at once, without a look at each of its characters for all that may begin there."""
+    either = rf"(?P<comment>{kind.comment})|(?P<string>{kind.string})|(?P<bare>{START}|{END})|{ESCAPED_QUOTE}"
+    return re.compile(rf"[^{re.escape(kind.begins)}E\\]*+(?:{either}|[\s\S]|\Z)")
 
 
 def _grown(text: str, start: int, end: int) -> Span:

@@ -33,23 +33,25 @@ OPERAND_FOLLOWS_WORDS = frozenset(
 @dataclass(frozen=True, slots=True)
 class Language:
     """What little must be known of a language. `string` and `comment` are regular expressions; `indented`: leading white space
-    means something; `directive` matches lines for the preprocessor or the compiler whose numbers are no values; `prose`: no program."""
+    means something; `begins`: the characters that either begins with; `directive` matches lines for the preprocessor or the compiler whose numbers are no values; `prose`: no program."""
 
     comment: str
     string: str
     indented: bool
+    begins: str
     directive: str = ""
     prose: bool = False
 
 
-_HASH = Language(r"#[^\n]*", f"{_TRIPLE_STRING}|{_LINE_STRING}", indented=True)
-_DASHED = Language(r"--\[\[[\s\S]*?(?:\]\]|\Z)|--[^\n]*", _LINE_STRING, indented=True)
-_WRITING = Language(r"(?!)", r"(?!)", indented=True, prose=True)
-_RUST = Language(_SLASH_COMMENT, _RUST_STRING, indented=False, directive=r"#!?\[[^\]\n]*\]")
+_HASH = Language(r"#[^\n]*", f"{_TRIPLE_STRING}|{_LINE_STRING}", indented=True, begins="#\"'")
+_DASHED = Language(r"--\[\[[\s\S]*?(?:\]\]|\Z)|--[^\n]*", _LINE_STRING, indented=True, begins="-\"'")
+_WRITING = Language(r"(?!)", r"(?!)", indented=True, begins="", prose=True)
+_RUST = Language(_SLASH_COMMENT, _RUST_STRING, indented=False, begins="/r\"'", directive=r"#!?\[[^\]\n]*\]")
 _SLASHED = Language(
     _SLASH_COMMENT,
     f"{_RAW_STRING}|{_LINE_STRING}|{_TEMPLATE_STRING}",
     indented=False,
+    begins="/R\"'`",
     directive=r"#[ \t]*(?:include|version|line|if|elif|error)\b[^\n]*",
 )
 

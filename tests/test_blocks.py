@@ -1,10 +1,13 @@
 """Which parts of a text may change."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolve.blocks import Span, blocks, changeable, outside
+from evolve.blocks import END, START, Span, blocks, changeable, outside, remarks
+from evolve.lexical import ESCAPED_QUOTE, language
 
 PYTHON = """import math
 # EVOLVE-BLOCK-START
@@ -96,3 +99,39 @@ def test_quotes_that_are_escaped_outside_of_strings_begin_none() -> None:
     """Were each tried as the beginning of a string, a hundred thousand of them would never end."""
     text = "# EVOLVE-BLOCK-START\n" + '\\"' * 100_000 + "\n# EVOLVE-BLOCK-END\n"
     assert inside(text) == ['\\"' * 100_000 + "\n"]
+
+
+PATHS = ["a.py", "a.c", "a.rs", "a.lua", "a.md", "a.f90", "a.js"]
+TOKENS = [
+    "#",
+    "//",
+    "/*",
+    "*/",
+    "--",
+    "--[[",
+    "]]",
+    '"',
+    "'",
+    "`",
+    '"""',
+    "'''",
+    'R"x(',
+    ')x"',
+    'r#"',
+    '"#',
+    "r",
+    "R",
+    "E",
+    "/",
+    "-",
+]
+TEXTS = st.lists(st.sampled_from([*TOKENS, "\\", "\n", "x", " ", START, END]), max_size=25).map("".join)
+
+
+@given(TEXTS, st.sampled_from(PATHS))
+def test_what_is_stepped_over_holds_no_comment_and_no_marker(text: str, path: str) -> None:
+    """A look at every character finds the same."""
+    kind = language(path)
+    plain = rf"(?P<comment>{kind.comment})|(?P<string>{kind.string})|(?P<bare>{START}|{END})|{ESCAPED_QUOTE}"
+    expected = [(match.lastgroup, match.span()) for match in re.finditer(plain, text)]
+    assert [each for each in expected if each[0] in ("comment", "bare")] == list(remarks(text, path))

@@ -5,13 +5,16 @@ Invariant: nothing of a program is run, and a language that is not known is neve
 import ast
 import warnings
 from bisect import bisect_left
-from functools import lru_cache
 
 from evolve.edits.failure import shown
 from evolve.types import Program
 
 _CONTEXT = 2
 _LARGEST = 1_000_000
+_OF_THE_WHOLE = ("__future__", "global", "\r")
+"""What is right or wrong by what stands elsewhere in the module, or ends lines that are counted otherwise here."""
+_KEPT = 256
+"""Texts whose statements are remembered."""
 
 
 def unparsable(program: Program, before: Program) -> str:
@@ -29,32 +32,59 @@ def unparsable(program: Program, before: Program) -> str:
 def _changed_part_parses(text: str, old: str) -> bool:
     """Whether the statements of the module that changed parse by themselves, between others that did before. That is a fraction of the
     whole text; where it says no, the whole text decides."""
-    starts = _starts(old)
-    if not starts or "__future__" in text:
+    starts = _STARTS.of(old)
+    if not starts or any(word in text for word in _OF_THE_WHOLE):
         return False
     lines, before = text.split("\n"), old.split("\n")
-    shorter = min(len(lines), len(before))
+    more, shorter = len(lines) - len(before), min(len(lines), len(before))
     same = next((place for place in range(shorter) if lines[place] != before[place]), shorter)
     rest = next((back for back in range(shorter - same) if lines[-1 - back] != before[-1 - back]), shorter - same)
-    start = starts[max(0, bisect_left(starts, same) - 1)]
+    first = max(0, bisect_left(starts, same) - 1)
     after = bisect_left(starts, len(before) - rest)
+    start = starts[first]
     end = starts[after] if after < len(starts) else len(before)
     if start > same:
         return False
-    try:
-        _compile("\n".join(lines[start : end + len(lines) - len(before)]))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    part = "\n".join(lines[start : end + more])
+    inside = _begins(part)
+    if inside is None:
         return False
+    _STARTS.put(text, (*starts[:first], *(start + line for line in inside), *(line + more for line in starts[after:])))
     return True
 
 
-@lru_cache(maxsize=256)
-def _starts(text: str) -> tuple[int, ...]:
-    """The lines, from 0, on which a statement of the module begins, its decorators included; none where the text does not parse."""
+class _Starts:
+    """The lines, from 0, that begin with a statement of the module or its first decorator, of the texts that were asked for last; none of
+    a text that does not parse. A changed text has those of the one before it but for the part that changed. Any thread."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, ...]] = {}
+
+    def of(self, text: str) -> tuple[int, ...]:
+        """Found by parsing where the text is not known."""
+        found = self._known.get(text)
+        if found is None:
+            found = (None if "\r" in text else _begins(text)) or ()
+            self.put(text, found)
+        return found
+
+    def put(self, text: str, starts: tuple[int, ...]) -> None:
+        """The oldest are forgotten."""
+        self._known[text] = starts
+        while len(self._known) > _KEPT:
+            self._known.pop(next(iter(self._known)), None)
+
+
+_STARTS = _Starts()
+
+
+def _begins(text: str) -> tuple[int, ...] | None:
+    """The lines, from 0, that begin with a statement of the module, and not within one or behind another; None where the text does not parse."""
     module = tree(text)
     if module is None:
-        return ()
-    found = (min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))]) for node in module.body)
+        return None
+    whole = [node for node in module.body if not node.col_offset]
+    found = (min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))]) for node in whole)
     return tuple(sorted({line - 1 for line in found}))
 
 

@@ -82,9 +82,11 @@ def in_passing(line: str, paths: Collection[str]) -> str:
 
 def resolved(path: str, paths: Sequence[str], new_files: Sequence[str]) -> str:
     """The path of the program, or the new one, that a model means; a leading folder too many or too few is forgiven where it is
-    certain which is meant. Raises `EditFailed`."""
+    certain which is meant; a path that climbs (`..`) is none of a program's. Raises `EditFailed`."""
     if path in paths:
         return path
+    if ".." in path.split("/"):
+        raise _unknown(path, paths, new_files)
     bare = path.removeprefix("a/") if path.startswith("a/") else path.removeprefix("b/")
     if bare in paths:
         return bare
@@ -93,8 +95,12 @@ def resolved(path: str, paths: Sequence[str], new_files: Sequence[str]) -> str:
     near = [known for known in paths if known.endswith(f"/{path}") or path.endswith(f"/{known}")]
     if len(near) == 1:
         return near[0]
+    raise _unknown(path, paths, new_files)
+
+
+def _unknown(path: str, paths: Sequence[str], new_files: Sequence[str]) -> EditFailed:
     allowed = f", and new ones that match {' or '.join(new_files)}" if new_files else ", and no new ones"
-    raise EditFailed(
+    return EditFailed(
         EditKind.UNKNOWN_FILE,
         f"There is no file {path[:200]!r} that could be edited. The program has {', '.join(paths)[:600]}{allowed}. Do: name one of these",
     )

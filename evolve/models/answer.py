@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evolve.models.faults import brief
 from evolve.models.thinking import parted
 from evolve.types import Finish, Usage
 
@@ -106,7 +107,7 @@ def completion(content: bytes) -> Answer:
         draft = Draft(finish=word(choice.get("finish_reason")))
         draft.add(message)
         drafts.append(draft)
-    return checked(Answer(tuple(draft.done() for draft in drafts), usage, word(body.get("model"))))
+    return checked(Answer(tuple(draft.done() for draft in drafts), usage, model_name(body.get("model"))))
 
 
 def usage_of(body: Mapping[str, Any]) -> Usage | None:
@@ -195,6 +196,11 @@ def _content(content: Any) -> tuple[str, str]:
 def word(value: Any) -> str:
     """A text that a server may have said; empty where it is none."""
     return value if isinstance(value, str) else ""
+
+
+def model_name(value: Any) -> str:
+    """What a server calls a model: on one line that no terminal obeys, and bounded; empty where it says nothing."""
+    return brief(word(value))
 
 
 def count(value: Any) -> int:

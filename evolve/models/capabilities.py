@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evolve.models.answer import Answer, parsed
+from evolve.models.answer import Answer, model_name, parsed
 from evolve.types import ModelError
 
 _LENGTH_NAMES = ("max_model_len", "context_length", "context_window", "max_context_length")
@@ -63,7 +63,7 @@ def listing(content: bytes) -> tuple[Mapping[str, Any], ...]:
 
 def probe(model: str, entries: Sequence[Mapping[str, Any]], ask: Callable[[Question], Answer | None]) -> Capabilities:
     """What a model can do. `entries` are what the endpoint lists; `ask` returns None where a field is refused, and raises `ModelError`."""
-    names = tuple(str(entry.get("id", "")) for entry in entries)
+    names = tuple(model_name(entry.get("id")) for entry in entries)
     listed = model in names if names else None
     try:
         plain = ask(Question("Say OK."))

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import evolve
 from evolve.hookspecs import ModelEntry
+from evolve.models.faults import brief
 from evolve.models.tape import Answer, Tape, question
 from evolve.protocols import Model
 from evolve.types import ConfigError, ModelDown, ModelError, ModelGone, Prompt, Reply, Unaffordable, Usage
@@ -166,7 +167,7 @@ def _answer(asked: Answer, reply: Reply) -> Answer:
 
 
 def _reply(answer: Answer, seconds: float) -> Reply:
-    return Reply(answer.reply, answer.thinking, answer.finish, answer.usage, answer.revision, seconds)
+    return Reply(answer.reply, answer.thinking, answer.finish, answer.usage, brief(answer.revision), seconds)
 
 
 def _told(tape: Tape, asked: Answer) -> str:

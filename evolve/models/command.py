@@ -1,6 +1,6 @@
 """An external program as a model: it gets the prompt on stdin and answers on stdout.
 
-Invariant: what a call started is over when the call is, however that ends; a program sees the variables that its settings name, so no key
+Invariant: what a call started is over when the call is, however that ends, and when the engine is, however that was ended; a program sees the variables that its settings name, so no key
 that it was not given."""
 
 import json
@@ -15,9 +15,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from evolve.models.lifeline import Lifeline
 from evolve.models.running import Ended, run
 from evolve.models.transcript import call_name, said, transcript
-from evolve.types import ModelError, ModelGone, Prompt, Reply, Usage
+from evolve.types import ModelDown, ModelError, ModelGone, Prompt, Reply, Usage
 
 PASSED = ("PATH", "HOME", "LANG")
 """Variables that every program sees."""
@@ -52,6 +53,7 @@ class Command:
 
     def __init__(self, settings: CommandSettings) -> None:
         self._settings = settings
+        self._lifeline = Lifeline()
 
     def check(self, deadline: float, cancelled: threading.Event) -> Usage:
         """The program is there, and so are the variables that it is given; it is not called."""
@@ -75,14 +77,17 @@ class Command:
         environment = self._environment()
         question = self._question(prompt, samples[0]).encode("utf-8", "surrogatepass")
         try:
-            ended = run(self._settings.argv, question, environment, deadline, cancelled)
+            ended = run(self._settings.argv, question, environment, self._lifeline, deadline, cancelled)
             return [said(prompt, self._text(ended, environment), time.monotonic() - began)]
         except ModelError as error:
             error.seconds = time.monotonic() - began
+            if not isinstance(error, ModelDown | ModelGone):  # it ran, and may have asked somebody who charges
+                error.usage = said(prompt, "", 0.0).usage
             raise
 
     def close(self) -> None:
-        """Nothing runs between calls."""
+        """Nothing runs between calls but the guardian."""
+        self._lifeline.close()
 
     @property
     def _name(self) -> str:

@@ -83,6 +83,9 @@ class Mailbox:
             answers = [self._taken(question.name) for question in questions]
         except OSError as error:
             raise self._outage(error) from error
+        except ModelError as error:
+            error.seconds = time.monotonic() - began
+            raise
         return [_reply(prompt, answer, time.monotonic() - began) for answer in answers]
 
     def close(self) -> None:
@@ -139,7 +142,12 @@ class Mailbox:
 
     def _taken(self, name: str) -> str | None:
         """The text of an answer, None for a refusal; it and the prompt are moved to the answered ones."""
-        data = self._read(name)
+        try:
+            data = self._read(name)
+        except OSError as error:
+            raise ModelError(
+                f"{name}{REPLY} cannot be read: {error.strerror}. Do: answer in a file that the engine may read"
+            ) from error
         for ending in (PROMPT, REPLY, SKIP):
             with suppress(FileNotFoundError):
                 (self.folder / f"{name}{ending}").replace(self._done / f"{name}{ending}")

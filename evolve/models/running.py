@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO
 
+from evolve.models.lifeline import Lifeline
 from evolve.sandbox.output import Tail
 from evolve.types import ModelDown, ModelError, ModelGone
 
@@ -36,11 +37,16 @@ class Ended:
 
 
 def run(
-    argv: Sequence[str], question: bytes, environment: Mapping[str, str], deadline: float, cancelled: threading.Event
+    argv: Sequence[str],
+    question: bytes,
+    environment: Mapping[str, str],
+    lifeline: Lifeline,
+    deadline: float,
+    cancelled: threading.Event,
 ) -> Ended:
-    """Runs a program in a session of its own. Raises `ModelError` when it takes too long or says too much, or is cancelled; `ModelGone`
+    """Runs a program in a session of its own, which ends with the engine at the latest. Raises `ModelError` when it takes too long or says too much, or is cancelled; `ModelGone`
     where there is no such program."""
-    with _started(argv, environment) as process, selectors.DefaultSelector() as selector:
+    with _started(argv, environment, lifeline) as process, selectors.DefaultSelector() as selector:
         dialogue = _Dialogue(process, question, selector)
         while not dialogue.step():
             if cancelled.is_set():
@@ -57,7 +63,9 @@ def run(
 
 
 @contextmanager
-def _started(argv: Sequence[str], environment: Mapping[str, str]) -> "Iterator[subprocess.Popen[bytes]]":
+def _started(
+    argv: Sequence[str], environment: Mapping[str, str], lifeline: Lifeline
+) -> "Iterator[subprocess.Popen[bytes]]":
     """The program; its group is killed at the end, also where the program itself has ended."""
     pipe = subprocess.PIPE
     try:
@@ -67,7 +75,7 @@ def _started(argv: Sequence[str], environment: Mapping[str, str]) -> "Iterator[s
     except OSError as error:
         kind = ModelGone if error.errno in _NO_PROGRAM else ModelDown
         raise kind(f"the command {argv[0]!r} cannot be started: {error.strerror}. Do: try it by hand") from error
-    with process:
+    with process, lifeline.holding(process.pid):
         try:
             yield process
         finally:

@@ -15,6 +15,7 @@ from evolve.models.answer import (
     completion,
     count,
     disguised,
+    model_name,
     usage_of,
     word,
 )
@@ -144,7 +145,7 @@ class EventBody:
         if event.get("error"):
             raise Nonsense("the stream reports an error", self.partial, self._usage, disguised(event))
         self._usage = usage_of(event) or self._usage
-        self._revision = word(event.get("model")) or self._revision
+        self._revision = model_name(event.get("model")) or self._revision
         choices = event.get("choices")
         self._size += sum(map(self._grow, choices if isinstance(choices, list) else ()))
         self._cut = self._size > TEXT_LIMIT * max(1, len(self._drafts))

@@ -6,6 +6,7 @@ is bounded."""
 import re
 from collections.abc import Callable
 
+from evolve.prompt.control import broken
 from evolve.prompt.quoting import excerpt
 from evolve.protocols import History
 
@@ -35,8 +36,8 @@ EXCERPTS = Excerpts()
 
 
 def stored(history: History, name: str, most: int) -> str:
-    """A stored text, fit to be read and cut to a length; empty where there is none."""
-    return EXCERPTS.found(name, most, lambda: excerpt(_whole(history, name), most)) if name else ""
+    """A stored text, fit to be read and cut to a length, its control tokens broken; empty where there is none."""
+    return EXCERPTS.found(name, most, lambda: broken(excerpt(_whole(history, name), most))) if name else ""
 
 
 def _whole(history: History, name: str) -> str:

@@ -4,6 +4,7 @@ Invariant: a line that is told is not in the parent, whatever numbers stand in i
 
 from collections.abc import Sequence
 
+from evolve.prompt.control import broken
 from evolve.prompt.lineage import Change, change, outline, telling_lines
 from evolve.prompt.quoting import DATA, fenced
 from evolve.prompt.subject import Subject, effect
@@ -40,7 +41,7 @@ def removed(subject: Subject) -> Draft:
 def _taken_out(subject: Subject, number: RecordId, before: RecordId, gone: Sequence[str]) -> str:
     did = effect(subject, number, before) or _why_none(subject, number, before)
     more = f" These are the first {_SHOWN} of {len(gone)} lines." if len(gone) > _SHOWN else ""
-    shown = fenced("\n".join(gone[:_SHOWN]))
+    shown = fenced(broken("\n".join(gone[:_SHOWN])))
     back = [each for each in subject.children if _puts_back(subject, each, gone)]
     ends = "; ".join(_put_back(subject, each) for each in back)
     again = f"\n\nPut back, in part at least, by {ends}." if back else ""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from evolve.prompt import findings, removed
 from evolve.prompt.changeable import places
+from evolve.prompt.control import broken
 from evolve.prompt.endings import ended, reason
 from evolve.prompt.quoting import DATA, fenced, program_text, said
 from evolve.prompt.subject import BEST, SEARCHED, Subject, effect
@@ -106,7 +107,7 @@ def _step(subject: Subject, number: RecordId, age: float) -> Piece:
     short = f"{line}{changed.summary and f' ({changed.summary})'}"
     if not changed.diff:
         return Piece((short, ""), (60.0 - age,))
-    return Piece((f"{line}\n\n{DATA}\n\n{fenced(changed.diff, 'diff')}", short, ""), (45.0 - age, 60.0 - age))
+    return Piece((f"{line}\n\n{DATA}\n\n{fenced(broken(changed.diff), 'diff')}", short, ""), (45.0 - age, 60.0 - age))
 
 
 def _named(subject: Subject, number: RecordId) -> str:
@@ -149,7 +150,7 @@ def _tried(subject: Subject, number: RecordId, place: int) -> Piece:
     shown = _paying(subject, number, place)
     if not shown:
         return Piece((line, ""), (66.0 - place,))
-    return Piece((f"{line}\n\n{DATA}\n\n{fenced(shown, 'diff')}\n", line, ""), (43.0 - place, 66.0 - place))
+    return Piece((f"{line}\n\n{DATA}\n\n{fenced(broken(shown), 'diff')}\n", line, ""), (43.0 - place, 66.0 - place))
 
 
 def _paying(subject: Subject, number: RecordId, place: int) -> str:

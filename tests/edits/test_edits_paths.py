@@ -61,3 +61,11 @@ def test_a_folder_too_many_is_forgiven_where_it_is_certain() -> None:
     with pytest.raises(EditFailed, match=r"The program has a/f.py, b/f.py, and no new ones. Do: name one") as failed:
         resolved("f.py", ["a/f.py", "b/f.py"], ())
     assert failed.value.kind == EditKind.UNKNOWN_FILE
+
+
+@pytest.mark.parametrize("path", ["../seed.py", "sub/../seed.py", "a/../../seed.py", "../new.py"])
+def test_a_path_that_climbs_is_no_file_of_a_program(path: str) -> None:
+    """Where it ends up is not asked."""
+    with pytest.raises(EditFailed) as failed:
+        resolved(path, ["seed.py"], ("*.py", "**/*.py"))
+    assert failed.value.kind == EditKind.UNKNOWN_FILE

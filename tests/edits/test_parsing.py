@@ -1,5 +1,8 @@
 """Why a changed file does not parse."""
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from evolve.edits import unparsable
 from evolve.types import Program
 
@@ -31,3 +34,55 @@ def test_what_no_parser_reads_is_one_line() -> None:
     assert changed(seed_py="return 1\n").startswith("seed.py does not parse, line 1: 'return' outside function")
     assert changed(seed_py="x = " + "(" * 5_000 + ")" * 5_000).startswith("seed.py does not parse")
     assert changed(seed_py="x = " + "-" * 200_000 + "1").startswith("seed.py does not parse")
+
+
+PIECES = [
+    "x = 1",
+    "def f():",
+    "    return 1",
+    "@f",
+    'y = """',
+    '"""; z = 2',
+    'z = """ + 3',
+    "if x:",
+    "    global x",
+    "global x",
+    "(",
+    ")",
+    "",
+    "# a",
+    "return 1",
+    "else:",
+    "x = 2\\",
+    "a\rb",
+    "\x0c",
+]
+
+
+def compiles(text: str) -> bool:
+    try:
+        compile(text, "seed.py", "exec", dont_inherit=True)
+    except SyntaxError:
+        return False
+    return True
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=8),
+    st.lists(
+        st.tuples(st.integers(0, 8), st.integers(0, 3), st.lists(st.sampled_from(PIECES), max_size=3)), max_size=8
+    ),
+)
+def test_what_is_said_of_each_of_many_changes_is_what_the_whole_text_says(
+    lines: list[str], changes: list[tuple[int, int, list[str]]]
+) -> None:
+    """Though only the part that changed is parsed, each time from what was found before."""
+    before = "\n".join(lines)
+    for at, count, new in changes:
+        lines = [*lines[:at], *new, *lines[at + count :]]
+        text = "\n".join(lines)
+        if text != before:
+            told = unparsable(Program({"seed.py": text}), Program({"seed.py": before}))
+            assert (not told) == compiles(text)
+            before = text

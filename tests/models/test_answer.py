@@ -21,6 +21,15 @@ def body(message: dict[str, object], finish: object = "stop", **more: object) ->
     return json.dumps({"choices": [{"message": message, "finish_reason": finish}], **more}).encode()
 
 
+HOSTILE_NAME = "m\nevolve: error: x\x1b[2J\u202e" + "z" * 999
+
+
+def test_what_a_server_calls_its_model_is_one_harmless_bounded_line():
+    """It is shown among words of ours."""
+    revision = completion(body({"content": "a"}, model=HOSTILE_NAME)).revision
+    assert revision == ("m evolve: error: x [2J " + "z" * 999)[:300]
+
+
 @pytest.mark.parametrize(
     ("message", "finish", "choice"),
     [

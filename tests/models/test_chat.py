@@ -164,6 +164,25 @@ def test_an_error_for_an_answer_that_was_all_thinking_is_a_reply_that_was_cut_of
     assert reply.usage == Usage(PROMPT_ESTIMATE, PROMPT.max_tokens)
 
 
+def test_all_requests_have_the_headers_of_the_first_and_a_body_of_their_own():
+    with FaultServer() as server, asked_of(server, headers={"X-Title": "evolve"}) as model:
+        ask(model)
+        ask(model, samples=2)
+        first, second = server.asked
+    lengths = int(first.headers.pop("content-length")), int(second.headers.pop("content-length"))
+    assert (first.path, first.headers) == (second.path, second.headers)
+    assert (second.headers["x-title"], second.body["n"]) == ("evolve", 2)
+    assert lengths[1] > lengths[0]
+
+
+def test_a_server_gets_its_cookies_back_and_one_that_it_changes():
+    steps = [Step(headers={"Set-Cookie": f"seat={seat}"}) for seat in (1, 2)]
+    with FaultServer(steps) as server, asked_of(server) as model:
+        for _ in range(3):
+            ask(model)
+        assert [asked.headers.get("cookie") for asked in server.asked] == [None, "seat=1", "seat=2"]
+
+
 def test_a_refusal_is_a_reply_that_says_so():
     (reply,), requests = replies(Step("", message={"content": None, "refusal": "I will not."}))
     assert (reply.text, reply.finish, requests) == ("I will not.", "refused", 1)

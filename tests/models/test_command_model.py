@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 
 import pytest
 from pydantic import ValidationError
@@ -29,7 +30,9 @@ def model(program: str, **settings: object) -> Command:
 
 
 def ask(command: Command, asked: Prompt = ASKED, deadline: float = LATER, cancelled: threading.Event | None = None):
-    return command.complete(asked, samples=[2, 3], deadline=deadline, cancelled=cancelled or threading.Event())
+    """One call, and the guardian's end."""
+    with closing(command):
+        return command.complete(asked, samples=[2, 3], deadline=deadline, cancelled=cancelled or threading.Event())
 
 
 def test_a_program_reads_the_prompt_and_prints_the_answer():
@@ -143,11 +146,51 @@ def test_whole_group_of_a_program_that_is_too_slow_is_ended(tmp_path, how):
     assert gone(int(file.read_text()))
 
 
+ENGINE = """
+import sys, threading
+from evolve.models.command import Command, CommandSettings
+from evolve.types import Message, Prompt, Section
+command = Command(CommandSettings(argv=[sys.executable, "-c", sys.argv[1]]))
+prompt = Prompt((Message("user", (Section("task", "Find it."),)),))
+command.complete(prompt, samples=[0], deadline=float("inf"), cancelled=threading.Event())
+"""
+
+
+def test_what_a_program_started_ends_with_an_engine_that_is_killed(tmp_path):
+    """The program's child too; the engine has no time to do anything."""
+    file = tmp_path / "pid"
+    program = PARENT.format(str(file), "open({!r}, 'w').write(str(__import__('os').getpid())); child.wait()")
+    program = program.format(str(tmp_path / "own"))
+    with subprocess.Popen([sys.executable, "-c", ENGINE, program]) as engine:
+        until = time.monotonic() + 20
+        while not (tmp_path / "own").exists() or not (tmp_path / "own").read_text():
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        engine.kill()
+    assert gone(int((tmp_path / "own").read_text()))
+    assert gone(int(file.read_text()))
+
+
 def test_a_failed_call_tells_how_long_its_program_took():
     """It may have worked on GPUs of one's own all the while."""
     with pytest.raises(ModelError) as raised:
         ask(model("import time; time.sleep(30)"), deadline=time.monotonic() + 0.5)
     assert raised.value.seconds >= 0.5
+
+
+@pytest.mark.parametrize("program", ["raise SystemExit(3)", "pass", "import os; os.write(1, bytes([255]))"])
+def test_a_failed_call_costs_its_prompt_and_its_time_where_the_program_ran(program):
+    """It may have asked a server that charges; tokens are estimated."""
+    with pytest.raises(ModelError) as raised:
+        ask(model(program))
+    assert (raised.value.usage, raised.value.seconds > 0) == (Usage(5), True)
+
+
+def test_a_call_whose_program_never_ran_costs_nothing():
+    """It was removed after the check."""
+    with pytest.raises(ModelGone) as raised:
+        ask(Command(CommandSettings(argv=["no-such-program"])))
+    assert raised.value.usage == Usage()
 
 
 def test_what_a_program_leaves_behind_is_ended_and_not_waited_for(tmp_path):

@@ -171,6 +171,21 @@ def test_an_answer_that_cannot_be_used_is_a_call_that_failed(folder, data, messa
     assert [path.name for path in folder.iterdir()] == [DONE]
 
 
+def test_a_reply_that_cannot_be_read_fails_its_call_alone(folder):
+    """Such as a folder in its place; the error names it, and the mailbox is used as before."""
+    asked, other = prompt(), prompt("Another one.")
+    (folder / f"{name(asked)}.reply.md").mkdir(parents=True)
+    (folder / f"{name(asked)}.reply.md" / "note").write_text("see here")
+    answer(folder, name(other), "here")
+    mailbox = Mailbox(folder, LOOK)
+    with pytest.raises(
+        ModelError, match=rf"{name(asked)}.reply.md cannot be read: Is a directory. Do: answer"
+    ) as raised:
+        Asking(mailbox, asked).replies()
+    assert (type(raised.value), raised.value.seconds > 0) == (ModelError, True)
+    assert Asking(mailbox, other).replies()[0].text == "here"
+
+
 def test_a_prompt_that_was_removed_comes_back(folder):
     """So that no call waits for what nobody can see."""
     asked = prompt()

@@ -33,6 +33,11 @@ def test_what_an_able_server_can_do_takes_six_calls():
     assert found(OK) == (ABLE, 6)
 
 
+def test_the_names_that_a_server_lists_are_harmless_lines():
+    hostile = [{"id": "x\nevolve: error: \x1b[2J"}, {"id": 7}]
+    assert found(OK, models=hostile)[0].models == ("x evolve: error: [2J", "")
+
+
 def test_a_server_that_takes_no_such_fields_cannot():
     strict = replace(OK, wants_no=("n", "seed", "stream", "response_format"))
     expected = replace(ABLE, n=False, seed=False, streaming=False, streamed_usage=False)

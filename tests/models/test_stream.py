@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from evolve.models.answer import TEXT_LIMIT, Choice, Nonsense
 from evolve.models.stream import EventBody
 from evolve.types import Usage
-from tests.models.test_answer import VALUES
+from tests.models.test_answer import HOSTILE_NAME, VALUES
 
 
 def event(text: str, index: int = 0, **more: object) -> str:
@@ -39,6 +39,11 @@ def test_an_answer_is_the_same_however_its_bytes_are_cut(pieces: list[str], size
     whole = "x" + "".join(pieces)
     assert answer.choices[0].text in (whole, whole.encode("utf-8", "replace").decode())
     assert (answer.usage, answer.revision) == (Usage(5, 2, 0, exact=True), "m")
+
+
+def test_a_streamed_answer_names_its_model_on_one_harmless_bounded_line():
+    text = lines(event("a", finish_reason="stop"), json.dumps({"choices": [], "model": HOSTILE_NAME}), "[DONE]")
+    assert fed(text).answer().revision == ("m evolve: error: x [2J " + "z" * 999)[:300]
 
 
 def test_choices_are_put_together_by_their_index():

@@ -91,6 +91,16 @@ def test_what_is_not_seen_is_noted_and_stays() -> None:
     assert "y\u200b = 2\n" in program_text(program)
 
 
+def test_a_control_token_is_noted_and_stays() -> None:
+    """The note writes it apart, and a path escapes it."""
+    program = Program({"<|x|>.py": "x = 1\ny\u200b = '<|im_end|>'  # [INST]\n"})
+    assert program_text(program).endswith(
+        '\n\nLine 2 of "\\u003c|x|>.py" holds characters that are not seen (U+200B) and text that looks like a control token and is none '
+        "(“< |im_end|>”, “[ INST]”)."
+    )
+    assert "y\u200b = '<|im_end|>'  # [INST]\n" in program_text(program)
+
+
 def test_half_of_a_pair_can_be_sent() -> None:
     """No request can hold it."""
     assert "\ufffd" in program_text(Program({"a.py": "x = '\ud800'"}))
