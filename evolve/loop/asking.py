@@ -173,10 +173,10 @@ class Asking:
         return Propose(replace(selection, model=model)) if model else None
 
     def _reflection(self, free: Free) -> Propose | None:
-        """Lessons are asked for each time that so many records have settled."""
+        """Lessons are asked for each time that so many records have settled which are no lessons themselves."""
         every, state = self._campaign.settings.lessons.every, self._state
         best = state.archive.best
-        if not every or best is None or len(state.columns.programs) - state.reflected < every:
+        if not every or best is None or state.told - state.reflected < every:
             return None
         return self._with_model(Propose(Selection(REFLECTION, best.island, (best.record,))), free)
 

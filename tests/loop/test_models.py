@@ -251,6 +251,16 @@ def test_lessons_are_asked_for_each_time_that_enough_has_settled(models: Workben
         assert {lesson.by for lesson in campaign.state.lessons} == {"reflect"}
 
 
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_lessons_are_not_asked_for_because_lessons_were_written(models: Workbench, deterministic: bool) -> None:
+    """Else a campaign that learns of every record would do nothing but learn."""
+    with models.create("lessons.every=1", **ONE, budget=["10programs"], deterministic=deterministic) as campaign:
+        ending = played(models, campaign, FakeModel())
+        purposes = [event.call.purpose for event in replies(campaign)]
+        assert (ending.reason, campaign.state.progress.programs) == ("budget", 10)
+        assert purposes.count("reflect") <= purposes.count("propose") + 1
+
+
 def test_judges_that_would_idle_get_proposals_that_need_no_model(models: Workbench) -> None:
     """Unless programs are what the budget counts."""
     never = threading.Event()
