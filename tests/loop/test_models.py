@@ -165,6 +165,48 @@ def reasons(campaign) -> list[str]:
     return [campaign.log.text(record.evaluation.feedback) for record in screened]
 
 
+def test_a_model_whose_calls_all_fail_ends_the_run_with_its_last_error(models: Workbench) -> None:
+    """And the steps whose call was not the last of another run's are kept."""
+    failing = FakeModel(lambda number: ModelError(f"the program ended with status {number}. Do: run it by hand"))
+    one = {**ONE, "models": {"members": [{"name": "fast", "kind": "fake", "concurrency": 1}]}}
+    with models.create(**one, budget=["100calls"]) as campaign:
+        last = (
+            "model 'fast': 20 calls in a row failed, the last one: the program ended with status 19. Do: run it by hand"
+        )
+        with pytest.raises(ModelGone, match=last):
+            played(models, campaign, failing)
+        assert (len(failing.prompts), campaign.state.progress.calls) == (20, 20)
+        assert campaign.state.progress.screened <= 19
+        assert campaign.state.steps
+    with models.open() as again:
+        played(models, again, FakeModel())
+        assert again.state.progress.calls == 100
+
+
+def test_a_model_that_answers_now_and_then_is_kept(models: Workbench) -> None:
+    """Failures count only where nothing was answered in between."""
+    moody = FakeModel(lambda number: f"x = {number}.5" if number % 20 == 19 else ModelError("no choices"))
+    one = {**ONE, "models": {"members": [{"name": "fast", "kind": "fake", "concurrency": 1}]}}
+    with models.create(**one, budget=["3programs"]) as campaign:
+        assert played(models, campaign, moody).reason == "budget"
+        assert campaign.state.progress.calls >= 60
+
+
+def test_a_model_that_is_given_up_while_others_go_on_is_told(
+    models: Workbench, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Once, with its last failure."""
+    fakes = [{"name": "fast", "kind": "fake"}, {"name": "slow", "kind": "fake"}]
+    with models.create(
+        models={"members": fakes, "choice": "weights"}, operators={"names": ["writes"]}, budget=["80programs"]
+    ) as campaign:
+        broken = FakeModel(lambda number: ModelError("status 3"))
+        assert played(models, campaign, broken, FakeModel()).reason == "budget"
+    told = [record.getMessage() for record in caplog.records if record.name.startswith("evolve.loop")]
+    expected = "model 'fast' is asked no more in this run: 20 calls in a row failed, the last one: status 3. Left to propose: slow"
+    assert told == [expected]
+
+
 REFLECTS = {
     "models": {
         "members": [
