@@ -2,6 +2,7 @@
 
 Invariant: a campaign without an improvement says so; the isolation level stands beside every score."""
 
+import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from evolve.cli import costs, wording
 from evolve.cli.output import CELL, brief, facts, one_line
 from evolve.loop import Ending
 from evolve.stop import Amount, Budget, duration
-from evolve.types import FROM_SCRATCH
+from evolve.types import FROM_SCRATCH, Progress
 
 _REASONS = {
     "budget": "its budget is spent",
@@ -25,7 +26,9 @@ _REASONS = {
 @dataclass(frozen=True, slots=True)
 class Ended:
     """The last line of `evolve run --json`. `calls`, `tokens`, `money` (US dollars) and `gpu_seconds` are what models have taken. `certificate` names the record that proves the best value, where there is one;
-    `closest` is there while no program meets the constraints, `front` where the task has objectives; `refusal` says why the last proposal was not judged, where a campaign is exhausted."""
+    `closest` is there while no program meets the constraints, `front` where the task has objectives; `refusal` says why the last proposal was not judged, where a campaign is exhausted,
+    and `unpaid` which call its budget did not pay for, where that ended it; `answered` and `failed` count the run's calls, `failure` is why the last of the failed ones did.
+    `next_budget` is a larger one."""
 
     event: str
     campaign: str
@@ -45,6 +48,11 @@ class Ended:
     front: report.FrontLine | None
     certificate: str
     refusal: str
+    unpaid: str
+    answered: int
+    failed: int
+    failure: str
+    next_budget: tuple[str, ...]
 
 
 def ended(campaign: Campaign, ending: Ending) -> Ended:
@@ -69,6 +77,11 @@ def ended(campaign: Campaign, ending: Ending) -> Ended:
         front=report.front_line(campaign),
         certificate=report.certificate(campaign, best.record) if best and best.certified else "",
         refusal=ending.refusal,
+        unpaid=ending.unpaid,
+        answered=ending.answered,
+        failed=ending.failed,
+        failure=ending.failure,
+        next_budget=tuple(larger(campaign.budget, ending.wanted)),
     )
 
 
@@ -98,9 +111,43 @@ def found_nothing(end: Ended) -> bool:
     return end.reason == "exhausted" and end.programs == 0
 
 
+def no_answer(end: Ended) -> str:
+    """What to say of a run that ended without one answer of a model, although calls were wanted; empty for another."""
+    if end.answered or end.reason not in ("budget", "exhausted") or not (end.failed or end.unpaid):
+        return ""
+    kept = f"Its log is kept: {end.log}"
+    if not end.failed:
+        return f"campaign {end.campaign!r} made no call of a model in this run: {_unpaid(end)} {kept}"
+    calls = "its only call of a model" if end.failed == 1 else f"all {end.failed:,} calls of models"
+    what, _, remedy = end.failure.partition(" Do: ")
+    remedy = (
+        remedy or f"evolve model calls {end.campaign} shows them; see to the model, then continue with a larger budget"
+    )
+    return (
+        f"campaign {end.campaign!r} got no answer: {calls} failed, the last one: {_brief(what)}. Do: {remedy}. {kept}"
+    )
+
+
+def _unpaid(end: Ended) -> str:
+    """The call that was not paid, and a budget that pays for it."""
+    what = end.unpaid.partition(" Do: ")[0].rstrip(".")
+    budget = " ".join(f"--budget {shlex.quote(text)}" for text in end.next_budget)
+    return f"{what}. Do: evolve run --continue {end.campaign} {budget}, or lower the max_tokens of the model in a new campaign."
+
+
+def _brief(text: str) -> str:
+    return brief(one_line(text), CELL).rstrip(".")
+
+
 def nothing_to_try(campaign: Campaign, end: Ended) -> str:
     """What to say of such a campaign; more budget would not help it."""
     last = f" (the last one: {_refusal(end)})" if end.refusal else ""
+    if campaign.settings.models.members:
+        return (
+            f"campaign {end.campaign!r} found nothing to try: {', '.join(campaign.operator_names)} proposed nothing that could be "
+            f"judged{last}. Do: read what the models wrote, evolve model calls {end.campaign}; then use another model, or a task with a "
+            f"larger brief. Its log is kept: {end.log}"
+        )
     return (
         f"campaign {end.campaign!r} found nothing to try: {', '.join(campaign.operator_names)} proposed nothing that could be "
         f"judged{last}. Do: give the seed numbers to tune or Python that may change, or name other operators with "
@@ -118,7 +165,10 @@ def closing_words(campaign: Campaign, end: Ended) -> str:
     programs = f"{end.programs:,} program{'' if end.programs == 1 else 's'}"
     spent = f"{programs} judged in {duration(end.seconds)}, {speed}"
     waiting = f", {wording.waiting(end.left)}" if end.left else ""
-    head = f"campaign {end.campaign} ended: {_REASONS[end.reason]} ({spent}{waiting})."
+    why = "what is left of its budget pays for no call of a model" if end.unpaid else _REASONS[end.reason]
+    head = f"campaign {end.campaign} ended: {why} ({spent}{waiting})."
+    if end.unpaid:
+        head = f"{head}\n{_unpaid(end)}"
     if end.refusal:
         head = f"{head}\nThe last proposal was not judged: {_refusal(end)}"
     tally = report.Tally.of(campaign.state.history)
@@ -127,12 +177,20 @@ def closing_words(campaign: Campaign, end: Ended) -> str:
         ("outcomes", wording.outcomes(tally.counts())),
         ("operators", wording.operator_yields(tally.yields())),
         *cost_facts(campaign, tally),
+        *_failed_calls(end),
         ("isolation", end.isolation),
         ("log", end.log),
     ]
-    commands = next_commands(campaign, end.best)
+    commands = next_commands(campaign, end.best, end)
     rows += [("next" if place == 0 else "", command) for place, command in enumerate(commands)]
     return f"\n{head}\n{facts(rows)}"
+
+
+def _failed_calls(end: Ended) -> list[tuple[str, str]]:
+    """How many of the run's calls failed, and why the last one did."""
+    if not end.failed:
+        return []
+    return [("failed", f"{end.failed:,} of {end.answered + end.failed:,} calls, the last one: {_brief(end.failure)}")]
 
 
 def cost_facts(campaign: Campaign, tally: report.Tally) -> list[tuple[str, str]]:
@@ -173,15 +231,27 @@ def _certificate(campaign: Campaign, best: report.Best) -> str:
     return "no, this task has no certificates"
 
 
-def next_commands(campaign: Campaign, best: report.Best | None) -> Sequence[str]:
-    """What a person would type next."""
+def next_commands(campaign: Campaign, best: report.Best | None, end: Ended | None = None) -> Sequence[str]:
+    """What a person would type next, after a run that ended so. What proposes nothing new is not continued."""
     look = [f"evolve program show {best.name} --code"] if best else []
-    budget = " ".join(f"--budget {shlex.quote(text)}" for text in larger(campaign.budget))
+    texts = larger(campaign.budget) if end is None else end.next_budget
+    budget = " ".join(f"--budget {shlex.quote(text)}" for text in texts)
     go_on = f"evolve run --continue {campaign.name} {budget}".rstrip()
+    if end is not None and end.reason == "exhausted":
+        go_on = f"evolve campaign fork {campaign.name} --seed {campaign.settings.seed + 1}"
+        if campaign.settings.models.members:
+            look = [*look, f"evolve model calls {campaign.name}"]
     return [*look, go_on, f"evolve campaign replay {campaign.name}"]
 
 
-def larger(budget: Budget) -> list[str]:
-    """Twice the amounts of a budget, as they are written."""
+def larger(budget: Budget, wanted: Progress | None = None) -> list[str]:
+    """Twice the amounts of a budget, as they are written, or more where `wanted` is to be paid from it."""
     amounts = [leaf for leaf in budget.leaves() if isinstance(leaf, Amount)]
-    return [str(Amount(2 * amount.number, amount.unit)) for amount in amounts]
+    return [str(Amount(_enough(amount, wanted), amount.unit)) for amount in amounts]
+
+
+def _enough(amount: Amount, wanted: Progress | None) -> float:
+    needed = 0.0 if wanted is None else amount.counted(wanted) / amount.unit.size
+    # Rounded up to two digits: what is paid once is not enough for a campaign.
+    step = 10.0 ** (math.floor(math.log10(needed)) - 1) if needed else 1.0
+    return max(2 * amount.number, round(math.ceil(needed / step) * step, 9))

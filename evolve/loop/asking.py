@@ -69,15 +69,15 @@ class Asking:
             isinstance(leaf, Amount) and leaf.unit.resource == "programs" for leaf in self._budget.leaves()
         )
         self._last = LAST_MEASUREMENTS
-        self.unaffordable = False
-        """What is left of the budget did not pay for a call."""
+        self.unaffordable = ""
+        """Which call what is left of the budget did not pay for."""
 
     def _best(self) -> float | None:
         return confirmed_best(self._campaign)
 
     def spent(self) -> bool:
         """The budget is spent, or does not pay for one more call."""
-        return self.unaffordable or self._budget.spent(self._campaign.progress, self._best(), time.time())
+        return bool(self.unaffordable) or self._budget.spent(self._campaign.progress, self._best(), time.time())
 
     def is_paid(self) -> bool:
         """What ended it is what calls of models have used: programs that were paid for are judged all the same."""

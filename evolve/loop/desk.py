@@ -25,6 +25,7 @@ from evolve.types import (
     ConfigError,
     ModelError,
     ModelGone,
+    Progress,
     Propose,
     Replied,
     Reply,
@@ -56,6 +57,11 @@ class Desk:
         self._samples: dict[str, Iterator[int]] = {}
         self._numbering = threading.Lock()
         self._computing = threading.Lock()
+
+    @property
+    def wanted(self) -> Progress | None:
+        """What would have been spent with the last call that the budget did not pay for."""
+        return self._ledger.wanted
 
     def introduced(self) -> Sequence[Replied]:
         """What the checks of the models have used, for the log. Main thread, before anything is asked."""

@@ -14,7 +14,6 @@ from evolve.plugins import Plugins, guarded
 from evolve.protocols import Model
 from evolve.types import PROPOSE, EvolveError, ModelDown, ModelError, ModelGone, Usage
 
-
 FAILED_IN_A_ROW = 20
 """Calls of a model that failed without one that was answered in between, after which it is asked no more in this run."""
 

@@ -6,7 +6,7 @@ from evolve import report
 from evolve.cli import summary
 from evolve.loop import Ending
 from evolve.stop import any_of, parse
-from evolve.types import Call, Outcome
+from evolve.types import Call, Outcome, Progress
 from tests.written import Written, aimed, aiming_campaign, aiming_task, number_task, short_campaign
 
 
@@ -180,3 +180,47 @@ def test_a_campaign_where_none_meets_the_constraints_says_so(tmp_path):
         "front      0 programs, hypervolume 0 beyond length 1, seconds 10"
     ) in text
     assert (end.best, end.closest.name) == (None, "number/1")
+
+
+def ended_by(campaign, **fields) -> summary.Ended:
+    """A run that ended for this reason."""
+    return summary.ended(campaign, Ending(**{"reason": "budget", "left": 0, **fields}))
+
+
+UNPAID = "model 'm': the budget 60programs does not pay for one more call: it may take 17,500 tokens. Do: nothing"
+
+
+def test_a_budget_that_pays_for_no_call_says_so_and_what_would(campaign):
+    """Twice as much may not be enough."""
+    end = ended_by(campaign, unpaid=UNPAID, wanted=Progress(programs=174), answered=1)
+    text = summary.closing_words(campaign, end)
+    assert "ended: what is left of its budget pays for no call of a model (" in text
+    assert "it may take 17,500 tokens. Do: evolve run --continue number --budget 180programs" in text
+    assert "its budget is spent" not in text
+    assert summary.larger(any_of([parse("0.01usd", 0.0)]), Progress(money=0.0321)) == ["0.033usd"]
+
+
+def test_a_run_whose_budget_pays_for_no_call_at_all_is_an_error(campaign):
+    """A budget that paid for some has done what it could."""
+    told = summary.no_answer(ended_by(campaign, unpaid=UNPAID, wanted=Progress(programs=174)))
+    assert "made no call of a model in this run" in told
+    assert "--budget 180programs" in told
+    assert summary.no_answer(ended_by(campaign, unpaid=UNPAID, answered=1)) == ""
+
+
+def test_a_run_in_which_every_call_failed_is_an_error(campaign):
+    """It quotes the last failure; one answer is enough to be none."""
+    failed = {"failed": 12, "failure": "the program ended with status 3. Do: run it by hand"}
+    told = summary.no_answer(ended_by(campaign, **failed))
+    assert "all 12 calls of models failed, the last one: the program ended with status 3. Do: run it by hand" in told
+    assert summary.no_answer(ended_by(campaign, **failed, answered=1)) == ""
+    assert summary.no_answer(ended_by(campaign)) == ""
+    some = summary.closing_words(campaign, ended_by(campaign, **failed, answered=4))
+    assert "failed     12 of 16 calls, the last one: the program ended with status 3" in some
+
+
+def test_what_proposes_nothing_new_is_not_continued(campaign):
+    """Another seed may find something."""
+    text = words(campaign, "exhausted")
+    assert "--continue" not in text
+    assert "evolve campaign fork number --seed 1" in text

@@ -128,3 +128,15 @@ def test_time_that_is_up_ends_a_campaign_whatever_was_paid_for(bench: Workbench)
         assert run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, held)).reason == "budget"
         assert campaign.state.steps
         assert campaign.state.progress.calls == 0
+
+
+def test_a_budget_that_pays_for_no_call_ends_the_run_and_says_what_a_call_may_take(bench: Workbench) -> None:
+    """And what would have been spent with it."""
+    with_operators(bench)
+    limits = ["300tokens"]
+    with bench.create(models={"members": [DEAR]}, operators={"names": ["writes"]}, budget=limits) as campaign:
+        ending = run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, FakeModel()))
+        assert (ending.reason, ending.answered, ending.failed) == ("budget", 0, 0)
+        assert "does not pay for one more call: it may take" in ending.unpaid
+        assert ending.wanted is not None
+        assert ending.wanted.tokens > 300
