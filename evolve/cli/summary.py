@@ -178,12 +178,22 @@ def closing_words(campaign: Campaign, end: Ended) -> str:
         ("operators", wording.operator_yields(tally.yields())),
         *cost_facts(campaign, tally),
         *_failed_calls(end),
+        *_overshot(campaign),
         ("isolation", end.isolation),
         ("log", end.log),
     ]
     commands = next_commands(campaign, end.best, end)
     rows += [("next" if place == 0 else "", command) for place, command in enumerate(commands)]
     return f"\n{head}\n{facts(rows)}"
+
+
+def _overshot(campaign: Campaign) -> list[tuple[str, str]]:
+    """By how much models have overshot the budget; nothing where they have not."""
+    amounts = [leaf for leaf in campaign.budget.leaves() if isinstance(leaf, Amount)]
+    over = [excess for amount in amounts if (excess := amount.over(campaign.state.progress))]
+    if not over:
+        return []
+    return [("over budget", f"{', '.join(over)} over it: a model used more than its max_tokens, or says that it did")]
 
 
 def _failed_calls(end: Ended) -> list[tuple[str, str]]:

@@ -183,6 +183,7 @@ class Desk:
     def _told(self, order: Order, replies: Sequence[Reply]) -> Sequence[tuple[Answered, Cost]]:
         """Each answer as an event, with its cost."""
         prices = self._prices[order.member.name]
+        replies = [prices.believed(order.prompt, reply) for reply in replies]
         prices.saw(order.prompt, replies[0])
         costs = [prices.cost(reply.usage, reply.seconds) for reply in replies]
         return [

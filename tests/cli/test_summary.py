@@ -224,3 +224,13 @@ def test_what_proposes_nothing_new_is_not_continued(campaign):
     text = words(campaign, "exhausted")
     assert "--continue" not in text
     assert "evolve campaign fork number --seed 1" in text
+
+
+def test_a_budget_that_models_overshot_is_told(tmp_path):
+    """With the amount."""
+    written = Written(tmp_path)
+    written.seed()
+    written.called(Call("small", prompt_tokens=10_000, completion_tokens=200))
+    with written.campaign as campaign:
+        campaign.change({"budget": ["3000tokens"]})
+        assert "over budget  7,200 tokens over it: a model used more than its max_tokens" in words(campaign)

@@ -70,6 +70,8 @@ def test_a_model_that_does_not_keep_to_its_bound_ends_the_campaign_and_is_told_i
         assert ending.reason == "budget"
         assert campaign.state.progress.tokens > 30_000
         assert not campaign.budget.affords(campaign.state.progress)
+        over = campaign.state.progress.tokens - 30_000
+        assert campaign.budget.remaining(campaign.state.progress, None, 0.0) == f"0 tokens ({over:,} tokens over it)"
 
 
 @pytest.mark.parametrize("budget", ["100calls", "30000tokens"])
