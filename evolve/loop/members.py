@@ -11,14 +11,16 @@ from dataclasses import dataclass, field
 from evolve.config import ModelSection, ModelsSection, Settings
 from evolve.models.patience import Patience, PatientModel
 from evolve.plugins import Plugins, guarded
-from evolve.protocols import Model
-from evolve.types import PROPOSE, EvolveError, ModelDown, ModelError, ModelGone, Usage
+from evolve.protocols import Embedder, Model
+from evolve.types import PROPOSE, ConfigError, EvolveError, ModelDown, ModelError, ModelGone, Usage
 
 FAILED_IN_A_ROW = 20
 """Calls of a model that failed without one that was answered in between, after which it is asked no more in this run."""
 
 AHEAD = 8
 """Of so many calls in flight, one proposal more is made ready."""
+
+NO_EMBEDDER = "it turns no texts into vectors. Do: name another model in models.purposes.embed, or leave that out"
 
 
 @dataclass(slots=True)
@@ -77,6 +79,8 @@ class Members:
             with said_of(section.name):
                 bare = plugins.model(section.kind, section.settings)
                 resources.callback(bare.close)
+                if settings.models.purposes.get("embed") == section.name and not isinstance(bare, Embedder):
+                    raise ConfigError(NO_EMBEDDER)
                 checked = guarded(section.kind, bare.check, time.monotonic() + section.timeout_seconds, cancelled)
             patience = Patience(settings.outage.model_wait_seconds, name=f"model {section.name!r}")
             patient = PatientModel(bare, patience)

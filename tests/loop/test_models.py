@@ -2,20 +2,26 @@
 
 import threading
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench, cut
 from model_fakes import FakeModel, Writes, members, spent, with_operators
 
+from evolve import plugins
+from evolve.config import settings_from
 from evolve.hookspecs import OperatorEntry
 from evolve.loop import run
+from evolve.loop.members import Members
 from evolve.models.cost import Cost
 from evolve.plugins import Registered
 from evolve.protocols import Context
 from evolve.types import (
     Asked,
     Child,
+    ConfigError,
     ModelError,
     ModelGone,
     Outcome,
@@ -341,3 +347,12 @@ def test_what_is_ruled_out_is_known_to_a_step_as_of_when_it_was_asked(models: Wo
         again.change({"budget": ["9programs"]})
         played(models, again, FakeModel())
     assert (set(seen[:8]), set(seen[8:])) == ({frozenset()}, {frozenset({cheat})})
+
+
+def test_a_model_that_embeds_no_text_is_no_embedder(tmp_path: Path) -> None:
+    """It is found where the models are made, before a campaign is."""
+    folder = {"folder": str(tmp_path / "letters")}
+    mailboxes = [{"name": name, "kind": "mailbox", "settings": folder} for name in ("a", "b")]
+    settings = settings_from({"task": "x", "models": {"members": mailboxes, "purposes": {"embed": "b"}}})
+    with ExitStack() as resources, pytest.raises(ConfigError, match="model 'b': it turns no texts into vectors. Do: "):
+        Members.opened(settings, plugins.load(), resources)
