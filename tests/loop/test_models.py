@@ -354,5 +354,5 @@ def test_a_model_that_embeds_no_text_is_no_embedder(tmp_path: Path) -> None:
     folder = {"folder": str(tmp_path / "letters")}
     mailboxes = [{"name": name, "kind": "mailbox", "settings": folder} for name in ("a", "b")]
     settings = settings_from({"task": "x", "models": {"members": mailboxes, "purposes": {"embed": "b"}}})
-    with ExitStack() as resources, pytest.raises(ConfigError, match="model 'b': it turns no texts into vectors. Do: "):
+    with ExitStack() as resources, pytest.raises(ConfigError, match=r"model 'b': it turns no texts into vectors. Do: "):
         Members.opened(settings, plugins.load(), resources)
