@@ -151,8 +151,10 @@ def _search(campaign: Campaign, executor: LocalExecutor, judges: Judges, members
     end = summary.ended(campaign, ending)
     if as_json:
         emit(end)
-    unanswered = summary.no_answer(end)
+    unanswered = summary.no_answer(campaign, end)
     if unanswered:
+        if end.programs:
+            say(summary.closing_words(campaign, end), err=as_json)
         raise ModelError(unanswered)
     if summary.found_nothing(end):
         raise ConfigError(summary.nothing_to_try(campaign, end))

@@ -111,9 +111,15 @@ def found_nothing(end: Ended) -> bool:
     return end.reason == "exhausted" and end.programs == 0
 
 
-def no_answer(end: Ended) -> str:
-    """What to say of a run that ended without one answer of a model, although calls were wanted; empty for another."""
-    if end.answered or end.reason not in ("budget", "exhausted") or not (end.failed or end.unpaid):
+def no_answer(campaign: Campaign, end: Ended) -> str:
+    """What to say of a run that ended without one answer of a model, although calls were wanted; empty for another, and where a campaign
+    may do without."""
+    if (
+        campaign.settings.outage.then == "offline"
+        or end.answered
+        or end.reason not in ("budget", "exhausted")
+        or not (end.failed or end.unpaid)
+    ):
         return ""
     kept = f"Its log is kept: {end.log}"
     if not end.failed:
@@ -145,8 +151,8 @@ def nothing_to_try(campaign: Campaign, end: Ended) -> str:
     if campaign.settings.models.members:
         return (
             f"campaign {end.campaign!r} found nothing to try: {', '.join(campaign.operator_names)} proposed nothing that could be "
-            f"judged{last}. Do: read what the models wrote, evolve model calls {end.campaign}; then use another model, or a task with a "
-            f"larger brief. Its log is kept: {end.log}"
+            f"judged{last}. Do: read what the models wrote, evolve model calls {end.campaign}; then use another model or seed. "
+            f"Its log is kept: {end.log}"
         )
     return (
         f"campaign {end.campaign!r} found nothing to try: {', '.join(campaign.operator_names)} proposed nothing that could be "

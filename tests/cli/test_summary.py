@@ -202,19 +202,19 @@ def test_a_budget_that_pays_for_no_call_says_so_and_what_would(campaign):
 
 def test_a_run_whose_budget_pays_for_no_call_at_all_is_an_error(campaign):
     """A budget that paid for some has done what it could."""
-    told = summary.no_answer(ended_by(campaign, unpaid=UNPAID, wanted=Progress(programs=174)))
+    told = summary.no_answer(campaign, ended_by(campaign, unpaid=UNPAID, wanted=Progress(programs=174)))
     assert "made no call of a model in this run" in told
     assert "--budget 180programs" in told
-    assert summary.no_answer(ended_by(campaign, unpaid=UNPAID, answered=1)) == ""
+    assert summary.no_answer(campaign, ended_by(campaign, unpaid=UNPAID, answered=1)) == ""
 
 
 def test_a_run_in_which_every_call_failed_is_an_error(campaign):
     """It quotes the last failure; one answer is enough to be none."""
     failed = {"failed": 12, "failure": "the program ended with status 3. Do: run it by hand"}
-    told = summary.no_answer(ended_by(campaign, **failed))
+    told = summary.no_answer(campaign, ended_by(campaign, **failed))
     assert "all 12 calls of models failed, the last one: the program ended with status 3. Do: run it by hand" in told
-    assert summary.no_answer(ended_by(campaign, **failed, answered=1)) == ""
-    assert summary.no_answer(ended_by(campaign)) == ""
+    assert summary.no_answer(campaign, ended_by(campaign, **failed, answered=1)) == ""
+    assert summary.no_answer(campaign, ended_by(campaign)) == ""
     some = summary.closing_words(campaign, ended_by(campaign, **failed, answered=4))
     assert "failed     12 of 16 calls, the last one: the program ended with status 3" in some
 
