@@ -205,7 +205,7 @@ class LessonsSection(Section):
     every: int = Field(
         default=0,
         ge=0,
-        description="each time that so many records have settled, a model is asked for lessons, which later prompts show; 0: never. See lessons",
+        description="each time that so many records beside its own have settled, a model is asked for lessons, which later prompts show; 0: never. See lessons",
     )
 
 

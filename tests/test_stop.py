@@ -201,7 +201,7 @@ def test_one_budget_alone_stays_itself_and_none_never_ends() -> None:
         ("200000tokens", Progress(), None, "200,000 tokens"),
         ("5usd", Progress(money=3.75), None, "1.25 usd"),
         ("5usd", Progress(money=4.98766), None, "0.012 usd"),
-        ("5usd", Progress(money=5.2), None, "0.00 usd"),
+        ("5usd", Progress(money=5.2), None, "0.00 usd (0.20 usd over it)"),
         ("100calls", Progress(calls=99), None, "1 call"),
         ("80gpuh", Progress(gpu_seconds=36000), None, "70.0 GPU hours"),
         ("until=14:00", Progress(), None, "2 h until 14:00"),

@@ -12,7 +12,7 @@ from evolve.campaign.state import REFLECTION
 from evolve.config import Settings
 from evolve.plugins import Plugins
 from evolve.stop import Budget, budget_from, exact, tightest
-from evolve.types import Axis, ConfigError, Progress, Task
+from evolve.types import PURPOSES, Axis, ConfigError, Progress, Task
 from evolve.types.suggest import did_you_mean
 
 
@@ -63,6 +63,7 @@ def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
     offline = [name for name in names if not plugins.operators[name].entry.needs_model]
     calling = len(offline) < len(names) or scheduled(settings)
     check_spendable(budget, settings.models.members if calling else ())
+    _check_called(settings, proposes=len(offline) < len(names))
     if settings.outage.then == "offline" and settings.models.members:
         _check_offline(budget, names, offline)
     if not names:
@@ -79,6 +80,28 @@ def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
         plugins.operator(name, settings.operators.settings.get(name, {}))
     plugins.strategy(settings.strategy.name, settings.strategy.settings, names)
     archive_of(task, settings)
+
+
+def _check_called(settings: Settings, *, proposes: bool) -> None:
+    """Raises `ConfigError` for a model that nobody could ever call. `proposes`: an operator needs a model."""
+    models = settings.models
+    called = {*(PURPOSES - {REFLECTION} if proposes else ()), *scheduled(settings)}
+    names = {models.purposes[purpose] for purpose in called if purpose in models.purposes}
+    if proposes or (called and REFLECTION not in models.purposes):
+        names.update(models.proposing)
+    idle = next((member.name for member in models.members if member.name not in names), None)
+    if idle is None:
+        return
+    purposes = ", ".join(purpose for purpose, name in models.purposes.items() if name == idle)
+    if not proposes:
+        raise ConfigError(
+            f"model {idle!r} would never be called: no operator of this campaign needs a model, with the strategy {settings.strategy.name!r}. "
+            "Do: leave the model out, name an operator that needs one in operators.names, such as diff, or use another strategy"
+        )
+    raise ConfigError(
+        f"model {idle!r} would never be called: it serves {purposes} alone, and nothing asks for that. "
+        "Do: set lessons.every, or leave the model out"
+    )
 
 
 def _check_offline(budget: Budget, names: Sequence[str], offline: Sequence[str]) -> None:

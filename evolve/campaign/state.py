@@ -90,8 +90,10 @@ class State:
         self.lessons: list[Lesson] = []
         self.samples = Samples()
         """By which numbers each prompt was called."""
-        self.reflected: RecordId = 0
-        """How many records had settled when lessons were asked for last."""
+        self.told = 0
+        """How many records there are to learn from: all but those of reflections."""
+        self.reflected = 0
+        """What `told` was when lessons were asked for last."""
         self.quarantined: dict[ProgramId, Ruled] = {}
         self._ruled_out: frozenset[ProgramId] = frozenset()
         self.requests: dict[str, int] = {}
@@ -230,7 +232,7 @@ class State:
             case Measure(case=""):
                 self.archive.asked(event.action)
             case Propose(selection=selection) if selection.operator == REFLECTION:
-                self.reflected = event.after
+                self.reflected = self.told
             case Import():
                 self._taken(event.action.request, event.step)
 
@@ -288,6 +290,7 @@ class State:
 
     def _record(self, record: Record) -> None:
         self.columns.append(record)
+        self.told += record.origin.operator != REFLECTION
         self.last_step = max(self.last_step, record.origin.step)
         if record.origin.kind == "seed" and record.evaluation.outcome is not Outcome.INTERNAL:
             self.seed_record, self.seed_seconds = record.id, record.evaluation.seconds

@@ -3,6 +3,8 @@
 Invariant: a command's module is imported when the command is called, so `evolve --help` imports no heavy library; whatever a user
 can cause ends as one line `evolve: error: ...` and exit code 1 (2 for a wrong option, 130 for an interrupt)."""
 
+import os
+import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -25,6 +27,7 @@ COMMANDS = {
     "plugin": ("evolve.cli.plugins:plugin", "List the plugins with what each provides."),
 }
 """By name: where the command is, and its line in `evolve --help`."""
+_INTERRUPTED = 130
 _OWN_PROCESS = object()
 """The context of a command that was started as a program; a test, or another program that calls it, remains as it is."""
 
@@ -92,4 +95,12 @@ def evolve() -> None:
 
 def main() -> None:
     """The script `evolve`; ends the process."""
-    sys.exit(evolve(prog_name="evolve", obj=_OWN_PROCESS))
+    try:
+        sys.exit(evolve(prog_name="evolve", obj=_OWN_PROCESS))
+    finally:
+        signal.signal(signal.SIGINT, _end_at_once)
+
+
+def _end_at_once(*_: object) -> None:
+    """One more Ctrl-C, while the process waits for its last threads: it ends as the first one says."""
+    os._exit(_INTERRUPTED)

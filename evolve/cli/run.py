@@ -26,7 +26,7 @@ from evolve.judge import Description
 from evolve.judge.executor import LocalExecutor
 from evolve.loop.members import Members
 from evolve.plugins import load
-from evolve.types import ConfigError, EvolveError
+from evolve.types import ConfigError, EvolveError, ModelError
 
 
 @click.command()
@@ -154,6 +154,11 @@ def _search(campaign: Campaign, executor: LocalExecutor, judges: Judges, members
     end = summary.ended(campaign, ending)
     if as_json:
         emit(end)
+    unanswered = summary.no_answer(campaign, end)
+    if unanswered:
+        if end.programs:
+            say(summary.closing_words(campaign, end), err=as_json)
+        raise ModelError(unanswered)
     if summary.found_nothing(end):
         raise ConfigError(summary.nothing_to_try(campaign, end))
     say(summary.closing_words(campaign, end), err=as_json)

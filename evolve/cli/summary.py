@@ -2,6 +2,7 @@
 
 Invariant: a campaign without an improvement says so; the isolation level stands beside every score."""
 
+import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from evolve.cli.output import CELL, brief, facts, one_line
 from evolve.config import ModelSection
 from evolve.loop import Ending
 from evolve.stop import Amount, Budget, duration
-from evolve.types import FROM_SCRATCH
+from evolve.types import FROM_SCRATCH, Progress
 
 _REASONS = {
     "budget": "its budget is spent",
@@ -29,7 +30,9 @@ MAILBOX = "mailbox"
 @dataclass(frozen=True, slots=True)
 class Ended:
     """The last line of `evolve run --json`. `calls` (`failed_calls` are among them), `tokens`, `money` (US dollars) and `gpu_seconds` are what models have taken. `certificate` names the record that proves the best value, where there is one;
-    `closest` is there while no program meets the constraints, `front` where the task has objectives; `refusal` says why the last proposal was not judged, where a campaign is exhausted."""
+    `closest` is there while no program meets the constraints, `front` where the task has objectives; `refusal` says why the last proposal was not judged, where a campaign is exhausted,
+    and `unpaid` which call its budget did not pay for, where that ended it; `answered` and `failed` count the run's calls, `failure` is why the last of the failed ones did.
+    `next_budget` is a larger one."""
 
     event: str
     campaign: str
@@ -50,6 +53,11 @@ class Ended:
     front: report.FrontLine | None
     certificate: str
     refusal: str
+    unpaid: str
+    answered: int
+    failed: int
+    failure: str
+    next_budget: tuple[str, ...]
 
 
 def ended(campaign: Campaign, ending: Ending) -> Ended:
@@ -75,6 +83,11 @@ def ended(campaign: Campaign, ending: Ending) -> Ended:
         front=report.front_line(campaign),
         certificate=report.certificate(campaign, best.record) if best and best.certified else "",
         refusal=ending.refusal,
+        unpaid=ending.unpaid,
+        answered=ending.answered,
+        failed=ending.failed,
+        failure=ending.failure,
+        next_budget=tuple(larger(campaign.budget, ending.wanted)),
     )
 
 
@@ -118,9 +131,49 @@ def found_nothing(end: Ended) -> bool:
     return end.reason == "exhausted" and end.programs == 0
 
 
+def no_answer(campaign: Campaign, end: Ended) -> str:
+    """What to say of a run that ended without one answer of a model, although calls were wanted; empty for another, and where a campaign
+    may do without."""
+    if (
+        campaign.settings.outage.then == "offline"
+        or end.answered
+        or end.reason not in ("budget", "exhausted")
+        or not (end.failed or end.unpaid)
+    ):
+        return ""
+    kept = f"Its log is kept: {end.log}"
+    if not end.failed:
+        return f"campaign {end.campaign!r} made no call of a model in this run: {_unpaid(end)} {kept}"
+    calls = "its only call of a model" if end.failed == 1 else f"all {end.failed:,} calls of models"
+    what, _, remedy = end.failure.partition(" Do: ")
+    remedy = (
+        remedy or f"evolve model calls {end.campaign} shows them; see to the model, then continue with a larger budget"
+    )
+    return (
+        f"campaign {end.campaign!r} got no answer: {calls} failed, the last one: {_brief(what)}. Do: {remedy}. {kept}"
+    )
+
+
+def _unpaid(end: Ended) -> str:
+    """The call that was not paid, and a budget that pays for it."""
+    what = end.unpaid.partition(" Do: ")[0].rstrip(".")
+    budget = " ".join(f"--budget {shlex.quote(text)}" for text in end.next_budget)
+    return f"{what}. Do: evolve run --continue {end.campaign} {budget}, or lower the max_tokens of the model in a new campaign."
+
+
+def _brief(text: str) -> str:
+    return brief(one_line(text), CELL).rstrip(".")
+
+
 def nothing_to_try(campaign: Campaign, end: Ended) -> str:
     """What to say of such a campaign; more budget would not help it."""
     last = f" (the last one: {_refusal(end)})" if end.refusal else ""
+    if campaign.settings.models.members:
+        return (
+            f"campaign {end.campaign!r} found nothing to try: {', '.join(campaign.operator_names)} proposed nothing that could be "
+            f"judged{last}. Do: read what the models wrote, evolve model calls {end.campaign}; then use another model or seed. "
+            f"Its log is kept: {end.log}"
+        )
     return (
         f"campaign {end.campaign!r} found nothing to try: {', '.join(campaign.operator_names)} proposed nothing that could be "
         f"judged{last}. Do: give the seed numbers to tune or Python that may change, or name other operators with "
@@ -137,7 +190,10 @@ def closing_words(campaign: Campaign, end: Ended) -> str:
     programs = wording.counted(end.programs, "program")
     spent = f"{programs} judged in {_time(end)}"
     waiting = f", {wording.waiting(end.left)}" if end.left else ""
-    head = f"campaign {end.campaign} ended: {_REASONS[end.reason]} ({spent}{waiting})."
+    why = "what is left of its budget pays for no call of a model" if end.unpaid else _REASONS[end.reason]
+    head = f"campaign {end.campaign} ended: {why} ({spent}{waiting})."
+    if end.unpaid:
+        head = f"{head}\n{_unpaid(end)}"
     if end.refusal:
         head = f"{head}\nThe last proposal was not judged: {_refusal(end)}"
     tally = report.Tally.of(campaign.state.history)
@@ -146,12 +202,22 @@ def closing_words(campaign: Campaign, end: Ended) -> str:
         ("outcomes", wording.outcomes(tally.counts())),
         ("operators", operators_told(campaign, tally)),
         *cost_facts(campaign, tally, report.Failures.of(campaign)),
+        *_overshot(campaign),
         ("isolation", end.isolation),
         ("log", end.log),
     ]
-    commands = next_commands(campaign, end.best, useless=end.reason == "exhausted")
+    commands = next_commands(campaign, end.best, end)
     rows += [("next" if place == 0 else "", command) for place, command in enumerate(commands)]
     return f"\n{head}\n{facts(rows)}"
+
+
+def _overshot(campaign: Campaign) -> list[tuple[str, str]]:
+    """By how much models have overshot the budget; nothing where they have not."""
+    amounts = [leaf for leaf in campaign.budget.leaves() if isinstance(leaf, Amount)]
+    over = [excess for amount in amounts if (excess := amount.over(campaign.state.progress))]
+    if not over:
+        return []
+    return [("over budget", f"{', '.join(over)} over it: a model used more than its max_tokens, or says that it did")]
 
 
 def _time(end: Ended) -> str:
@@ -217,15 +283,27 @@ def _certificate(campaign: Campaign, best: report.Best) -> str:
     return "no, this task has no certificates"
 
 
-def next_commands(campaign: Campaign, best: report.Best | None, *, useless: bool = False) -> Sequence[str]:
-    """What a person would type next; nobody goes on with a campaign where that is `useless`."""
+def next_commands(campaign: Campaign, best: report.Best | None, end: Ended | None = None) -> Sequence[str]:
+    """What a person would type next, after a run that ended so. What proposes nothing new is not continued."""
     look = [f"evolve program show {best.name} --code"] if best else []
-    budget = " ".join(f"--budget {shlex.quote(text)}" for text in larger(campaign.budget))
+    texts = larger(campaign.budget) if end is None else end.next_budget
+    budget = " ".join(f"--budget {shlex.quote(text)}" for text in texts)
     go_on = f"evolve run --continue {campaign.name} {budget}".rstrip()
-    return [*look, *([] if useless else [go_on]), f"evolve campaign replay {campaign.name}"]
+    if end is not None and end.reason == "exhausted":
+        go_on = f"evolve campaign fork {campaign.name} --seed {campaign.settings.seed + 1}"
+        if campaign.settings.models.members:
+            look = [*look, f"evolve model calls {campaign.name}"]
+    return [*look, go_on, f"evolve campaign replay {campaign.name}"]
 
 
-def larger(budget: Budget) -> list[str]:
-    """Twice the amounts of a budget, as they are written."""
+def larger(budget: Budget, wanted: Progress | None = None) -> list[str]:
+    """Twice the amounts of a budget, as they are written, or more where `wanted` is to be paid from it."""
     amounts = [leaf for leaf in budget.leaves() if isinstance(leaf, Amount)]
-    return [str(Amount(2 * amount.number, amount.unit)) for amount in amounts]
+    return [str(Amount(_enough(amount, wanted), amount.unit)) for amount in amounts]
+
+
+def _enough(amount: Amount, wanted: Progress | None) -> float:
+    needed = 0.0 if wanted is None else amount.counted(wanted) / amount.unit.size
+    # Rounded up to two digits: what is paid once is not enough for a campaign.
+    step = 10.0 ** (math.floor(math.log10(needed)) - 1) if needed else 1.0
+    return max(2 * amount.number, round(math.ceil(needed / step) * step, 9))

@@ -69,15 +69,15 @@ class Asking:
             isinstance(leaf, Amount) and leaf.unit.resource == "programs" for leaf in self._budget.leaves()
         )
         self._last = LAST_MEASUREMENTS
-        self.unaffordable = False
-        """What is left of the budget did not pay for a call."""
+        self.unaffordable = ""
+        """Which call what is left of the budget did not pay for."""
 
     def _best(self) -> float | None:
         return confirmed_best(self._campaign)
 
     def spent(self) -> bool:
         """The budget is spent, or does not pay for one more call."""
-        return self.unaffordable or self._budget.spent(self._campaign.progress, self._best(), time.time())
+        return bool(self.unaffordable) or self._budget.spent(self._campaign.progress, self._best(), time.time())
 
     def is_paid(self) -> bool:
         """What ended it is what calls of models have used: programs that were paid for are judged all the same."""
@@ -173,10 +173,10 @@ class Asking:
         return Propose(replace(selection, model=model)) if model else None
 
     def _reflection(self, free: Free) -> Propose | None:
-        """Lessons are asked for each time that so many records have settled."""
+        """Lessons are asked for each time that so many records have settled which are no lessons themselves."""
         every, state = self._campaign.settings.lessons.every, self._state
         best = state.archive.best
-        if not every or best is None or len(state.columns.programs) - state.reflected < every:
+        if not every or best is None or state.told - state.reflected < every:
             return None
         return self._with_model(Propose(Selection(REFLECTION, best.island, (best.record,))), free)
 

@@ -3,6 +3,7 @@
 Invariant: what was answered is put into the inbox before its step's proposal is, so that no record is in the log without the calls
 that it came from; while a call is in flight its thread lets others compute."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,7 @@ from evolve.types import (
     ConfigError,
     ModelError,
     ModelGone,
+    Progress,
     Propose,
     Replied,
     Reply,
@@ -31,6 +33,7 @@ from evolve.types import (
     Unaffordable,
 )
 
+_log = logging.getLogger(__name__)
 _LOOK = 0.5
 """Seconds between two looks whether a thread that waits for its turn should give up."""
 
@@ -42,6 +45,7 @@ class Desk:
         self, campaign: Campaign, members: Members, tell: Callable[[Answered], None], cancelled: threading.Event
     ) -> None:
         self._state = campaign.state
+        self._offline = campaign.settings.outage.then == "offline"
         self._members = members
         self._tell = tell
         self._cancelled = cancelled
@@ -53,6 +57,11 @@ class Desk:
         self._samples: dict[str, Iterator[int]] = {}
         self._numbering = threading.Lock()
         self._computing = threading.Lock()
+
+    @property
+    def wanted(self) -> Progress | None:
+        """What would have been spent with the last call that the budget did not pay for."""
+        return self._ledger.wanted
 
     def introduced(self) -> Sequence[Replied]:
         """What the checks of the models have used, for the log. Main thread, before anything is asked."""
@@ -154,8 +163,11 @@ class Desk:
                 replies = guarded(member.section.kind, ask, deadline)
                 told = self._told(order, replies)
                 spent = total(cost for _, cost in told)
+                member.answered()
             except ModelError as error:
                 spent = self._failed(order, error)
+                if member.gone and not self._cancelled.is_set():
+                    raise ModelGone(member.gone, error.usage, error.attempts, error.seconds) from error
                 raise
             finally:
                 self._ledger.settle(reservation, spent)
@@ -171,6 +183,7 @@ class Desk:
     def _told(self, order: Order, replies: Sequence[Reply]) -> Sequence[tuple[Answered, Cost]]:
         """Each answer as an event, with its cost."""
         prices = self._prices[order.member.name]
+        replies = [prices.believed(order.prompt, reply) for reply in replies]
         prices.saw(order.prompt, replies[0])
         costs = [prices.cost(reply.usage, reply.seconds) for reply in replies]
         return [
@@ -179,15 +192,25 @@ class Desk:
         ]
 
     def _failed(self, order: Order, error: ModelError) -> Cost:
-        """What a call that failed has cost. It is told; one that was given up only where it may have been charged."""
-        if isinstance(error, ModelGone):
-            order.member.gone = order.member.gone or str(error)
+        """What a call that failed has cost. It is told; one that was given up only where it may have been charged. One that was the last
+        that its model may fail answers nothing later: its step asks again in the next run."""
+        member, cancelled = order.member, self._cancelled.is_set()
+        if not cancelled and member.failed(error):
+            self._tell_gone(member)
         charged = error.usage.prompt_tokens > 0
-        given_up = self._cancelled.is_set() or isinstance(error, ModelGone | Unaffordable)
-        cost = self._prices[order.member.name].cost(error.usage, error.seconds) if charged or not given_up else Cost()
+        given_up = cancelled or isinstance(error, ModelGone | Unaffordable)
+        cost = self._prices[member.name].cost(error.usage, error.seconds) if charged or not given_up else Cost()
         if charged or not given_up:
-            self._tell(order.failed(error, cost, given_up=given_up))
+            self._tell(order.failed(error, cost, given_up=given_up or bool(member.gone)))
         return cost
+
+    def _tell_gone(self, member: Member) -> None:
+        """That a model is given up, where the run goes on; where it does not, its error says so."""
+        others = self._members.proposing
+        if others or self._offline:
+            what = member.gone.partition(" Do: ")[0].removeprefix(f"model {member.name!r}: ").rstrip(".")
+            left = ", ".join(others) or "operators that need no model"
+            _log.warning("model %r is asked no more in this run: %s. Left to propose: %s", member.name, what, left)
 
     @contextmanager
     def _turn(self, member: Member) -> Iterator[None]:

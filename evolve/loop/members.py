@@ -11,17 +11,22 @@ from dataclasses import dataclass, field
 from evolve.config import ModelSection, ModelsSection, Settings
 from evolve.models.patience import Patience, PatientModel
 from evolve.plugins import Plugins, guarded
-from evolve.protocols import Model
-from evolve.types import PROPOSE, EvolveError, ModelDown, ModelError, Usage
+from evolve.protocols import Embedder, Model
+from evolve.types import PROPOSE, ConfigError, EvolveError, ModelDown, ModelError, ModelGone, Usage
+
+FAILED_IN_A_ROW = 20
+"""Calls of a model that failed without one that was answered in between, after which it is asked no more in this run."""
 
 AHEAD = 8
 """Of so many calls in flight, one proposal more is made ready."""
+
+NO_EMBEDDER = "it turns no texts into vectors. Do: name another model in models.purposes.embed, or leave that out"
 
 
 @dataclass(slots=True)
 class Member:
     """A model of a campaign: what the settings say of it, the model as its plugin made it, and the same with the patience of the
-    outage policy. `turns` bounds its calls in flight; `gone` says why it will not answer any more in this run."""
+    outage policy. `turns` bounds its calls in flight; `gone` says why it will not answer any more in this run. Any thread may call."""
 
     section: ModelSection
     bare: Model
@@ -29,6 +34,8 @@ class Member:
     turns: threading.BoundedSemaphore
     checked: Usage = field(default_factory=Usage)
     gone: str = ""
+    _failures: int = 0
+    _counting: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def name(self) -> str:
@@ -40,6 +47,20 @@ class Member:
         """How many proposals may wait for it: as many as calls may be in flight, and some that are made ready meanwhile, so that no call waits
         for its prompt. A model that takes few calls at once is asked as late as can be."""
         return self.section.concurrency + self.section.concurrency // AHEAD
+
+    def answered(self) -> None:
+        """A call was."""
+        with self._counting:
+            self._failures = 0
+
+    def failed(self, error: ModelError) -> bool:
+        """A call has, and was not cancelled; whether the model is gone by that, and was not before."""
+        with self._counting:
+            self._failures += 1
+            if self.gone or not (isinstance(error, ModelGone) or self._failures >= FAILED_IN_A_ROW):
+                return False
+            self.gone = str(error) if isinstance(error, ModelGone) else _hopeless(error)
+            return True
 
 
 class Members:
@@ -58,6 +79,8 @@ class Members:
             with said_of(section.name):
                 bare = plugins.model(section.kind, section.settings)
                 resources.callback(bare.close)
+                if settings.models.purposes.get("embed") == section.name and not isinstance(bare, Embedder):
+                    raise ConfigError(NO_EMBEDDER)
                 checked = guarded(section.kind, bare.check, time.monotonic() + section.timeout_seconds, cancelled)
             patience = Patience(settings.outage.model_wait_seconds, name=f"model {section.name!r}")
             patient = PatientModel(bare, patience)
@@ -104,6 +127,12 @@ def said_of(name: str) -> Iterator[None]:
         raise type(error)(named(name, str(error)), error.usage, error.attempts, error.seconds) from error
     except EvolveError as error:
         raise type(error)(named(name, str(error))) from error
+
+
+def _hopeless(error: ModelError) -> str:
+    what, _, remedy = str(error).partition(" Do: ")
+    do = remedy or "see to the model, then continue the campaign"
+    return f"{FAILED_IN_A_ROW} calls in a row failed, the last one: {what.rstrip('.')}. Do: {do}"
 
 
 def named(name: str, told: str) -> str:

@@ -36,6 +36,7 @@ from evolve.types import (
     Import,
     Measure,
     ModelGone,
+    Progress,
     Propose,
     SandboxError,
     Selection,
@@ -56,11 +57,17 @@ Result = TypeVar("Result")
 @dataclass(frozen=True, slots=True)
 class Ending:
     """Why a run of a campaign ended; `finished` where it had certain steps to do and no others. `left` counts the steps that were asked and wait for the next run; `refusal` is
-    why the last proposal was not judged, where that ended it."""
+    why the last proposal was not judged, where that ended it. `unpaid` says which call the budget did not pay for, where that ended it, and `wanted` what would have been
+    spent with it. `answered` and `failed` count the run's calls of models, and `failure` is why the last of the failed ones did."""
 
     reason: Reason
     left: int
     refusal: str = ""
+    unpaid: str = ""
+    wanted: Progress | None = None
+    answered: int = 0
+    failed: int = 0
+    failure: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +118,8 @@ class Workshop:
         self._proposing: dict[int, Future[Sequence[Draft]]] = {}
         self._judging: dict[str, Work] = {}
         self._reason: Reason | None = None
+        self._calls = Counter[str]()
+        self._failure = ""
         self._resources = ExitStack()
 
     def __enter__(self) -> "Workshop":
@@ -135,6 +144,9 @@ class Workshop:
 
     def _answered(self, answered: Answered) -> None:
         """Tells the log of a call. Inside a transaction."""
+        call = answered.event.call
+        self._calls["failed" if call.error else "answered"] += 1
+        self._failure = call.error or self._failure
         self.campaign.log.put_texts(answered.texts)
         self.campaign.write(answered.event)
 
@@ -147,7 +159,17 @@ class Workshop:
     def ending(self) -> Ending:
         """Why nothing is under way any more."""
         refusal = self.settling.refusal if self._reason == "exhausted" else ""
-        return Ending(self._reason or "budget", len(self.campaign.state.steps), refusal)
+        unpaid = self.asking.unaffordable if self._reason == "budget" else ""
+        return Ending(
+            self._reason or "budget",
+            len(self.campaign.state.steps),
+            refusal,
+            unpaid,
+            self._desk.wanted if unpaid else None,
+            self._calls["answered"],
+            self._calls["failed"],
+            self._failure,
+        )
 
     def arrive(self) -> None:
         """Tells the log on which machine and how well isolated this run judges. Inside a transaction."""
@@ -236,7 +258,7 @@ class Workshop:
         error = None if future.cancelled() else future.exception()
         match error:
             case Unaffordable() if not _reflects(asked):
-                self.asking.unaffordable = True
+                self.asking.unaffordable = str(error)
             case ModelGone() if not self.asking.goes_on:
                 self.settling.failure = error
             case ModelGone() | Unaffordable():

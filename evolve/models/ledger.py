@@ -35,6 +35,7 @@ class Ledger:
         self._queue: deque[Reservation] = deque()
         self._changed = threading.Condition()
         self._exhausted = False
+        self._wanted: Progress | None = None
 
     @property
     def spent(self) -> Progress:
@@ -53,6 +54,12 @@ class Ledger:
         """The budget did not pay for a call, and nothing was in flight that could have given something back."""
         with self._changed:
             return self._exhausted
+
+    @property
+    def wanted(self) -> Progress | None:
+        """What would have been spent with the last call that the budget did not pay for; None where it paid for all."""
+        with self._changed:
+            return self._wanted
 
     def reserve(self, worst: Cost, cancelled: threading.Event) -> Reservation:
         """Sets aside what a call may cost at most; waits as long as calls in flight may cost less than was set aside for them.
@@ -83,6 +90,7 @@ class Ledger:
                     return
                 if not self._in_flight:
                     self._exhausted = True
+                    self._wanted = wanted.worst.after(self._spent)
                     raise Unaffordable(_refusal(self._budget, self._spent, wanted.worst))
             self._changed.wait(PULSE)
         raise ModelError("the run ended before the call was sent")

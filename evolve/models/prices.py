@@ -5,7 +5,7 @@ Invariant: a cost counts what was used and nothing else. What a call may cost is
 
 import math
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evolve.models.cost import Cost
 from evolve.types import Prompt, Reply, Usage
@@ -60,6 +60,13 @@ class Prices:
             learned = max(_ESTIMATED, MARGIN * self._densest)
             return min(1.0, learned) if self._counted >= ENOUGH else 1.0
 
+    def believed(self, prompt: Prompt, reply: Reply) -> Reply:
+        """The answer; its usage is not exact where it counts more tokens of the prompt than any tokenizer makes."""
+        most = max(1, reply.attempts) * (prompt.size + _added(len(prompt.messages)))
+        if not reply.usage.exact or reply.usage.prompt_tokens <= most:
+            return reply
+        return replace(reply, usage=replace(reply.usage, exact=False))
+
     def saw(self, prompt: Prompt, reply: Reply) -> None:
         """Learns from an answer whose usage is exact, and that was had at the first attempt; other answers tell nothing."""
         usage = reply.usage
@@ -76,7 +83,11 @@ class Prices:
     def worst(self, prompt_bytes: int, messages: int, max_tokens: int, seconds: float, samples: int = 1) -> Cost:
         """What a request for so many answers costs at most: the prompt is charged for each of them, at the dearer price, and each is as long
         as it may be and takes `seconds`. Each answer is a call."""
-        added = TEMPLATE_TOKENS + MESSAGE_TOKENS * messages
-        prompt_tokens = added + math.ceil(prompt_bytes * self.tokens_per_byte)
+        prompt_tokens = _added(messages) + math.ceil(prompt_bytes * self.tokens_per_byte)
         cached = prompt_tokens if self.rates.cached > self.rates.prompt else 0
         return self.rates.cost(Usage(prompt_tokens, max_tokens, cached), seconds).times(samples)
+
+
+def _added(messages: int) -> int:
+    """What a server may add to so many messages, in tokens."""
+    return TEMPLATE_TOKENS + MESSAGE_TOKENS * messages

@@ -130,7 +130,13 @@ class Amount(Budget):
         return self.counted(progress) <= self.limit
 
     def remaining(self, progress: Progress, best: float | None, now: float) -> str:
-        return spelled(self.unit.resource, max(0.0, self.limit - self.counted(progress)))
+        left = spelled(self.unit.resource, max(0.0, self.limit - self.counted(progress)))
+        return f"{left} ({self.over(progress)} over it)" if self.over(progress) else left
+
+    def over(self, progress: Progress) -> str:
+        """How much more than it models have used, which happens where one does not keep to what it may use at most; empty where they have not."""
+        excess = 0.0 if self.unit.resource in ("seconds", "programs") else self.counted(progress) - self.limit
+        return spelled(self.unit.resource, excess) if excess > 1e-9 * self.limit else ""
 
     def seconds_left(self, progress: Progress, now: float) -> float | None:
         return max(0.0, self.limit - progress.seconds) if self.unit.resource == "seconds" else None

@@ -9,6 +9,8 @@ from evolve.types import ConfigError, Task
 
 MODEL = {"members": [{"name": "fast", "kind": "mailbox", "settings": {"folder": "letters"}}]}
 
+PAIR = {"members": [*MODEL["members"], {**MODEL["members"][0], "name": "wise"}], "purposes": {"reflect": "wise"}}
+
 
 def tried(task: Task, **values: object) -> None:
     """Tries settings with one model."""
@@ -19,7 +21,7 @@ def tried(task: Task, **values: object) -> None:
     "values",
     [
         {"budget": ["5tokens"]},
-        {"budget": ["5tokens", "5programs"], "operators": {"names": ["tune_literals"]}},
+        {"budget": ["5tokens", "5programs"], "operators": {"names": ["diff"]}},
         {"budget": ["5tokens", "5programs"], "outage": {"then": "offline"}},
         {"budget": ["5tokens", "fitness=2.6"], "outage": {"then": "offline"}},
         {"budget": [], "outage": {"then": "offline"}},
@@ -48,3 +50,30 @@ def test_a_campaign_that_may_go_on_offline_has_a_budget_that_ends_it_then(circle
     """Without models nothing spends tokens."""
     with pytest.raises(ConfigError, match=r"'offline'.*without models nothing spends tokens or calls, got .*Do: "):
         tried(circle_task, outage={"then": "offline"}, budget=["5tokens", "5calls"])
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"strategy": {"name": "random"}}, "'fast' would never be called: no operator .* strategy 'random'"),
+        ({"operators": {"names": ["tune_literals"]}}, "'fast' would never be called: no operator"),
+        ({"models": PAIR}, "'wise' would never be called: it serves reflect alone.* Do: set lessons.every"),
+    ],
+)
+def test_a_model_that_nobody_could_ever_call_is_an_error(
+    circle_task: Task, values: dict[str, object], words: str
+) -> None:
+    with pytest.raises(ConfigError, match=words):
+        tried(circle_task, **values)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"models": PAIR, "lessons": {"every": 5}},
+        {"models": PAIR | {"purposes": {"embed": "wise"}}},
+        {"strategy": {"name": "random"}, "lessons": {"every": 5}},
+    ],
+)
+def test_a_model_that_somebody_may_call_is_none(circle_task: Task, values: dict[str, object]) -> None:
+    tried(circle_task, **values)

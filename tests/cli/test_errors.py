@@ -50,6 +50,17 @@ def test_the_environment_asks_for_tracebacks_too(monkeypatch, value, expected):
     assert expected == isinstance(ended(ConfigError("what")).exception, ConfigError)
 
 
+def test_an_interrupt_while_the_process_ends_is_130_too():
+    """Not the signal, and no traceback: the last thing that a process does may be to wait for its threads."""
+    program = (
+        "import atexit, os, signal, sys; from evolve.cli import main; "
+        "atexit.register(os.kill, os.getpid(), signal.SIGINT); sys.argv = ['evolve', '--version']; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (130, "")
+    assert done.stdout.startswith("evolve ")
+
+
 def test_an_interrupt_ends_with_130():
     """As a shell expects, also with `--debug`."""
     result = ended(KeyboardInterrupt(), "--debug")

@@ -6,7 +6,7 @@ from evolve import report
 from evolve.cli import summary
 from evolve.loop import Ending
 from evolve.stop import any_of, parse
-from evolve.types import Call, Outcome
+from evolve.types import Call, Outcome, Progress
 from tests.written import Written, aimed, aiming_campaign, aiming_task, number_task, short_campaign
 
 
@@ -215,9 +215,53 @@ def test_the_beginning_says_where_answers_are_awaited(tmp_path, monkeypatch):
         ) in summary.beginning(campaign, "reduced")
 
 
-def test_a_campaign_that_has_nothing_new_to_try_is_not_to_be_gone_on_with(campaign):
-    """What it says and what it advises are the same."""
-    assert "evolve run --continue" not in words(campaign, "exhausted")
-    assert "next       evolve program show number/6 --code\n           evolve campaign replay number" in words(
-        campaign, "exhausted"
-    )
+def ended_by(campaign, **fields) -> summary.Ended:
+    """A run that ended for this reason."""
+    return summary.ended(campaign, Ending(**{"reason": "budget", "left": 0, **fields}))
+
+
+UNPAID = "model 'm': the budget 60programs does not pay for one more call: it may take 17,500 tokens. Do: nothing"
+
+
+def test_a_budget_that_pays_for_no_call_says_so_and_what_would(campaign):
+    """Twice as much may not be enough."""
+    end = ended_by(campaign, unpaid=UNPAID, wanted=Progress(programs=174), answered=1)
+    text = summary.closing_words(campaign, end)
+    assert "ended: what is left of its budget pays for no call of a model (" in text
+    assert "it may take 17,500 tokens. Do: evolve run --continue number --budget 180programs" in text
+    assert "its budget is spent" not in text
+    assert summary.larger(any_of([parse("0.01usd", 0.0)]), Progress(money=0.0321)) == ["0.033usd"]
+
+
+def test_a_run_whose_budget_pays_for_no_call_at_all_is_an_error(campaign):
+    """A budget that paid for some has done what it could."""
+    told = summary.no_answer(campaign, ended_by(campaign, unpaid=UNPAID, wanted=Progress(programs=174)))
+    assert "made no call of a model in this run" in told
+    assert "--budget 180programs" in told
+    assert summary.no_answer(campaign, ended_by(campaign, unpaid=UNPAID, answered=1)) == ""
+
+
+def test_a_run_in_which_every_call_failed_is_an_error(campaign):
+    """It quotes the last failure; one answer is enough to be none."""
+    failed = {"failed": 12, "failure": "the program ended with status 3. Do: run it by hand"}
+    told = summary.no_answer(campaign, ended_by(campaign, **failed))
+    assert "all 12 calls of models failed, the last one: the program ended with status 3. Do: run it by hand" in told
+    assert summary.no_answer(campaign, ended_by(campaign, **failed, answered=1)) == ""
+    assert summary.no_answer(campaign, ended_by(campaign)) == ""
+
+
+def test_what_proposes_nothing_new_is_not_continued(campaign):
+    """Another seed may find something."""
+    text = words(campaign, "exhausted")
+    assert "--continue" not in text
+    assert "evolve campaign fork number --seed 1" in text
+
+
+def test_a_budget_that_models_overshot_is_told(tmp_path):
+    """With the amount."""
+    written = Written(tmp_path)
+    written.seed()
+    written.called(Call("small", prompt_tokens=10_000, completion_tokens=200))
+    with written.campaign as campaign:
+        campaign.change({"budget": ["3000tokens"]})
+        assert "over budget  7,200 tokens over it: a model used more than its max_tokens" in words(campaign)

@@ -2,20 +2,26 @@
 
 import threading
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench, cut
 from model_fakes import FakeModel, Writes, members, spent, with_operators
 
+from evolve import plugins
+from evolve.config import settings_from
 from evolve.hookspecs import OperatorEntry
 from evolve.loop import run
+from evolve.loop.members import Members
 from evolve.models.cost import Cost
 from evolve.plugins import Registered
 from evolve.protocols import Context
 from evolve.types import (
     Asked,
     Child,
+    ConfigError,
     ModelError,
     ModelGone,
     Outcome,
@@ -165,6 +171,48 @@ def reasons(campaign) -> list[str]:
     return [campaign.log.text(record.evaluation.feedback) for record in screened]
 
 
+def test_a_model_whose_calls_all_fail_ends_the_run_with_its_last_error(models: Workbench) -> None:
+    """And the steps whose call was not the last of another run's are kept."""
+    failing = FakeModel(lambda number: ModelError(f"the program ended with status {number}. Do: run it by hand"))
+    one = {**ONE, "models": {"members": [{"name": "fast", "kind": "fake", "concurrency": 1}]}}
+    with models.create(**one, budget=["100calls"]) as campaign:
+        last = (
+            "model 'fast': 20 calls in a row failed, the last one: the program ended with status 19. Do: run it by hand"
+        )
+        with pytest.raises(ModelGone, match=last):
+            played(models, campaign, failing)
+        assert (len(failing.prompts), campaign.state.progress.calls) == (20, 20)
+        assert campaign.state.progress.screened <= 19
+        assert campaign.state.steps
+    with models.open() as again:
+        played(models, again, FakeModel())
+        assert again.state.progress.calls == 100
+
+
+def test_a_model_that_answers_now_and_then_is_kept(models: Workbench) -> None:
+    """Failures count only where nothing was answered in between."""
+    moody = FakeModel(lambda number: f"x = {number}.5" if number % 20 == 19 else ModelError("no choices"))
+    one = {**ONE, "models": {"members": [{"name": "fast", "kind": "fake", "concurrency": 1}]}}
+    with models.create(**one, budget=["3programs"]) as campaign:
+        assert played(models, campaign, moody).reason == "budget"
+        assert campaign.state.progress.calls >= 60
+
+
+def test_a_model_that_is_given_up_while_others_go_on_is_told(
+    models: Workbench, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Once, with its last failure."""
+    fakes = [{"name": "fast", "kind": "fake"}, {"name": "slow", "kind": "fake"}]
+    with models.create(
+        models={"members": fakes, "choice": "weights"}, operators={"names": ["writes"]}, budget=["80programs"]
+    ) as campaign:
+        broken = FakeModel(lambda number: ModelError("status 3"))
+        assert played(models, campaign, broken, FakeModel()).reason == "budget"
+    told = [record.getMessage() for record in caplog.records if record.name.startswith("evolve.loop")]
+    expected = "model 'fast' is asked no more in this run: 20 calls in a row failed, the last one: status 3. Left to propose: slow"
+    assert told == [expected]
+
+
 REFLECTS = {
     "models": {
         "members": [
@@ -251,6 +299,16 @@ def test_lessons_are_asked_for_each_time_that_enough_has_settled(models: Workben
         assert {lesson.by for lesson in campaign.state.lessons} == {"reflect"}
 
 
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_lessons_are_not_asked_for_because_lessons_were_written(models: Workbench, deterministic: bool) -> None:
+    """Else a campaign that learns of every record would do nothing but learn."""
+    with models.create("lessons.every=1", **ONE, budget=["10programs"], deterministic=deterministic) as campaign:
+        ending = played(models, campaign, FakeModel())
+        purposes = [event.call.purpose for event in replies(campaign)]
+        assert (ending.reason, campaign.state.progress.programs) == ("budget", 10)
+        assert purposes.count("reflect") <= purposes.count("propose") + 1
+
+
 def test_judges_that_would_idle_get_proposals_that_need_no_model(models: Workbench) -> None:
     """Unless programs are what the budget counts."""
     never = threading.Event()
@@ -289,3 +347,12 @@ def test_what_is_ruled_out_is_known_to_a_step_as_of_when_it_was_asked(models: Wo
         again.change({"budget": ["9programs"]})
         played(models, again, FakeModel())
     assert (set(seen[:8]), set(seen[8:])) == ({frozenset()}, {frozenset({cheat})})
+
+
+def test_a_model_that_embeds_no_text_is_no_embedder(tmp_path: Path) -> None:
+    """It is found where the models are made, before a campaign is."""
+    folder = {"folder": str(tmp_path / "letters")}
+    mailboxes = [{"name": name, "kind": "mailbox", "settings": folder} for name in ("a", "b")]
+    settings = settings_from({"task": "x", "models": {"members": mailboxes, "purposes": {"embed": "b"}}})
+    with ExitStack() as resources, pytest.raises(ConfigError, match=r"model 'b': it turns no texts into vectors. Do: "):
+        Members.opened(settings, plugins.load(), resources)

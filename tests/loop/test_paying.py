@@ -70,6 +70,8 @@ def test_a_model_that_does_not_keep_to_its_bound_ends_the_campaign_and_is_told_i
         assert ending.reason == "budget"
         assert campaign.state.progress.tokens > 30_000
         assert not campaign.budget.affords(campaign.state.progress)
+        over = campaign.state.progress.tokens - 30_000
+        assert campaign.budget.remaining(campaign.state.progress, None, 0.0) == f"0 tokens ({over:,} tokens over it)"
 
 
 @pytest.mark.parametrize("budget", ["100calls", "30000tokens"])
@@ -128,3 +130,15 @@ def test_time_that_is_up_ends_a_campaign_whatever_was_paid_for(bench: Workbench)
         assert run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, held)).reason == "budget"
         assert campaign.state.steps
         assert campaign.state.progress.calls == 0
+
+
+def test_a_budget_that_pays_for_no_call_ends_the_run_and_says_what_a_call_may_take(bench: Workbench) -> None:
+    """And what would have been spent with it."""
+    with_operators(bench)
+    limits = ["300tokens"]
+    with bench.create(models={"members": [DEAR]}, operators={"names": ["writes"]}, budget=limits) as campaign:
+        ending = run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, FakeModel()))
+        assert (ending.reason, ending.answered, ending.failed) == ("budget", 0, 0)
+        assert "does not pay for one more call: it may take" in ending.unpaid
+        assert ending.wanted is not None
+        assert ending.wanted.tokens > 300

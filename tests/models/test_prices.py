@@ -113,3 +113,12 @@ def test_no_call_costs_more_than_its_worst_case(
     assert actual.tokens <= worst.tokens
     assert actual.money <= worst.money
     assert actual.gpu_seconds <= worst.gpu_seconds
+
+
+@pytest.mark.parametrize(("attempts", "tokens", "exact"), [(1, 146, True), (1, 147, False), (2, 292, True)])
+def test_a_count_of_more_tokens_than_bytes_is_not_believed(attempts: int, tokens: int, exact: bool) -> None:
+    """Beside what a server may add, in each attempt."""
+    asked = prompt("ten bytes!")
+    assert asked.size + TEMPLATE_TOKENS + MESSAGE_TOKENS == 146
+    reply = Reply("x", usage=Usage(tokens, 1, exact=True), attempts=attempts)
+    assert Prices(RATES).believed(asked, reply).usage == Usage(tokens, 1, exact=exact)
