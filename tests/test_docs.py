@@ -259,7 +259,10 @@ def test_the_campaign_file_of_the_page_is_one(tmp_path: Path) -> None:
         "seed": 8,
         "parameters": {"n": 32},
         "strategy": {"name": "islands", "settings": {"inspirations": 3, "resource": "programs"}},
-        "operators": {"names": ["tune_literals", "perturb_literals"], "settings": {"perturb_literals": {"sigma": 0.5}}},
+        "operators": {
+            "names": ["tune_literals", "perturb_literals", "diff"],
+            "settings": {"perturb_literals": {"sigma": 0.5}},
+        },
     }
     assert dry["settings"]["archive"]["islands"] == 2
     assert (dry["sources"]["seed"], dry["sources"]["archive.islands"]) == ("command line", name)

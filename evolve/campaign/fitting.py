@@ -96,7 +96,7 @@ def _check_called(settings: Settings, *, proposes: bool) -> None:
     if not proposes:
         raise ConfigError(
             f"model {idle!r} would never be called: no operator of this campaign needs a model, with the strategy {settings.strategy.name!r}. "
-            "Do: leave the model out, name an operator that needs one in operators.names, such as diff, or use another strategy"
+            "Do: leave the model out (--set 'models.members=[]' where a file or a campaign names it), name an operator that needs one in operators.names, such as diff, or use another strategy"
         )
     raise ConfigError(
         f"model {idle!r} would never be called: it serves {purposes} alone, and nothing asks for that. "
