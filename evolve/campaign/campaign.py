@@ -6,7 +6,7 @@ import gc
 import hashlib
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -61,11 +61,7 @@ class CampaignView:
     operators: Sequence[str]
     budget_used: float
     timed: bool
-    plugins: Plugins
-
-    def traits(self, operator: str) -> Traits:
-        """What an operator needs of its selection."""
-        return self.plugins.operators[operator].entry.traits
+    traits: Callable[[str], Traits]
 
     @property
     def task(self) -> Task:
@@ -212,7 +208,7 @@ class Campaign:
     def view(self, budget_used: float, operators: Sequence[str] | None = None) -> CampaignView:
         """What the strategy is shown now; it may use these operators, without them all that are usable."""
         usable = self.usable_operators if operators is None else operators
-        return CampaignView(self.state, usable, budget_used, not self.settings.deterministic, self.plugins)
+        return CampaignView(self.state, usable, budget_used, not self.settings.deterministic, self.traits)
 
     def traits(self, operator: str) -> Traits:
         """What an operator needs of its selection."""

@@ -152,9 +152,7 @@ class Log(LogReader):
     def put_text(self, text: str) -> TextId:
         """Stores `text` unless it is stored, and returns its id; inside a transaction."""
         name = text_id(text)
-        writer = self._writing()
-        if not writer.execute("SELECT 1 FROM texts WHERE id = ?", (name,)).fetchone():
-            writer.execute("INSERT INTO texts (id, body) VALUES (?, ?)", (name, zlib.compress(_stored(text))))
+        self.put_texts({name: text})
         return name
 
     def put_texts(self, texts: Mapping[TextId, str]) -> None:
