@@ -73,17 +73,19 @@ class Order:
 
     def answered(self, sample: int, reply: Reply, cost: Cost) -> Answered:
         """The event of one answer."""
+        said, thought = (text_id(text) if text else TextId("") for text in (reply.text, reply.thinking))
         call = replace(
             self._call(reply.usage, cost),
             sample=sample,
             revision=reply.revision,
-            reply=text_id(reply.text) if reply.text else "",
-            thinking=text_id(reply.thinking) if reply.thinking else "",
+            reply=said,
+            thinking=thought,
             finish=reply.finish,
             seconds=reply.seconds,
             attempts=reply.attempts,
         )
-        return self._told(self.counter.take(), call, [text for text in (reply.text, reply.thinking) if text])
+        texts = {name: text for name, text in ((said, reply.text), (thought, reply.thinking)) if name}
+        return self._told(self.counter.take(), call, texts)
 
     def failed(self, error: ModelError, cost: Cost, *, given_up: bool) -> Answered:
         """The event of a call that failed; one that was given up answers nothing later."""
@@ -94,7 +96,7 @@ class Order:
             seconds=error.seconds,
             error=str(error),
         )
-        return self._told(ABANDONED if given_up else self.counter.take(), call, [])
+        return self._told(ABANDONED if given_up else self.counter.take(), call, {})
 
     def _call(self, usage: Usage, cost: Cost) -> Call:
         prompt = self.prompt
@@ -111,10 +113,10 @@ class Order:
             exact=usage.exact,
         )
 
-    def _told(self, index: int, call: Call, texts: Sequence[str]) -> Answered:
+    def _told(self, index: int, call: Call, texts: Mapping[TextId, str]) -> Answered:
         parts, sections = _parts(self.prompt)
         event = Replied(self.counter.step, index, replace(call, prompt=parts))
-        return Answered(event, {**sections, **{text_id(text): text for text in texts}})
+        return Answered(event, {**sections, **texts})
 
 
 def _parts(prompt: Prompt) -> tuple[tuple[Part, ...], dict[TextId, str]]:
