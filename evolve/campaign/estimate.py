@@ -10,7 +10,7 @@ from evolve.campaign.spending import prices_of
 from evolve.config import ModelSection
 from evolve.models.cost import Cost
 from evolve.stop import Budget
-from evolve.types import Progress, Prompt, Usage, estimated
+from evolve.types import Progress, Prompt, Usage
 
 ANSWER_TOKENS = 1_000
 """How long an answer is supposed to be: an edit with a few words. A model that thinks first writes several times that."""
@@ -44,7 +44,7 @@ def estimate(
     prompt: Prompt, members: Sequence[ModelSection], budget: Budget, progress: Progress | None = None
 ) -> Estimate:
     """The estimate for calls with such a prompt; `progress` is what was spent before."""
-    tokens = sum(estimated(message.text) for message in prompt.messages)
+    tokens = prompt.estimated_tokens
     spent = progress or Progress()
     found = []
     for member in members:

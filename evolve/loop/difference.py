@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from evolve.prompt.quoting import fenced, said
 from evolve.protocols import Caller
-from evolve.types import Message, Program, Prompt, Section, estimated
+from evolve.types import Message, Program, Prompt, Section
 
 RULES = """You compare two programs that were written for the same problem, an older one and a newer one.
 
@@ -28,8 +28,7 @@ _AROUND = 10
 def objection(caller: Caller, older: Program, newer: Program) -> str:
     """Why the newer program is not taken for another one; empty where the model finds it meaningfully different. Raises `ModelError`."""
     asked = prompt(older, newer)
-    length = sum(estimated(message.text) for message in asked.messages)
-    if length + caller.max_tokens > caller.context_tokens:
+    if asked.estimated_tokens + caller.max_tokens > caller.context_tokens:
         return f"the novelty model {caller.name} was not asked, for the difference is too long for it"
     text = caller.complete(asked)[0].text
     different = _ANSWERS.get(text.strip().strip("*_`\"'.!").lower())

@@ -99,7 +99,7 @@ class ChatModel:
         read, limit = (_events, STREAM_LIMIT) if body.get("stream") else (_whole, WHOLE_LIMIT)
         longest = prompt.max_tokens * body.get("n", 1)
         request = Request(
-            "/chat/completions", read, body, self._dialect.optional(body), _prompt_tokens(prompt), longest
+            "/chat/completions", read, body, self._dialect.optional(body), prompt.estimated_tokens, longest
         )
         try:
             return self._wire.ask(request, Watch(deadline, cancelled, limit))
@@ -120,10 +120,6 @@ def _whole() -> Body[Answer]:
 
 def _events() -> Body[Answer]:
     return EventBody()
-
-
-def _prompt_tokens(prompt: Prompt) -> int:
-    return sum(estimated(message.text) for message in prompt.messages)
 
 
 def _replies(done: Answered[Answer], prompt: Prompt, wanted: int, seconds: float) -> list[Reply]:
@@ -148,4 +144,4 @@ def _estimate(prompt: Prompt, answer: Answer, wanted: int) -> Usage:
         most if most and choice.finish == "length" else estimated(choice.text) + estimated(choice.thinking)
         for choice in answer.choices
     ]
-    return Usage(_prompt_tokens(prompt), min(sum(sizes), most * wanted or sum(sizes)))
+    return Usage(prompt.estimated_tokens, min(sum(sizes), most * wanted or sum(sizes)))

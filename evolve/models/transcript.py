@@ -19,5 +19,5 @@ def transcript(prompt: Prompt, name: str) -> str:
 def said(prompt: Prompt, answer: str, seconds: float) -> Reply:
     """An answer that is a text and nothing more: what was thought aloud is parted from it, and tokens are estimated."""
     thinking, text = parted(answer)
-    usage = Usage(sum(estimated(message.text) for message in prompt.messages), estimated(answer))
+    usage = Usage(prompt.estimated_tokens, estimated(answer))
     return Reply(text, thinking, "stop", usage, seconds=seconds)

@@ -57,6 +57,11 @@ class Prompt:
         """Bytes of all messages in UTF-8: no tokenizer makes more tokens of them than that, but for a few per message."""
         return sum(len(message.text.encode("utf-8", "surrogatepass")) for message in self.messages)
 
+    @property
+    def estimated_tokens(self) -> int:
+        """Tokens of all messages where nobody counted them."""
+        return sum(estimated(message.text) for message in self.messages)
+
     def answered(self, reply: str, more: Iterable[Section]) -> "Prompt":
         """The dialogue as it goes on: what the model said, and the next message to it."""
         said = Message("assistant", (Section("reply", reply),))
