@@ -12,8 +12,9 @@ import ssl
 import threading
 import time
 import urllib.request
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import httpcore2
@@ -25,6 +26,8 @@ SLICE_SECONDS = 0.2
 """How late a cancelled call ends at most, for the socket's part."""
 CONNECT_SECONDS = 20.0
 LINGER_SECONDS = 0.2
+IDLE_SECONDS = 60.0
+"""How long a connection is kept that nobody uses."""
 WHOLE_LIMIT = 8 << 20
 """Bytes of an answer that is kept as it comes; what sends more is cut off."""
 STREAM_LIMIT = 128 << 20
@@ -238,8 +241,11 @@ def _translated() -> Generator[None]:
 
 
 class _Body(httpx2.SyncByteStream):
-    def __init__(self, stream: Any) -> None:
+    """The answer's body; `ended` is called once, when nobody reads any more of it."""
+
+    def __init__(self, stream: Any, ended: Callable[[], None]) -> None:
         self._stream = stream
+        self._ended: Callable[[], None] | None = ended
 
     def __iter__(self) -> Iterator[bytes]:
         size, limit = 0, _watch().limit
@@ -253,21 +259,30 @@ class _Body(httpx2.SyncByteStream):
 
     def close(self) -> None:
         """Closes the connection, unless all of the answer was read."""
-        self._stream.close()
+        ended, self._ended = self._ended, None
+        try:
+            self._stream.close()
+        finally:
+            if ended is not None:
+                ended()
 
 
 class Transport(httpx2.BaseTransport):
-    """A pool that opens as many connections as there are calls in flight, and keeps them for the calls to come."""
+    """As many connections as there are calls in flight, kept for the calls to come. Any thread.
+
+    Each stands in a pool of its own: a pool looks at every idle connection at each request and at each answer, under one lock, and with
+    64 calls in flight that took longer than all the rest of a call."""
 
     def __init__(self, scheme: str, host: str) -> None:
-        options: dict[str, Any] = {
+        self._options: dict[str, Any] = {
             "ssl_context": httpx2.create_ssl_context() if scheme == "https" else None,
-            "max_connections": None,
-            "keepalive_expiry": 60.0,
+            "max_connections": 1,
+            "keepalive_expiry": IDLE_SECONDS,
             "network_backend": SocketBackend(),
         }
-        proxy = _proxy(scheme, host)
-        self._pool = httpcore2.ConnectionPool(**options) if proxy is None else _through(proxy, options)
+        self._proxy = _proxy(scheme, host)
+        self._idle: deque[tuple[float, httpcore2.ConnectionPool]] = deque()
+        self._closed = False
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Sends it, and returns as soon as the answer's headers are there."""
@@ -279,15 +294,42 @@ class Transport(httpx2.BaseTransport):
             content=request.stream,
             extensions=request.extensions,
         )
-        with _translated():
-            response = self._pool.handle_request(inner)
-        return httpx2.Response(
-            response.status, headers=response.headers, stream=_Body(response.stream), extensions=response.extensions
-        )
+        pool = self._taken()
+        try:
+            with _translated():
+                response = pool.handle_request(inner)
+        except BaseException:
+            self._back(pool)
+            raise
+        body = _Body(response.stream, lambda: self._back(pool))
+        return httpx2.Response(response.status, headers=response.headers, stream=body, extensions=response.extensions)
 
     def close(self) -> None:
-        """Closes the idle connections."""
-        self._pool.close()
+        """Closes the connections; those in use when their calls end."""
+        self._closed = True
+        while self._idle:
+            self._forget_oldest()
+
+    def _taken(self) -> httpcore2.ConnectionPool:
+        """The one that was used last, so that those nobody needs any more grow old."""
+        try:
+            return self._idle.pop()[1]
+        except IndexError:
+            pass
+        if self._proxy is None:
+            return httpcore2.ConnectionPool(**self._options)
+        return _through(self._proxy, self._options)
+
+    def _back(self, pool: httpcore2.ConnectionPool) -> None:
+        now = time.monotonic()
+        self._idle.append((now, pool))
+        while self._idle and (self._closed or self._idle[0][0] < now - IDLE_SECONDS):
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        """Two threads may come here at once, and then each closes another one."""
+        with suppress(IndexError):
+            self._idle.popleft()[1].close()
 
 
 def _through(proxy: httpx2.Proxy, options: dict[str, Any]) -> httpcore2.HTTPProxy:
