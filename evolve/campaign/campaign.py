@@ -49,8 +49,19 @@ _BATCH = 1_000
 
 def stream(seed: int, step: int, purpose: str) -> np.random.Generator:
     """The random stream of one purpose of one step. No state of it is ever saved."""
-    key = hashlib.sha256(f"{seed}/{step}/{purpose}".encode()).digest()
-    return np.random.Generator(np.random.Philox(key=np.frombuffer(key[:16], dtype=np.uint64)))
+    key: Any = _Key(hashlib.sha256(f"{seed}/{step}/{purpose}".encode()).digest())
+    return np.random.Generator(np.random.Philox(key))
+
+
+class _Key(np.random.bit_generator.ISeedSequence):
+    """The key of a stream, so that numpy does not ask the system for chance first, as it does where the key is its argument."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray[Any, Any]:
+        """Its first words."""
+        return np.frombuffer(self._key, dtype, n_words)
 
 
 @dataclass(frozen=True)

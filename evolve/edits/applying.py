@@ -2,6 +2,7 @@
 
 Invariant: what is outside the blocks is the same afterwards; two edits never change the same lines."""
 
+import functools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -22,8 +23,9 @@ _OTHERS = 5
 Found = tuple[Sheet, Change]
 
 
+@functools.lru_cache(maxsize=16)
 def sheets(program: Program) -> Mapping[str, Sheet]:
-    """The files of a program, with what may change of each."""
+    """The files of a program, with what may change of each. Cached: one parent has many children."""
     spans = changeable(program.files)
     return {path: Sheet(path, text, tuple(map(Span._make, spans[path]))) for path, text in program.files.items()}
 

@@ -51,7 +51,7 @@ class Sheet:
     @cached_property
     def starts(self) -> tuple[int, ...]:
         """Where each line begins, in characters; one more for the end of the text."""
-        return (*accumulate((len(line) + 1 for line in self.lines[:-1]), initial=0), len(self.text))
+        return (*accumulate([len(line) + 1 for line in self.lines[:-1]], initial=0), len(self.text))
 
     @cached_property
     def newline(self) -> str:

@@ -106,14 +106,16 @@ def _when_ready(sock: socket.socket, act: Callable[[], Any], events: int, until:
 
 
 class SocketStream(httpcore2.NetworkStream):
-    """A connection of the pool."""
+    """A connection. The head of a request waits for what follows, and both leave at once: the server wakes once."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
         self._answered = False
+        self._held = b""
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """The next bytes; none at the end."""
+        self._flush()
         try:
             data: bytes = _when_ready(self._sock, lambda: self._sock.recv(max_bytes), select.POLLIN)
         except OSError as error:
@@ -123,8 +125,17 @@ class SocketStream(httpcore2.NetworkStream):
         return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Sends all of it."""
-        view, watch = memoryview(buffer), _watch()
+        """Sends it, before the next read at the latest."""
+        first = not self._held and not _watch().sent
+        self._held += buffer
+        if not first:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._held:
+            return
+        view, watch = memoryview(self._held), _watch()
+        self._held = b""
         watch.sent, watch.reused = True, self._answered
         try:
             while view:
@@ -270,18 +281,18 @@ class _Body(httpx2.SyncByteStream):
 class Transport(httpx2.BaseTransport):
     """As many connections as there are calls in flight, kept for the calls to come. Any thread.
 
-    Each stands in a pool of its own: a pool looks at every idle connection at each request and at each answer, under one lock, and with
-    64 calls in flight that took longer than all the rest of a call."""
+    The pool only makes them: used as one, it looks at every idle connection at each request and at each answer, under one lock, which with 64
+    calls in flight took longer than all the rest of a call."""
 
     def __init__(self, scheme: str, host: str) -> None:
-        self._options: dict[str, Any] = {
+        options: dict[str, Any] = {
             "ssl_context": httpx2.create_ssl_context() if scheme == "https" else None,
-            "max_connections": 1,
             "keepalive_expiry": IDLE_SECONDS,
             "network_backend": SocketBackend(),
         }
-        self._proxy = _proxy(scheme, host)
-        self._idle: deque[tuple[float, httpcore2.ConnectionPool]] = deque()
+        proxy = _proxy(scheme, host)
+        self._pool = httpcore2.ConnectionPool(**options) if proxy is None else _through(proxy, options)
+        self._idle: deque[tuple[float, httpcore2.ConnectionInterface]] = deque()
         self._closed = False
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -294,42 +305,49 @@ class Transport(httpx2.BaseTransport):
             content=request.stream,
             extensions=request.extensions,
         )
-        pool = self._taken()
+        connection = self._taken(inner.url.origin)
         try:
             with _translated():
-                response = pool.handle_request(inner)
+                response = connection.handle_request(inner)
         except BaseException:
-            self._back(pool)
+            self._back(connection)
             raise
-        body = _Body(response.stream, lambda: self._back(pool))
+        body = _Body(response.stream, lambda: self._back(connection))
         return httpx2.Response(response.status, headers=response.headers, stream=body, extensions=response.extensions)
 
     def close(self) -> None:
         """Closes the connections; those in use when their calls end."""
         self._closed = True
+        self._forget(float("inf"))
+
+    def _taken(self, origin: httpcore2.Origin) -> httpcore2.ConnectionInterface:
+        """The one that was used last, so that those which nobody needs any more grow old."""
         while self._idle:
-            self._forget_oldest()
+            with suppress(IndexError):  # another thread was faster
+                _, connection = self._idle.pop()
+                if connection.can_handle_request(origin) and not connection.has_expired():
+                    return connection
+                connection.close()
+        return self._pool.create_connection(origin)
 
-    def _taken(self) -> httpcore2.ConnectionPool:
-        """The one that was used last, so that those nobody needs any more grow old."""
-        try:
-            return self._idle.pop()[1]
-        except IndexError:
-            pass
-        if self._proxy is None:
-            return httpcore2.ConnectionPool(**self._options)
-        return _through(self._proxy, self._options)
-
-    def _back(self, pool: httpcore2.ConnectionPool) -> None:
+    def _back(self, connection: httpcore2.ConnectionInterface) -> None:
+        """Keeps one that can be used again, for as long as others of its age are used."""
         now = time.monotonic()
-        self._idle.append((now, pool))
-        while self._idle and (self._closed or self._idle[0][0] < now - IDLE_SECONDS):
-            self._forget_oldest()
+        if connection.is_idle():
+            self._idle.append((now, connection))
+        else:
+            connection.close()
+        self._forget(float("inf") if self._closed else now - IDLE_SECONDS)
 
-    def _forget_oldest(self) -> None:
-        """Two threads may come here at once, and then each closes another one."""
-        with suppress(IndexError):
-            self._idle.popleft()[1].close()
+    def _forget(self, until: float) -> None:
+        """Closes those that nobody has used since then."""
+        while self._idle:
+            with suppress(IndexError):
+                since, connection = self._idle.popleft()
+                if since > until:
+                    self._idle.appendleft((since, connection))
+                    return
+                connection.close()
 
 
 def _through(proxy: httpx2.Proxy, options: dict[str, Any]) -> httpcore2.HTTPProxy:
