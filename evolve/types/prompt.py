@@ -71,8 +71,10 @@ class Prompt:
 @lru_cache(maxsize=64)
 def _request(prompt: Prompt) -> str:
     """Kept for the few calls that are made ready at once, since it is asked for more than once."""
-    words = [[message.role, message.text] for message in prompt.messages]
-    return digest(canonical([words, prompt.temperature, prompt.effort, prompt.max_tokens]))[:32]
+    texts = [message.text for message in prompt.messages]
+    lengths = [[message.role, len(text)] for message, text in zip(prompt.messages, texts, strict=True)]
+    head = canonical([lengths, prompt.temperature, prompt.effort, prompt.max_tokens])
+    return digest("\n".join([head, *texts]))[:32]
 
 
 @dataclass(frozen=True, slots=True)
