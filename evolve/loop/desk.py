@@ -34,6 +34,8 @@ from evolve.types import (
 )
 
 _log = logging.getLogger(__name__)
+_SHORT = 0.01
+"""Seconds that the main thread waits until a proposal thread has computed."""
 _LOOK = 0.5
 """Seconds between two looks whether a thread that waits for its turn should give up."""
 
@@ -84,6 +86,17 @@ class Desk:
         """One proposal thread at a time computes: more of them would only keep the main thread waiting."""
         with self._computing:
             yield
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """No proposal thread computes while the main thread does, unless it computes for long: two that want the interpreter hand it to and
+        fro at each statement of SQLite and at each hash, and both wait for that."""
+        mine = self._computing.acquire(timeout=_SHORT)
+        try:
+            yield
+        finally:
+            if mine:
+                self._computing.release()
 
     @contextmanager
     def _away(self) -> Iterator[None]:

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeVar
@@ -218,6 +218,10 @@ class Workshop:
         """How long nothing may happen before there is something to decide, or it is time to look for requests."""
         times = (self.asking.seconds_left(), self._infrastructure.seconds_left, INTERVAL)
         return min(seconds for seconds in times if seconds is not None)
+
+    def turn(self) -> AbstractContextManager[None]:
+        """While the main thread decides what to do next."""
+        return self._desk.turn()
 
     def take(self, done: Done) -> Iterator[Settled]:
         """Settles what is done, or sends it on to the judge. Inside a transaction."""
