@@ -2,12 +2,17 @@ import shutil
 import socket
 import subprocess
 import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from evolve.models.transport import Transport
+from evolve.models import transport
+from evolve.models.transport import SocketStream, Transport, Watch, watching
+from evolve.protocols import Model
 from evolve.types import ConfigError, ModelDown, ModelError, ModelGone
 from tests.models.asking import ask, asked_of
 from tests.models.fault_server import HANG, OK, FaultServer, Step
@@ -112,3 +117,71 @@ def test_a_stream_that_stays_open_after_its_last_word_is_not_waited_for():
     )
     with FaultServer([replace(stays, stall_at=9998)]) as server, asked_of(server, streaming=True) as model:
         assert ask(model, seconds=600)[0].text == "hello"
+
+
+def _until(true: Callable[[], bool]) -> None:
+    """The server learns a moment later that a connection was closed."""
+    end = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def _at_once(model: Model, count: int) -> None:
+    with ThreadPoolExecutor(count) as threads:
+        assert [replies[0].text for replies in threads.map(lambda _: ask(model), range(count))] == ["hello"] * count
+
+
+def test_each_call_in_flight_has_a_connection_and_later_ones_use_them_again():
+    meeting = replace(OK, together=3)
+    with FaultServer([meeting] * 3, last=OK) as server, asked_of(server) as model:
+        _at_once(model, 3)
+        assert (server.connections, server.connected) == (3, 3)
+        for _ in range(4):
+            ask(model)
+        assert (server.connections, server.connected) == (3, 3)
+
+
+def test_connections_that_nobody_has_used_for_long_are_closed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(transport, "IDLE_SECONDS", 0.2)
+    meeting = replace(OK, together=3)
+    with FaultServer([meeting] * 3, last=OK) as server, asked_of(server) as model:
+        _at_once(model, 3)
+        time.sleep(0.3)
+        ask(model)
+        assert server.connections == 4
+        _until(lambda: server.connected == 1)
+
+
+def test_a_connection_through_a_proxy_is_used_again(monkeypatch: pytest.MonkeyPatch):
+    with FaultServer() as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
+        monkeypatch.setenv("no_proxy", "")
+        with asked_of(proxy, base_url="http://far.internal:8000/v1") as model:
+            ask(model)
+            ask(model)
+        assert proxy.connections == 1
+
+
+def test_the_head_of_a_request_leaves_with_its_body():
+    near, far = socket.socketpair()
+    with near, far, watching(Watch(time.monotonic() + 60, threading.Event())):
+        near.setblocking(False)
+        far.setblocking(False)
+        stream = SocketStream(near)
+        stream.write(b"head ")
+        with pytest.raises(BlockingIOError):
+            far.recv(100)
+        stream.write(b"body")
+        assert far.recv(100) == b"head body"
+
+
+def test_a_request_without_a_body_leaves_before_its_answer_is_read():
+    near, far = socket.socketpair()
+    with near, far, watching(Watch(time.monotonic() + 60, threading.Event())):
+        near.setblocking(False)
+        stream = SocketStream(near)
+        stream.write(b"head")
+        far.sendall(b"answer")
+        assert stream.read(100) == b"answer"
+        assert far.recv(100) == b"head"
