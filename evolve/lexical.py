@@ -30,15 +30,17 @@ OPERAND_FOLLOWS_WORDS = frozenset(
 """Words after which a minus is a sign."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Language:
     """What little must be known of a language. `string` and `comment` are regular expressions; `indented`: leading white space
-    means something; `begins`: the characters that either begins with; `directive` matches lines for the preprocessor or the compiler whose numbers are no values; `prose`: no program."""
+    means something; `begins`: the characters that either begins with; `spanning`: the quotes of strings that run on over line ends, and that stand
+    alone where such a string does not end; `directive` matches lines for the preprocessor or the compiler whose numbers are no values; `prose`: no program."""
 
     comment: str
     string: str
     indented: bool
     begins: str
+    spanning: str = ""
     directive: str = ""
     prose: bool = False
 
@@ -46,12 +48,15 @@ class Language:
 _HASH = Language(r"#[^\n]*", f"{_TRIPLE_STRING}|{_LINE_STRING}", indented=True, begins="#\"'")
 _DASHED = Language(r"--\[\[[\s\S]*?(?:\]\]|\Z)|--[^\n]*", _LINE_STRING, indented=True, begins="-\"'")
 _WRITING = Language(r"(?!)", r"(?!)", indented=True, begins="", prose=True)
-_RUST = Language(_SLASH_COMMENT, _RUST_STRING, indented=False, begins="/r\"'", directive=r"#!?\[[^\]\n]*\]")
+_RUST = Language(
+    _SLASH_COMMENT, _RUST_STRING, indented=False, begins="/r\"'", spanning='"', directive=r"#!?\[[^\]\n]*\]"
+)
 _SLASHED = Language(
     _SLASH_COMMENT,
     f"{_RAW_STRING}|{_LINE_STRING}|{_TEMPLATE_STRING}",
     indented=False,
     begins="/R\"'`",
+    spanning="`",
     directive=r"#[ \t]*(?:include|version|line|if|elif|error)\b[^\n]*",
 )
 

@@ -5,14 +5,12 @@ Invariant: equal on every machine and in every process; layout and comments neve
 import functools
 import hashlib
 import math
-import re
-import zlib
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evolve.lexical import ESCAPED_QUOTE, OPERAND_FOLLOWS, OPERAND_FOLLOWS_WORDS, Language, language
+from evolve.tokens import CODE_BYTES, Piece, codes, pieces, tokens
 from evolve.types import Axis, Program
 
 MinHash = NDArray[np.uint32]
@@ -23,28 +21,27 @@ DEFAULT_AXES = (Axis("size_log2", 4.0, 14.0, 20), Axis("seed_distance", 0.0, 1.0
 
 _PERMUTATIONS = 128
 _GRAM = 5
-_DIGITS = frozenset("0123456789")
-_DEPTHS = {"(": 1, "[": 1, ")": -1, "]": -1}
-_DEPTHS_INDENTED = _DEPTHS | {"{": 1, "}": -1}
+_OVERLAP = (_GRAM - 1) * CODE_BYTES
+_LONGEST = 4000
 _GENERATOR = np.random.Generator(np.random.PCG64(0x5EED))
 _MASKS = _GENERATOR.integers(0, 1 << 32, (_PERMUTATIONS, 1), np.uint32)
 _MULTIPLIERS = _GENERATOR.integers(0, 1 << 31, (_PERMUTATIONS, 1), np.uint32) * np.uint32(2) + np.uint32(1)
-_POWERS = tuple(np.uint64(pow(0x9E3779B97F4A7C15, power + 1, 1 << 64)) for power in range(_GRAM))
+_POWERS = np.array([pow(0x9E3779B97F4A7C15, power + 1, 1 << 64) for power in range(_GRAM)], np.uint64)
 
 
 @functools.lru_cache(maxsize=256)
 def signature(program: Program) -> str:
     """32 hexadecimal digits, equal for programs that differ in comments, blank lines and spacing alone."""
     found = hashlib.blake2b(digest_size=16)
-    for path, text in program.files.items():
+    for path, read in zip(program.files, _pieces(program), strict=True):
         found.update(f"\0{path}\0".encode("utf-8", "surrogatepass"))
-        found.update("\1".join(_tokens(path, text)).encode("utf-8", "surrogatepass"))
+        found.update("\1".join([piece.joined for piece in read if piece.joined]).encode("utf-8", "surrogatepass"))
     return found.hexdigest()
 
 
 def minhash(program: Program) -> MinHash:
     """The program's MinHash (Broder 1997, https://doi.org/10.1109/SEQUEN.1997.666900); all numbers count as one and the same."""
-    return _outline(_without_numbers(program))[1]
+    return _outline(program)[1]
 
 
 def distance(a: MinHash, b: MinHash) -> float:
@@ -55,76 +52,58 @@ def distance(a: MinHash, b: MinHash) -> float:
 def describe(program: Program, seed_hash: MinHash) -> Mapping[str, float]:
     """The default descriptors: log2 of the number of tokens, and the distance to the seed's MinHash. Neither changes with the
     value of a number, so that tuned programs compete in one cell."""
-    size, hashes = _outline(_without_numbers(program))
+    size, hashes = _outline(program)
     return {"size_log2": math.log2(max(1, size)), "seed_distance": distance(hashes, seed_hash)}
 
 
-@functools.cache
-def _token_pattern(kind: Language) -> re.Pattern[str]:
-    """The first group is a token; what is matched without it (comments, escaped line ends) is dropped, as are spaces."""
-    token = r"[0-9][\w.]*(?:(?<=[0-9.][eEpP])[+-][0-9]+)?|\w[\w.]*|\n\s*|\.[0-9]\w*|[^ \t\r\f\v]"
-    return re.compile(rf"{kind.comment}|\\\r?\n|({kind.string}|{ESCAPED_QUOTE}|{token})")
-
-
 @functools.lru_cache(maxsize=16)
-def _tokens(path: str, text: str) -> tuple[str, ...]:
-    """The tokens of a file; a dotted name is one. A line's end is a token too, with the next line's indentation where that means
-    something, but for line ends inside brackets. Cached for the two questions that are asked about every new program."""
-    kind = language(path)
-    pattern = _token_pattern(kind)
-    found = pattern.findall(text) if pattern.groups == 1 else [groups[0] for groups in pattern.findall(text)]
-    depths = _DEPTHS_INDENTED if kind.indented else _DEPTHS
-    tokens: list[str] = []
-    depth, line = 0, ""
-    for token in found:
-        if token[:1] == "\n":
-            line = "\n" + token.rpartition("\n")[2] if kind.indented else "\n"
-        elif token:
-            if line:
-                if depth <= 0 and tokens:
-                    tokens.append(line)
-                line = ""
-            if token in depths:
-                depth = max(0, depth + depths[token])
-            tokens.append(token)
-    return tuple(tokens)
-
-
-def _without_numbers(program: Program) -> tuple[str, ...]:
-    """The program's tokens with a 0 for every number and its sign."""
-    blind: list[str] = []
-    for path, text in program.files.items():
-        for token in _tokens(path, text):
-            if token[0] in _DIGITS or (token[0] == "." and len(token) > 1):
-                if blind and blind[-1] == "-" and _begins_operand(blind[-2:-1]):
-                    blind.pop()
-                token = "0"
-            blind.append(token)
-    return tuple(blind)
-
-
-def _begins_operand(before: Sequence[str]) -> bool:
-    return not before or before[0][0] in OPERAND_FOLLOWS or before[0] in OPERAND_FOLLOWS_WORDS or before[0][0] == "\n"
+def _pieces(program: Program) -> Sequence[Sequence[Piece]]:
+    """What each file reads like. Cached for the two questions that are asked about every new program."""
+    return [pieces(path, text) for path, text in program.files.items()]
 
 
 @functools.lru_cache(maxsize=256)
-def _outline(tokens: tuple[str, ...]) -> tuple[int, MinHash]:
-    """The number of tokens and the MinHash; cached, because programs that differ in their numbers alone are common."""
-    grams = _grams(tokens)
-    hashes = ((grams[None, :] ^ _MASKS) * _MULTIPLIERS).min(axis=1)
+def _outline(program: Program) -> tuple[int, MinHash]:
+    """The number of tokens, without the signs of numbers, and the MinHash."""
+    rows = _codes(program)
+    row = b"".join(rows)
+    padded = row.ljust(_GRAM * CODE_BYTES, b"\0")
+    # The first 5-gram by itself too, for a program of no piece with a token has that one.
+    place, minima = 0, [_remembered(padded[: _GRAM * CODE_BYTES])]
+    for length in map(len, rows):
+        part = padded[place : place + length + _OVERLAP]
+        minima.append(_remembered(part) if len(part) <= _LONGEST else _minima(part))
+        place += length
+    hashes = np.frombuffer(b"".join(minima), np.uint32).reshape(-1, _PERMUTATIONS).min(axis=0)
     hashes.flags.writeable = False
-    return len(tokens), hashes
+    return len(row) // CODE_BYTES, hashes
 
 
-def _grams(tokens: Sequence[str]) -> NDArray[np.uint32]:
-    """A well-mixed hash per distinct 5-gram; a shorter program is padded at its end."""
-    codes = {token: zlib.crc32(token.encode("utf-8", "surrogatepass")) for token in set(tokens)}
-    padded = [codes[token] for token in tokens] + [0] * max(0, _GRAM - len(tokens))
-    row = np.array(padded, np.uint64)
-    count = len(row) - _GRAM + 1
-    mixed = np.zeros(count, np.uint64)
-    for offset, power in enumerate(_POWERS):
-        mixed += row[offset : offset + count] * power
+def _codes(program: Program) -> Sequence[bytes]:
+    """The codes of each piece; of all tokens at once where a minus may be the sign of another file's number."""
+    read = _pieces(program)
+    if len(read) > 1 and any(map(_is_torn, read)):
+        return [codes([token for path, text in program.files.items() for token in tokens(path, text)])]
+    return [piece.codes for some in read for piece in some]
+
+
+def _is_torn(read: Sequence[Piece]) -> bool:
+    """Whether a minus may be the first or the last token of a file."""
+    text = "\1".join([piece.joined for piece in read if piece.joined])
+    return text == "-" or text.startswith("-\1") or text.endswith("\1-")
+
+
+def _minima(row: bytes) -> bytes:
+    """The minima of the hashed 5-grams of these codes, 128 words; none of fewer than 5 codes."""
+    if len(row) < _GRAM * CODE_BYTES:
+        return b""
+    mixed: NDArray[np.uint64] = np.correlate(np.frombuffer(row, np.uint32).astype(np.uint64), _POWERS)
     mixed ^= mixed >> np.uint64(29)
     mixed *= _POWERS[1]
-    return np.unique((mixed >> np.uint64(32)).astype(np.uint32))
+    hashes: NDArray[np.uint32] = (mixed >> np.uint64(32)).astype(np.uint32) ^ _MASKS
+    hashes *= _MULTIPLIERS
+    minima: MinHash = hashes.min(axis=1)
+    return minima.tobytes()
+
+
+_remembered = functools.lru_cache(maxsize=1024)(_minima)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import zlib
 
 import numpy as np
 import pytest
@@ -127,3 +128,54 @@ def test_spaces_at_the_ends_of_lines_never_count(text: str, path: str) -> None:
 def test_escaped_quotes_outside_of_strings_are_stepped_over() -> None:
     """Were each of them tried as the beginning of a string, this would not end."""
     assert signature(Program({"a.py": '\\"' * 100_000})) != signature(Program({"a.py": '\\"' * 99_999}))
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "digits", "minima"),
+    [
+        (
+            "a.py",
+            'import math\n\n\ndef area(radius):\n    """The area\nof a circle"""\n    if radius < 0:\n        return -1.5e-3\n'
+            "    return f(math.pi,\n        -2) - 3  # so\n",
+            "cf43e899533e1822e50db73087e237ce",
+            4240973962,
+        ),
+        (
+            "a.c",
+            '#include <math.h>\nfloat f(float a) { // one\n  const char *s = R"x(a\nb)" )x";\n  return a -\n    2.5f; /* two\nend */\n}\n',
+            "e572a02a74db38523a5a7ff7a95f56a1",
+            2045024537,
+        ),
+        (
+            "a.rs",
+            'fn main<\'a>() {\n  let s = "one\nfor two";\n  return r#"a"\nr"#;\n}\n',
+            "ee1ae12fd737c8258e2e9cd73bbb0391",
+            2710930528,
+        ),
+        (
+            "a.js",
+            "const a = `one\n  return ${b}`;\nfor (x of [1, -2]) {}\n",
+            "d2fd5210de6b1553605bda6d79caf9b6",
+            1282796956,
+        ),
+        (
+            "a.lua",
+            "--[[ one\nend ]]\nfunction f() return -1 end\n",
+            "e5f64e3c910c788f14764fab60df6542",
+            47372766,
+        ),
+    ],
+)
+def test_what_logs_hold_stays_valid(path: str, text: str, digits: str, minima: int) -> None:
+    """Signatures and minima are in the logs of campaigns: no version computes others."""
+    program = Program({path: text})
+    assert (signature(program), zlib.crc32(minhash(program).astype("<u4").tobytes())) == (digits, minima)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "size"), [("f(x)", "- 5", 6), ("x =", "- 5", 3), ("x = -", "5", 3), ("a -", "5", 3), ("-", "5", 1)]
+)
+def test_a_minus_may_stand_at_the_end_of_a_file(one: str, other: str, size: int) -> None:
+    """It is a sign as if the next file went on."""
+    found = describe(Program({"a.py": one, "b.py": other}), minhash(python(TEXT)))
+    assert 2 ** found["size_log2"] == pytest.approx(size)
