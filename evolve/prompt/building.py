@@ -9,8 +9,9 @@ from types import MappingProxyType
 
 from evolve.prompt import stable, told
 from evolve.prompt.changeable import has_blocks
+from evolve.prompt.offspring import REFLECTS
 from evolve.prompt.quoting import excerpt, fenced
-from evolve.prompt.subject import REFLECTS, Subject
+from evolve.prompt.subject import Subject
 from evolve.prompt.templates import Template, chosen, layout
 from evolve.prompt.trimming import Draft, items, kept
 from evolve.protocols import Context

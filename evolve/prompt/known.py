@@ -3,7 +3,6 @@
 Invariant: a program that was ruled out when the step was asked is made from nothing and nothing is made from it; a score that cannot be compared
 is none."""
 
-from collections.abc import Set
 from dataclasses import dataclass
 
 from evolve.protocols import History
@@ -15,7 +14,7 @@ class Known:
     """The records of a history, without what is `quarantined`."""
 
     history: History
-    quarantined: Set[ProgramId]
+    quarantined: frozenset[ProgramId]
 
     def is_out(self, record: RecordId) -> bool:
         """Its program is ruled out."""

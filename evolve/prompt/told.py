@@ -2,16 +2,17 @@
 
 Invariant: pieces are whole programs, steps, lines and texts; every word of a program, of an evaluator or of a model is quoted."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from evolve.prompt import findings, removed
 from evolve.prompt.changeable import places
 from evolve.prompt.control import broken
 from evolve.prompt.endings import ended, reason
+from evolve.prompt.offspring import BEST, SEARCHED, better, looked_at
 from evolve.prompt.quoting import DATA, fenced, program_text, said
-from evolve.prompt.subject import BEST, SEARCHED, Subject, effect
+from evolve.prompt.subject import Subject, effect
 from evolve.prompt.trimming import Draft, Piece
-from evolve.types import FAILURES, Lesson, Outcome, Record, RecordId
+from evolve.types import Lesson, Record, RecordId
 
 FORMER = "judged by an earlier version of the evaluator, whose scores do not compare"
 """How a record ended whose score is none of the present version."""
@@ -42,8 +43,6 @@ def inspirations(subject: Subject) -> Draft:
     return Draft(tuple(_other(subject, record, 40.0 - place) for place, record in enumerate(found)))
 
 
-BETTER = "with a better score"
-"""How a child ended that is worth more than its parent."""
 _SHORT = 24
 """Lines of a child's change that are shown."""
 _ABSENT_WORTH = 58.0
@@ -155,8 +154,9 @@ def _tried(subject: Subject, number: RecordId, place: int) -> Piece:
 
 def _paying(subject: Subject, number: RecordId, place: int) -> str:
     """The change that made one of the best children better; empty where it is long, or the child stands elsewhere as a whole."""
-    better = _end(subject, number, subject.known.score(subject.parent)) == BETTER
-    if place >= BEST or not better or number in (*subject.partners, *subject.inspirations):
+    if place >= BEST or number in (*subject.partners, *subject.inspirations):
+        return ""
+    if not better(subject.known, number, subject.known.score(subject.parent)):
         return ""
     diff = removed.changed(subject, subject.parent, number).diff
     return diff if diff.count("\n") < _SHORT else ""
@@ -165,29 +165,9 @@ def _paying(subject: Subject, number: RecordId, place: int) -> str:
 def _count(subject: Subject) -> str:
     """How many there were, and how they ended."""
     found = subject.proposals
-    more = "The latest " if len(found) == SEARCHED else ""
-    order = " The best first, then the latest." if len(found) > 1 else ""
-    old = subject.known.score(subject.parent) if subject.parent else None
-    return f"{more}{_ends(subject, found, old)}{order}"
-
-
-def _ends(subject: Subject, found: Sequence[RecordId], old: float | None) -> str:
-    counts = {BETTER: 0, "not better": 0, "scored": 0, "failed": 0, "not judged": 0, "stopped": 0}
-    for each in found:
-        counts[_end(subject, each, old)] += 1
-    told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    return f"{len(found)} proposal{'s' if len(found) != 1 else ''}: {told}."
-
-
-def _end(subject: Subject, number: RecordId, old: float | None) -> str:
-    score, outcome = subject.known.score(number), subject.history.outcome(number)
-    if score is not None:
-        if old is None:
-            return "scored"
-        return BETTER if score > old and not subject.history.violation(number) else "not better"
-    if outcome in FAILURES:
-        return "failed"
-    return "stopped" if outcome is Outcome.BELOW_THRESHOLD else "not judged"
+    more = "The latest " if found.count == SEARCHED else ""
+    order = " The best first, then the latest." if found.count > 1 else ""
+    return f"{more}{found.counted}{order}"
 
 
 def parent(subject: Subject) -> Draft:
@@ -213,7 +193,7 @@ def recent(subject: Subject) -> Draft:
     """The latest proposals, each as a line against what it was made from."""
     found = subject.recent
     pieces = tuple(_proposal(subject, each, place) for place, each in enumerate(found))
-    return Draft(pieces, {"count": _ends(subject, found, None)})
+    return Draft(pieces, {"count": looked_at(subject.known, found, None).counted})
 
 
 def _proposal(subject: Subject, number: RecordId, place: int) -> Piece:
