@@ -18,7 +18,7 @@ class Known:
 
     def is_out(self, record: RecordId) -> bool:
         """Its program is ruled out."""
-        return self.history.program_id(record) in self.quarantined
+        return bool(self.quarantined) and self.history.program_id(record) in self.quarantined
 
     def score(self, record: RecordId) -> float | None:
         """Its fitness; None for a failure, and for what an earlier version of the task has judged."""

@@ -2,6 +2,7 @@
 
 Invariant: pieces are whole programs, steps, lines and texts; every word of a program, of an evaluator or of a model is quoted."""
 
+import functools
 from collections.abc import Callable, Mapping
 
 from evolve.prompt import findings, removed
@@ -61,13 +62,18 @@ def _other(subject: Subject, number: RecordId, worth: float) -> Piece:
 
 
 def _whole(subject: Subject, number: RecordId) -> str:
-    record, program = subject.history.record(number), subject.known.program(number)
-    told = [f"Program {number}: {status(subject, record)}"]
-    thought = subject.history.record(subject.known.proposal(number)).thought
-    if thought:
-        told.append(f"Thought: {said(thought)}")
+    program = subject.known.program(number)
     assert program is not None, "a selection names records with programs"
-    return "\n\n".join((*told, program_text(program)))
+    heading = subject.context.derived.found(
+        ("heading", number, subject.scores.digits), lambda: _heading(subject, number)
+    )
+    return f"{heading}\n\n{program_text(program)}"
+
+
+def _heading(subject: Subject, number: RecordId) -> str:
+    worth = f"Program {number}: {status(subject, subject.history.record(number))}"
+    thought = subject.history.record(subject.known.proposal(number)).thought
+    return f"{worth}\n\nThought: {said(thought)}" if thought else worth
 
 
 def status(subject: Subject, record: Record) -> str:
@@ -102,11 +108,24 @@ def _step(subject: Subject, number: RecordId, age: float) -> Piece:
     """`age` 0: the latest step."""
     before = subject.known.made_from(number)
     changed = removed.changed(subject, before, number)
-    line = f"- {_named(subject, number)}, of program {before} by {_by(subject, number)}: {_outcome(subject, number, before)}"
+    line = _line(subject, number, before, f", of program {before}")
     short = f"{line}{changed.summary and f' ({changed.summary})'}"
     if not changed.diff:
         return Piece((short, ""), (60.0 - age,))
-    return Piece((f"{line}\n\n{DATA}\n\n{fenced(broken(changed.diff), 'diff')}", short, ""), (45.0 - age, 60.0 - age))
+    return Piece((f"{line}\n\n{_quoted(changed.diff)}", short, ""), (45.0 - age, 60.0 - age))
+
+
+def _line(subject: Subject, number: RecordId, before: RecordId, of: str = "") -> str:
+    """Who made a proposal, `of` what, and what came of it, against the program that it was made from."""
+    return subject.context.derived.found(
+        ("line", number, before, of, subject.scores.digits),
+        lambda: f"- {_named(subject, number)}{of} by {_by(subject, number)}: {_outcome(subject, number, before)}",
+    )
+
+
+@functools.lru_cache(maxsize=512)
+def _quoted(diff: str) -> str:
+    return f"{DATA}\n\n{fenced(broken(diff), 'diff')}"
 
 
 def _named(subject: Subject, number: RecordId) -> str:
@@ -145,11 +164,11 @@ def children(subject: Subject) -> Draft:
 
 
 def _tried(subject: Subject, number: RecordId, place: int) -> Piece:
-    line = f"- {_named(subject, number)} by {_by(subject, number)}: {_outcome(subject, number, subject.parent)}"
+    line = _line(subject, number, subject.parent)
     shown = _paying(subject, number, place)
     if not shown:
         return Piece((line, ""), (66.0 - place,))
-    return Piece((f"{line}\n\n{DATA}\n\n{fenced(broken(shown), 'diff')}\n", line, ""), (43.0 - place, 66.0 - place))
+    return Piece((f"{line}\n\n{_quoted(shown)}\n", line, ""), (43.0 - place, 66.0 - place))
 
 
 def _paying(subject: Subject, number: RecordId, place: int) -> str:
