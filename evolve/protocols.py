@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 from numpy.random import Generator
 
 from evolve.archive import Archive
+from evolve.derived import Derived
 from evolve.types import (
     Asked,
     Child,
@@ -154,7 +155,7 @@ class Context:
     to the step; `deadline` is a time of `time.monotonic`. `model(purpose)` is what to call: for "propose" and "repair" the selection's model, for "reflect", "novelty" and "embed"
     the one that the campaign's settings name, else the same; raises `ConfigError` where there is none. `templates` replace those of the engine's prompts, by name; `sections` are what plugins add to
     every prompt of this selection, and `prompt_tokens` is how long one may be. `quarantined` are the programs that were ruled out when the
-    step was asked: nothing is told of them."""
+    step was asked: nothing is told of them. `derived` keeps what was made of the records that this task has judged."""
 
     task: Task
     history: History
@@ -167,6 +168,7 @@ class Context:
     sections: Sequence[Section] = ()
     prompt_tokens: int = 24_000
     quarantined: Set[ProgramId] = frozenset()
+    derived: Derived = field(default_factory=Derived)
 
 
 class Operator(Protocol):

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from evolve.derived import Derived
 from evolve.store import Log
-from evolve.types import FAILURES, Evaluation, Outcome, Program, ProgramId, Record, RecordId, Task, TextId
+from evolve.types import FAILURES, Evaluation, Outcome, Program, ProgramId, Record, RecordId, Settled, Task, TextId
 from evolve.types.codec import decode
 
 RECENT = 200
@@ -84,13 +85,22 @@ class Columns:
 
 
 class Reader:
-    """Programs, texts and records of a log, with the programs and records that were asked for last kept in memory: prompts of many
-    steps tell of the same ones."""
+    """Programs, texts and records of a log, with the programs and records that were asked for last kept in memory, and records that
+    have just settled: prompts of many steps tell of the same ones."""
 
     def __init__(self, log: Log) -> None:
         self.program = lru_cache(maxsize=1024)(log.program)
         self.text = log.text
-        self.settled = lru_cache(maxsize=2048)(log.settled)
+        self._read = log.settled
+        self._records = Derived(2048)
+
+    def settled(self, record: RecordId) -> Settled:
+        """The event that settled a record."""
+        return self._records.found(record, lambda: self._read(record))
+
+    def keep(self, settled: Settled) -> None:
+        """Knows an event that is about to be in the log, without reading it there."""
+        self._records.found(settled.record.id, lambda: settled)
 
     def task(self, definition: str) -> Task:
         """The whole task that an event names by the id of its text."""

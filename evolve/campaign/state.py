@@ -11,6 +11,7 @@ from evolve.campaign.cases import Cases
 from evolve.campaign.history import Columns, Past, Reader, without_result
 from evolve.campaign.reached import Reached
 from evolve.campaign.samples import Samples
+from evolve.derived import Derived
 from evolve.types import (
     NOBODYS_FAULT,
     REJUDGED,
@@ -132,6 +133,8 @@ class State:
         """How long the judging of that record took."""
         self.seed_values.clear()
         self.noise_values.clear()
+        self.derived = Derived()
+        """What was made of records, as this version of the task has judged them."""
 
     @property
     def progress(self) -> Progress:

@@ -207,6 +207,7 @@ class Settling:
         number = len(self._state.columns.programs) + 1
         event = self._state.settle(Record(number, origin, program, evaluation, child.thought, child.extras))
         self._campaign.record(event)
+        self._state.reader.keep(event)
         for lesson in child.lessons:
             self._campaign.write(LessonWritten(Lesson(lesson, origin.operator, number)))
         return event

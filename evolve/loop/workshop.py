@@ -352,6 +352,7 @@ class Workshop:
             lessons=tuple(state.lessons[: asked.lessons]),
             model=self._desk.callers(asked),
             quarantined=state.steps[asked.step].quarantined,
+            derived=state.derived,
         )
         pool = self._waiting if action.selection.model else self._pool
         future = pool.submit(self._computed, action.selection, context)

@@ -4,13 +4,14 @@ Invariant: no prompt has more characters than four for each token of its budget,
 campaign begin with the same text."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from evolve.prompt import stable, told
 from evolve.prompt.changeable import has_blocks
+from evolve.prompt.offspring import REFLECTS
 from evolve.prompt.quoting import excerpt, fenced
-from evolve.prompt.subject import REFLECTS, Subject
+from evolve.prompt.subject import Subject
 from evolve.prompt.templates import Template, chosen, layout
 from evolve.prompt.trimming import Draft, items, kept
 from evolve.protocols import Context
@@ -35,6 +36,11 @@ class _Part:
     name: str
     draft: Draft
     template: Template | None = None
+    whole: str = field(init=False)
+    """Its text where nothing is left out."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "whole", self.text([0] * len(self.draft.pieces)))
 
     def text(self, forms: Sequence[int]) -> str:
         """What is shown of it; empty where nothing is left."""
@@ -58,10 +64,11 @@ def build(
     subject = Subject(kind == REFLECTS, selection, context, tokens)
     _check_parents(kind, subject)
     parts = [*_parts("system", "system", subject, {}), *_parts("user", kind, subject, {**_words(subject), **values})]
-    drafts = [part.draft for part in parts]
-    whole = [part.text([0] * len(part.draft.pieces)) for part in parts]
-    forms = kept(drafts, _length(whole) - PER_TOKEN * tokens)
-    texts = [part.text(form) for part, form in zip(parts, forms, strict=True)]
+    texts = [part.whole for part in parts]
+    excess = _length(texts) - PER_TOKEN * tokens
+    if excess > 0:
+        forms = kept([part.draft for part in parts], excess)
+        texts = [part.text(form) for part, form in zip(parts, forms, strict=True)]
     needed = -(-_length(texts) // PER_TOKEN)
     if needed > tokens:
         raise EditError(_too_long(subject, needed))
@@ -87,9 +94,19 @@ def _parts(role: str, name: str, subject: Subject, words: Mapping[str, str]) -> 
             yield _Part(role, name, Draft(words=words, always=True), part)
         elif part == "sections":
             yield from (_Part(role, *section) for section in stable.sections(subject))
+        elif part in _STABLE:
+            yield _stable(role, part, subject)
         else:
-            draft = (_STABLE if part in _STABLE else told.SECTIONS)[part](subject)
-            yield _Part(role, part, draft, chosen(part, subject.context.templates))
+            yield _Part(role, part, told.SECTIONS[part](subject), chosen(part, subject.context.templates))
+
+
+def _stable(role: str, name: str, subject: Subject) -> _Part:
+    """A section that follows from the task, the first record and a template alone."""
+    template = chosen(name, subject.context.templates)
+    return subject.context.derived.found(
+        ("stable", role, name, template, len(subject.history) > 0),
+        lambda: _Part(role, name, _STABLE[name](subject), template),
+    )
 
 
 def _check_parents(kind: str, subject: Subject) -> None:

@@ -15,9 +15,12 @@ SURE = 2.0
 
 def digits_needed(values: Iterable[float], most: int, least: int = USEFUL) -> int:
     """The fewest significant digits, from `least` to `most`, with which the values that differ with `most` digits do differ."""
-    most = max(1, most)
-    distinct = {number(value, most): value for value in values}
-    for digits in range(min(max(1, least), most), most):
+    most, found = max(1, most), list(values)
+    least, different = min(max(1, least), most), set(found)
+    if len({number(value, least) for value in different}) == len(different):
+        return least
+    distinct = {number(value, most): value for value in found}
+    for digits in range(least, most):
         if len({number(value, digits) for value in distinct.values()}) == len(distinct):
             return digits
     return most

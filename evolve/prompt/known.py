@@ -3,7 +3,6 @@
 Invariant: a program that was ruled out when the step was asked is made from nothing and nothing is made from it; a score that cannot be compared
 is none."""
 
-from collections.abc import Set
 from dataclasses import dataclass
 
 from evolve.protocols import History
@@ -15,11 +14,11 @@ class Known:
     """The records of a history, without what is `quarantined`."""
 
     history: History
-    quarantined: Set[ProgramId]
+    quarantined: frozenset[ProgramId]
 
     def is_out(self, record: RecordId) -> bool:
         """Its program is ruled out."""
-        return self.history.program_id(record) in self.quarantined
+        return bool(self.quarantined) and self.history.program_id(record) in self.quarantined
 
     def score(self, record: RecordId) -> float | None:
         """Its fitness; None for a failure, and for what an earlier version of the task has judged."""

@@ -10,24 +10,15 @@ from itertools import islice, takewhile
 
 from evolve.prompt.figures import Scores
 from evolve.prompt.known import Known
+from evolve.prompt.offspring import REFLECTS, Offspring, looked_at, offspring
 from evolve.protocols import Context, History
 from evolve.statistics import error_of_difference
-from evolve.types import NOBODYS_FAULT, RecordId, Selection, Task
+from evolve.types import RecordId, Selection, Task
 
-REFLECTS = "reflect"
-"""The kind of prompt, and the operator, whose steps make lessons and no programs."""
 STEPS = 8
 """Steps of the lineage that are told, the last ones."""
-CHILDREN = 10
-"""Children of the parent that are told."""
-SEARCHED = 500
-"""The latest children that are counted, and among which the best are looked for."""
 RECENT = 40
 """The latest proposals, which a prompt without a parent tells of."""
-UNJUDGED = 3
-"""Of the children that are told, those that were never judged."""
-BEST = 4
-"""Of the children that are told, those that are told for their score."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +44,7 @@ class Subject:
     @cached_property
     def known(self) -> Known:
         """What may be told of each record."""
-        return Known(self.history, self.context.quarantined)
+        return Known(self.history, frozenset(self.context.quarantined))
 
     @cached_property
     def parent(self) -> RecordId:
@@ -83,26 +74,16 @@ class Subject:
         return tuple(reversed(found))
 
     @cached_property
-    def proposals(self) -> Sequence[RecordId]:
-        """The latest that were made of the parent, in the order in which they settled."""
-        found = self.history.children(self.parent)[-SEARCHED:] if self.parent else ()
-        return [
-            record for record in found if self.history.operator(record) != REFLECTS and not self.known.is_out(record)
-        ]
+    def proposals(self) -> Offspring:
+        """What was made of the parent."""
+        if not self.parent:
+            return looked_at(self.known, (), None)
+        return offspring(self.known, self.parent, self.context.derived)
 
     @cached_property
     def children(self) -> tuple[RecordId, ...]:
         """The best of what was made of the parent, the best first, and then the latest, the latest first; few that were never judged."""
-        latest = list(reversed(self.proposals))
-        scored = [
-            (-self.history.violation(child), score, child)
-            for child in latest
-            if (score := self.known.score(child)) is not None
-        ]
-        best = [child for _, _, child in sorted(scored, reverse=True)[:BEST]]
-        unjudged = [child for child in latest if self.history.outcome(child) in NOBODYS_FAULT]
-        told = {*latest}.difference(unjudged[UNJUDGED:])
-        return tuple(dict.fromkeys((*best, *(child for child in latest if child in told))))[:CHILDREN]
+        return self.proposals.told
 
     @cached_property
     def recent(self) -> tuple[RecordId, ...]:

@@ -2,16 +2,18 @@
 
 Invariant: pieces are whole programs, steps, lines and texts; every word of a program, of an evaluator or of a model is quoted."""
 
-from collections.abc import Callable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping
 
 from evolve.prompt import findings, removed
 from evolve.prompt.changeable import places
 from evolve.prompt.control import broken
 from evolve.prompt.endings import ended, reason
+from evolve.prompt.offspring import BEST, SEARCHED, better, looked_at
 from evolve.prompt.quoting import DATA, fenced, program_text, said
-from evolve.prompt.subject import BEST, SEARCHED, Subject, effect
+from evolve.prompt.subject import Subject, effect
 from evolve.prompt.trimming import Draft, Piece
-from evolve.types import FAILURES, Lesson, Outcome, Record, RecordId
+from evolve.types import Lesson, Record, RecordId
 
 FORMER = "judged by an earlier version of the evaluator, whose scores do not compare"
 """How a record ended whose score is none of the present version."""
@@ -42,8 +44,6 @@ def inspirations(subject: Subject) -> Draft:
     return Draft(tuple(_other(subject, record, 40.0 - place) for place, record in enumerate(found)))
 
 
-BETTER = "with a better score"
-"""How a child ended that is worth more than its parent."""
 _SHORT = 24
 """Lines of a child's change that are shown."""
 _ABSENT_WORTH = 58.0
@@ -62,13 +62,18 @@ def _other(subject: Subject, number: RecordId, worth: float) -> Piece:
 
 
 def _whole(subject: Subject, number: RecordId) -> str:
-    record, program = subject.history.record(number), subject.known.program(number)
-    told = [f"Program {number}: {status(subject, record)}"]
-    thought = subject.history.record(subject.known.proposal(number)).thought
-    if thought:
-        told.append(f"Thought: {said(thought)}")
+    program = subject.known.program(number)
     assert program is not None, "a selection names records with programs"
-    return "\n\n".join((*told, program_text(program)))
+    heading = subject.context.derived.found(
+        ("heading", number, subject.scores.digits), lambda: _heading(subject, number)
+    )
+    return f"{heading}\n\n{program_text(program)}"
+
+
+def _heading(subject: Subject, number: RecordId) -> str:
+    worth = f"Program {number}: {status(subject, subject.history.record(number))}"
+    thought = subject.history.record(subject.known.proposal(number)).thought
+    return f"{worth}\n\nThought: {said(thought)}" if thought else worth
 
 
 def status(subject: Subject, record: Record) -> str:
@@ -103,11 +108,24 @@ def _step(subject: Subject, number: RecordId, age: float) -> Piece:
     """`age` 0: the latest step."""
     before = subject.known.made_from(number)
     changed = removed.changed(subject, before, number)
-    line = f"- {_named(subject, number)}, of program {before} by {_by(subject, number)}: {_outcome(subject, number, before)}"
+    line = _line(subject, number, before, f", of program {before}")
     short = f"{line}{changed.summary and f' ({changed.summary})'}"
     if not changed.diff:
         return Piece((short, ""), (60.0 - age,))
-    return Piece((f"{line}\n\n{DATA}\n\n{fenced(broken(changed.diff), 'diff')}", short, ""), (45.0 - age, 60.0 - age))
+    return Piece((f"{line}\n\n{_quoted(changed.diff)}", short, ""), (45.0 - age, 60.0 - age))
+
+
+def _line(subject: Subject, number: RecordId, before: RecordId, of: str = "") -> str:
+    """Who made a proposal, `of` what, and what came of it, against the program that it was made from."""
+    return subject.context.derived.found(
+        ("line", number, before, of, subject.scores.digits),
+        lambda: f"- {_named(subject, number)}{of} by {_by(subject, number)}: {_outcome(subject, number, before)}",
+    )
+
+
+@functools.lru_cache(maxsize=512)
+def _quoted(diff: str) -> str:
+    return f"{DATA}\n\n{fenced(broken(diff), 'diff')}"
 
 
 def _named(subject: Subject, number: RecordId) -> str:
@@ -146,17 +164,18 @@ def children(subject: Subject) -> Draft:
 
 
 def _tried(subject: Subject, number: RecordId, place: int) -> Piece:
-    line = f"- {_named(subject, number)} by {_by(subject, number)}: {_outcome(subject, number, subject.parent)}"
+    line = _line(subject, number, subject.parent)
     shown = _paying(subject, number, place)
     if not shown:
         return Piece((line, ""), (66.0 - place,))
-    return Piece((f"{line}\n\n{DATA}\n\n{fenced(broken(shown), 'diff')}\n", line, ""), (43.0 - place, 66.0 - place))
+    return Piece((f"{line}\n\n{_quoted(shown)}\n", line, ""), (43.0 - place, 66.0 - place))
 
 
 def _paying(subject: Subject, number: RecordId, place: int) -> str:
     """The change that made one of the best children better; empty where it is long, or the child stands elsewhere as a whole."""
-    better = _end(subject, number, subject.known.score(subject.parent)) == BETTER
-    if place >= BEST or not better or number in (*subject.partners, *subject.inspirations):
+    if place >= BEST or number in (*subject.partners, *subject.inspirations):
+        return ""
+    if not better(subject.known, number, subject.known.score(subject.parent)):
         return ""
     diff = removed.changed(subject, subject.parent, number).diff
     return diff if diff.count("\n") < _SHORT else ""
@@ -165,29 +184,9 @@ def _paying(subject: Subject, number: RecordId, place: int) -> str:
 def _count(subject: Subject) -> str:
     """How many there were, and how they ended."""
     found = subject.proposals
-    more = "The latest " if len(found) == SEARCHED else ""
-    order = " The best first, then the latest." if len(found) > 1 else ""
-    old = subject.known.score(subject.parent) if subject.parent else None
-    return f"{more}{_ends(subject, found, old)}{order}"
-
-
-def _ends(subject: Subject, found: Sequence[RecordId], old: float | None) -> str:
-    counts = {BETTER: 0, "not better": 0, "scored": 0, "failed": 0, "not judged": 0, "stopped": 0}
-    for each in found:
-        counts[_end(subject, each, old)] += 1
-    told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    return f"{len(found)} proposal{'s' if len(found) != 1 else ''}: {told}."
-
-
-def _end(subject: Subject, number: RecordId, old: float | None) -> str:
-    score, outcome = subject.known.score(number), subject.history.outcome(number)
-    if score is not None:
-        if old is None:
-            return "scored"
-        return BETTER if score > old and not subject.history.violation(number) else "not better"
-    if outcome in FAILURES:
-        return "failed"
-    return "stopped" if outcome is Outcome.BELOW_THRESHOLD else "not judged"
+    more = "The latest " if found.count == SEARCHED else ""
+    order = " The best first, then the latest." if found.count > 1 else ""
+    return f"{more}{found.counted}{order}"
 
 
 def parent(subject: Subject) -> Draft:
@@ -213,7 +212,7 @@ def recent(subject: Subject) -> Draft:
     """The latest proposals, each as a line against what it was made from."""
     found = subject.recent
     pieces = tuple(_proposal(subject, each, place) for place, each in enumerate(found))
-    return Draft(pieces, {"count": _ends(subject, found, None)})
+    return Draft(pieces, {"count": looked_at(subject.known, found, None).counted})
 
 
 def _proposal(subject: Subject, number: RecordId, place: int) -> Piece:

@@ -16,7 +16,9 @@ class Piece:
 
     def __post_init__(self) -> None:
         assert len(self.worth) == len(self.forms) - 1, "each form but the last has its worth"
-        assert list(self.worth) == sorted(self.worth), "a longer form is not worth more than a shorter one"
+        assert len(self.worth) < 2 or list(self.worth) == sorted(self.worth), (
+            "a longer form is not worth more than a shorter one"
+        )
 
 
 @dataclass(frozen=True, slots=True)

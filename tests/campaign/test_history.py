@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from evolve.campaign.history import Columns, Past, Reader
-from evolve.types import Evaluation, Origin, Outcome, Program, ProgramId, Record
+from evolve.types import Evaluation, Insertion, Origin, Outcome, Placement, Program, ProgramId, Record, Settled
 
 
 class Texts:
@@ -125,6 +125,15 @@ def test_a_record_that_many_steps_tell_of_is_read_once():
     reader = Reader(log)
     assert [reader.settled(number) for number in (1, 2, 1)] == ["record 1", "record 2", "record 1"]
     assert log.reads == [1, 2]
+
+
+def test_a_record_that_has_just_settled_is_not_read():
+    """It is known before a prompt tells of it."""
+    log = CountingLog()
+    event = Settled(Record(3, Origin("seed", 0), None, Evaluation.ok(1.0)), Placement(Insertion.NEW))
+    reader = Reader(log)
+    reader.keep(event)
+    assert (reader.settled(3), log.reads) == (event, [])
 
 
 def test_records_of_earlier_versions_of_the_task_are_known(columns):

@@ -137,3 +137,24 @@ def test_axes_of_the_settings_may_be_the_default_ones(bench):
         bench.run(campaign)
         assert set(campaign.state.archive.best.descriptors) == {"size_log2"}
         assert campaign.state.progress.programs == 30
+
+
+def test_a_record_that_has_just_settled_is_known_as_the_log_has_it(bench):
+    """With what it maps in the same order: prompts before and after a crash tell the same of it."""
+
+    def judge(job):
+        numbers = {"zeta": 1.0, "alpha": 2.0, "whole": 3}
+        words = Report(Evaluation.failed(Outcome.WRONG, text_id("no")), {text_id("no"): "no"})
+        good = near_seven(job).evaluation
+        found = dataclasses.replace(
+            good, metrics=numbers, descriptors={"b": 0.0, "a": -0.0, **good.descriptors}, standard_error=0.5
+        )
+        return words if job.id.startswith("5.") else dataclasses.replace(near_seven(job), evaluation=found)
+
+    with bench.create() as campaign:
+        bench.run(campaign, FakeExecutor(judge))
+        reader, count = campaign.state.reader, len(campaign.state.history)
+        kept = [repr(reader.settled(number)) for number in range(1, count + 1)]
+        stored = [repr(campaign.log.settled(number)) for number in range(1, count + 1)]
+    assert kept == stored
+    assert "'zeta': 1.0" in kept[-1]

@@ -6,7 +6,8 @@ from prompt_scenes import NEAREST, SWEEP, Scene, failed, scored, tour_task, with
 
 from evolve.campaign.history import Columns, Past
 from evolve.prompt import build
-from evolve.prompt.subject import CHILDREN, RECENT, STEPS, Subject, effect
+from evolve.prompt.offspring import CHILDREN
+from evolve.prompt.subject import RECENT, STEPS, Subject, effect
 from evolve.types import Evaluation, Origin, Outcome, Program, ProgramId, Record, Selection
 
 
