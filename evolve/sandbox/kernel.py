@@ -11,6 +11,9 @@ from pathlib import Path
 
 LINUX = sys.platform == "linux"
 _LIBC = ctypes.CDLL(None, use_errno=True)
+if LINUX:
+    # Said once, the numbers need not be wrapped at each call.
+    _LIBC.prctl.argtypes = (ctypes.c_int, *[ctypes.c_ulong] * 4)
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
@@ -51,8 +54,7 @@ ATTACH = "attach"
 
 def prctl(option: int, *arguments: int) -> int:
     """`prctl(2)`; raises `OSError`."""
-    padded = [ctypes.c_ulong(argument) for argument in (*arguments, 0, 0, 0, 0)[:4]]
-    return _checked("prctl", _LIBC.prctl(option, *padded))
+    return _checked("prctl", _LIBC.prctl(option, *(*arguments, 0, 0, 0, 0)[:4]))
 
 
 def close_to_others() -> None:

@@ -83,6 +83,12 @@ class Row:
     why: str
 
 
+class _Offered(ctypes.Structure):
+    """`struct sock_fprog`: how many instructions, and where they are."""
+
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
+
+
 def supported() -> bool:
     """Whether this machine has a table and this kernel takes a filter. Asking changes nothing: the program that is offered lies nowhere."""
     if not kernel.LINUX or platform.machine() not in MACHINES or sys.maxsize < 1 << 32:
@@ -107,9 +113,8 @@ def program(wanted: Filter, own_pid: int = 0) -> bytes:
 def enter(made: bytes) -> None:
     """Holds this process, of one thread, and all its future children to the program, for good. Raises `OSError`: EACCES without
     `PR_SET_NO_NEW_PRIVS`."""
-    instructions = ctypes.create_string_buffer(made, len(made))
-    offered = struct.pack("@HP", len(made) // 8, ctypes.addressof(instructions))
-    kernel.syscall("seccomp", NUMBERS["seccomp"], _SET_MODE_FILTER, _SPECULATION_ALLOWED, ctypes.c_char_p(offered))
+    offered = ctypes.byref(_Offered(len(made) // 8, made))
+    kernel.syscall("seccomp", NUMBERS["seccomp"], _SET_MODE_FILTER, _SPECULATION_ALLOWED, offered)
 
 
 @functools.cache
