@@ -12,6 +12,8 @@ from pathlib import Path
 LINUX = sys.platform == "linux"
 _LIBC = ctypes.CDLL(None, use_errno=True)
 if LINUX:
+    # Looked up where it is loaded, and not in each fork of a template.
+    _CAPSET = _LIBC.capset
     # Said once, the numbers need not be wrapped at each call.
     _LIBC.prctl.argtypes = (ctypes.c_int, *[ctypes.c_ulong] * 4)
 
@@ -85,7 +87,7 @@ def capget(header: bytes, sets: ctypes.Array[ctypes.c_uint32]) -> None:
 
 def capset(header: bytes, sets: ctypes.Array[ctypes.c_uint32]) -> None:
     """`capset(2)`; raises `OSError`."""
-    _checked("capset", _LIBC.capset(header, sets))
+    _checked("capset", _CAPSET(header, sets))
 
 
 def unshare(flags: int) -> None:

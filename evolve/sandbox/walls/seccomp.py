@@ -105,6 +105,7 @@ def program(wanted: Filter, own_pid: int = 0) -> bytes:
     only where `signals` are held back: without it, no signal goes anywhere but to the own group."""
     parts = _parts(wanted)
     if len(parts) == 1:
+        _offered(parts[0])  # made here, it need not be made in each fork
         return parts[0]
     here, there = (value.to_bytes(4, sys.byteorder) for value in (own_pid, -own_pid & ALL_BITS))
     return b"".join((parts[0], here, parts[1], there, parts[2]))
@@ -113,8 +114,13 @@ def program(wanted: Filter, own_pid: int = 0) -> bytes:
 def enter(made: bytes) -> None:
     """Holds this process, of one thread, and all its future children to the program, for good. Raises `OSError`: EACCES without
     `PR_SET_NO_NEW_PRIVS`."""
-    offered = ctypes.byref(_Offered(len(made) // 8, made))
+    offered = ctypes.byref(_offered(made))
     kernel.syscall("seccomp", NUMBERS["seccomp"], _SET_MODE_FILTER, _SPECULATION_ALLOWED, offered)
+
+
+@functools.lru_cache(maxsize=8)
+def _offered(made: bytes) -> _Offered:
+    return _Offered(len(made) // 8, made)
 
 
 @functools.cache
