@@ -55,7 +55,7 @@ def unpacked(payload: bytes | mmap.mmap) -> tuple[str, dict[str, str], dict[str,
     return entry, files, context
 
 
-def receive(requests: socket.socket) -> Request | None:
+def receive(requests: socket.SocketType) -> Request | None:
     """The next request; None at the end. Raises `OSError` where this process has no descriptor left for a file that was sent."""
     header, files = b"", b""
     while len(header) < REQUEST.size:
@@ -79,7 +79,7 @@ def _mapped(files: bytes, length: int) -> mmap.mmap:
         os.close(file)
 
 
-def _read(requests: socket.socket, size: int) -> bytes | None:
+def _read(requests: socket.SocketType, size: int) -> bytes | None:
     found = requests.recv(min(size, _CHUNK)) if size else b""
     if len(found) == size:
         return found
