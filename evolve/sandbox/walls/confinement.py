@@ -45,9 +45,9 @@ class Confinement:
     def __init__(self, jail: Jail, start: str, writable: str) -> None:
         self._jail = jail
         self._start = start
-        self._limits = _limits(jail)
+        self._limits = [(which, lowered(which, most)) for which, most in _limits(jail).items()]
         self._room = Room(os.getuid(), jail.tasks) if shares_user(jail) else None
-        self._bounds: Sequence[tuple[int, tuple[int, int]]] = ()
+        self._bounds = self._limits
         self._ruleset = (
             landlock.prepare(_rules(jail, writable), jail.landlock, loopback=jail.loopback) if jail.landlock else -1
         )
@@ -63,8 +63,7 @@ class Confinement:
         """Before a fork: what holds for the moment. `seconds` of processor time are the limit of the next one."""
         if not self._jail.limits:
             return
-        bounds = [(which, lowered(which, most)) for which, most in self._limits.items()]
-        bounds.append((resource.RLIMIT_CPU, lowered(resource.RLIMIT_CPU, seconds)))
+        bounds = [*self._limits, (resource.RLIMIT_CPU, lowered(resource.RLIMIT_CPU, seconds))]
         if self._jail.seccomp:
             tasks = self._jail.tasks if self._room is None else self._room.limit()
             bounds.append((resource.RLIMIT_NPROC, lowered(resource.RLIMIT_NPROC, tasks)))
