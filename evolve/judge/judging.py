@@ -102,14 +102,17 @@ def _cascade(job: Job, trial: Trial, bench: Bench, open_session: OpenSession) ->
     for stage, function in stages:
         candidate = Candidate(program, open_session, stage.limit, bench.clock)
         told, last = replace(trial, stage=stage.name, limit=stage.limit), stage is stages[-1][0]
-        evaluation = replace(_run(bench.task, function, candidate, told, complete=last), stage=stage.name)
+        found = _run(bench.task, function, candidate, told, complete=last)
+        evaluation = replace(
+            found, stage=stage.name, passed=passed
+        )  # which grows with what the stages before the last find
         cpu_seconds += candidate.cpu_seconds
         if evaluation.fitness is not None and not last:
             passed[stage.name] = bench.task.fitness.inside(evaluation.fitness)
             evaluation = evaluation if job.ungated else _admitted(bench.task, stage, evaluation, job.wanted)
         if evaluation.outcome is not Outcome.OK:
             break
-    return _Found(replace(evaluation, passed=passed), cpu_seconds)
+    return _Found(evaluation, cpu_seconds)
 
 
 def _run(

@@ -2,12 +2,12 @@
 
 Invariant: whatever a candidate did, the next session starts as the first did, in a new template if need be."""
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from evolve.sandbox.channel import Channel
+from evolve.sandbox.frames import packed
 from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.process import Ended, TemplateLost, TemplateProcess
 from evolve.sandbox.session import JobKind, Session
@@ -60,7 +60,7 @@ class Box:
         finally:
             channel.hand_over()
         self._busy = True
-        channel.send(_told(program, entry, self._context))
+        channel.send(packed(entry, program.files, self._context))
         return Session(channel, self._end, seconds, self._limits, job)
 
     def close(self) -> None:
@@ -123,8 +123,3 @@ class Box:
             self._template.close()
             self._template = None
             self._sessions = 0
-
-
-def _told(program: Program, entry: str, context: Mapping[str, str]) -> bytes:
-    # With escapes for everything beyond ASCII: a half surrogate in a program is for its compiler to refuse.
-    return json.dumps({"entry": entry, "files": dict(program.files), "context": context}).encode()

@@ -11,6 +11,11 @@ from pathlib import Path
 
 LINUX = sys.platform == "linux"
 _LIBC = ctypes.CDLL(None, use_errno=True)
+if LINUX:
+    # Looked up where it is loaded, and not in each fork of a template.
+    _CAPSET = _LIBC.capset
+    # Said once, the numbers need not be wrapped at each call.
+    _LIBC.prctl.argtypes = (ctypes.c_int, *[ctypes.c_ulong] * 4)
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
@@ -51,8 +56,7 @@ ATTACH = "attach"
 
 def prctl(option: int, *arguments: int) -> int:
     """`prctl(2)`; raises `OSError`."""
-    padded = [ctypes.c_ulong(argument) for argument in (*arguments, 0, 0, 0, 0)[:4]]
-    return _checked("prctl", _LIBC.prctl(option, *padded))
+    return _checked("prctl", _LIBC.prctl(option, *(*arguments, 0, 0, 0, 0)[:4]))
 
 
 def close_to_others() -> None:
@@ -83,7 +87,7 @@ def capget(header: bytes, sets: ctypes.Array[ctypes.c_uint32]) -> None:
 
 def capset(header: bytes, sets: ctypes.Array[ctypes.c_uint32]) -> None:
     """`capset(2)`; raises `OSError`."""
-    _checked("capset", _LIBC.capset(header, sets))
+    _checked("capset", _CAPSET(header, sets))
 
 
 def unshare(flags: int) -> None:

@@ -12,10 +12,12 @@ ProgramId = NewType("ProgramId", str)
 TextId = NewType("TextId", str)
 """64 hexadecimal digits: the SHA-256 of a text in UTF-8."""
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
 
 def canonical(value: object) -> str:
     """`value` as JSON with sorted keys and no spaces: equal values have equal texts. NaN and infinity are refused."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def digest(text: str) -> str:

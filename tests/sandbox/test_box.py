@@ -30,6 +30,19 @@ def test_the_level_of_isolation_is_told(box: Box) -> None:
     assert box.isolation == PLAIN.line
 
 
+def test_a_program_finds_the_signals_as_a_new_python_has_them(box: Box) -> None:
+    """Though its template does not hear them."""
+    source = "import signal\ndef f(): return [repr(signal.getsignal(each)) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]\n"
+    wanted = [repr(signal.default_int_handler), repr(signal.SIG_DFL), repr(signal.SIG_DFL)]
+    assert value(box, Program({"seed.py": source})) == wanted
+
+
+def test_a_template_loads_no_module_that_slows_each_fork_down(box: Box) -> None:
+    """`subprocess` brings `threading`, which looks at all that it knows after each."""
+    source = "import sys\ndef f(): return 'subprocess' in sys.modules\n"
+    assert value(box, Program({"seed.py": source})) is False
+
+
 def test_one_session_at_a_time(box: Box) -> None:
     """A second one is refused while the first is open."""
     with box.open(_ANSWER, "seed", 10), pytest.raises(SandboxError, match="leave its `with` block first"):

@@ -2,7 +2,6 @@
 
 import errno
 import fcntl
-import json
 import os
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from evolve.sandbox.channel import Channel
+from evolve.sandbox.frames import packed
 from evolve.sandbox.inner.fresh import FOLDER, command
 from evolve.sandbox.outbox import Outbox
 from evolve.sandbox.process import Ended
@@ -54,7 +54,7 @@ def fresh(tmp_path: Path) -> Open:
         for number in numbers:
             os.close(number)
         channel.hand_over()
-        channel.send(json.dumps({"files": {"seed.py": source}, "entry": "seed", "context": {}}).encode())
+        channel.send(packed("seed", {"seed.py": source}, {}))
         return Session(channel, lambda patience: ended(process, patience), 20.0, Limits())
 
     return open_session

@@ -79,9 +79,9 @@ class Folder:
         return False
 
 class Confinement:
-    def prepare(self):
+    def prepare(self, seconds):
         pass
-    def enter(self, template, seconds, files, job):
+    def enter(self, template, files, job):
         os._exit(0)
 
 jail = SimpleNamespace(threads=1, limits=False, namespaces=False, memory=0)

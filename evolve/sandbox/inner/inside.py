@@ -9,7 +9,6 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
-import json
 import os
 import socket
 import sys
@@ -19,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
-from evolve.sandbox.frames import TICKET, Request, receive, reply
+from evolve.sandbox.frames import TICKET, Request, packed, receive, reply, unpacked
 from evolve.sandbox.inner import command
 from evolve.sandbox.inner.folder import Folder, Missing, kept
 from evolve.sandbox.outbox import Outbox
@@ -36,17 +35,19 @@ _REHEARSALS = 20
 
 
 def perform(requests: int, replies: int) -> None:
-    """The first request is the program, `{"files": ..., "context": ..., "entry": ...}`, and is not answered; then each asks for something,
+    """The first request is the program, which `frames.packed` makes, and is not answered; then each asks for something,
     until the end of the requests."""
     _forget_closed_folders()
-    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, requests)
+    sock = socket.SocketType(
+        socket.AF_UNIX, socket.SOCK_STREAM, 0, requests
+    )  # the plain one: what it lacks is not needed
     try:
         first = receive(sock)
         if first is None:
             return
-        told = json.loads(bytes(first.payload))
+        entry, files, context = unpacked(first.payload)
         first.close()
-        program = LoadedProgram(told["files"], told["entry"], told["context"])
+        program = LoadedProgram(files, entry, context)
         while (request := receive(sock)) is not None:
             reply(replies, request.ticket, answer(program, request))
     finally:
@@ -83,16 +84,14 @@ def answer(program: "LoadedProgram", request: Request) -> list[Piece]:
 
 def rehearse() -> None:
     """Plays sessions in the template: what the interpreter makes when it is first needed is then made once, and shared by all forks."""
-    program = json.dumps(
-        {"files": {"rehearsal.py": "def echo(value):\n    return value\n"}, "entry": "rehearsal", "context": {}}
-    )
+    program = packed("rehearsal", {"rehearsal.py": "def echo(value):\n    return value\n"}, {})
     call = encode(["call", "echo", [[0, 0.5, "", None]], {}])
     # Folders on the module path were listed where more could be seen than here.
     sys.path_importer_cache.clear()
     importlib.util.find_spec(_NOWHERE)
     for _ in range(_REHEARSALS):
         outbox, (heard, replies) = Outbox(), os.pipe()
-        for payload in (program.encode(), call):
+        for payload in (program, call):
             outbox.add(bytes(TICKET), [payload])
         outbox.write()
         outbox.close()

@@ -15,7 +15,7 @@ _PEAK_UNIT = 1024 if sys.platform == "linux" else 1
 MEMORY = "used more memory than the program may have"
 
 
-@dataclass
+@dataclass(slots=True)
 class Offspring:
     """`handle` is a descriptor that becomes readable when the candidate ends, or -1. `alone`: the template is the first process of its own
     namespace, in which every other process is the candidate's. `exceeded`: what it had too much of, in words, so that it was ended. `problem`: why it never became a

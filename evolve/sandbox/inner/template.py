@@ -185,12 +185,12 @@ class Template:
 
     def _start(self, seconds: float, files: Sequence[int], job: Job) -> Offspring:
         _check_single_threaded()
-        self._confinement.prepare()
-        template, processor = os.getpid(), math.ceil(seconds * max(1, self._jail.threads)) + 1
+        self._confinement.prepare(math.ceil(seconds * max(1, self._jail.threads)) + 1)
+        template = os.getpid()
         pid = os.fork()
         if pid == 0:
             try:
-                self._enter(template, processor, files, job)
+                self._enter(template, files, job)
                 self._perform(job)
                 os._exit(0)
             finally:
@@ -199,9 +199,9 @@ class Template:
             os.close(number)
         return Offspring(pid, handle(pid), alone=self._jail.namespaces)
 
-    def _enter(self, template: int, processor: int, files: Sequence[int], job: Job) -> None:
+    def _enter(self, template: int, files: Sequence[int], job: Job) -> None:
         try:
-            self._confinement.enter(template, processor, files, job)
+            self._confinement.enter(template, files, job)
         except OSError as error:
             os.write(self._tell, str(error).encode())
             raise

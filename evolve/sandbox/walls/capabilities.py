@@ -16,6 +16,8 @@ SETPCAP = 8
 _MOST = 64
 _THIS_PROCESS = struct.pack("=Ii", 0x20080522, 0)
 """The header of `capget` and `capset`: version 3, sets of 64 bits in two halves, and 0 for this process."""
+_NONE = (ctypes.c_uint32 * 6)()
+"""Three empty sets in their halves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +59,12 @@ def empty_bounding() -> bool:
 
 def drop(*, bounding: bool = True) -> None:
     """Gives up every capability of this thread, for good; the bounding set too where that is permitted and `bounding`, which a template has
-    done for its children. To be called after the change of the user, which needs capabilities, and soon done where that has taken them
-    all."""
-    if not any(_halves()):
-        return  # the ambient set is a part of these, and the bounding set is only emptied by one of them
+    done for its children. To be called after the change of the user, which needs capabilities. No question is asked first: it would cost a
+    fork more than the answer saves."""
     if bounding:
         empty_bounding()
-    kernel.prctl(kernel.PR_CAP_AMBIENT, kernel.PR_CAP_AMBIENT_CLEAR_ALL)
-    kernel.capset(_THIS_PROCESS, (ctypes.c_uint32 * 6)())
+    # The ambient set goes along, for the kernel keeps in it only what is both permitted and inheritable.
+    kernel.capset(_THIS_PROCESS, _NONE)
 
 
 def _sets() -> tuple[int, int, int]:

@@ -1,12 +1,13 @@
 """What a forked process does to itself before it becomes a candidate.
 
-Standard library only, for it lives in the template. Everything that can be prepared is prepared once, in the template; a fork makes some twenty
-system calls. Invariant: after `enter` the process can gain nothing back: no user, no capability, no file, no system call."""
+Standard library only, for it lives in the template. Everything that can be prepared is prepared in the template; a fork makes some twenty
+system calls, and each line of Python here has it copy pages that it shares with the template, two microseconds a page. Invariant: after `enter` the process can gain nothing back: no user, no capability, no file, no system call."""
 
 import contextlib
 import os
 import resource
 import signal
+from _signal import signal as set_handler  # type: ignore[import-not-found]  # the public one makes members of enumerations
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
@@ -22,6 +23,10 @@ Job: TypeAlias = Literal["build", "run"]
 REQUESTS, REPLIES, FIRST_FREE = 3, 4, 5
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that a template does not hear, though its candidates might send them."""
+_HANDLERS = {
+    int(each): signal.default_int_handler if each is signal.SIGINT else int(signal.SIG_DFL) for each in IGNORED
+}
+"""What a Python that was just started has for these."""
 _SIGNALS = 256
 """That wait to be taken, all of a candidate's together."""
 _SIGNALS_SCOPED = 6
@@ -40,9 +45,9 @@ class Confinement:
     def __init__(self, jail: Jail, start: str, writable: str) -> None:
         self._jail = jail
         self._start = start
-        self._limits = _limits(jail)
+        self._limits = [(which, lowered(which, most)) for which, most in _limits(jail).items()]
         self._room = Room(os.getuid(), jail.tasks) if shares_user(jail) else None
-        self._tasks = jail.tasks
+        self._bounds = self._limits
         self._ruleset = (
             landlock.prepare(_rules(jail, writable), jail.landlock, loopback=jail.loopback) if jail.landlock else -1
         )
@@ -54,17 +59,22 @@ class Confinement:
             # Here, where root still may; every fork inherits it.
             capabilities.empty_bounding()
 
-    def prepare(self) -> None:
-        """Before a fork: what holds for the moment."""
-        if self._room is not None:
-            self._tasks = self._room.limit()
+    def prepare(self, seconds: int) -> None:
+        """Before a fork: what holds for the moment. `seconds` of processor time are the limit of the next one."""
+        if not self._jail.limits:
+            return
+        bounds = [*self._limits, (resource.RLIMIT_CPU, lowered(resource.RLIMIT_CPU, seconds))]
+        if self._jail.seccomp:
+            tasks = self._jail.tasks if self._room is None else self._room.limit()
+            bounds.append((resource.RLIMIT_NPROC, lowered(resource.RLIMIT_NPROC, tasks)))
+        self._bounds = bounds
 
-    def enter(self, template: int, seconds: int, files: Sequence[int], job: Job) -> None:
+    def enter(self, template: int, files: Sequence[int], job: Job) -> None:
         """Makes this process, just forked by `template`, a candidate with the descriptors log, requests and replies; the others are still open.
         Raises `OSError` where a layer cannot be entered."""
         os.setsid()
-        for ignored in IGNORED:
-            signal.signal(ignored, signal.default_int_handler if ignored is signal.SIGINT else signal.SIG_DFL)
+        for ignored, handler in _HANDLERS.items():
+            set_handler(ignored, handler)
         # Opened anew: locks and flags of one that the template shares would outlive this process.
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
@@ -76,7 +86,7 @@ class Confinement:
             (replies, REPLIES, False),
         ):
             os.dup2(source, number, inherited)
-        self._limit(seconds)
+        self._limit()
         self._drop_rights()
         if LINUX:
             # After the change of user, which forgets it.
@@ -91,21 +101,16 @@ class Confinement:
         if self._filters:
             seccomp.enter(self._programs.get(job) or seccomp.program(self._filters[job], os.getpid()))
 
-    def _limit(self, seconds: int) -> None:
+    def _limit(self) -> None:
         """Where the system has no such limit, or a lower one, it stays as it is."""
-        if not self._jail.limits:
-            return
-        for which, most in self._limits.items():
-            with contextlib.nullcontext() if LINUX else contextlib.suppress(ValueError, OSError):
-                resource.setrlimit(which, lowered(which, most))
-        if self._jail.gpu:
+        for which, most in self._bounds:
+            try:
+                resource.setrlimit(which, most)
+            except (ValueError, OSError):
+                if LINUX:
+                    raise
+        if self._jail.limits and self._jail.gpu:
             _let_lock_memory()
-        resource.setrlimit(resource.RLIMIT_CPU, lowered(resource.RLIMIT_CPU, seconds))
-        if self._jail.seccomp:
-            resource.setrlimit(resource.RLIMIT_NPROC, lowered(resource.RLIMIT_NPROC, self._tasks))
-            # All processes of a user draw on these two, the host's own among them.
-            resource.setrlimit(resource.RLIMIT_SIGPENDING, lowered(resource.RLIMIT_SIGPENDING, _SIGNALS))
-            resource.setrlimit(resource.RLIMIT_MSGQUEUE, (0, 0))
 
     def _drop_rights(self) -> None:
         if self._jail.user >= 0:
@@ -116,8 +121,7 @@ class Confinement:
             return
         # The template's files in /proc are root's; a candidate's are its own, or it could not even be chosen first when memory is out.
         prctl(PR_SET_DUMPABLE, 1)
-        with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "wb", buffering=0) as score:
-            score.write(b"1000")
+        _be_first_to_go()
         capabilities.drop(bounding=False)
         prctl(PR_SET_NO_NEW_PRIVS, 1)
 
@@ -138,9 +142,20 @@ def _limits(jail: Jail) -> Mapping[int, int]:
         # Of 1 byte there can be no file, and it is the one limit at which the kernel does not call a program of the host's for a crash either.
         resource.RLIMIT_CORE: 1,
     }
+    if jail.seccomp:
+        # All processes of a user draw on these two, the host's own among them.
+        wanted |= {resource.RLIMIT_SIGPENDING: _SIGNALS, resource.RLIMIT_MSGQUEUE: 0}
     if not jail.gpu:  # whose driver reserves far more addresses than there is memory
         wanted[resource.RLIMIT_AS] = jail.memory
     return wanted
+
+
+def _be_first_to_go() -> None:
+    """Where memory is out, and the system can be told."""
+    with contextlib.suppress(OSError):
+        score = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
+        os.write(score, b"1000")
+        os.close(score)
 
 
 def _let_lock_memory() -> None:

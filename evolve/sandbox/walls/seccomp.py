@@ -83,6 +83,12 @@ class Row:
     why: str
 
 
+class _Offered(ctypes.Structure):
+    """`struct sock_fprog`: how many instructions, and where they are."""
+
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
+
+
 def supported() -> bool:
     """Whether this machine has a table and this kernel takes a filter. Asking changes nothing: the program that is offered lies nowhere."""
     if not kernel.LINUX or platform.machine() not in MACHINES or sys.maxsize < 1 << 32:
@@ -99,6 +105,7 @@ def program(wanted: Filter, own_pid: int = 0) -> bytes:
     only where `signals` are held back: without it, no signal goes anywhere but to the own group."""
     parts = _parts(wanted)
     if len(parts) == 1:
+        _offered(parts[0])  # made here, it need not be made in each fork
         return parts[0]
     here, there = (value.to_bytes(4, sys.byteorder) for value in (own_pid, -own_pid & ALL_BITS))
     return b"".join((parts[0], here, parts[1], there, parts[2]))
@@ -107,9 +114,13 @@ def program(wanted: Filter, own_pid: int = 0) -> bytes:
 def enter(made: bytes) -> None:
     """Holds this process, of one thread, and all its future children to the program, for good. Raises `OSError`: EACCES without
     `PR_SET_NO_NEW_PRIVS`."""
-    instructions = ctypes.create_string_buffer(made, len(made))
-    offered = struct.pack("@HP", len(made) // 8, ctypes.addressof(instructions))
-    kernel.syscall("seccomp", NUMBERS["seccomp"], _SET_MODE_FILTER, _SPECULATION_ALLOWED, ctypes.c_char_p(offered))
+    offered = ctypes.byref(_offered(made))
+    kernel.syscall("seccomp", NUMBERS["seccomp"], _SET_MODE_FILTER, _SPECULATION_ALLOWED, offered)
+
+
+@functools.lru_cache(maxsize=8)
+def _offered(made: bytes) -> _Offered:
+    return _Offered(len(made) // 8, made)
 
 
 @functools.cache

@@ -3,10 +3,8 @@
 Standard library only, for it lives in the template. Invariant: a session starts in folders that nobody has touched since they were mounted;
 what a kernel does not let a candidate forge (the time of the last change) tells whether one has."""
 
-import contextlib
 import math
 import os
-from pathlib import Path
 
 from evolve.sandbox.kernel import MNT_DETACH, MS_NOATIME, MS_NODEV, MS_NOEXEC, MS_NOSUID, mount, unmount
 
@@ -33,16 +31,19 @@ class Tmpfs:
         return self._state()
 
     def _state(self) -> tuple[object, ...]:
-        found = Path(self.path).stat()
-        marks: list[str] = []
-        with contextlib.suppress(OSError):  # a kernel whose tmpfs has none
-            marks = os.listxattr(self.path)
+        found = os.stat(self.path)  # noqa: PTH116 twice a session: a `Path` takes longer than the call
         return (
             found.st_ino,
             found.st_dev,
             found.st_ctime_ns,
             found.st_mtime_ns,
             found.st_mode,
-            tuple(marks),
+            self._marks(),
             os.listdir(self.path) != [],  # noqa: PTH208 names are enough
         )
+
+    def _marks(self) -> list[str]:
+        try:
+            return os.listxattr(self.path)
+        except OSError:  # a kernel whose tmpfs has none
+            return []
