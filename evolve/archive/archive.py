@@ -62,6 +62,8 @@ class Archive:
         self._contests = Contests(self._evidence, rule, settings.islands, settings.capacity)
         self._quarantined: set[ProgramId] = set()
         self._settled = 0
+        self._shown: dict[tuple[int, int], Elite] = {}
+        """Elites that were asked for, by program and island, until anything about an elite changes."""
 
     # --- the fold
 
@@ -69,8 +71,12 @@ class Archive:
         """Takes the next settled record, live or replayed, and says what became of its program. For a measurement IMPROVED
         says that its program won a place or the title of best by it."""
         if record.origin.kind == "measurement":
+            self._shown.clear()
             return self._measurement(record)
+        is_new = self._evidence.find(record.program) is None
         placement = self._newcomer(record)
+        if placement.insertion is not Insertion.NOT_ADDED or not is_new:
+            self._shown.clear()
         if record.origin.kind == "proposal":
             self._count(record.origin.island)
         return placement
@@ -132,8 +138,10 @@ class Archive:
         island = self._contests.islands[number]
         island.settled += 1
         if settings.migrate_every and settings.islands > 1 and island.settled % settings.migrate_every == 0:
+            self._shown.clear()
             migrate(self._contests, number, settings.migrants)
         if settings.reset_every and self._settled % (settings.reset_every * settings.islands) == 0:
+            self._shown.clear()
             reset(self._contests)
 
     def rule(self, ruling: Ruled) -> None:
@@ -141,6 +149,7 @@ class Archive:
         if ruling.what == "promote":
             self.promoted.add(ruling.about)
             return
+        self._shown.clear()
         quarantine = ruling.what == "quarantine"
         (self._quarantined.add if quarantine else self._quarantined.discard)(ruling.about)
         program = self._evidence.find(ruling.about)
@@ -165,10 +174,12 @@ class Archive:
 
     def rearrange(self, island: int, records: Sequence[RecordId]) -> None:
         """The island then belongs to these records' programs alone; raises `ValueError` for a record without an accepted one."""
+        self._shown.clear()
         rearranged(self._contests, island, records)
 
     def measured_machine(self, event: MachineMeasured) -> None:
         """A run began on a machine. Noisy estimates of another hardware class must be measured again before they may defend."""
+        self._shown.clear()
         if self._contests.jury.rule.noisy and self._evidence.move_to(event.hardware):
             self._pareto.all_changed()
         self._contests.rule_changed(replace(self._contests.jury.rule, noise_floor=event.noise_floor))
@@ -263,6 +274,12 @@ class Archive:
         return [self._elite(ranking[place][1], island) for place in places]
 
     def _elite(self, program: int, island: int) -> Elite:
+        found = self._shown.get((program, island))
+        if found is None:
+            found = self._shown[program, island] = self._looked_up(program, island)
+        return found
+
+    def _looked_up(self, program: int, island: int) -> Elite:
         evidence, noise = self._evidence, self._contests.jury.rule.noise_floor
         return Elite(
             record=evidence.records[program],

@@ -196,7 +196,7 @@ class Campaign:
     @property
     def progress(self) -> Progress:
         """What was spent until now, the seconds that just passed included: what a budget is held against."""
-        return replace(self.state.progress, seconds=self.seconds)
+        return self.state.progress_at(self.seconds)
 
     @property
     def budget(self) -> Budget:

@@ -139,7 +139,11 @@ class State:
     @property
     def progress(self) -> Progress:
         """What was spent, up to the last event."""
-        return self._spent.progress(self.seconds)
+        return self.progress_at(self.seconds)
+
+    def progress_at(self, seconds: float) -> Progress:
+        """What was spent, in a campaign that has run for so many seconds."""
+        return self._spent.progress(seconds)
 
     @property
     def history(self) -> Past:

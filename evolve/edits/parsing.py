@@ -5,6 +5,7 @@ Invariant: nothing of a program is run, and a language that is not known is neve
 import ast
 import warnings
 from bisect import bisect_left
+from typing import NamedTuple
 
 from evolve.edits.failure import shown
 from evolve.types import Program
@@ -13,8 +14,19 @@ _CONTEXT = 2
 _LARGEST = 1_000_000
 _OF_THE_WHOLE = ("__future__", "global", "\r")
 """What is right or wrong by what stands elsewhere in the module, or ends lines that are counted otherwise here."""
-_KEPT = 256
-"""Texts whose statements are remembered."""
+_KEPT = 4096
+"""Files whose statements are remembered: a few hundred bytes each."""
+
+
+class _File(NamedTuple):
+    """A file of a program. `name` stands for its text: programs are named by what they hold."""
+
+    name: str
+    text: str
+
+    @classmethod
+    def of(cls, program: Program, path: str) -> "_File":
+        return cls(f"{program.id}/{path}", program.files.get(path, ""))
 
 
 def unparsable(program: Program, before: Program) -> str:
@@ -22,20 +34,20 @@ def unparsable(program: Program, before: Program) -> str:
     known. Only Python (`.py`) is."""
     for path, text in program.files.items():
         if path.endswith(".py") and text != before.files.get(path):
-            old = before.files.get(path, "")
-            fault = "" if _changed_part_parses(text, old) else _fault(path, text)
+            same = _changed_part_parses(_File.of(program, path), _File.of(before, path))
+            fault = "" if same else _fault(path, text)
             if fault:
                 return fault
     return ""
 
 
-def _changed_part_parses(text: str, old: str) -> bool:
+def _changed_part_parses(file: _File, old: _File) -> bool:
     """Whether the statements of the module that changed parse by themselves, between others that did before. That is a fraction of the
     whole text; where it says no, the whole text decides."""
-    starts = _STARTS.of(old)
+    starts, text = _STARTS.of(old), file.text
     if not starts or any(word in text for word in _OF_THE_WHOLE):
         return False
-    lines, before = text.split("\n"), old.split("\n")
+    lines, before = text.split("\n"), old.text.split("\n")
     more, shorter = len(lines) - len(before), min(len(lines), len(before))
     same = next((place for place in range(shorter) if lines[place] != before[place]), shorter)
     rest = next((back for back in range(shorter - same) if lines[-1 - back] != before[-1 - back]), shorter - same)
@@ -49,28 +61,28 @@ def _changed_part_parses(text: str, old: str) -> bool:
     inside = _begins(part)
     if inside is None:
         return False
-    _STARTS.put(text, (*starts[:first], *(start + line for line in inside), *(line + more for line in starts[after:])))
+    _STARTS.put(file, (*starts[:first], *(start + line for line in inside), *(line + more for line in starts[after:])))
     return True
 
 
 class _Starts:
-    """The lines, from 0, that begin with a statement of the module or its first decorator, of the texts that were asked for last; none of
-    a text that does not parse. A changed text has those of the one before it but for the part that changed. Any thread."""
+    """The lines, from 0, that begin with a statement of the module or its first decorator, of the files that were asked for last; none of
+    one that does not parse. A changed file has those of the one before it but for the part that changed. Any thread."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, ...]] = {}
 
-    def of(self, text: str) -> tuple[int, ...]:
-        """Found by parsing where the text is not known."""
-        found = self._known.get(text)
+    def of(self, file: _File) -> tuple[int, ...]:
+        """Found by parsing where the file is not known."""
+        found = self._known.pop(file.name, None)
         if found is None:
-            found = (None if "\r" in text else _begins(text)) or ()
-            self.put(text, found)
+            found = (None if "\r" in file.text else _begins(file.text)) or ()
+        self.put(file, found)
         return found
 
-    def put(self, text: str, starts: tuple[int, ...]) -> None:
-        """The oldest are forgotten."""
-        self._known[text] = starts
+    def put(self, file: _File, starts: tuple[int, ...]) -> None:
+        """What was asked for least lately is forgotten."""
+        self._known[file.name] = starts
         while len(self._known) > _KEPT:
             self._known.pop(next(iter(self._known)), None)
 

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Protocol
 
 from evolve.loop.members import Member, named
@@ -74,36 +75,39 @@ class Order:
     def answered(self, sample: int, reply: Reply, cost: Cost) -> Answered:
         """The event of one answer."""
         said, thought = (text_id(text) if text else TextId("") for text in (reply.text, reply.thinking))
-        call = replace(
-            self._call(reply.usage, cost),
-            sample=sample,
-            revision=reply.revision,
-            reply=said,
-            thinking=thought,
-            finish=reply.finish,
-            seconds=reply.seconds,
-            attempts=reply.attempts,
-        )
+        more = {
+            "sample": sample,
+            "revision": reply.revision,
+            "reply": said,
+            "thinking": thought,
+            "finish": reply.finish,
+            "seconds": reply.seconds,
+            "attempts": reply.attempts,
+        }
         texts = {name: text for name, text in ((said, reply.text), (thought, reply.thinking)) if name}
-        return self._told(self.counter.take(), call, texts)
+        return self._told(self.counter.take(), reply.usage, cost, more, texts)
 
     def failed(self, error: ModelError, cost: Cost, *, given_up: bool) -> Answered:
         """The event of a call that failed; one that was given up answers nothing later."""
-        call = replace(
-            self._call(error.usage, cost),
-            sample=self.samples[0],
-            attempts=error.attempts,
-            seconds=error.seconds,
-            error=str(error),
-        )
-        return self._told(ABANDONED if given_up else self.counter.take(), call, {})
+        more = {
+            "sample": self.samples[0],
+            "attempts": error.attempts,
+            "seconds": error.seconds,
+            "error": str(error),
+        }
+        return self._told(ABANDONED if given_up else self.counter.take(), error.usage, cost, more, {})
 
-    def _call(self, usage: Usage, cost: Cost) -> Call:
+    def _told(
+        self, index: int, usage: Usage, cost: Cost, more: Mapping[str, Any], texts: Mapping[TextId, str]
+    ) -> Answered:
+        """`more`: what else the call has come to, by the names of its fields."""
         prompt = self.prompt
-        return Call(
+        parts, sections = _parts(prompt)
+        call = Call(
             model=self.member.name,
             purpose=self.purpose,
             parameters=_parameters(prompt),
+            prompt=parts,
             request=prompt.request,
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
@@ -111,12 +115,9 @@ class Order:
             gpu_seconds=cost.gpu_seconds,
             cost=cost.money,
             exact=usage.exact,
+            **more,
         )
-
-    def _told(self, index: int, call: Call, texts: Mapping[TextId, str]) -> Answered:
-        parts, sections = _parts(self.prompt)
-        event = Replied(self.counter.step, index, replace(call, prompt=parts))
-        return Answered(event, {**sections, **texts})
+        return Answered(Replied(self.counter.step, index, call), {**sections, **texts})
 
 
 def _parts(prompt: Prompt) -> tuple[tuple[Part, ...], dict[TextId, str]]:
@@ -124,10 +125,16 @@ def _parts(prompt: Prompt) -> tuple[tuple[Part, ...], dict[TextId, str]]:
     parts, sections = list[Part](), dict[TextId, str]()
     for message in prompt.messages:
         for section in message.sections:
-            name = text_id(section.text)
+            name = _named(section)
             parts.append(Part(message.role, section.name, name))
             sections[name] = section.text
     return tuple(parts), sections
+
+
+@lru_cache(maxsize=64)
+def _named(section: Section) -> TextId:
+    """The id of a section's text. Kept, for the task and the rules stand in every prompt."""
+    return text_id(section.text)
 
 
 def _parameters(prompt: Prompt) -> dict[str, Any]:

@@ -45,6 +45,7 @@ IN_A_ROW = 5
 """Failures of plugins in a row that stop a campaign."""
 NOTHING_NEW = 500
 """Screened proposals in a row after which a campaign is exhausted."""
+_MUCH_SLOWER = 20
 WORTH_CACHING = 0.1
 """Seconds; a shorter evaluation is repeated for less than a look-up and a write cost."""
 
@@ -158,8 +159,13 @@ class Settling:
             self._cache.put(key, value)
         self._worth_caching.clear()
 
+    def _may_be_cached(self) -> bool:
+        """Where the seed is judged in no time, so is what is made of it, and nothing of that was worth caching."""
+        seconds = self._state.seed_seconds
+        return seconds is None or seconds * _MUCH_SLOWER >= WORTH_CACHING
+
     def _cached(self, work: Work) -> Report | None:
-        found = self._cache.get(work.key) if self._cache else None
+        found = self._cache.get(work.key) if self._cache and self._may_be_cached() else None
         if found is None:
             return None
         name, _, result = found.partition(b"\n")
