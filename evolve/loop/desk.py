@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from itertools import islice
 
@@ -16,7 +16,8 @@ from evolve.campaign.spending import prices_of
 from evolve.loop.calling import ABANDONED, Answered, Counter, Order, StepCaller, as_json
 from evolve.loop.members import Member, Members, said_of
 from evolve.models.cost import Cost, total
-from evolve.models.ledger import Ledger
+from evolve.models.ledger import Ledger, Reservation
+from evolve.models.turns import Turns, given_up, gives_way
 from evolve.plugins import guarded
 from evolve.protocols import Caller, Embedder, no_model
 from evolve.types import (
@@ -58,7 +59,7 @@ class Desk:
         self._ledger = Ledger(campaign.budget, checks.after(campaign.state.progress))
         self._samples: dict[str, Iterator[int]] = {}
         self._numbering = threading.Lock()
-        self._computing = threading.Lock()
+        self._turns = Turns()
 
     @property
     def wanted(self) -> Progress | None:
@@ -81,30 +82,14 @@ class Desk:
             exact=usage.exact,
         )
 
-    @contextmanager
-    def computing(self) -> Iterator[None]:
-        """One proposal thread at a time computes: more of them would only keep the main thread waiting."""
-        with self._computing:
-            yield
+    def computing(self) -> AbstractContextManager[None]:
+        """One proposal thread at a time computes."""
+        return self._turns.one()
 
-    @contextmanager
-    def turn(self) -> Iterator[None]:
+    def turn(self) -> AbstractContextManager[None]:
         """No proposal thread computes while the main thread does, unless it computes for long: two that want the interpreter hand it to and
         fro at each statement of SQLite and at each hash, and both wait for that."""
-        mine = self._computing.acquire(timeout=_SHORT)
-        try:
-            yield
-        finally:
-            if mine:
-                self._computing.release()
-
-    @contextmanager
-    def _away(self) -> Iterator[None]:
-        self._computing.release()
-        try:
-            yield
-        finally:
-            self._computing.acquire()
+        return self._turns.hurried(_SHORT)
 
     def callers(self, asked: Asked) -> Callable[[str], Caller]:
         """What a step's operator calls models by, for a purpose."""
@@ -166,10 +151,11 @@ class Desk:
 
     def _carried_out(self, order: Order, ask: Callable[[float], Sequence[Reply]]) -> Sequence[Reply]:
         member = order.member
-        with self._away(), self._turn(member), said_of(member.name):
+        away = nullcontext() if gives_way(member.model) else given_up()
+        with away, self._turn(member), said_of(member.name):
             if member.gone:
                 raise ModelGone(member.gone)
-            reservation = self._ledger.reserve(self._worst(order), self._cancelled)
+            reservation = self._reserved(order)
             spent = Cost()
             try:
                 deadline = time.monotonic() + member.section.timeout_seconds
@@ -187,6 +173,14 @@ class Desk:
             for answered, _ in told:
                 self._tell(answered)
         return replies
+
+    def _reserved(self, order: Order) -> Reservation:
+        worst = self._worst(order)
+        at_once = self._ledger.reserve_at_once(worst)
+        if at_once is not None:
+            return at_once
+        with given_up():
+            return self._ledger.reserve(worst, self._cancelled)
 
     def _worst(self, order: Order) -> Cost:
         prompt, limit = order.prompt, order.member.section.timeout_seconds
@@ -225,12 +219,17 @@ class Desk:
             left = ", ".join(others) or "operators that need no model"
             _log.warning("model %r is asked no more in this run: %s. Left to propose: %s", member.name, what, left)
 
-    @contextmanager
-    def _turn(self, member: Member) -> Iterator[None]:
-        """At most as many calls of a model are in flight as its settings allow."""
+    def _wait(self, member: Member) -> None:
         while not member.turns.acquire(timeout=_LOOK):
             if self._cancelled.is_set():
                 raise ModelError("the call was given up while it waited for its turn")
+
+    @contextmanager
+    def _turn(self, member: Member) -> Iterator[None]:
+        """At most as many calls of a model are in flight as its settings allow."""
+        if not member.turns.acquire(blocking=False):
+            with given_up():
+                self._wait(member)
         try:
             yield
         finally:

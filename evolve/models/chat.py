@@ -35,6 +35,11 @@ class ChatModel:
         self._wire = Wire(self._endpoint, self._clock)
         self._attempts = Attempts(f"{settings.model!r} at {self._endpoint.host}", Limiter(self._clock), self._clock)
 
+    @property
+    def gives_way(self) -> bool:
+        """See `Considerate`."""
+        return True
+
     def check(self, deadline: float, cancelled: threading.Event) -> Usage:
         """One tiny call: whether the key, the model and the address are right. Raises `ModelError`."""
         ask = lambda: self._ask(_CHECK, (0,), deadline, cancelled)  # noqa: E731

@@ -8,9 +8,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from evolve.models.turns import given_up
+
 
 def _pause(seconds: float, cancelled: threading.Event) -> bool:
-    return cancelled.wait(max(0.0, seconds))
+    with given_up():
+        return cancelled.wait(max(0.0, seconds))
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,15 @@ class Ledger:
             self._in_flight.add(wanted)
         return wanted
 
+    def reserve_at_once(self, worst: Cost) -> Reservation | None:
+        """As `reserve`, where nothing must be waited for."""
+        with self._changed:
+            if self._queue or not self._fits(worst):
+                return None
+            wanted = Reservation(worst)
+            self._in_flight.add(wanted)
+        return wanted
+
     def settle(self, reservation: Reservation, actual: Cost) -> None:
         """The call has ended and did cost `actual`; each reservation is settled once."""
         with self._changed:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar, cast
 
 from evolve.models.clock import Clock
+from evolve.models.turns import gives_way
 from evolve.protocols import Embedder, Model
 from evolve.types import ModelDown, ModelError, ModelGone, Prompt, Reply, Usage
 
@@ -189,6 +190,11 @@ class PatientModel:
     def __init__(self, model: Model, patience: Patience) -> None:
         self._model = model
         self._patience = patience
+
+    @property
+    def gives_way(self) -> bool:
+        """Where the model does."""
+        return gives_way(self._model)
 
     def check(self, deadline: float, cancelled: threading.Event) -> Usage:
         """At once, as the model has it: who asks wants to know."""

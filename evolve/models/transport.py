@@ -20,6 +20,7 @@ from typing import Any
 import httpcore2
 import httpx2
 
+from evolve.models.turns import given_up
 from evolve.types import ConfigError
 
 SLICE_SECONDS = 0.2
@@ -84,12 +85,14 @@ def _await(sock: socket.socket, events: int, until: float = float("inf")) -> Non
     watch = _watch()
     poll = select.poll()
     poll.register(sock, events)
-    while True:
-        left = min(watch.deadline, until) - time.monotonic()
-        if watch.cancelled.is_set() or left <= 0:
-            raise httpcore2.ReadTimeout("the call was cancelled" if watch.cancelled.is_set() else "no answer in time")
-        if poll.poll(min(left, SLICE_SECONDS) * 1000):
-            return
+    with given_up():
+        while True:
+            left = min(watch.deadline, until) - time.monotonic()
+            if watch.cancelled.is_set() or left <= 0:
+                over = "the call was cancelled" if watch.cancelled.is_set() else "no answer in time"
+                raise httpcore2.ReadTimeout(over)
+            if poll.poll(min(left, SLICE_SECONDS) * 1000):
+                return
 
 
 def _when_ready(sock: socket.socket, act: Callable[[], Any], events: int, until: float = float("inf")) -> Any:
@@ -193,7 +196,8 @@ class SocketBackend(httpcore2.NetworkBackend):
         failed: OSError | None = None
         until = time.monotonic() + CONNECT_SECONDS
         try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            with given_up():
+                found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except OSError as error:
             raise httpcore2.ConnectError(f"{host} has no address: {error.strerror or error}") from error
         for family, kind, protocol, _, address in found:

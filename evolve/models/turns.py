@@ -1,0 +1,116 @@
+"""Who computes: of all threads that propose, one at a time, for more of them would only hand the interpreter to and fro.
+
+Invariant: nobody waits with a turn for what takes time, and nobody waits for a turn with a lock that others need."""
+
+import heapq
+import itertools
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol, runtime_checkable
+
+_HURRIES, _GOES_ON, _BEGINS = range(3)
+"""How urgent it is: the main thread, on which all others depend; an answer that has come, or a call that may be sent, for a model waits; a new proposal."""
+
+
+@runtime_checkable
+class Considerate(Protocol):
+    """A model that computes in its caller's turn and gives it up while it waits."""
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether it is so."""
+
+
+def gives_way(model: object) -> bool:
+    """Whether a model may be called with a turn."""
+    return isinstance(model, Considerate) and model.gives_way
+
+
+class _Waiting:
+    """A thread that waits for a turn. `called` is free once it was called."""
+
+    def __init__(self) -> None:
+        self.called = threading.Lock()
+        self.called.acquire()
+        self.was_called = False
+        self.left = False
+
+
+class _Mine(threading.local):
+    turns: "Turns | None" = None
+
+
+_mine = _Mine()
+
+
+class Turns:
+    """One run's turns. Who wants one more urgently has it first, and of several the one that asked first: it is handed on, so that nobody
+    overtakes."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._numbers = itertools.count()
+        self._queue: list[tuple[int, int, _Waiting]] = []
+        self._taken = False
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """This thread computes, when it is its turn."""
+        self.take(_BEGINS)
+        _mine.turns = self
+        try:
+            yield
+        finally:
+            _mine.turns = None
+            self.give_up()
+
+    @contextmanager
+    def hurried(self, seconds: float) -> Iterator[None]:
+        """This thread computes next, and after so many seconds at the latest, whoever computes then."""
+        mine = self.take(_HURRIES, seconds)
+        try:
+            yield
+        finally:
+            if mine:
+                self.give_up()
+
+    def take(self, urgency: int, seconds: float = -1) -> bool:
+        """Waits for a turn, for so many seconds at most; whether it came."""
+        with self._lock:
+            if not self._taken:
+                self._taken = True
+                return True
+            waiting = _Waiting()
+            heapq.heappush(self._queue, (urgency, next(self._numbers), waiting))
+        if waiting.called.acquire(timeout=seconds):
+            return True
+        with self._lock:
+            waiting.left = not waiting.was_called
+        return waiting.was_called
+
+    def give_up(self) -> None:
+        """The turn goes to who comes next."""
+        with self._lock:
+            while self._queue:
+                waiting = heapq.heappop(self._queue)[2]
+                if not waiting.left:
+                    waiting.was_called = True
+                    waiting.called.release()
+                    return
+            self._taken = False
+
+
+@contextmanager
+def given_up() -> Iterator[None]:
+    """This thread waits for something, and has its turn again afterwards, if it had one. Any thread."""
+    turns, _mine.turns = _mine.turns, None
+    if turns is None:
+        yield
+        return
+    turns.give_up()
+    try:
+        yield
+    finally:
+        turns.take(_GOES_ON)
+        _mine.turns = turns
