@@ -17,7 +17,7 @@ from evolve.types import PROPOSE, ConfigError, EvolveError, ModelDown, ModelErro
 FAILED_IN_A_ROW = 20
 """Calls of a model that failed without one that was answered in between, after which it is asked no more in this run."""
 
-AHEAD = 8
+AHEAD = 4
 """Of so many calls in flight, one proposal more is made ready."""
 
 NO_EMBEDDER = "it turns no texts into vectors. Do: name another model in models.purposes.embed, or leave that out"
