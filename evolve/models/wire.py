@@ -77,7 +77,8 @@ class Wire:
         # The SDK takes them from the environment; they are nobody else's business.
         withheld = {} if is_within(host, "openai.com") else dict.fromkeys(_ORGANISATION, openai.omit)
         self._patterns: dict[str, _Pattern] = {}
-        self._connections = httpx2.Client(transport=Transport(address.scheme, host), trust_env=False, timeout=None)
+        self._transport = Transport(address.scheme, host)
+        self._connections = httpx2.Client(transport=self._transport, trust_env=False, timeout=None)
         self._client = openai.OpenAI(
             api_key=endpoint.key.reveal() or _NO_KEY,
             base_url=endpoint.url,
@@ -134,12 +135,20 @@ class Wire:
         pattern = self._patterns.get(request.path)
         # A cookie, which few servers set, changes the headers from one request to the next.
         if pattern is not None and not self._connections.cookies:
-            return self._connections.send(pattern.filled(text), stream=True)
+            return self._again(pattern.filled(text))
         got = self._client.post(
             request.path, cast_to=httpx2.Response, content=text, options=options, stream=True, stream_cls=kind
         )
         response = cast(httpx2.Response, got)
         self._patterns[request.path] = _pattern(response.request)
+        return response
+
+    def _again(self, request: httpx2.Request) -> httpx2.Response:
+        """The answer's head, to a request that neither logs in nor is sent elsewhere: the client above would look into that each time."""
+        response = self._transport.handle_request(request)
+        response.request = request
+        if "set-cookie" in response.headers:
+            self._connections.cookies.extract_cookies(response)
         return response
 
     def _refused(self, response: httpx2.Response, request: Request[T]) -> Fault:
