@@ -101,7 +101,7 @@ def run(folder: Path, programs: int, concurrency: int, latency: float, words: Se
             "--set",
             f"models.members=[{member}]",
         ]
-        command += ["--set", 'operators.names=["diff"]', "--budget", f"{programs}programs", "--json", *words]
+        command += ["--set", 'operators.names=["diff"]', "--budget", f"{programs}programs", *words]
         environment = {**os.environ, "EVOLVE_HOME": str(folder), "EVOLVE_DEBUG": "attach"}
         with (folder / "output").open("w+b") as output:
             process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=output)

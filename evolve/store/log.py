@@ -20,6 +20,8 @@ from evolve.store.reading import LogReader, check_sum
 from evolve.types import Event, Program, ProgramId, StoreError, TextId, text_id
 from evolve.types.codec import encode
 
+_EFFORT = 3
+"""Of compressing texts: half the time of the usual 6, for a fifteenth more bytes."""
 _INDEXED_AT_ONCE = 64
 _INDEX = (
     "INSERT INTO files_fts (rowid, text) "
@@ -160,7 +162,7 @@ class Log(LogReader):
         writer, names = self._writing(), list(texts)
         marks = ", ".join("?" * len(names))
         known = {name for (name,) in writer.execute(f"SELECT id FROM texts WHERE id IN ({marks})", names)}
-        rows = [(name, zlib.compress(_stored(texts[name]))) for name in names if name not in known]
+        rows = [(name, zlib.compress(_stored(texts[name]), _EFFORT)) for name in names if name not in known]
         if rows:
             writer.executemany("INSERT INTO texts (id, body) VALUES (?, ?)", rows)
 
