@@ -54,6 +54,17 @@ class Turns:
         self._queue: list[tuple[int, int, _Waiting]] = []
         self._taken = False
 
+    @property
+    def is_taken(self) -> bool:
+        """Somebody computes."""
+        return self._taken
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for a turn."""
+        with self._lock:
+            return sum(not waiting.left for _, _, waiting in self._queue)
+
     @contextmanager
     def one(self) -> Iterator[None]:
         """This thread computes, when it is its turn."""

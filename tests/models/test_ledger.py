@@ -227,3 +227,24 @@ def test_whatever_is_called_in_whatever_order_spent_and_reserved_fit(
         ledger.settle(reservation, used)
     assert limits.affords(ledger.spent)
     assert ledger.reserved == Cost()
+
+
+def test_what_fits_is_reserved_at_once_and_what_must_wait_is_not() -> None:
+    ledger = Ledger(budget("1000tokens"), Progress())
+    first = ledger.reserve_at_once(cost(800))
+    assert first is not None
+    assert ledger.reserve_at_once(cost(500)) is None
+    assert ledger.reserved == cost(800)
+    ledger.settle(first, cost(300))
+    assert ledger.reserve_at_once(cost(500)) is not None
+
+
+def test_nothing_is_reserved_at_once_before_those_who_wait() -> None:
+    ledger, done = Ledger(budget("1000tokens"), Progress()), list[str]()
+    first = ledger.reserve(cost(800), NEVER)
+    second = waiting(ledger, cost(500), NEVER, done, "second")
+    second.join(0.05)
+    assert ledger.reserve_at_once(cost(1)) is None
+    ledger.settle(first, cost(300))
+    second.join()
+    assert done == ["second"]
