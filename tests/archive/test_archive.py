@@ -482,3 +482,23 @@ def test_a_program_without_a_number_for_an_axis_holds_no_place() -> None:
     assert (story.archive.best, story.names()) == (None, [])
     assert story.measure("a", 8.0) is Insertion.NEW
     assert (story.best, story.names()) == ("a", ["a"])
+
+
+def test_an_elite_that_was_asked_for_before_is_shown_with_what_was_measured_since():
+    story = Story("noisy")
+    story.propose("a", 1.0)
+    story.propose("b", 0.5, at=(1, 0))
+    assert [one.estimate.mean for one in story.archive.elites()] == [1.0, 0.5]
+    story.propose("b", 0.7, at=(1, 0))
+    assert [one.estimate.mean for one in story.archive.elites()] == [1.0, pytest.approx(0.6)]
+    story.measure("a", 2.0)
+    assert [one.estimate.mean for one in story.archive.elites()] == [1.5, pytest.approx(0.6)]
+
+
+def test_an_elite_that_was_asked_for_before_is_shown_with_the_noise_of_the_present_machine():
+    story = Story("noisy", noise=0.1)
+    story.propose("a", 1.0)
+    here = story.archive.best_elite(0)
+    story.machine("here", 0.4)
+    again = story.archive.best_elite(0)
+    assert (here.estimate.standard_error, again.estimate.standard_error) == (0.1, 0.4)
