@@ -91,6 +91,10 @@ class Desk:
         fro at each statement of SQLite and at each hash, and both wait for that."""
         return self._turns.hurried(_SHORT)
 
+    def close(self) -> None:
+        """The run is over: its threads need no turn to end."""
+        self._turns.end()
+
     def callers(self, asked: Asked) -> Callable[[str], Caller]:
         """What a step's operator calls models by, for a purpose."""
         assert isinstance(asked.action, Propose), "only a proposal calls models"

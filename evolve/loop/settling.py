@@ -147,7 +147,8 @@ class Settling:
             self.failure = _noted(
                 SandboxError, _hopeless(work), report, "mend the evaluator, or what it needs of the machine"
             )
-        if self._cache and work.key and evaluation.outcome in REPEATABLE and evaluation.seconds >= WORTH_CACHING:
+        worth = evaluation.seconds >= WORTH_CACHING and self._is_worth_it()
+        if self._cache and work.key and evaluation.outcome in REPEATABLE and worth:
             name = f"{self._campaign.name}/{len(self._state.columns.programs)}"
             self._worth_caching.append((work.key, name.encode() + b"\n" + result))
 
@@ -159,13 +160,13 @@ class Settling:
             self._cache.put(key, value)
         self._worth_caching.clear()
 
-    def _may_be_cached(self) -> bool:
-        """Where the seed is judged in no time, so is what is made of it, and nothing of that was worth caching."""
+    def _is_worth_it(self) -> bool:
+        """Where the seed is judged in no time, so is what is made of it, and nothing is kept or looked for."""
         seconds = self._state.seed_seconds
         return seconds is None or seconds * _MUCH_SLOWER >= WORTH_CACHING
 
     def _cached(self, work: Work) -> Report | None:
-        found = self._cache.get(work.key) if self._cache and self._may_be_cached() else None
+        found = self._cache.get(work.key) if self._cache and self._is_worth_it() else None
         if found is None:
             return None
         name, _, result = found.partition(b"\n")

@@ -129,6 +129,7 @@ class Workshop:
 
     def __exit__(self, *_: object) -> None:
         self._cancelled.set()
+        self._desk.close()
         for pool in (self._pool, self._waiting):
             pool.shutdown(wait=True, cancel_futures=True)
         self._keep_answers()

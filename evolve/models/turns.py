@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol, runtime_checkable
 
+_PATIENCE_SECONDS = 0.25
+"""How long who goes on waits for who computes."""
 _HURRIES, _GOES_ON, _BEGINS = range(3)
 """How urgent it is: the main thread, on which all others depend; an answer that has come, or a call that may be sent, for a model waits; a new proposal."""
 
@@ -36,6 +38,11 @@ class _Waiting:
         self.was_called = False
         self.left = False
 
+    def call(self) -> None:
+        """It is this thread's turn."""
+        self.was_called = True
+        self.called.release()
+
 
 class _Mine(threading.local):
     turns: "Turns | None" = None
@@ -53,6 +60,7 @@ class Turns:
         self._numbers = itertools.count()
         self._queue: list[tuple[int, int, _Waiting]] = []
         self._taken = False
+        self._ended = False
 
     @property
     def is_taken(self) -> bool:
@@ -73,14 +81,16 @@ class Turns:
         try:
             yield
         finally:
+            if _mine.turns is self:
+                self.give_up()
             _mine.turns = None
-            self.give_up()
 
     @contextmanager
     def hurried(self, seconds: float) -> Iterator[None]:
         """This thread computes next, and after so many seconds at the latest, whoever computes then."""
-        mine = self.take(_HURRIES, seconds)
+        mine = False
         try:
+            mine = self.take(_HURRIES, seconds)
             yield
         finally:
             if mine:
@@ -89,16 +99,24 @@ class Turns:
     def take(self, urgency: int, seconds: float = -1) -> bool:
         """Waits for a turn, for so many seconds at most; whether it came."""
         with self._lock:
-            if not self._taken:
+            if not self._taken or self._ended:
                 self._taken = True
                 return True
             waiting = _Waiting()
             heapq.heappush(self._queue, (urgency, next(self._numbers), waiting))
-        if waiting.called.acquire(timeout=seconds):
-            return True
+        try:
+            called = waiting.called.acquire(timeout=seconds)
+        except BaseException:  # a second signal
+            if self._left(waiting):
+                self.give_up()
+            raise
+        return called or self._left(waiting)
+
+    def _left(self, waiting: "_Waiting") -> bool:
+        """It waits no more; whether it was called all the same."""
         with self._lock:
             waiting.left = not waiting.was_called
-        return waiting.was_called
+            return waiting.was_called
 
     def give_up(self) -> None:
         """The turn goes to who comes next."""
@@ -106,15 +124,23 @@ class Turns:
             while self._queue:
                 waiting = heapq.heappop(self._queue)[2]
                 if not waiting.left:
-                    waiting.was_called = True
-                    waiting.called.release()
+                    waiting.call()
                     return
             self._taken = False
+
+    def end(self) -> None:
+        """Nobody waits for a turn any more: the run is over, and its threads end."""
+        with self._lock:
+            self._ended = True
+            for _, _, waiting in self._queue:
+                waiting.call()
+            self._queue.clear()
 
 
 @contextmanager
 def given_up() -> Iterator[None]:
-    """This thread waits for something, and has its turn again afterwards, if it had one. Any thread."""
+    """This thread waits for something, and has its turn again afterwards, if it had one. Where somebody computes for long it goes on
+    without: what it has waited for may be paid by the second. Any thread."""
     turns, _mine.turns = _mine.turns, None
     if turns is None:
         yield
@@ -123,5 +149,5 @@ def given_up() -> Iterator[None]:
     try:
         yield
     finally:
-        turns.take(_GOES_ON)
-        _mine.turns = turns
+        if turns.take(_GOES_ON, _PATIENCE_SECONDS):
+            _mine.turns = turns

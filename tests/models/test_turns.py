@@ -2,6 +2,9 @@ import threading
 import time
 from collections.abc import Callable
 
+import pytest
+
+from evolve.models import turns as module
 from evolve.models.clock import Clock
 from evolve.models.turns import Turns, given_up, gives_way
 
@@ -157,6 +160,65 @@ def test_a_pause_gives_the_turn_up():
         assert turns.is_taken
     threads.join()
     assert seen == [True]
+
+
+def test_who_has_waited_goes_on_without_a_turn_where_somebody_computes_long(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "_PATIENCE_SECONDS", 0.01)
+    turns, threads, begun, over = Turns(), Threads(), threading.Event(), threading.Event()
+
+    def compute() -> None:
+        with turns.one():
+            begun.set()
+            over.wait(60)
+
+    with turns.one():
+        with given_up():
+            threads.start(compute)
+            begun.wait(60)
+        with given_up():
+            over.set()
+    threads.join()
+    assert (turns.is_taken, turns.waiting) == (False, 0)
+
+
+def test_when_all_is_over_nobody_waits():
+    turns, threads = Turns(), Threads()
+
+    def compute() -> None:
+        with turns.one():
+            threads.said.append("over")
+
+    with turns.one():
+        for count in (1, 2):
+            threads.start(compute)
+            waiting(turns, count)
+        turns.end()
+        assert threads.join() == ["over", "over"]
+        with turns.hurried(60):
+            pass
+
+
+def test_who_is_called_while_an_error_ends_its_wait_hands_the_turn_on(monkeypatch: pytest.MonkeyPatch):
+    """As when a second signal comes while the main thread waits."""
+
+    class Interrupted(module._Waiting):
+        def __init__(self) -> None:
+            super().__init__()
+            self.called = self  # type: ignore[assignment]
+
+        def release(self) -> None:
+            """Nothing: it was called, and hears no more of it."""
+
+        def acquire(self, timeout: float) -> bool:
+            turns.give_up()
+            raise KeyboardInterrupt
+
+    turns = Turns()
+    turns.take(0)
+    monkeypatch.setattr(module, "_Waiting", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        turns.take(0, 1.0)
+    assert (turns.is_taken, turns.waiting) == (False, 0)
 
 
 def test_an_error_leaves_the_turn_to_the_next():
