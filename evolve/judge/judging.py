@@ -103,9 +103,8 @@ def _cascade(job: Job, trial: Trial, bench: Bench, open_session: OpenSession) ->
         candidate = Candidate(program, open_session, stage.limit, bench.clock)
         told, last = replace(trial, stage=stage.name, limit=stage.limit), stage is stages[-1][0]
         found = _run(bench.task, function, candidate, told, complete=last)
-        evaluation = replace(
-            found, stage=stage.name, passed=passed
-        )  # which grows with what the stages before the last find
+        # `passed` grows with what the stages before the last one find.
+        evaluation = replace(found, stage=stage.name, passed=passed)
         cpu_seconds += candidate.cpu_seconds
         if evaluation.fitness is not None and not last:
             passed[stage.name] = bench.task.fitness.inside(evaluation.fitness)

@@ -46,6 +46,7 @@ IN_A_ROW = 5
 NOTHING_NEW = 500
 """Screened proposals in a row after which a campaign is exhausted."""
 _MUCH_SLOWER = 20
+"""No child is taken for so many times as slow as the seed."""
 WORTH_CACHING = 0.1
 """Seconds; a shorter evaluation is repeated for less than a look-up and a write cost."""
 

@@ -6,6 +6,7 @@ is bounded."""
 import re
 from collections.abc import Callable
 
+from evolve.derived import Derived
 from evolve.prompt.control import broken
 from evolve.prompt.quoting import excerpt
 from evolve.protocols import History
@@ -18,18 +19,13 @@ class Excerpts:
     """Texts by id and length, the oldest forgotten first. Any thread."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, int], str] = {}
+        self._found = Derived(_KEPT)
 
     def found(self, name: str, most: int, read: Callable[[], str]) -> str:
         """What `read` gives, of a text that its hash names only once."""
         if not _HASH.fullmatch(name):
             return read()
-        text = self._found.get((name, most))
-        if text is None:
-            text = self._found[name, most] = read()
-            while len(self._found) > _KEPT:
-                self._found.pop(next(iter(self._found)), None)
-        return text
+        return self._found.found((name, most), read)
 
 
 EXCERPTS = Excerpts()

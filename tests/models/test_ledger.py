@@ -13,6 +13,7 @@ from evolve.models.cost import Cost
 from evolve.models.ledger import Ledger
 from evolve.stop import Budget, any_of, parse
 from evolve.types import ModelError, Progress, Unaffordable
+from tests.models.meanwhile import until
 
 NEVER = threading.Event()
 
@@ -132,12 +133,6 @@ def waiting(ledger: Ledger, worst: Cost, cancelled: threading.Event, done: list[
     thread = threading.Thread(target=reserve)
     thread.start()
     return thread
-
-
-def until(true: Callable[[], bool]) -> None:
-    """Waits until something holds, which another thread brings about."""
-    while not true():
-        threading.Event().wait(0.001)
 
 
 def test_a_call_waits_for_what_another_gives_back() -> None:

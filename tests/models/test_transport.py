@@ -3,7 +3,6 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from evolve.protocols import Model
 from evolve.types import ConfigError, ModelDown, ModelError, ModelGone
 from tests.models.asking import ask, asked_of
 from tests.models.fault_server import HANG, OK, FaultServer, Step
+from tests.models.meanwhile import until
 
 
 @pytest.fixture(scope="module")
@@ -119,14 +119,6 @@ def test_a_stream_that_stays_open_after_its_last_word_is_not_waited_for():
         assert ask(model, seconds=600)[0].text == "hello"
 
 
-def _until(true: Callable[[], bool]) -> None:
-    """The server learns a moment later that a connection was closed."""
-    end = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 def _at_once(model: Model, count: int) -> None:
     with ThreadPoolExecutor(count) as threads:
         assert [replies[0].text for replies in threads.map(lambda _: ask(model), range(count))] == ["hello"] * count
@@ -150,7 +142,7 @@ def test_connections_that_nobody_has_used_for_long_are_closed(monkeypatch: pytes
         time.sleep(0.3)
         ask(model)
         assert server.connections == 4
-        _until(lambda: server.connected == 1)
+        until(lambda: server.connected == 1)
 
 
 def test_a_connection_through_a_proxy_is_used_again(monkeypatch: pytest.MonkeyPatch):

@@ -1,5 +1,4 @@
 import threading
-import time
 from collections.abc import Callable
 
 import pytest
@@ -7,6 +6,7 @@ import pytest
 from evolve.models import turns as module
 from evolve.models.clock import Clock
 from evolve.models.turns import Turns, given_up, gives_way
+from tests.models.meanwhile import until
 
 
 class Threads:
@@ -27,13 +27,6 @@ class Threads:
             thread.join(60)
             assert not thread.is_alive()
         return self.said
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.001)
 
 
 def waiting(turns: Turns, count: int) -> None:

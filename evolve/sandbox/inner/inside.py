@@ -38,9 +38,8 @@ def perform(requests: int, replies: int) -> None:
     """The first request is the program, which `frames.packed` makes, and is not answered; then each asks for something,
     until the end of the requests."""
     _forget_closed_folders()
-    sock = socket.SocketType(
-        socket.AF_UNIX, socket.SOCK_STREAM, 0, requests
-    )  # the plain one: what it lacks is not needed
+    # The plain one: what it lacks is not needed.
+    sock = socket.SocketType(socket.AF_UNIX, socket.SOCK_STREAM, 0, requests)
     try:
         first = receive(sock)
         if first is None:
