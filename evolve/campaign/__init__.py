@@ -1,6 +1,7 @@
 """A campaign: one search on one task, its log and the fold over it."""
 
 from evolve.campaign.campaign import Campaign, stream
+from evolve.campaign.failures import ModelFailures
 from evolve.campaign.history import Past
 from evolve.campaign.state import Difference, State, Step
 from evolve.campaign.workspace import campaigns, existing_path, logs, workspace
@@ -8,6 +9,7 @@ from evolve.campaign.workspace import campaigns, existing_path, logs, workspace
 __all__ = [
     "Campaign",
     "Difference",
+    "ModelFailures",
     "Past",
     "State",
     "Step",

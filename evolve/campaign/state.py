@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from evolve.archive import Archive
 from evolve.campaign.cases import Cases
+from evolve.campaign.failures import Failures
 from evolve.campaign.history import Columns, Past, Reader, without_result
 from evolve.campaign.reached import Reached
 from evolve.campaign.samples import Samples
@@ -91,6 +92,7 @@ class State:
         self.lessons: list[Lesson] = []
         self.samples = Samples()
         """By which numbers each prompt was called."""
+        self.failures = Failures()
         self.told = 0
         """How many records there are to learn from: all but those of reflections."""
         self.reflected = 0
@@ -248,6 +250,7 @@ class State:
         call = event.call
         self._spent.call(call)
         self.samples.called(call.request, call.sample)
+        self.failures.add(event)
         step = self.steps.get(event.step)
         if step is not None and event.index >= 0:
             step.replies[event.index] = call

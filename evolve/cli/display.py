@@ -38,18 +38,12 @@ class Scoreboard:
 
     def __init__(self, campaign: Campaign, clock: Clock = time.monotonic) -> None:
         self._tally = report.Tally.of(campaign.state.history)
-        self._failures = report.Failures()
         self._clock = clock
         self._samples = deque([(clock(), campaign.state.progress.programs)], maxlen=_SAMPLES)
 
     def count(self, campaign: Campaign, event: Settled) -> None:
         """Takes a settled record."""
         self._tally.add(campaign.state.history, event.record.id)
-
-    def failures(self, campaign: Campaign) -> report.Failures:
-        """The failed calls of models until now."""
-        self._failures.follow(campaign)
-        return self._failures
 
     def speed(self, campaign: Campaign) -> float:
         """Judged programs per second since the oldest sample; takes a sample."""
@@ -72,7 +66,7 @@ class Scoreboard:
             ("speed", f"{self.speed(campaign):.0f} programs/s, {state.progress.programs:,} judged"),
             ("outcomes", wording.outcomes(self._tally.counts())),
             ("operators", summary.operators_told(campaign, self._tally)),
-            *summary.cost_facts(campaign, self._tally, self.failures(campaign)),
+            *summary.cost_facts(campaign, self._tally),
             *summary.waiting_facts(campaign),
             ("isolation", state.machine.isolation if state.machine else "unknown"),
             ("left", report.budget_left(campaign, time.time())),
@@ -98,7 +92,7 @@ class PlainLines:
         self._told = best.record if best else 0
         self._last = clock()
         self._news = False
-        self._due = {line.model: 10 * line.failed for line in self._board.failures(campaign).lines()}
+        self._due = {line.model: 10 * line.failed for line in campaign.state.failures.lines()}
         """How many failed calls of a model are news."""
 
     def settled(self, campaign: Campaign, event: Settled) -> None:
@@ -123,29 +117,28 @@ class PlainLines:
     def _say(self, campaign: Campaign, now: float) -> None:
         self._last = now
         programs, speed = campaign.state.progress.programs, self._board.speed(campaign)
-        line, failed = best_line(campaign, report.best(campaign)), self._board.failures(campaign)
+        line = best_line(campaign, report.best(campaign))
         told = wording.counted(programs, "program")
         say(
-            f"{campaign.seconds:6.0f} s  {told}, {speed:.0f}/s{_costs(campaign, failed)}  best {line}",
+            f"{campaign.seconds:6.0f} s  {told}, {speed:.0f}/s{_costs(campaign)}  best {line}",
             file=self._out,
         )
 
     def _tell_failures(self, campaign: Campaign) -> None:
         """A line for each model at its first failed call, and whenever they have become ten times as many."""
-        for line in self._board.failures(campaign).lines():
+        for line in campaign.state.failures.lines():
             if line.failed >= self._due.get(line.model, 1):
                 self._due[line.model] = 10 * line.failed
                 say(f"{campaign.seconds:6.0f} s  model {wording.failures([line])}", file=self._out)
 
 
-def _costs(campaign: Campaign, failures: report.Failures) -> str:
+def _costs(campaign: Campaign) -> str:
     """What was spent, what is left and who is waited for, in a line; nothing where there is no model."""
     progress = campaign.state.progress
     if not progress.calls and not campaign.settings.models.members:
         return ""
-    failed = sum(line.failed for line in failures.lines())
     waiting = "".join(f", {text}" for _, text in summary.waiting_facts(campaign))
-    return f"  {costs.spent(progress, failed)}{waiting}, left {report.budget_left(campaign, time.time())}"
+    return f"  {costs.spent(progress, campaign.state.failures.total)}{waiting}, left {report.budget_left(campaign, time.time())}"
 
 
 class LiveTable:

@@ -73,7 +73,7 @@ def ended(campaign: Campaign, ending: Ending) -> Ended:
         records=state.progress.records,
         seconds=campaign.seconds,
         calls=state.progress.calls,
-        failed_calls=sum(line.failed for line in report.Failures.of(campaign).lines()),
+        failed_calls=state.failures.total,
         tokens=state.progress.tokens,
         money=state.progress.money,
         gpu_seconds=state.progress.gpu_seconds,
@@ -201,7 +201,7 @@ def closing_words(campaign: Campaign, end: Ended) -> str:
         *best_facts(campaign, end.best, end.front),
         ("outcomes", wording.outcomes(tally.counts())),
         ("operators", operators_told(campaign, tally)),
-        *cost_facts(campaign, tally, report.Failures.of(campaign)),
+        *cost_facts(campaign, tally),
         *_overshot(campaign),
         ("isolation", end.isolation),
         ("log", end.log),
@@ -232,13 +232,13 @@ def operators_told(campaign: Campaign, tally: report.Tally) -> str:
     return wording.operator_yields(tally.yields(), tally.reflections, report.lessons_learnt(campaign))
 
 
-def cost_facts(campaign: Campaign, tally: report.Tally, failures: report.Failures) -> list[tuple[str, str]]:
+def cost_facts(campaign: Campaign, tally: report.Tally) -> list[tuple[str, str]]:
     """What models brought, how many of their calls failed and why, and what all have cost; nothing where a campaign has none."""
-    progress, yields, failed = campaign.state.progress, tally.model_yields(), failures.lines()
+    progress, yields, failures = campaign.state.progress, tally.model_yields(), campaign.state.failures
     rows = [("models", costs.model_yields(yields))] if yields else []
-    rows += [("failed", wording.failures(failed))] if failed else []
+    rows += [("failed", wording.failures(failures.lines()))] if failures.total else []
     shown = progress.calls or campaign.settings.models.members
-    return [*rows, ("spent", costs.spent(progress, sum(line.failed for line in failed)))] if shown else rows
+    return [*rows, ("spent", costs.spent(progress, failures.total))] if shown else rows
 
 
 def waiting_facts(campaign: Campaign) -> list[tuple[str, str]]:

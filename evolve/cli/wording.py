@@ -4,6 +4,7 @@ Invariant: pure; the same fact reads the same in the live table, at the end of a
 
 from collections.abc import Mapping, Sequence
 
+from evolve.campaign import ModelFailures
 from evolve.cli.output import brief, one_line
 from evolve.report import (
     AnchorGap,
@@ -12,7 +13,6 @@ from evolve.report import (
     Closest,
     FrontLine,
     MissedLine,
-    ModelFailures,
     ModelYield,
     ObjectiveLine,
     OperatorYield,

@@ -37,7 +37,7 @@ class ChatModel:
 
     @property
     def gives_way(self) -> bool:
-        """See `Considerate`."""
+        """See `turns.gives_way`."""
         return True
 
     def check(self, deadline: float, cancelled: threading.Event) -> Usage:

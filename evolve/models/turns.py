@@ -7,7 +7,6 @@ import itertools
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol, runtime_checkable
 
 _PATIENCE_SECONDS = 0.25
 """How long who goes on waits for who computes."""
@@ -15,18 +14,9 @@ _HURRIES, _GOES_ON, _BEGINS = range(3)
 """How urgent it is: the main thread, on which all others depend; an answer that has come, or a call that may be sent, for a model waits; a new proposal."""
 
 
-@runtime_checkable
-class Considerate(Protocol):
-    """A model that computes in its caller's turn and gives it up while it waits."""
-
-    @property
-    def gives_way(self) -> bool:
-        """Whether it is so."""
-
-
 def gives_way(model: object) -> bool:
-    """Whether a model may be called with a turn."""
-    return isinstance(model, Considerate) and model.gives_way
+    """Whether a model may be called with a turn: it computes in it, gives it up while it waits, and says so as `gives_way`."""
+    return getattr(model, "gives_way", False) is True
 
 
 class _Waiting:

@@ -4,7 +4,7 @@ Invariant: nothing is written or printed, no text of a program is loaded, and ev
 
 from evolve.report.aims import Closest, FrontLine, MissedLine, ObjectiveLine, closest, front_line, missed, objectives
 from evolve.report.best import AnchorGap, Best, CaseLine, anchor_gaps, best, cases, certificate, nearest
-from evolve.report.calls import Failures, ModelFailures, waiting
+from evolve.report.calls import waiting
 from evolve.report.costs import CostLine, Costs, Improvements, costs
 from evolve.report.elites import EliteLine, elites, front
 from evolve.report.overview import Overview, budget_left, lessons_learnt, overview
@@ -28,12 +28,10 @@ __all__ = [
     "CostLine",
     "Costs",
     "EliteLine",
-    "Failures",
     "FrontLine",
     "Improvements",
     "LineageStep",
     "MissedLine",
-    "ModelFailures",
     "ModelYield",
     "ObjectiveLine",
     "OperatorYield",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from evolve.campaign import Campaign
-from evolve.report.calls import has_failed
+from evolve.campaign.failures import has_failed
 from evolve.report.records import lineage
 from evolve.types import Asked, Call, Propose, Replied
 

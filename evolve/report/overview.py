@@ -8,10 +8,10 @@ from typing import Any
 
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import confirmed_best
+from evolve.campaign.failures import ModelFailures
 from evolve.campaign.state import REFLECTION
 from evolve.report.aims import Closest, FrontLine, closest, front_line
 from evolve.report.best import Best, best
-from evolve.report.calls import Failures, ModelFailures
 from evolve.report.costs import Costs, costs
 from evolve.report.records import record_name
 from evolve.report.tally import ModelYield, OperatorYield, Tally
@@ -100,7 +100,7 @@ def overview(campaign: Campaign) -> Overview:
         operators=tally.yields(),
         models=tally.model_yields(),
         reflections=tally.reflections,
-        failures=Failures.of(campaign).lines(),
+        failures=state.failures.lines(),
         costs=costs(campaign),
         left_out=tuple(name for name in campaign.operator_names if name not in campaign.usable_operators),
         hardware=machine.hardware if machine else "",

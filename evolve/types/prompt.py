@@ -26,15 +26,18 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a dialogue: its sections in their order, with an empty line between two."""
+    """One turn of a dialogue: its sections in their order, with an empty line between two. `text` is what the model reads, and `size` the
+    bytes of that in UTF-8."""
 
     role: Role
     sections: tuple[Section, ...]
+    text: str = field(init=False, repr=False, compare=False)
+    size: int = field(init=False, repr=False, compare=False)
 
-    @property
-    def text(self) -> str:
-        """What the model reads."""
-        return "\n\n".join(section.text for section in self.sections)
+    def __post_init__(self) -> None:
+        text = "\n\n".join(section.text for section in self.sections)
+        object.__setattr__(self, "text", text)
+        object.__setattr__(self, "size", len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class Prompt:
     @property
     def size(self) -> int:
         """Bytes of all messages in UTF-8: no tokenizer makes more tokens of them than that, but for a few per message."""
-        return sum(len(message.text.encode("utf-8", "surrogatepass")) for message in self.messages)
+        return sum(message.size for message in self.messages)
 
     @property
     def estimated_tokens(self) -> int:
