@@ -4,7 +4,6 @@ Invariant: all methods belong to the main thread; the proposal thread and the ex
 
 import os
 import queue
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,6 +28,7 @@ from evolve.loop.proposing import Draft, Proposer, refused
 from evolve.loop.requests import INTERVAL, Requests
 from evolve.loop.settling import Settling
 from evolve.loop.telling import with_prompts
+from evolve.models.cancellation import Cancellation
 from evolve.protocols import Context, Executor
 from evolve.types import (
     Asked,
@@ -106,7 +106,7 @@ class Workshop:
         self._judges = judges
         self._executor = executor
         self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
-        self._cancelled = threading.Event()
+        self._cancelled = Cancellation()
         self._desk = Desk(campaign, members, self._inbox.put, self._cancelled)
         self._pool = ThreadPoolExecutor(1, "evolve-proposer")
         self._waiting = ThreadPoolExecutor(max(1, members.threads), "evolve-model")
@@ -123,6 +123,7 @@ class Workshop:
         self._resources = ExitStack()
 
     def __enter__(self) -> "Workshop":
+        self._resources.callback(self._cancelled.close)
         self._resources.callback(self.settling.close)
         self._resources.enter_context(interrupts(lambda: self._inbox.put(Interrupt())))
         return self

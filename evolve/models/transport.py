@@ -1,7 +1,7 @@
 """The sockets under the SDK: each wait on one of them ends soon after its call is cancelled, and at the call's deadline.
 
 The SDK's own time-outs bound one read and not the call, and nothing in it can be interrupted from another thread. Here no socket ever
-blocks: a thread waits in slices, and looks in between at the call that it works for (`Watch`).
+blocks: a thread waits for it and for the end of the call that it works for (`Watch`); for one that cannot be waited for it looks in slices.
 Invariant: a thread that waits here works for one call, set by `watching`; a connection that a call leaves early is closed."""
 
 import errno
@@ -20,11 +20,14 @@ from typing import Any
 import httpcore2
 import httpx2
 
+from evolve.models.cancellation import Cancellation
 from evolve.models.turns import given_up
 from evolve.types import ConfigError
 
 SLICE_SECONDS = 0.2
-"""How late a cancelled call ends at most, for the socket's part."""
+"""How late a call ends at most that is cancelled by a plain event."""
+_LONG = 3600.0
+"""Seconds of one wait that something else ends; a poll takes no infinite ones."""
 CONNECT_SECONDS = 20.0
 LINGER_SECONDS = 0.2
 IDLE_SECONDS = 60.0
@@ -85,13 +88,17 @@ def _await(sock: socket.socket, events: int, until: float = float("inf")) -> Non
     watch = _watch()
     poll = select.poll()
     poll.register(sock, events)
+    longest = SLICE_SECONDS
+    if isinstance(watch.cancelled, Cancellation):
+        poll.register(watch.cancelled, select.POLLIN)
+        longest = _LONG
     with given_up():
         while True:
             left = min(watch.deadline, until) - time.monotonic()
             if watch.cancelled.is_set() or left <= 0:
                 over = "the call was cancelled" if watch.cancelled.is_set() else "no answer in time"
                 raise httpcore2.ReadTimeout(over)
-            if poll.poll(min(left, SLICE_SECONDS) * 1000):
+            if any(number == sock.fileno() for number, _ in poll.poll(min(left, longest) * 1000)):
                 return
 
 
