@@ -43,6 +43,10 @@ from evolve.types import (
 
 BOUND = "bound"
 """Who quarantines a program that is beyond the proven bound."""
+INTEGRITY = "integrity"
+"""Who quarantines a program that the evaluator has tagged."""
+FOUND = frozenset({BOUND, INTEGRITY})
+"""Whose rulings rest on what a version of the task has found, and are void under the next one."""
 REFLECTION = "reflect"
 """The operator that writes lessons; the engine asks it, and no strategy does."""
 NOISE = "noise floor"
@@ -278,7 +282,7 @@ class State:
         self.columns.since = len(self.columns.programs)
         self._judge_by(task)
         # What a rule found with the old evaluator's values is void; what a person has decided stays.
-        self.quarantined = {about: ruling for about, ruling in self.quarantined.items() if ruling.by != BOUND}
+        self.quarantined = {about: ruling for about, ruling in self.quarantined.items() if ruling.by not in FOUND}
         self._ruled_out = frozenset(self.quarantined)
         for ruling in self.quarantined.values():
             self.archive.rule(ruling)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from evolve import report
 from evolve.cli import wording
-from evolve.cli.output import facts, quoted, table
+from evolve.cli.output import facts, one_line, quoted, table
 from evolve.measuring import Measured
 from evolve.statistics import Pool, pooled
 from evolve.types import Fitness, Outcome, Task, TextId
@@ -19,7 +19,7 @@ _SURE = 2.0
 @dataclass(frozen=True, slots=True)
 class Judged:
     """One judging. `of` is `program` or `seed`; `trial` is the judge's random seed; `kept`: it was judged before; `violation` is how far
-    the task's constraints are missed."""
+    the task's constraints are missed; `tag` is the failure of integrity that the evaluator has seen."""
 
     of: str
     trial: int
@@ -32,6 +32,7 @@ class Judged:
     isolation: str
     violation: float = 0.0
     objectives: Mapping[str, float] = field(default_factory=dict)
+    tag: str = ""
     event: str = "judged"
 
 
@@ -74,6 +75,7 @@ def line(task: Task, row: Measured) -> Judged:
         isolation=evaluation.isolation,
         violation=evaluation.violation,
         objectives={one.name: one.value for one in report.objectives(task, evaluation.objectives)},
+        tag=evaluation.tag,
     )
 
 
@@ -122,6 +124,9 @@ def page(task: Task, rows: Sequence[Judged], cases: Sequence[Judged], found: Sum
         where = f"trial {failed[0].trial}" if not failed[0].case else f"case {failed[0].case}"
         words = failed[0].feedback
         parts.append(f"why it failed ({where})\n{quoted(words) if words else '(no feedback)'}")
+    tags = sorted({row.tag for row in (*rows, *cases) if row.tag})
+    if tags:
+        parts.append(f"integrity: {', '.join(map(one_line, tags))}; in a campaign such a program is quarantined")
     isolation = (rows[0].isolation if rows else "") or "unknown"
     return "\n\n".join([*parts, facts([*_facts(task.fitness, found), ("isolation", isolation)])])
 

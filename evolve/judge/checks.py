@@ -11,6 +11,9 @@ from typing import Any
 
 from evolve.types import Evaluation, Outcome, Task
 
+TAG = 80
+"""Characters of a tag that are kept, on one line."""
+
 
 class Fault(Exception):
     """Why an evaluation cannot stand: INVALID where the program's numbers are not finite, INTERNAL where the evaluator broke
@@ -38,6 +41,8 @@ def _checked(answer: Any, task: Task, complete: bool) -> Evaluation:
         )
     if not isinstance(answer.feedback, str):
         raise Fault(Outcome.INTERNAL, f"the evaluator's feedback is a {type(answer.feedback).__name__}, wanted a text")
+    if not isinstance(answer.tag, str):
+        raise Fault(Outcome.INTERNAL, f"the evaluator's tag is a {type(answer.tag).__name__}, wanted a text")
     error = answer.standard_error
     plain = replace(
         answer,
@@ -47,6 +52,7 @@ def _checked(answer: Any, task: Task, complete: bool) -> Evaluation:
         metrics=_numbers("metric", answer.metrics),
         objectives=_objectives(answer, task),
         violation=0.0,
+        tag=" ".join(printable(answer.tag).split())[:TAG],
     )
     return _completed(plain, task) if complete and answer.outcome is Outcome.OK else plain
 

@@ -93,18 +93,19 @@ def judge(job: Job, bench: Bench, open_session: OpenSession) -> Report:
 
 
 def _cascade(job: Job, trial: Trial, bench: Bench, open_session: OpenSession) -> _Found:
-    """Stage after stage while each reaches its threshold; `job.stage` runs alone."""
+    """Stage after stage while each reaches its threshold; `job.stage` runs alone. What an earlier stage has tagged stays tagged."""
     stages = [(stage, function) for stage, function in bench.stages if job.stage in ("", stage.name)]
     if not stages:
         known = did_you_mean(job.stage, [stage.name for stage, _ in bench.stages])
         return _Found(Evaluation.failed(Outcome.INTERNAL, f"the evaluator has no stage {job.stage!r}.{known}"))
-    program, cpu_seconds, passed = Program(job.files), 0.0, dict[str, float]()
+    program, cpu_seconds, passed, tag = Program(job.files), 0.0, dict[str, float](), ""
     for stage, function in stages:
         candidate = Candidate(program, open_session, stage.limit, bench.clock)
         told, last = replace(trial, stage=stage.name, limit=stage.limit), stage is stages[-1][0]
         found = _run(bench.task, function, candidate, told, complete=last)
         # `passed` grows with what the stages before the last one find.
-        evaluation = replace(found, stage=stage.name, passed=passed)
+        tag = found.tag or tag
+        evaluation = replace(found, stage=stage.name, passed=passed, tag=tag)
         cpu_seconds += candidate.cpu_seconds
         if evaluation.fitness is not None and not last:
             passed[stage.name] = bench.task.fitness.inside(evaluation.fitness)

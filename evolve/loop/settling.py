@@ -9,7 +9,7 @@ from evolve import novelty
 from evolve.campaign import Campaign
 from evolve.campaign.cases import CANARY
 from evolve.campaign.descriptors import Descriptors
-from evolve.campaign.state import BOUND, NOISE, REFLECTION
+from evolve.campaign.state import BOUND, INTEGRITY, NOISE, REFLECTION
 from evolve.judge import Description, Report, decode_report
 from evolve.loop.infrastructure import HOPELESS, Infrastructure
 from evolve.loop.jobs import Jobs, Work, proposal_origin
@@ -20,6 +20,7 @@ from evolve.sandbox.output import quoted, readable
 from evolve.statistics import noise_floor
 from evolve.store import EvaluationCache
 from evolve.types import (
+    NOBODYS_FAULT,
     REPEATABLE,
     Asked,
     Child,
@@ -191,6 +192,7 @@ class Settling:
         else:
             self._rule_by_bound(event)
             self._check_seed(event.record, report)
+        self._rule_by_tag(event.record)
         yield event
 
     def _described(self, work: Work, report: Report) -> Report:
@@ -228,6 +230,15 @@ class Settling:
         why = f"{self._task.fitness.name} {self._task.fitness.shown(fitness)!r} is beyond the proven bound {bound!r}"
         self._campaign.write(Ruled("quarantine", event.record.program, BOUND, why))
 
+    def _rule_by_tag(self, record: Record) -> None:
+        """What the evaluator has tagged is quarantined, whatever its outcome: not the seed, without which there is no campaign, and which is
+        the evaluator's own example of an honest program."""
+        tag, program = record.evaluation.tag, record.program
+        known = program is None or program == self._task.seed.id or program in self._state.quarantined
+        if tag and not known and record.evaluation.outcome not in NOBODYS_FAULT:
+            assert program is not None, "what has no program is known"
+            self._campaign.write(Ruled("quarantine", program, INTEGRITY, tag))
+
     def _rule_by_cases(self, record: Record) -> None:
         """A program is promoted when all held-out cases agree that it is no worse than the seed: one of its own may have been the last
         that was missing, or one of the seed's."""
@@ -250,6 +261,9 @@ class Settling:
             where = f" at measurement {len(values) + 1} of {wanted}" if again else ""
             what = f"the seed of task {self._task.name!r} fails its own evaluator{where}: {record.evaluation.outcome}"
             self.failure = _noted(TaskError, what, report, "mend the seed or the evaluator")
+        elif (record.origin.kind == "seed" or again) and record.evaluation.tag:
+            what = f"the evaluator of task {self._task.name!r} tags its own seed as {record.evaluation.tag!r}"
+            self.failure = _noted(TaskError, what, report, "mend the check that tags it, or the seed")
         proof = record.program == self._task.seed.id and record.evaluation.stage == "certify"
         if proof and record.evaluation.outcome is not Outcome.OK:
             what = f"the value of the seed of task {self._task.name!r} cannot be certified: {record.evaluation.outcome}"

@@ -454,3 +454,12 @@ def test_a_sandbox_that_does_not_start_is_internal_in_its_own_words():
     report = judge(JOB, prepare(small_task(), evaluator(lambda candidate, trial: candidate.call("answer"))), closed)
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert feedback(report) == "no process can be started"
+
+
+@pytest.mark.parametrize(("least", "outcome"), [(0.5, Outcome.OK), (2.0, Outcome.BELOW_THRESHOLD)])
+def test_what_a_stage_has_tagged_stays_tagged(least, outcome):
+    """Whatever the next one says, and where there is none; the evaluation keeps its outcome."""
+    made = evaluator(lambda candidate, trial: Evaluation.ok(1.0, tag="late write"))
+    made.stage("full", threshold=least)(lambda candidate, trial: Evaluation.ok(3.0))
+    evaluation = judged(made).evaluation
+    assert (evaluation.outcome, evaluation.tag) == (outcome, "late write")
