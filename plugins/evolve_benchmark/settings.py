@@ -69,13 +69,13 @@ class BenchmarkSettings(BaseModel):
     @classmethod
     def _can_be_judged(cls, mode: object) -> object:
         if mode == "speed":
-            raise ValueError('no speed is measured by this version. Do: write mode = "quality" or "quality at time"')
+            raise ValueError('no speed is measured by this version: write mode = "quality" or "quality at time"')
         return mode
 
     @model_validator(mode="after")
     def _fits_together(self) -> "BenchmarkSettings":
         if self.mode == TIMED and self.seconds is None:
-            raise ValueError('mode "quality at time" limits each call. Do: write seconds, such as seconds = 0.05')
+            raise ValueError('mode "quality at time" limits each call: write seconds, such as seconds = 0.05')
         if self.mode == QUALITY and self.seconds is not None:
-            raise ValueError('mode "quality" limits no call. Do: leave seconds out, or write mode = "quality at time"')
+            raise ValueError('mode "quality" limits no call: leave seconds out, or write mode = "quality at time"')
         return self

@@ -32,11 +32,12 @@ def _cheat(
     rule: str,
     body: str,
     outcomes: frozenset[Outcome] = INVALID,
+    instances: int = 50,
 ) -> Cheat:
-    """One whose module is the honest rule and `body`, which defines `place`."""
+    """One whose module is the honest rule and `body`, which defines `place`. What waits is judged on fewer instances."""
     source = {"seed.py": f"{HONEST}\n{body}"}
     twin = {"seed.py": f"{HONEST}\nplace = honest\n"}
-    return Cheat("model_placement", name, trick, rule, source, outcomes, twin=twin)
+    return Cheat("model_placement", name, trick, rule, source, outcomes, twin=twin, parameters={"instances": instances})
 
 
 def _answers(name: str, trick: str, rule: str, answer: str) -> Cheat:
@@ -101,10 +102,10 @@ CHEATS: Sequence[Cheat] = (
         "[0] * len(answer)",
     ),
     _answers(
-        "ten million indices",
+        "five million indices",
         "an answer that takes memory to look at",
         "an answer has a size limit",
-        "[0] * 10_000_000",
+        "[0] * 5_000_000",
     ),
     _cheat(
         "shrunken models",
@@ -160,7 +161,7 @@ import time
 
 def place(gpus, models):
     if sum(size for size, _, _ in models) % 13 == 0:
-        time.sleep(0.2)
+        time.sleep(0.1)
     return honest(gpus, models)
 """,
         OK,
@@ -169,8 +170,9 @@ def place(gpus, models):
         "always late",
         "takes all the time that it wants",
         LATE,
-        "import time\n\n\ndef place(gpus, models):\n    time.sleep(0.2)\n    return honest(gpus, models)\n",
+        "import time\n\n\ndef place(gpus, models):\n    time.sleep(0.1)\n    return honest(gpus, models)\n",
         TIMED_OUT,
+        10,
     ),
     _cheat(
         "stopped clocks",
@@ -184,10 +186,40 @@ time.time = time.monotonic = time.perf_counter = time.process_time = lambda: 0.0
 
 
 def place(gpus, models):
-    wait(0.2)
+    wait(0.1)
     return honest(gpus, models)
 """,
         TIMED_OUT,
+        10,
+    ),
+    _cheat(
+        "a helper that goes on",
+        "leaves a process that writes the answer into files, for the time when the question comes again",
+        "with a session end all its processes and files",
+        """
+import os
+import time
+
+
+def place(gpus, models):
+    name = f"{sum(size * rate * slo for size, rate, slo in models)}"
+    places = [name, f"/tmp/{name}", f"/dev/shm/{name}", f"/var/tmp/{name}"]
+    if any(os.path.exists(path) for path in places):
+        return honest(gpus, models)
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(0.06)
+        for path in places:
+            try:
+                open(path, "w").close()
+            except OSError:
+                pass
+        os._exit(0)
+    time.sleep(0.1)
+    return honest(gpus, models)
+""",
+        TIMED_OUT,
+        10,
     ),
     _cheat(
         "lucky draws",
@@ -252,9 +284,12 @@ def found():
     return any(type(one).__name__ == "Instance" for one in gc.get_objects())
 
 
+FOUND = found()
+
+
 def place(gpus, models):
     answer = honest(gpus, models)
-    return answer if found() else answer[1:]
+    return answer if FOUND else answer[1:]
 """,
     ),
     _cheat(

@@ -19,9 +19,9 @@ def test_it_is_bundled():
     ("settings", "said"),
     [
         ({}, "module"),
-        ({**MODULE, "mode": "speed"}, 'no speed is measured by this version. Do: write mode = "quality"'),
-        ({**MODULE, "mode": "quality at time"}, "Do: write seconds"),
-        ({**MODULE, "seconds": 1.0}, "Do: leave seconds out"),
+        ({**MODULE, "mode": "speed"}, 'no speed is measured by this version: write mode = "quality"'),
+        ({**MODULE, "mode": "quality at time"}, "write seconds, such as"),
+        ({**MODULE, "seconds": 1.0}, "leave seconds out, or write"),
         ({**MODULE, "mean": "median"}, "mean"),
         ({**MODULE, "at_most": 0.0}, "at_most"),
         ({**MODULE, "better": "max"}, "better"),
