@@ -16,6 +16,7 @@ from evolve import Candidate, Evaluation, Trial, evaluator
 from evolve.types import Stage, Task, TaskError
 from evolve_benchmark.asking import Late, Limits, answers, timed_answers
 from evolve_benchmark.growth import exponent
+from evolve_benchmark.picture import svg
 from evolve_benchmark.problem import Instance, Problem, load
 from evolve_benchmark.scoring import Measured, score, standard_error, suite_mean
 from evolve_benchmark.settings import TIMED, BenchmarkSettings
@@ -64,8 +65,8 @@ class Benchmark:
         return evaluator(partial(self._evaluate, problem, task)).stages(task)
 
     def functions(self, task: Task) -> Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]:
-        """None: what is kept of a judging is its table."""
-        return {}
+        """A picture of the scores."""
+        return {"draw": lambda artifacts, trial: svg(artifacts["instances"])}
 
     def _evaluate(self, problem: Problem, task: Task, candidate: Candidate, trial: Trial) -> Evaluation:
         """Asks, values, and tells."""
