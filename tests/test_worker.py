@@ -147,7 +147,7 @@ def test_an_evaluator_may_come_from_a_plugin():
     task = small_task(evaluator=EvaluatorSource(plugin="no-such-plugin"))
     with pytest.raises(ConfigError, match="no evaluator is called 'no-such-plugin'"):
         load_evaluator(task)
-    assert load().evaluators == {}
+    assert "no-such-plugin" not in load().evaluators
 
 
 def test_a_failing_evaluator_does_not_end_the_worker(tmp_path):

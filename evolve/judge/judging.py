@@ -191,6 +191,10 @@ def _certified(artifacts: Mapping[str, Any], trial: Trial, bench: Bench) -> Eval
         return _failed(evaluation)
     if evaluation.outcome is not Outcome.OK:
         return evaluation
+    if evaluation.trust == "claimed":
+        return Evaluation.failed(
+            Outcome.INTERNAL, "the evaluator certified what is claimed. Do: compute the exact value in `certify`"
+        )
     evaluation = replace(evaluation, certified=True)
     if "fingerprint" not in bench.functions:
         return evaluation
@@ -223,7 +227,6 @@ def _report(job: Job, bench: Bench, found: _Found, seconds: float) -> Report:
         device=job.trial.device,
         isolation=bench.isolation,
         environment=bench.environment,
-        trust="witnessed",
     )
     stored: dict[TextId, str] = {text_id(text): text for text in texts.values()}
     if feedback:

@@ -230,11 +230,11 @@ class Settling:
 
     def _rule_by_cases(self, record: Record) -> None:
         """A program is promoted when all held-out cases agree that it is no worse than the seed: one of its own may have been the last
-        that was missing, or one of the seed's."""
+        that was missing, or one of the seed's. One whose score is claimed never is: nobody knows what it found."""
         cases, best = self._state.cases, self._state.archive.best
         for program in dict.fromkeys(one for one in (record.program, best and best.program) if one):
             known = program in self._state.archive.promoted or program == self._task.seed.id
-            if not known and cases.agree(program):
+            if not known and program not in self._state.claimed and cases.agree(program):
                 why = f"no worse than the seed on {', '.join(cases.held_out)}"
                 self._campaign.write(Ruled("promote", program, "held-out cases", why))
 

@@ -454,3 +454,27 @@ def test_a_sandbox_that_does_not_start_is_internal_in_its_own_words():
     report = judge(JOB, prepare(small_task(), evaluator(lambda candidate, trial: candidate.call("answer"))), closed)
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert feedback(report) == "no process can be started"
+
+
+@pytest.mark.parametrize("trust", ["witnessed", "rescored", "claimed"])
+def test_an_evaluator_says_how_little_its_score_is_worth(trust):
+    """What it does not say is witnessed."""
+    report = judged(lambda candidate, trial: Evaluation.ok(1.0, trust=trust))
+    assert (report.evaluation.trust, report.evaluation.outcome) == (trust, Outcome.OK)
+
+
+@pytest.mark.parametrize("trust", ["certain", "", None, 1])
+def test_a_trust_that_there_is_not_is_the_evaluators_fault(trust):
+    """With those that there are."""
+    report = judged(lambda candidate, trial: Evaluation.ok(1.0, trust=trust))
+    assert report.evaluation.outcome is Outcome.INTERNAL
+    assert "use one of 'witnessed', 'rescored', 'claimed'" in feedback(report)
+
+
+def test_what_is_claimed_is_never_certified():
+    """A certificate is computed by the judge."""
+    job = Job("1.0", "certify", artifacts={"x": "1"})
+    marked = {"certify": lambda artifacts, trial: Evaluation.ok(1.0, trust="claimed")}
+    report = judged(lambda candidate, trial: Evaluation.ok(1.0), job=job, marked=marked)
+    assert (report.evaluation.outcome, report.evaluation.certified) == (Outcome.INTERNAL, False)
+    assert "certified what is claimed" in feedback(report)
