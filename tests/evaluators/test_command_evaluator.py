@@ -4,7 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from evolve.plugins import load
 from evolve.sandbox import Box
 from evolve.sandbox.machine.probe import probe
 from evolve.task import making
-from evolve.types import Carried, Level, Outcome, TaskError, Trial
+from evolve.types import Carried, Level, Limits, Outcome, TaskError, Trial
 from evolve.worker import load_evaluator
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scripts.md").read_text("utf-8")
@@ -40,37 +40,40 @@ def rescore(files, trial):
 Judged = Callable[..., Report]
 
 
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
+    """One for all: whose session is over has left nothing in it. The folders of the tasks are closed to it."""
+    with closing(Box(Limits(), means=probe().means, hidden=(str(tmp_path_factory.getbasetemp()),))) as box:
+        yield box
+
+
 @pytest.fixture
-def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judged]:
+def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, box: Box) -> Judged:
     """Judges a script under settings of the evaluator, and under more of the task's file."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     for module in ("evolve_task_rescore", "labels"):
         monkeypatch.delitem(sys.modules, module, raising=False)
 
-    with ExitStack() as boxes:
+    def judged(
+        script: str, settings: str = CLAIMED, more: str = "", trial: Trial | None = None, seconds: float = 10.0
+    ) -> Report:
+        (tmp_path / "train.py").write_text(script)
+        (tmp_path / "README.md").write_text("Train.")
+        (tmp_path / "rescore.py").write_text(RESCORE)
+        (tmp_path / "labels.py").write_text("LABELS = [0, 1, 1, 0]\n")
+        (tmp_path / "task.toml").write_text(
+            'schema = 1\nprogram = { files = ["train.py"], entry = "" }\n'
+            f'{more or f"stages = [{{ seconds = {seconds} }}]"}\n[evaluator]\nkind = "command"\n{settings}\n'
+        )
+        task = evolve.task.load(tmp_path)
+        job = Job("1.0", "evaluate", trial or Trial(seed=7), files=task.seed.files)
+        return judge(
+            job,
+            prepare(task, load_evaluator(task)),
+            lambda program, seconds, job="run": box.open(program, task.entry, seconds, job),
+        )
 
-        def judged(
-            script: str, settings: str = CLAIMED, more: str = "", trial: Trial | None = None, seconds: float = 10.0
-        ) -> Report:
-            (tmp_path / "train.py").write_text(script)
-            (tmp_path / "README.md").write_text("Train.")
-            (tmp_path / "rescore.py").write_text(RESCORE)
-            (tmp_path / "labels.py").write_text("LABELS = [0, 1, 1, 0]\n")
-            (tmp_path / "task.toml").write_text(
-                'schema = 1\nprogram = { files = ["train.py"], entry = "" }\n'
-                f'{more or f"stages = [{{ seconds = {seconds} }}]"}\n[evaluator]\nkind = "command"\n{settings}\n'
-            )
-            task = evolve.task.load(tmp_path)
-            box = Box(task.limits, context=task.context, means=probe().means, hidden=(task.folder,))
-            boxes.callback(box.close)
-            job = Job("1.0", "evaluate", trial or Trial(seed=7), files=task.seed.files)
-            return judge(
-                job,
-                prepare(task, load_evaluator(task)),
-                lambda program, seconds, job="run": box.open(program, task.entry, seconds, job),
-            )
-
-        yield judged
+    return judged
 
 
 def told(report: Report) -> str:

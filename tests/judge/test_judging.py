@@ -478,3 +478,42 @@ def test_what_is_claimed_is_never_certified():
     report = judged(lambda candidate, trial: Evaluation.ok(1.0), job=job, marked=marked)
     assert (report.evaluation.outcome, report.evaluation.certified) == (Outcome.INTERNAL, False)
     assert "certified what is claimed" in feedback(report)
+
+
+def test_a_stage_that_is_known_to_be_passed_does_not_run_again():
+    """Its fitness counts as if it had; the last stage always runs."""
+    ran = []
+
+    @evaluator
+    def screen(candidate, trial):
+        ran.append(trial.stage)
+        return Evaluation.ok(1.0)
+
+    @screen.stage("full", threshold=0.5)
+    def full(candidate, trial):
+        ran.append(trial.stage)
+        return Evaluation.ok(2.0)
+
+    report = judged(screen, job=replace(JOB, passed={"evaluate": 0.75, "full": 9.0}))
+    assert (ran, report.evaluation.fitness, report.evaluation.passed) == (["full"], 2.0, {"evaluate": 0.75})
+
+
+@pytest.mark.parametrize(
+    ("job", "runs"), [({}, True), ({"wanted": {"evaluate": 0.8}}, True), ({"ungated": True}, False)]
+)
+def test_a_stage_whose_threshold_is_missed_now_runs_for_its_feedback(job, runs):
+    """What lets a program go on was another number then."""
+    ran = []
+
+    @evaluator
+    def screen(candidate, trial):
+        ran.append(trial.stage)
+        return Evaluation.ok(0.75, feedback="so near")
+
+    @screen.stage("full", threshold=0.5 if job else 0.9)
+    def full(candidate, trial):
+        return Evaluation.ok(2.0)
+
+    report = judged(screen, job=replace(JOB, passed={"evaluate": 0.75}, **job))
+    assert (ran == ["evaluate"]) is runs
+    assert (report.evaluation.outcome is Outcome.BELOW_THRESHOLD) is runs

@@ -96,5 +96,6 @@ def test_whole_results_are_taken_over_below_no_relative_threshold_of_today(bench
     assert kept
     assert any(job.wanted for job in first.jobs)
     judged_again = [job for job in second.jobs if number_of(dict(job.files)) != SEED]
+    assert judged_again
     assert all(fitness_of(job) < job.wanted["screen"] for job in judged_again)
     assert len(judged_again) + len(kept) + 1 == len(records)
