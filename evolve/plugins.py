@@ -19,6 +19,7 @@ from evolve.types import ConfigError, EvaluatorSource, EvolveError, PluginError,
 from evolve.types.suggest import did_you_mean
 
 BUNDLED = (
+    "evolve.evaluators",
     "evolve.operators",
     "evolve.strategies",
     "evolve.models",

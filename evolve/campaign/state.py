@@ -133,6 +133,8 @@ class State:
         self.archive = self._fresh(task)
         self.carries = bool(task.carry) and self._carry
         self.cases = Cases(task, carries=self.carries)
+        self.claimed: set[ProgramId] = set()
+        """Programs with a score that nobody but they themselves have computed."""
         self.seed_record: RecordId = 0
         """The record of the task's seed; 0 while it has not settled."""
         self.seed_seconds: float | None = None
@@ -317,6 +319,12 @@ class State:
         ):
             self.seed_values.append(record.evaluation.fitness)
             self.noise_values.append(record.evaluation.fitness)
+        if (
+            record.program is not None
+            and record.evaluation.fitness is not None
+            and record.evaluation.trust == "claimed"
+        ):
+            self.claimed.add(record.program)
         self._spent.add(record)
         known = record.program is not None and record.evaluation.outcome not in NOBODYS_FAULT
         if self.columns.since and known and not record.origin.case:

@@ -4,13 +4,14 @@ Invariant: pure; numbers are in the task's own direction, and a gain is a mean o
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import get_args
 
 from evolve import report
 from evolve.cli import wording
 from evolve.cli.output import facts, one_line, quoted, table
 from evolve.measuring import Measured
 from evolve.statistics import Pool, pooled
-from evolve.types import Fitness, Outcome, Task, TextId
+from evolve.types import Fitness, Outcome, Task, TextId, Trust
 
 _SURE = 2.0
 """A gain of fewer standard errors is said to be within the noise."""
@@ -30,6 +31,7 @@ class Judged:
     kept: bool
     feedback: str
     isolation: str
+    trust: Trust = "witnessed"
     violation: float = 0.0
     objectives: Mapping[str, float] = field(default_factory=dict)
     tag: str = ""
@@ -73,6 +75,7 @@ def line(task: Task, row: Measured) -> Judged:
         kept=row.kept,
         feedback=row.report.texts.get(TextId(evaluation.feedback), "").strip(),
         isolation=evaluation.isolation,
+        trust=evaluation.trust,
         violation=evaluation.violation,
         objectives={one.name: one.value for one in report.objectives(task, evaluation.objectives)},
         tag=evaluation.tag,
@@ -128,7 +131,8 @@ def page(task: Task, rows: Sequence[Judged], cases: Sequence[Judged], found: Sum
     if tags:
         parts.append(f"integrity: {', '.join(map(one_line, tags))}; in a campaign such a program is quarantined")
     isolation = (rows[0].isolation if rows else "") or "unknown"
-    return "\n\n".join([*parts, facts([*_facts(task.fitness, found), ("isolation", isolation)])])
+    least = max((row.trust for row in (*rows, *cases)), key=get_args(Trust).index, default="unknown")
+    return "\n\n".join([*parts, facts([*_facts(task.fitness, found), ("trust", least), ("isolation", isolation)])])
 
 
 def _table(heading: str, fitness: Fitness, rows: Sequence[Judged]) -> str:

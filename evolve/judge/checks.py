@@ -7,9 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, get_args
 
-from evolve.types import Evaluation, Outcome, Task
+from evolve.types import Evaluation, Outcome, Task, Trust
 
 TAG = 80
 """Characters of a tag that are kept, on one line."""
@@ -43,6 +43,9 @@ def _checked(answer: Any, task: Task, complete: bool) -> Evaluation:
         raise Fault(Outcome.INTERNAL, f"the evaluator's feedback is a {type(answer.feedback).__name__}, wanted a text")
     if not isinstance(answer.tag, str):
         raise Fault(Outcome.INTERNAL, f"the evaluator's tag is a {type(answer.tag).__name__}, wanted a text")
+    if answer.trust not in get_args(Trust):
+        known = ", ".join(map(repr, get_args(Trust)))
+        raise Fault(Outcome.INTERNAL, f"the evaluator's trust is {answer.trust!r:.80}. Do: use one of {known}")
     error = answer.standard_error
     plain = replace(
         answer,

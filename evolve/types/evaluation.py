@@ -11,6 +11,7 @@ from evolve.types.task import Scalar
 
 Split = Literal["search", "confirm", "held_out"]
 Trust = Literal["witnessed", "rescored", "claimed"]
+"""Who computed a score, the best first: the judge from what it saw the program do; the judge from what the program had saved; the program itself."""
 
 
 class UnusableFitness(ValueError):
@@ -92,7 +93,8 @@ class Evaluation:
 
     `objectives` hold a number for each of the task's, maximised like the fitness once reported; `violation` is how far the task's
     constraints are missed in all, 0 where they are met; `passed` has the fitness that each stage but the last found, by its name;
-    `carried` the ids of the parent's artifacts that it was given, by their names.
+    `carried` the ids of the parent's artifacts that it was given, by their names. An evaluator sets `trust` where its score is worth less than
+    one that the judge has witnessed: nobody can make it more.
 
     `tag` names in a few words a failure of integrity that the evaluator has seen, such as "late write": the program is then quarantined, and the outcome stays
     as evidence. It is for persons: no prompt tells it."""
@@ -141,6 +143,7 @@ class Evaluation:
         feedback: str = "",
         standard_error: float | None = None,
         tag: str = "",
+        trust: Trust = "witnessed",
     ) -> "Evaluation":
         """A program that did what was asked; `fitness` and `objectives` in the task's own directions. Raises `UnusableFitness` where that is not
         finite, and `TypeError` for a truth value or a text."""
@@ -156,6 +159,7 @@ class Evaluation:
             artifacts=dict(artifacts or {}),
             feedback=feedback,
             tag=tag,
+            trust=trust,
         )
 
     @classmethod

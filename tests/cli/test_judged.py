@@ -64,6 +64,7 @@ def test_the_page_has_a_row_for_each_trial_and_each_case() -> None:
         "the seed's  5",
         "gain        +2.5: better than the seed",
         "certified   7.4, the seed's 4.9",
+        "trust       witnessed",
         "isolation   reduced: x",
     ]
 
