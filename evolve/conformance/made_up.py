@@ -74,9 +74,10 @@ def _previous(bench: _Bench, found: Finding) -> Finding:
 def _looked_at(impostor: Impostor, report: Report) -> Finding:
     """Whether a program that has not seen an argument was refused."""
     evaluation = report.evaluation
-    unchanged = _unchanged(report)
-    if unchanged:
-        return Finding(impostor.name, "not tried", unchanged.replace("answer", "argument"))
+    if NO_NUMBER in feedback(report):
+        return Finding(impostor.name, "not tried", "the argument holds no number")
+    if NO_CHANGE in feedback(report):
+        return Finding(impostor.name, "not tried", "the argument is zero already")
     if evaluation.outcome is Outcome.OK:
         return Finding(impostor.name, "warned", "ok: no answer depends on it", impostor.remedy)
     if evaluation.outcome is Outcome.INTERNAL:
