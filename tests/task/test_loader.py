@@ -10,6 +10,7 @@ from evolve.types import (
     Anchor,
     Axis,
     Case,
+    Check,
     Constraint,
     EvaluatorSource,
     Fitness,
@@ -317,3 +318,15 @@ def test_a_template_that_cannot_be_filled_is_said_with_the_key(folder: Path) -> 
         in (error_of(folder))
     )
     assert f"{folder / 'task.toml'}: prompts: " in error_of(folder)
+
+
+def test_what_a_check_may_ask_comes_with_the_task(folder: Path) -> None:
+    """Patterns, which are looked up by the check alone; without the table, answers are open."""
+    assert load(folder).check == Check()
+    table = (
+        "[check]\nanswers = 'determined'\nprecision = 'float32'\nhonest = ['twins/*.py']\ndishonest = ['cheats/*']\n"
+    )
+    written(folder, {"task.toml": TOML + table})
+    assert load(folder).check == Check("determined", "float32", ("twins/*.py",), ("cheats/*",))
+    written(folder, {"task.toml": f"{TOML}[check]\nhonest = ['../*.py']\n"})
+    assert "check.honest[0]: a file is named by its path inside the task's folder" in error_of(folder)
