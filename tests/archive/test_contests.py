@@ -227,7 +227,7 @@ def test_when_an_elite_is_found_to_miss_a_constraint_the_others_of_its_cell_chal
     story.propose("b", 5.0)
     story.measure("b", 5.0, violation=0.1)
     assert (story.names(), story.waiting()) == (["b"], [("a", 0)])
-    assert story.next_due() == ("a", "report")
+    assert story.next_due() == ("a", "challenger")
     story.measure("a", 1.0)
     assert (story.names(), story.waiting()) == (["a"], [])
 
