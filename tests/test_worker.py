@@ -147,7 +147,16 @@ def test_an_evaluator_may_come_from_a_plugin():
     task = small_task(evaluator=EvaluatorSource(plugin="no-such-plugin"))
     with pytest.raises(ConfigError, match="no evaluator is called 'no-such-plugin'"):
         load_evaluator(task)
-    assert load().evaluators == {}
+    assert "recipe" in load().evaluators
+
+
+def test_a_plugins_task_is_judged_by_the_files_that_it_was_loaded_from(tmp_path):
+    """The evaluator may read more of them."""
+    task = small_task(tmp_path, evaluator=EvaluatorSource(plugin="recipe"))
+    assert [stage.name for stage, _ in load_evaluator(task).stages(task)] == ["evaluate"]
+    (tmp_path / "problem.py").write_text("def data(parameters): ...\n")
+    with pytest.raises(TaskError, match="has changed since the campaign began"):
+        load_evaluator(task)
 
 
 def test_a_failing_evaluator_does_not_end_the_worker(tmp_path):
