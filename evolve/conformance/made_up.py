@@ -30,11 +30,10 @@ def hurried(task: Task, description: Description, seconds: float) -> Task:
 
 @dataclass(frozen=True, slots=True)
 class _Bench:
-    """Judges of a hurried task, and the seed as it was judged before."""
+    """The judges of a hurried task."""
 
     task: Task
     executor: LocalExecutor
-    seed: Seed
 
     def judged(self, programs: Sequence[Program]) -> list[Report]:
         """The reports of programs, judged side by side."""
@@ -49,7 +48,7 @@ def made_up(task: Task, slots: int, means: Means, hidden: Sequence[str], seed: S
     failing, wrong, blind = cast(task), degenerate(task), deaf(task)
     with closing(LocalExecutor(task, slots, means=means, hidden=hidden)) as executor:
         executor.describe()
-        bench = _Bench(task, executor, seed)
+        bench = _Bench(task, executor)
         reports = bench.judged([one.program for one in (*failing.impostors, *wrong.impostors, *blind.impostors)])
         after = bench.judged([task.seed] * slots)
         tried, unseen = reports[: len(reports) - len(blind.impostors)], reports[len(reports) - len(blind.impostors) :]

@@ -51,7 +51,7 @@ def cheats() -> list[Cheat]:
 
 
 class Adversary:
-    """Judges one cheat after the other. The judge of a task stays until a cheat of another one comes."""
+    """Judges one cheat after the other. The judge of a task stays until a cheat of another one comes. Raises `TaskError` where an evaluator does not load."""
 
     def __init__(self) -> None:
         self._task: Task | None = None
@@ -88,7 +88,8 @@ class Adversary:
     def _judged(self, name: str, files: Mapping[str, str], parameters: Mapping[str, Scalar]) -> tuple[Evaluation, str]:
         task, executor = self._enter(name)
         trial = Trial(parameters=Parameters({**task.parameters, **parameters}))
-        job = Job("1.0", "evaluate", trial, {**task.seed.files, **files})
+        # Without thresholds: below one, nothing would be known of what a cheat gains.
+        job = Job("1.0", "evaluate", trial, {**task.seed.files, **files}, ungated=True)
         report = decode_report(executor.submit(job.id, encode_job(job)).result(SECONDS))
         feedback = report.texts.get(TextId(report.evaluation.feedback), "")
         return report.evaluation, next(iter(feedback.strip().splitlines()), "")
@@ -96,8 +97,10 @@ class Adversary:
     def _enter(self, name: str) -> tuple[Task, LocalExecutor]:
         if self._task is None or self._executor is None or self._task.name != name:
             self.close()
-            self._task = evolve.task.load(name)
-            self._executor = LocalExecutor(self._task, 1, means=probe(self._task.python).means)
+            task = evolve.task.load(name)
+            self._executor = LocalExecutor(task, 1, means=probe(task.python).means)
+            self._executor.describe()
+            self._task = task
         return self._task, self._executor
 
 
