@@ -193,7 +193,9 @@ def _checked(found: Registered[Any], settings: Mapping[str, Any]) -> Mapping[str
     try:
         return dict(model.model_validate(dict(settings)).model_dump())
     except ValueError as error:
-        raise ConfigError(f"the settings of {name!r} are not usable: {_first_line(error)}. Do: correct them") from error
+        line = _first_line(error)
+        remedy = "" if "Do: " in line else ". Do: correct them"
+        raise ConfigError(f"the settings of {name!r} are not usable: {line}{remedy}") from error
 
 
 def _refuse_unknown(name: str, settings: Mapping[str, Any], known: Collection[str]) -> None:
@@ -206,12 +208,15 @@ def _refuse_unknown(name: str, settings: Mapping[str, Any], known: Collection[st
 
 
 def _first_line(error: ValueError) -> str:
-    """pydantic's report without its links: `key: what is wrong, got value`."""
+    """pydantic's report without its links: `key: what is wrong, got value`; what is wrong with several keys together names them itself."""
     details: list[Any] = error.errors() if hasattr(error, "errors") else [{"loc": (), "msg": str(error), "input": None}]
-    return "; ".join(
-        f"{'.'.join(map(str, item['loc']))}: {item['msg'].removeprefix('Value error, ')}, got {item['input']!r}"
-        for item in details
-    )
+    return "; ".join(map(_complaint, details))
+
+
+def _complaint(item: Mapping[str, Any]) -> str:
+    reason: str = item["msg"].removeprefix("Value error, ")
+    key = ".".join(map(str, item["loc"]))
+    return f"{key}: {reason}, got {item['input']!r}" if key else reason
 
 
 def _release(plugin: str) -> str | None:

@@ -182,11 +182,11 @@ def _check_argument(entry: ModelEntry) -> None:
 
 
 def _examples(model: object) -> tuple[dict[str, Any], list[str]]:
-    """An example for each setting without a default, and the keys of those that have none."""
+    """An example for each setting that has one, and the keys of those that have neither that nor a default."""
     fields = model.model_fields if _is_model(model) else {}
-    required = {field.alias or name: field for name, field in fields.items() if field.is_required()}
-    given = {name: field.examples[0] for name, field in required.items() if field.examples}
-    return given, [name for name in required if name not in given]
+    named = {field.alias or name: field for name, field in fields.items()}
+    given = {name: field.examples[0] for name, field in named.items() if field.examples}
+    return given, [name for name, field in named.items() if field.is_required() and name not in given]
 
 
 def _check_screen(hook: pluggy.HookImpl) -> None:

@@ -42,7 +42,7 @@ class Judged:
 class Summary:
     """All of them together. `count` is how many trials the program was judged with, and `failures` how many of its judgings failed;
     means are over what is OK, errors are standard errors (None for fewer than two values); `gain` is the mean difference to the
-    seed; `violation` is the program's worst, held-out cases included."""
+    seed; `violation` is the program's worst, and `trust` the least of all, held-out cases included."""
 
     task: str
     program: str
@@ -59,6 +59,7 @@ class Summary:
     seed_certified: float | None
     is_seed: bool
     violation: float = 0.0
+    trust: Trust = "witnessed"
     event: str = "summary"
 
 
@@ -107,6 +108,7 @@ def summary(
         seed_certified=certificates.get("seed"),
         is_seed=program == task.seed.id,
         violation=max((row.violation for row in (*own, *cases) if row.of == "program"), default=0.0),
+        trust=max((row.trust for row in (*rows, *cases)), key=get_args(Trust).index, default="witnessed"),
     )
 
 
@@ -131,8 +133,9 @@ def page(task: Task, rows: Sequence[Judged], cases: Sequence[Judged], found: Sum
     if tags:
         parts.append(f"integrity: {', '.join(map(one_line, tags))}; in a campaign such a program is quarantined")
     isolation = (rows[0].isolation if rows else "") or "unknown"
-    least = max((row.trust for row in (*rows, *cases)), key=get_args(Trust).index, default="unknown")
-    return "\n\n".join([*parts, facts([*_facts(task.fitness, found), ("trust", least), ("isolation", isolation)])])
+    return "\n\n".join(
+        [*parts, facts([*_facts(task.fitness, found), ("trust", found.trust), ("isolation", isolation)])]
+    )
 
 
 def _table(heading: str, fitness: Fitness, rows: Sequence[Judged]) -> str:

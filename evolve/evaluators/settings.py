@@ -51,7 +51,7 @@ class CommandSettings(BaseModel):
     argv: list[Word] = Field(min_length=1, examples=[["python", "train.py"]])
     arguments: dict[str, list[Word]] = {}
     trust: Literal["claimed", "rescored"] = Field(default="claimed")
-    metric: Written = Field(default="")
+    metric: Written = Field(default="", examples=["results.json:accuracy"])
     metrics: dict[str, Written] = {}
     rescore: str = ""
     saved: list[FileName] = []
