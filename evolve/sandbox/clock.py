@@ -12,7 +12,7 @@ import select
 import signal
 import time
 
-from evolve.sandbox.family import PROCESSES, descendants, thread_states
+from evolve.sandbox.family import PROCESSES, descendants, thread_states, threads_sleep
 from evolve.types import SandboxError
 
 _OF_A_PROCESS = 2
@@ -21,6 +21,10 @@ _READINGS = 400
 """So many times is a process looked at that should come to rest; each takes a microsecond."""
 _STOPPING = 5.0
 """Seconds that it may take until all threads have stopped; on a machine that is busy beyond measure they get a turn late."""
+_LEAVING = 0.05
+"""Seconds that a stopped thread gets for its last steps, where the kernel does not tell whether it has made them."""
+_LAST_STEPS = 200_000
+"""Nanoseconds that these may take afterwards, where it does not tell."""
 _RESTING = frozenset({b"T", b"t", b"Z", b"X"})
 _REMEDY = "Do: judge on Linux 5.4 or newer, with /proc, outside of a container that hides processes; or time nothing"
 
@@ -47,6 +51,8 @@ class ProcessClock:
         self._pid = _pid(handle)
         self._counted: dict[int, int] = {}
         self._held: int | None = None
+        # How far a reading may move while the process is stopped.
+        self._slack = 0
         try:
             time.clock_gettime_ns(_number(self._pid))
         except OSError as error:
@@ -81,6 +87,7 @@ class ProcessClock:
             moving = [pid for pid in pids if not _RESTING.issuperset(thread_states(pid))]
             # What is started while others are stopped is found in the next round: the last one finds nothing new.
             if not moving and pids == known:
+                self._await_sleep(pids)
                 self._held = self.read()
                 return self._held
             known = pids
@@ -90,7 +97,14 @@ class ProcessClock:
 
     def is_still(self) -> bool:
         """Whether nothing has run since it was stopped: a program may have set itself an alarm that wakes it."""
-        return self._held is None or self.read() == self._held
+        return self._held is None or self.read() - self._held <= self._slack
+
+    def _await_sleep(self, pids: set[int]) -> None:
+        """Until all that was told to stop has made its last steps; where the kernel does not tell, these are counted later."""
+        deadline = time.monotonic() + _LEAVING
+        while not self._slack and not all(map(threads_sleep, pids)):
+            if time.monotonic() > deadline:
+                self._slack = _LAST_STEPS
 
     def go_on(self) -> None:
         """Lets it go on."""

@@ -47,6 +47,13 @@ def thread_states(pid: int, processes: Path = PROCESSES) -> list[bytes]:
     return [fields[0] for fields in stats if fields]
 
 
+def threads_sleep(pid: int, processes: Path = PROCESSES) -> bool:
+    """Whether each of its threads has left the processor: one that was told to stop may still have a few steps to go, and wait for a turn. False also
+    where the kernel does not tell."""
+    threads = _names(f"{processes}/{pid}/task")
+    return all(_content(f"{processes}/{pid}/task/{thread}/wchan") not in (b"", b"0") for thread in threads)
+
+
 def is_living(pid: int, processes: Path = PROCESSES) -> bool:
     """Whether there is such a process, and it does not merely wait to be reaped."""
     fields = _fields(pid, processes)

@@ -10,13 +10,19 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from evolve.sandbox.clock import ProcessClock, ProcessEnded, TimingUnavailable
-from evolve.sandbox.family import thread_states
+from evolve.sandbox.family import children, thread_states
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="clocks of other processes are Linux's")
 
 _BURNS = "while True: pass"
 _SLEEPS = "import time; time.sleep(100)"
-_BREEDS = "import subprocess, sys, time\nwhile True:\n    subprocess.Popen([sys.executable, '-S', '-c', 'while True: pass'])\n    time.sleep(0.05)"
+_BREEDS = """
+import os, time
+while True:
+    if os.fork() == 0:
+        while True: pass
+    time.sleep(0.05)
+"""
 Start = Callable[[str], "subprocess.Popen[bytes]"]
 
 
@@ -74,15 +80,13 @@ def test_who_was_woken_meanwhile_was_not_still(start: Start) -> None:
 def test_all_that_was_started_is_stopped_and_counted(start: Start) -> None:
     """Also what is started at that moment."""
     process = start(_BREEDS)
-    found = clock(process, os.getpid())
+    found = clock(process, process.pid)
     waited(lambda: found.read() > 100_000_000)
     held = found.stop()
     own = time.clock_gettime_ns((~process.pid << 3) | 2)
-    children = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True
-    ).stdout.split()
-    assert len(children) > 1
-    assert {state for child in children for state in thread_states(int(child))} == {b"T"}
+    born = children(process.pid)
+    assert len(born) > 1
+    assert {state for child in born for state in thread_states(child)} == {b"T"}
     assert (held > own, found.read()) == (True, held)
     assert found.is_still()
     found.go_on()
