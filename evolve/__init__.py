@@ -8,29 +8,35 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evolve.hookspecs import hookimpl
     from evolve.judge import Candidate, evaluator
-    from evolve.sandbox import SessionFailed
+    from evolve.sandbox import NATIVE_BLOCK, Segment, SessionFailed, Timed, TimingUnavailable, native_source
     from evolve.types import Child, Evaluation, EvolveError, Outcome, Program, Selection, Trial
 
 __version__ = "0.1.0"
 __all__ = [
+    "NATIVE_BLOCK",
     "Candidate",
     "Child",
     "Evaluation",
     "EvolveError",
     "Outcome",
     "Program",
+    "Segment",
     "Selection",
     "SessionFailed",
+    "Timed",
+    "TimingUnavailable",
     "Trial",
     "evaluator",
     "hookimpl",
+    "native_source",
 ]
 
+_OF_THE_SANDBOX = ("NATIVE_BLOCK", "Segment", "SessionFailed", "Timed", "TimingUnavailable", "native_source")
 _HOME = {
     "Candidate": "evolve.judge",
-    "SessionFailed": "evolve.sandbox",
     "evaluator": "evolve.judge",
     "hookimpl": "evolve.hookspecs",
+    **dict.fromkeys(_OF_THE_SANDBOX, "evolve.sandbox"),
 }
 
 

@@ -3,6 +3,8 @@
 It runs in the task's own Python, where there may be nothing but the standard library: what it imports needs no more, but for an
 evaluator that a plugin brings. Invariant: the socket carries frames and nothing else; what an evaluator prints goes elsewhere."""
 
+import contextlib
+import functools
 import gc
 import importlib
 import importlib.util
@@ -14,6 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
 from evolve.judge.attempt import Raised, attempt
+from evolve.judge.candidate import OpenSession
 from evolve.judge.children import die_with_parent
 from evolve.judge.evaluator import CodedEvaluator
 from evolve.judge.framing import receive_frame, send_frame
@@ -69,25 +72,32 @@ def serve(sock: socket.socket, make_box: Callable[[Charge], Sandbox] = _box) -> 
         send_frame(sock, encode_description(_failed(task, box)))
         return
     try:
-        _serve(sock, task, box)
+        _serve(sock, task, box, lambda: make_box(charge))
     finally:
         box.close()
 
 
-def _serve(sock: socket.socket, task: Task, box: Sandbox) -> None:
+def _serve(sock: socket.socket, task: Task, box: Sandbox, make_box: Callable[[], Sandbox]) -> None:
     made = attempt(lambda: _bench(task, box.isolation))
     if isinstance(made, Raised):
         send_frame(sock, encode_description(_failed(task, made)))
         return
     send_frame(sock, encode_description(_description(made)))
     gc.freeze()
-    while (data := receive_frame(sock)) is not None:
-        report = judge(
-            decode_job(data),
-            made,
-            lambda program, seconds, job="run": box.open(program, task.entry, seconds, job),
-        )
-        send_frame(sock, encode_report(report))
+    with contextlib.ExitStack() as kept:
+
+        @functools.cache
+        def neighbour() -> OpenSession:
+            """Opens sessions in a box beside the candidates', which is made for the first who asks, and kept."""
+            return opener(kept.enter_context(contextlib.closing(make_box())), task)
+
+        while (data := receive_frame(sock)) is not None:
+            send_frame(sock, encode_report(judge(decode_job(data), made, opener(box, task), neighbour)))
+
+
+def opener(box: Sandbox, task: Task) -> OpenSession:
+    """Opens sessions of programs of the task."""
+    return lambda program, seconds, job="run": box.open(program, task.entry, seconds, job)
 
 
 def _bench(task: Task, isolation: str) -> Bench:

@@ -50,6 +50,40 @@ def _serve_and_close(sock, make_box):
         serve(sock, make_box)
 
 
+_BESIDE = """
+from evolve import Candidate, Evaluation, Program, Trial, evaluator
+@evaluator
+def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
+    with candidate.beside(Program({"seed.py": "x = 1"})).session() as reference, candidate.session() as session:
+        return Evaluation.ok(session.call("answer") - reference.call("answer"))
+"""
+
+
+def test_a_second_box_is_made_for_the_first_who_asks_and_kept(tmp_path):
+    """Until the end."""
+    boxes = []
+
+    def make_box(charge):
+        boxes.append(FakeBox({"answer": 2.0 - len(boxes)}))
+        return boxes[-1]
+
+    engine, worker = socket.socketpair()
+    thread = threading.Thread(target=lambda: _serve_and_close(worker, make_box))
+    thread.start()
+    job = Job("1.0", "evaluate", files={"seed.py": ""})
+    with engine:
+        send_frame(engine, encode_charge(Charge(written_task(tmp_path, _BESIDE))))
+        receive_frame(engine)
+        assert len(boxes) == 1
+        for _ in range(2):
+            send_frame(engine, encode_job(job))
+            assert decode_report(receive_frame(engine)).evaluation.fitness == 1.0
+        engine.shutdown(socket.SHUT_WR)
+        assert receive_frame(engine) is None
+    thread.join()
+    assert [(len(box.opened), box.closed) for box in boxes] == [(2, True), (2, True)]
+
+
 def test_it_describes_itself_and_judges_until_the_end_of_file(tmp_path):
     """And closes its box."""
     box = FakeBox({"answer": 2.0})

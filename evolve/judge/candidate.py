@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from evolve.sandbox import Completed, JobKind, Session, SessionFailed, Status
-from evolve.types import Program
+from evolve.types import Program, SandboxError
 
 _NO_FILES: Mapping[str, bytes] = MappingProxyType({})
 
@@ -28,7 +28,12 @@ class Candidate:
     What raises `SessionFailed` where the program fails may pass through an evaluator: the judge turns it into its outcome."""
 
     def __init__(
-        self, program: Program, open_session: OpenSession, limit: float, clock: Callable[[], float] = time.monotonic
+        self,
+        program: Program,
+        open_session: OpenSession,
+        limit: float,
+        clock: Callable[[], float] = time.monotonic,
+        neighbour: Callable[[], OpenSession] | None = None,
     ) -> None:
         self.program = program
         self.cpu_seconds = 0.0
@@ -37,6 +42,8 @@ class Candidate:
         self._limit = limit
         self._clock = clock
         self._deadline = clock() + limit
+        self._neighbour = neighbour
+        self._trusted = False
 
     def call(self, function: str, *arguments: Any, seconds: float | None = None, **keywords: Any) -> Any:
         """The answer of one function in a session of its own, as plain data or arrays; raises `SessionFailed`."""
@@ -49,20 +56,46 @@ class Candidate:
             return session.run(argv, input=input)
 
     def build(
-        self, argv: Sequence[str], keep: Sequence[str], *, input: str = "", seconds: float | None = None
+        self,
+        argv: Sequence[str],
+        keep: Sequence[str],
+        *,
+        files: Mapping[str, bytes] = _NO_FILES,
+        input: str = "",
+        seconds: float | None = None,
     ) -> Mapping[str, bytes]:
         """What a command that must succeed, such as a compiler, leaves in the files `keep`, for `session(files=...)`. It has a session of its
-        own, in which nothing else happens: see `Session.build` and `Session.keep`."""
+        own, in which nothing else happens: see `Session.build` and `Session.keep`. `files` lie there in place of the program's own of the same names."""
         with self._opened(seconds, "build") as session:
+            if files:
+                session.place(files)
             session.build(argv, input=input)
             return session.keep(keep)
 
+    def beside(self, program: Program) -> "Candidate":
+        """A program that the judge trusts, such as the baseline or a reference, under the same limits in a box of its own, so that sessions of both can be open at once. The
+        stage's limit holds for both together; what starting that box takes, the first time, does not count. Where this program fails, the evaluator has failed and not
+        the candidate: an error, and no `SessionFailed`."""
+        if self._neighbour is None:
+            raise SandboxError(
+                "there is no second box for a program beside this one. Do: ask the candidate that the judge gave you"
+            )
+        began = self._clock()
+        opened = self._neighbour()
+        self._deadline += self._clock() - began
+        other = Candidate(program, opened, self._limit, self._clock)
+        other._deadline = self._deadline
+        other._trusted = True
+        return other
+
     @contextmanager
-    def session(self, seconds: float | None = None, *, files: Mapping[str, bytes] = _NO_FILES) -> Iterator[Session]:
+    def session(
+        self, seconds: float | None = None, *, files: Mapping[str, bytes] = _NO_FILES, timed: bool = False
+    ) -> Iterator[Session]:
         """A process for builds, then commands, then calls, in which the program keeps what it has computed, and its folder what was
-        built; one at a time. `files`, which `build` has made, lie there in place of the program's own of the same names. It ends after
-        `seconds` of wall time, and never later than the stage."""
-        with self._opened(seconds, "run") as session:
+        built; one at a time. `files`, which `build` has made, lie there in place of the program's own of the same names. Where it is `timed`, calls can be, and the program
+        starts no processes. It ends after `seconds` of wall time, and never later than the stage."""
+        with self._opened(seconds, "timed" if timed else "run") as session:
             if files:
                 session.place(files)
             yield session
@@ -76,6 +109,13 @@ class Candidate:
         try:
             with session:
                 yield session
+        except SessionFailed as failure:
+            late = failure.status is Status.TIMEOUT and self._clock() >= self._deadline
+            if self._trusted and failure.session is session and not late:
+                raise SandboxError(
+                    f"a program beside the candidate, which the evaluator trusts, failed: {failure}. Do: mend it, or the evaluator that calls it"
+                ) from failure
+            raise
         finally:
             self.cpu_seconds += session.usage.cpu_seconds
             self.log = session.usage.log or self.log

@@ -81,18 +81,22 @@ def prepare(
     return Bench(task, stages, evaluator.functions(task), isolation, environment, clock)
 
 
-def judge(job: Job, bench: Bench, open_session: OpenSession) -> Report:
-    """Runs one job to its end. `seconds` is the wall time of the whole job; the fitness in the report is maximised."""
+def judge(
+    job: Job, bench: Bench, open_session: OpenSession, neighbour: Callable[[], OpenSession] | None = None
+) -> Report:
+    """Runs one job to its end; `neighbour` is for `Candidate.beside`. `seconds` is the wall time of the whole job; the fitness in the report is maximised."""
     begun = bench.clock()
     trial = replace(job.trial, parameters=Parameters({**bench.task.parameters, **job.trial.parameters}))
     if job.kind == "evaluate":
-        found = _cascade(job, trial, bench, open_session)
+        found = _cascade(job, trial, bench, open_session, neighbour)
     else:
         found = _computed(job, replace(trial, stage=job.kind), bench)
     return _report(job, bench, found, bench.clock() - begun)
 
 
-def _cascade(job: Job, trial: Trial, bench: Bench, open_session: OpenSession) -> _Found:
+def _cascade(
+    job: Job, trial: Trial, bench: Bench, open_session: OpenSession, neighbour: Callable[[], OpenSession] | None
+) -> _Found:
     """Stage after stage while each reaches its threshold; `job.stage` runs alone. What an earlier stage has tagged stays tagged. What is known of a stage
     whose threshold is missed now is found again: its feedback is what there is to say."""
     stages = [(stage, function) for stage, function in bench.stages if job.stage in ("", stage.name)]
@@ -104,7 +108,7 @@ def _cascade(job: Job, trial: Trial, bench: Bench, open_session: OpenSession) ->
         if stage is not stages[-1][0] and _is_known(bench.task, stage, job):
             passed[stage.name] = job.passed[stage.name]
             continue
-        candidate = Candidate(program, open_session, stage.limit, bench.clock)
+        candidate = Candidate(program, open_session, stage.limit, bench.clock, neighbour)
         told, last = replace(trial, stage=stage.name, limit=stage.limit), stage is stages[-1][0]
         found = _run(bench.task, function, candidate, told, complete=last)
         # `passed` grows with what the stages before the last one find.

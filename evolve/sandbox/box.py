@@ -2,11 +2,13 @@
 
 Invariant: whatever a candidate did, the next session starts as the first did, in a new template if need be."""
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from evolve.sandbox.channel import Channel
+from evolve.sandbox.clock import ProcessClock, ProcessEnded, TimingUnavailable
 from evolve.sandbox.frames import packed
 from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.process import Ended, TemplateLost, TemplateProcess
@@ -48,7 +50,7 @@ class Box:
 
     def open(self, program: Program, entry: str, seconds: float, job: JobKind = "run") -> Session:
         """A session with `program`, whose functions are called in the module `entry`; `seconds` limits its wall time in all. A `job`
-        that is a "build" may start programs whatever the task grants."""
+        that is a "build" may start programs whatever the task grants; one that is "timed" may start threads and nothing else."""
         if self._busy:
             raise SandboxError("a session is still open in this box. Do: leave its `with` block first")
         channel = Channel(self._limits.result, self._limits.log)
@@ -61,7 +63,7 @@ class Box:
             channel.hand_over()
         self._busy = True
         channel.send(packed(entry, program.files, self._context))
-        return Session(channel, self._end, seconds, self._limits, job)
+        return Session(channel, self._end, seconds, self._limits, job, self._clock)
 
     def close(self) -> None:
         """Ends the template and with it everything in it."""
@@ -116,6 +118,23 @@ class Box:
             return self._template.end(patience)
         except TemplateLost:
             self._discard()
+            raise
+
+    def _clock(self) -> ProcessClock:
+        """Of the candidate of the session that is open. Where no filter keeps it from starting processes, of these too."""
+        if self._template is None:
+            raise ProcessEnded
+        handle = self._template.handle()
+        if handle is None:
+            raise ProcessEnded
+        if handle < 0:
+            raise TimingUnavailable(
+                "nothing can be timed: this system has no descriptors of processes. Do: judge on Linux 5.4 or newer"
+            )
+        try:
+            return ProcessClock(handle, None if self._means.seccomp else self._template.pid)
+        except (TimingUnavailable, ProcessEnded):
+            os.close(handle)
             raise
 
     def _discard(self) -> None:

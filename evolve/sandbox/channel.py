@@ -65,19 +65,44 @@ class Channel:
         """Puts in line what needs no answer; it leaves with the next `exchange`."""
         self._outbox.add(_UNANSWERED, [payload])
 
-    def exchange(self, pieces: Sequence[Piece], deadline: float) -> bytes:
-        """Sends a payload in pieces and waits for the one that answers it, until `deadline` (`time.monotonic`).
+    def exchange(self, pieces: Sequence[Piece], deadline: float, file: int = -1) -> bytes:
+        """Sends a payload in pieces, and a `file` with it where there is one, and waits for what answers it, until `deadline` (`time.monotonic`).
 
         Raises `SessionFailed` (TIMEOUT, BAD_FRAME, RESULT_TOO_LARGE) and `RepliesEnded`."""
-        if self.spoke():
-            raise SessionFailed(Status.BAD_FRAME, "the program sent something before it was asked")
+        self._check_silence()
         ticket = self._draw(TICKET)
-        self._outbox.add(ticket, pieces)
+        if file < 0:
+            self._outbox.add(ticket, pieces)
+        else:
+            self._outbox.add_with(ticket, pieces, file)
         self._poll.register(self._outbox, select.POLLOUT)
         self._write()
         while (answer := self._answer(ticket)) is None:
             self._wait(deadline)
         return answer
+
+    def signal(self, deadline: float) -> tuple[float, float]:
+        """Sends one byte, drawn at random, to a candidate that waits for it, and waits until it comes back: when it was sent and when it was here, by
+        `time.perf_counter`. Raises as `exchange` does."""
+        self._check_silence()
+        mark = self._draw(1)
+        self._outbox.add_signal(mark)
+        self._poll.register(self._outbox, select.POLLOUT)
+        sent = time.perf_counter()
+        self._write()
+        while not self._received:
+            self._wait(deadline)
+        came = time.perf_counter()
+        if self._received != mark:
+            raise SessionFailed(
+                Status.BAD_FRAME, "the program wrote something else where it says that it has done its work"
+            )
+        self._received = bytearray()
+        return sent, came
+
+    def _check_silence(self) -> None:
+        if self.spoke():
+            raise SessionFailed(Status.BAD_FRAME, "the program sent something before it was asked")
 
     def spoke(self) -> bool:
         """Whether something has arrived that was not asked for."""

@@ -5,7 +5,7 @@ Invariant: after a failure of the dialogue itself every further question fails i
 import signal
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 from evolve.sandbox.channel import Channel, RepliesEnded
 from evolve.sandbox.output import shown
@@ -13,6 +13,7 @@ from evolve.sandbox.process import Ended, TemplateLate, TemplateLost
 from evolve.sandbox.status import SessionFailed, Status, Usage
 from evolve.sandbox.wire import Piece, WireError, decode
 
+T = TypeVar("T")
 _PATIENCE = 0.2
 """Seconds that a process gets to end after its replies have: an exit closes files first, and its code is worth knowing."""
 _CLAIMABLE = {Status.ERROR, Status.MEMORY_LIMIT, Status.BAD_JSON, Status.NO_RESULT, Status.NO_ENTRY}
@@ -38,22 +39,45 @@ class Dialogue:
         if self._failure is not None:
             raise SessionFailed(self._failure.status, self._failure.message, self._failure.signal)
 
-    def ask(self, payload: Sequence[Piece], what: str, seconds: float | None, *, binary: bool = False) -> Any:
-        """The answer to a request, of which `what` is the name in a failure's message; raises `SessionFailed`."""
+    def ask(
+        self, payload: Sequence[Piece], what: str, seconds: float | None, *, binary: bool = False, file: int = -1
+    ) -> Any:
+        """The answer to a request, of which `what` is the name in a failure's message; `file` goes with it. Raises `SessionFailed`."""
+        status, value = self._had(
+            lambda deadline: _answer(self._channel.exchange(payload, deadline, file), binary), what, seconds
+        )
+        if status is Status.OK:
+            return value
+        raise SessionFailed(
+            status, shown(value, _MESSAGE) or f"{what} failed, and the program gave no reason that can be shown"
+        )
+
+    def signal(self, what: str, seconds: float | None) -> tuple[float, float]:
+        """When a signal was sent and when its answer came: see `Channel.signal`. Raises as `ask` does."""
+        self.check()
+        return self._had(self._channel.signal, what, seconds)
+
+    def fail(self, failure: SessionFailed) -> NoReturn:
+        """Ends the dialogue by a failure that was found elsewhere, and raises it."""
+        self._failure = failure
+        raise failure
+
+    def miss(self, what: str) -> NoReturn:
+        """Raises why there is no process any more that could answer."""
+        self.check()
+        self.fail(self._unanswered(what, inside_frame=False))
+
+    def _had(self, get: Callable[[float], T], what: str, seconds: float | None) -> T:
+        """What is got until a deadline; or its failure, which is that of the dialogue."""
         deadline = self._deadline if seconds is None else min(self._deadline, time.monotonic() + seconds)
         try:
-            status, value = _answer(self._channel.exchange(payload, deadline), binary)
+            return get(deadline)
         except RepliesEnded as ended:
             self._failure = self._unanswered(what, ended.inside_frame)
             raise self._failure from None
         except SessionFailed as failure:
             self._failure = _named(failure, what, self._seconds if seconds is None else min(seconds, self._seconds))
             raise self._failure from None
-        if status is Status.OK:
-            return value
-        raise SessionFailed(
-            status, shown(value, _MESSAGE) or f"{what} failed, and the program gave no reason that can be shown"
-        )
 
     def close(self) -> tuple[Usage, SessionFailed | None]:
         """Ends the candidate and all that it started; gives what was used, and what was wrong that no question has brought to light."""

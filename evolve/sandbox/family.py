@@ -40,6 +40,20 @@ def by_parent(processes: Path = PROCESSES) -> Mapping[int, Sequence[int]]:
     return found
 
 
+def thread_states(pid: int, processes: Path = PROCESSES) -> list[bytes]:
+    """What each of its threads does, in the kernel's letters: R runs, S and D wait, T and t are stopped, Z and X have ended."""
+    threads = _names(f"{processes}/{pid}/task")
+    stats = (_content(f"{processes}/{pid}/task/{thread}/stat").rpartition(b")")[2].split() for thread in threads)
+    return [fields[0] for fields in stats if fields]
+
+
+def threads_sleep(pid: int, processes: Path = PROCESSES) -> bool:
+    """Whether each of its threads has left the processor: one that was told to stop may still have a few steps to go, and wait for a turn. False also
+    where the kernel does not tell."""
+    threads = _names(f"{processes}/{pid}/task")
+    return all(_content(f"{processes}/{pid}/task/{thread}/wchan") not in (b"", b"0") for thread in threads)
+
+
 def is_living(pid: int, processes: Path = PROCESSES) -> bool:
     """Whether there is such a process, and it does not merely wait to be reaped."""
     fields = _fields(pid, processes)

@@ -2,8 +2,9 @@
 
 The first request is the program, which `packed` makes; it is not answered.
 
-A request is a header (a ticket of 8 bytes, the payload's length, and whether the payload lies in a file that comes with the header) and,
-where it lies in no file, the payload. An answer is the ticket of its request, its length, and the payload. Numbers are big-endian.
+A request is a header (a ticket of 8 bytes, the payload's length, and whether the payload lies in a file that comes with the header, or a file comes
+along that is shared) and, where it lies in no file, the payload. An answer is the ticket of its request, its length, and the payload. Numbers are
+big-endian. Where a request has told the candidate to wait for a signal, one byte is that, and the same byte is the answer to it.
 
 Standard library only, for it lives in the template. Invariant: a ticket is drawn at random when its request is sent, so an answer that
 bears it was written by a process that has read the request: none can be prepared before, and an old one is none."""
@@ -17,7 +18,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 TICKET = 8
-REQUEST = struct.Struct(">8sQ?")
+REQUEST = struct.Struct(">8sQB")
+INLINE, IN_A_FILE, WITH_A_FILE = 0, 1, 2
+"""Where the payload lies; with the last, inline, and a file that is not the payload comes along."""
 ANSWER = struct.Struct(">8sQ")
 _CHUNK = 1 << 20
 _FORMAT = 4
@@ -32,10 +35,12 @@ _MAPPING = mmap.MAP_PRIVATE | getattr(
 
 @dataclass(slots=True)  # not frozen, which makes it twice as slow to make
 class Request:
-    """What was asked. A payload in a file is mapped, its descriptor closed with the mapping: `close` it once it is decoded."""
+    """What was asked. A payload in a file is mapped, its descriptor closed with the mapping: `close` it once it is decoded. `file`: what came
+    along, -1 for nothing; whoever takes it closes it."""
 
     ticket: bytes
     payload: bytes | mmap.mmap
+    file: int = -1
 
     def close(self) -> None:
         """Gives back what holds the payload."""
@@ -64,15 +69,20 @@ def receive(requests: socket.SocketType) -> Request | None:
             return None
         header += data
         files += b"".join(content for _, _, content in passed)
-    ticket, length, lies_in_file = REQUEST.unpack(header)
-    payload = _mapped(files, length) if lies_in_file else _read(requests, length)
-    return None if payload is None else Request(ticket, payload)
-
-
-def _mapped(files: bytes, length: int) -> mmap.mmap:
+    ticket, length, place = REQUEST.unpack(header)
+    if place == INLINE:
+        payload = _read(requests, length)
+        return None if payload is None else Request(ticket, payload)
     if not files:
         raise OSError("a request came without its file: too many are open")
     (file,) = _FILE.unpack(files)
+    if place == IN_A_FILE:
+        return Request(ticket, _mapped(file, length))
+    payload = _read(requests, length)
+    return None if payload is None else Request(ticket, payload, file)
+
+
+def _mapped(file: int, length: int) -> mmap.mmap:
     try:
         return mmap.mmap(file, length, flags=_MAPPING, prot=mmap.PROT_READ)
     finally:

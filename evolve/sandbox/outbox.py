@@ -9,7 +9,7 @@ import socket
 from collections import deque
 from collections.abc import Sequence
 
-from evolve.sandbox.frames import REQUEST
+from evolve.sandbox.frames import IN_A_FILE, INLINE, REQUEST, WITH_A_FILE
 
 _SMALL = 1 << 17
 """Bytes up to which a request goes through the socket: about there a file in memory becomes the faster way (`docs/LOG.md`)."""
@@ -42,8 +42,17 @@ class Outbox:
         size = sum(map(len, pieces))
         file = sealed(pieces) if _SMALL < size <= self._left else _NO_FILE
         self._left -= size if file != _NO_FILE else 0
-        header = REQUEST.pack(ticket, size, file != _NO_FILE)
+        header = REQUEST.pack(ticket, size, INLINE if file == _NO_FILE else IN_A_FILE)
         self._waiting.append((memoryview(header if file != _NO_FILE else b"".join((header, *pieces))), file))
+
+    def add_with(self, ticket: bytes, pieces: Sequence[bytes | memoryview], file: int) -> None:
+        """Puts a small request in line with which a file goes to the candidate; the caller keeps its own descriptor of it."""
+        header = REQUEST.pack(ticket, sum(map(len, pieces)), WITH_A_FILE)
+        self._waiting.append((memoryview(b"".join((header, *pieces))), os.dup(file)))
+
+    def add_signal(self, mark: bytes) -> None:
+        """Puts one byte in line, for a process that was told to wait for it."""
+        self._waiting.append((memoryview(mark), _NO_FILE))
 
     def write(self) -> bool:
         """Sends what the socket takes now; gives whether nothing is left. Nothing is, too, when nobody is there any more to receive it."""
@@ -78,7 +87,7 @@ class Outbox:
 def sealed(pieces: Sequence[bytes | memoryview]) -> int:
     """A descriptor of a file without a name that holds the pieces and that nobody can change: not its bytes, its length, nor this. -1 where
     the system has no such files, or has no room for one now."""
-    file = _file()
+    file = memory_file("request")
     if file == _NO_FILE:
         return file
     try:
@@ -96,10 +105,11 @@ def sealed(pieces: Sequence[bytes | memoryview]) -> int:
     return file
 
 
-def _file() -> int:
+def memory_file(name: str) -> int:
+    """A file without a path, empty, that can be sealed and never be executed; -1 where the system has none, or none is to be had now."""
     if not hasattr(os, "memfd_create"):
         return _NO_FILE
     for more in (_NEVER_EXECUTED, 0):
         with contextlib.suppress(OSError):
-            return os.memfd_create("request", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING | more)
+            return os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING | more)
     return _NO_FILE

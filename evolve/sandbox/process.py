@@ -136,13 +136,33 @@ class TemplateProcess:
         """A descriptor that becomes readable, unasked, when the template has ended."""
         return self._control.fileno()
 
+    @property
+    def pid(self) -> int:
+        """Of the process from which all others of the slot descend."""
+        return self._process.pid
+
     def open(self, seconds: float, files: Sequence[int], job: str = "run") -> None:
-        """Forks a candidate's process with the descriptors log, requests and replies, which the caller keeps and closes. A `job` is "run", or
-        "build" where programs may be started whatever the task grants."""
+        """Forks a candidate's process with the descriptors log, requests and replies, which the caller keeps and closes. A `job` is "run",
+        "build" where programs may be started whatever the task grants, or "timed" where none may be."""
         try:
             socket.send_fds(self._control, [json.dumps({"open": seconds, "job": job}).encode()], files)
         except OSError as error:
             raise TemplateLost(f"the template has ended: {error}") from error
+
+    def handle(self) -> int | None:
+        """A descriptor of the candidate's process, for the caller to close; None where it has ended, -1 where this system has no such descriptors."""
+        try:
+            self._control.sendall(json.dumps({"handle": True}).encode())
+            if not _readable(self._control, _PATIENCE):
+                raise TemplateLate(f"the template has not answered within {_PATIENCE:g} seconds")
+            told, files, _, _ = socket.recv_fds(self._control, _MESSAGE, 1)
+        except OSError as error:
+            raise TemplateLost(self._last_words() or f"the template has ended: {error}") from error
+        if files:
+            return files[0]
+        if not told:
+            raise TemplateLost(self._last_words() or "the template has ended")
+        return None if json.loads(told)["ended"] else -1
 
     def end(self, patience: float) -> Ended:
         """Ends the session: the candidate may take `patience` seconds to end by itself. All that it started is gone afterwards."""

@@ -2,6 +2,8 @@
 
 Invariant: a session ends in exactly one of these; `evolve.sandbox.outcome` says what each means for the program."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -46,13 +48,24 @@ class Completed:
 
 
 class SessionFailed(Exception):
-    """A call that gave no answer. `message` is the candidate's traceback where its code raised, else one line."""
+    """A call that gave no answer. `message` is the candidate's traceback where its code raised, else one line; `session` is whose call it was."""
 
     def __init__(self, status: Status, message: str, signal: int | None = None) -> None:
         super().__init__(status, message, signal)
         self.status = status
         self.message = message
         self.signal = signal
+        self.session: object = None
 
     def __str__(self) -> str:
         return f"{self.status}: {self.message}"
+
+
+@contextmanager
+def failing(session: object) -> Iterator[None]:
+    """What fails inside is the failure of this session."""
+    try:
+        yield
+    except SessionFailed as failure:
+        failure.session = session
+        raise

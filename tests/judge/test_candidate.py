@@ -48,6 +48,14 @@ def test_a_build_is_a_session_of_its_own_for_a_build():
     assert (box.jobs, box.sessions[1].placed, box.sessions[0].placed) == (["build", "run"], made, {})
 
 
+def test_a_build_finds_files_of_the_judges():
+    """Such as the glue between a program's function and what calls it."""
+    box = FakeBox({"cc": "", "kernel.so": b"ELF"})
+    candidate = Candidate(PROGRAM, box.session, 20.0, FakeClock())
+    candidate.build(["cc"], ["kernel.so"], files={"glue.c": b"int x;"})
+    assert (box.jobs, box.sessions[0].placed) == (["build"], {"glue.c": b"int x;"})
+
+
 def test_a_session_without_files_places_none():
     """It costs what it did."""
     box = FakeBox({"f": 1})

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.family import all_descendants, by_parent, children, descendants, is_living
+from evolve.sandbox.family import (
+    all_descendants,
+    by_parent,
+    children,
+    descendants,
+    is_living,
+    thread_states,
+    threads_sleep,
+)
 
 BORN = {10: 1, 11: 10, 12: 10, 13: 12, 20: 1}
 """The parents. 10 has two threads, 10 and 15, of which the second has started 12."""
@@ -46,6 +54,24 @@ def test_the_walk_knows_every_parent(processes: Path) -> None:
     """Though a process ends meanwhile."""
     found = {parent: sorted(born) for parent, born in by_parent(processes).items()}
     assert found == {1: [10, 20], 10: [11, 12], 12: [13]}
+
+
+def test_every_thread_has_a_state(tmp_path: Path) -> None:
+    """And one that has ended meanwhile has none."""
+    for thread, stat in {"5": "5 (a) T 1 0\n", "6": "6 (a (b) c) R 1 0\n", "7": ""}.items():
+        (tmp_path / "5/task" / thread).mkdir(parents=True)
+        (tmp_path / "5/task" / thread / "stat").write_text(stat)
+    assert (sorted(thread_states(5, tmp_path)), thread_states(6, tmp_path)) == ([b"R", b"T"], [])
+
+
+def test_threads_sleep_where_each_waits_somewhere(tmp_path: Path) -> None:
+    """By the name of that place, which is 0 for one that runs, or that nobody may ask."""
+    for thread, place in {"5": "do_signal_stop", "6": "futex_wait"}.items():
+        (tmp_path / "5/task" / thread).mkdir(parents=True)
+        (tmp_path / "5/task" / thread / "wchan").write_text(place)
+    assert threads_sleep(5, tmp_path)
+    (tmp_path / "5/task/6/wchan").write_text("0")
+    assert not threads_sleep(5, tmp_path)
 
 
 def test_a_system_without_proc_has_nobody(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import resource
 import signal
 import socket
 import struct
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -29,8 +30,8 @@ from tests.interpreted import answer
 from tests.sandbox.test_bpf import meant
 
 NEEDED = pytest.mark.skipif(not seccomp.supported(), reason="no seccomp filter for this machine")
-FILTERS = st.builds(Filter, *[st.booleans()] * 7)
-CLOSED = Filter(execute=False, truncate=True, signals=True, metadata=True)
+FILTERS = st.builds(Filter, *[st.booleans()] * 8)
+CLOSED = Filter(execute=False, truncate=True, signals=True, metadata=True, processes=False)
 OPEN = Filter(memfd=True, loopback=True, gpu=True)
 EPERM, ENOSYS = fail(errno.EPERM), fail(errno.ENOSYS)
 
@@ -275,6 +276,21 @@ def test_other_processes_get_no_signal_where_the_filter_holds_it_back() -> None:
 @NEEDED
 def test_a_process_still_aborts_itself() -> None:
     assert filtered(Filter(signals=True), os.abort) == "SIGABRT"
+
+
+@NEEDED
+def test_threads_are_no_processes() -> None:
+    """Of which none can be started where they are not granted, by whatever call."""
+
+    def act() -> list[str]:
+        threads: list[str] = []
+        thread = threading.Thread(target=threads.append, args=("done",))
+        thread.start()
+        thread.join()
+        vfork = outcome(os.posix_spawn, "/bin/true", ["true"], {})
+        return [*threads, outcome(os.fork), vfork, call("clone", signal.SIGCHLD)]
+
+    assert filtered(Filter(processes=False), act) == ["done", *["EPERM"] * 3]
 
 
 @NEEDED

@@ -21,13 +21,14 @@ from typing import Any
 from evolve.sandbox.frames import TICKET, Request, packed, receive, reply, unpacked
 from evolve.sandbox.inner import command
 from evolve.sandbox.inner.folder import Folder, Missing, kept
+from evolve.sandbox.inner.timed import Timing
 from evolve.sandbox.outbox import Outbox
 from evolve.sandbox.status import Status
 from evolve.sandbox.wire import Piece, WireError, decode, encode, pieces
 
 _TRACE_SHOWN = 8000
 _NAMES_SHOWN = 20
-_NOT_THEIRS = (__file__, "<frozen importlib", str(Path(importlib.__file__).parent))
+_NOT_THEIRS = (str(Path(__file__).parent), "<frozen importlib", str(Path(importlib.__file__).parent))
 _NOWHERE = "no_module_has_this_name"
 """Looked for in every folder on the path."""
 _REHEARSALS = 20
@@ -49,20 +50,25 @@ def perform(requests: int, replies: int) -> None:
         program = LoadedProgram(files, entry, context)
         while (request := receive(sock)) is not None:
             reply(replies, request.ticket, answer(program, request))
+            if program.timing.awaits is not None:
+                awaited, program.timing.awaits = program.timing.awaits, None
+                awaited(requests, replies)
     finally:
         sock.detach()
 
 
 def answer(program: "LoadedProgram", request: Request) -> list[Piece]:
     """The pieces of the reply to `["call", function, arguments, keywords]`, `["map", function, calls]`, `["run", argv, input, most, log]`,
-    `["keep", names, most, absent_ok]` or `["place", {name: bytes}]`: `["ok", value]`, or another status with its message."""
+    `["keep", names, most, absent_ok]`, `["place", {name: bytes}]`, `["timed", function, arguments, windows]`, `["answer", "", [], {}]`, `["share", size]` or
+    `["native", library, size]`: `["ok", value]`, or another status with its message."""
     status = Status.NO_ENTRY
     try:
         kind, what, *told = decode(request.payload, binary=True)
         request.close()
         if kind in _CHORES:
+            told += [request.file] if request.file >= 0 else []
             return pieces([Status.OK, _CHORES[kind](program, what, *told)], binary=True)
-        function = program.function(what)
+        function = program.timing.outcome if kind == "answer" else program.function(what)
         status = Status.ERROR
         value = [function(*each) for each in told[0]] if kind == "map" else function(*told[0], **told[1])
         _flush()
@@ -140,6 +146,7 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
 
     def __init__(self, files: Mapping[str, str], entry: str, context: Mapping[str, str] = MappingProxyType({})) -> None:
         self.entry = entry
+        self.timing = Timing()
         self.modules: dict[str, str] = {}
         self._folder = Folder(files, context)
         self._entered: ModuleType | None = None
@@ -245,9 +252,26 @@ def _parents(name: str) -> list[str]:
     return [".".join(parts[:length]) for length in range(1, len(parts))]
 
 
+def _prepare(program: LoadedProgram, name: str, arguments: Sequence[Any], windows: Sequence[Any]) -> None:
+    """A timed call, of nothing where it has no name."""
+    program.timing.prepare(program.function(name) if name else None, arguments, windows)
+
+
+def _share(program: LoadedProgram, size: int, file: int) -> None:
+    program.timing.share(size, file)
+
+
+def _native(program: LoadedProgram, library: str, size: int, file: int) -> None:
+    program._folder.write(modules=True)
+    program.timing.enter(library, size, file)
+
+
 _CHORES: Mapping[str, Callable[..., Any]] = {
     "run": LoadedProgram.run,
     "keep": LoadedProgram.keep,
     "place": LoadedProgram.place,
+    "timed": _prepare,
+    "share": _share,
+    "native": _native,
 }
-"""What is done without a line of the program's Python being run."""
+"""What needs no answer of the program's; of its Python nothing runs, but for its import where a call of it is prepared."""

@@ -1,7 +1,8 @@
 """The warm, single-threaded process that forks one candidate process per session, and ends it with all that it started.
 
 Standard library and siblings only. The judge speaks first: `{"open": seconds, "job": kind}` with three descriptors (log, requests, replies),
-then `{"end": patience}`, which is answered by a report.
+then, where it times the candidate, `{"handle": true}`, which is answered by a descriptor of the process, then `{"end": patience}`, which is answered by
+a report.
 
 Invariant: between two sessions this process has no descendant, and the folders that candidates may write are empty; at the end of the control
 socket (the judge is gone) it ends everything and itself. The judge's clock rules; the one here is the second line."""
@@ -229,6 +230,23 @@ class Template:
         return "" if run.killed or heard == _ENTERED else heard.decode("utf-8", "replace") or "it ended at once"
 
     def _follow(self, run: Offspring, deadline: float) -> dict[str, Any] | None:
+        """Until the judge has the session ended; None where it is gone."""
+        while (message := self._next(run, deadline)) is not None and "handle" in message:
+            self._hand_over(run)
+        return message
+
+    def _hand_over(self, run: Offspring) -> None:
+        """Sends the judge a descriptor of the candidate's process, where there are such and it has not ended."""
+        ended = run.has_ended()
+        if ended and not run.over:
+            run.sweep()
+        told = json.dumps({"ended": ended}).encode() + b"\n"
+        if ended or run.handle < 0:
+            self._control.sendall(told)
+        else:
+            socket.send_fds(self._control, [told], [run.handle])
+
+    def _next(self, run: Offspring, deadline: float) -> dict[str, Any] | None:
         """Waits for the judge's next message. A candidate that ends by itself loses what it left at once, for those processes
         may hold its pipes open; one far beyond its time or its memory is ended."""
         while not self._spoken(run, None if run.over else max(0.0, deadline - time.monotonic())):

@@ -17,8 +17,9 @@ from evolve.sandbox.walls import capabilities, landlock, seccomp
 from evolve.sandbox.walls.root import DEVICES
 from evolve.sandbox.walls.tasks import Room
 
-Job: TypeAlias = Literal["build", "run"]
-"""`build` starts compilers, whatever the task grants; `run` is everything else."""
+Job: TypeAlias = Literal["build", "run", "timed"]
+"""`build` starts compilers, whatever the task grants; `timed` starts no processes, whose time nobody would count; `run` is everything else."""
+_JOBS: Sequence[Job] = ("build", "run", "timed")
 
 REQUESTS, REPLIES, FIRST_FREE = 3, 4, 5
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -51,7 +52,7 @@ class Confinement:
         self._ruleset = (
             landlock.prepare(_rules(jail, writable), jail.landlock, loopback=jail.loopback) if jail.landlock else -1
         )
-        self._filters = {job: _filter(jail, job) for job in ("build", "run")} if jail.seccomp else {}
+        self._filters = {job: _filter(jail, job) for job in _JOBS} if jail.seccomp else {}
         # All are assembled here; one that holds back signals is completed in each fork, with its number.
         programs = {job: seccomp.program(wanted) for job, wanted in self._filters.items()}
         self._programs = {job: made for job, made in programs.items() if not self._filters[job].signals}
@@ -182,6 +183,7 @@ def _filter(jail: Jail, job: Job) -> seccomp.Filter:
         truncate=not alone and jail.landlock < _TRUNCATE_HANDLED,
         signals=not alone and jail.landlock < _SIGNALS_SCOPED,
         metadata=not alone,
+        processes=job != "timed",
     )
 
 

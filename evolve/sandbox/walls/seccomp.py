@@ -32,7 +32,7 @@ _EPERM, _EACCES, _ENOSYS = fail(errno.EPERM), fail(errno.EACCES), fail(errno.ENO
 _ENOTTY, _ENOTSUP = fail(errno.ENOTTY), fail(errno.EOPNOTSUPP)
 
 _NEW_NAMESPACES = 0x7E020000
-_CLONE_PARENT, _CLONE_PTRACE = 0x8000, 0x2000
+_CLONE_PARENT, _CLONE_PTRACE, _CLONE_THREAD = 0x8000, 0x2000, 0x10000
 _O_TRUNC, _ACCESS, _WRITING = 0o1000, 3, (1, 2)
 _FILE_KIND, _REGULAR, _FIFO = 0o170000, 0o100000, 0o010000
 _UNIX, _INET, _INET6 = 1, 2, 10
@@ -58,7 +58,7 @@ What is not among them with no grant: words put into another's terminal, attribu
 @dataclass(frozen=True, slots=True)
 class Filter:
     """What the filter lets through. Granted: `execute` programs, `memfd` files in memory, `loopback` sockets of TCP and UDP, `gpu` the
-    devices' own `ioctl` (and memfd, which its driver needs).
+    devices' own `ioctl` (and memfd, which its driver needs), `processes` further ones and not threads alone.
 
     Held back here since nothing else does it: `truncate` of files that may not be written (where Landlock is below 3), `signals` to
     other processes than the own one and the group that it leads (neither a pid namespace nor Landlock 6), `metadata`, that is changes of modes, owners and times (where
@@ -72,6 +72,7 @@ class Filter:
     truncate: bool = False
     signals: bool = False
     metadata: bool = False
+    processes: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ _USUAL = (
         "the own memory; limits bound it",
     ),
     Row(
-        "fork vfork exit exit_group wait4 waitid getpid gettid getppid getpgrp getpgid setpgid getsid setsid set_tid_address set_robust_list futex "
+        "exit exit_group wait4 waitid getpid gettid getppid getpgrp getpgid setpgid getsid setsid set_tid_address set_robust_list futex "
         "futex_waitv futex_wake futex_wait futex_requeue sched_yield arch_prctl pidfd_open getcpu restart_syscall rseq_slice_yield",
         ALLOW,
         "own processes and threads; limits bound their number",
@@ -284,10 +285,15 @@ _DENIED = (
 def _asked(wanted: Filter) -> tuple[Row, ...]:
     """Calls whose arguments decide."""
     flags = _NEW_NAMESPACES | _CLONE_PARENT | _CLONE_PTRACE
+    siblings = When(0, (0,), ALLOW, _EPERM, mask=flags)
     owners = (_SET_OWNER, _SET_SIGNAL, _SET_OWNER_EX, _SET_LEASE, _NOTIFY)
     devices = When(1, _OF_DEVICES, ALLOW, _ENOTTY, mask=0xFF00) if wanted.gpu else _ENOTTY
     return (
-        Row("clone", When(0, (0,), ALLOW, _EPERM, mask=flags), "no namespaces, no siblings, no inherited tracer"),
+        Row(
+            "clone",
+            siblings if wanted.processes else When(0, (_CLONE_THREAD,), siblings, _EPERM, mask=_CLONE_THREAD),
+            "no namespaces, no siblings, no inherited tracer",
+        ),
         Row(
             "fcntl",
             When(1, owners, _EPERM, When(1, _LOCKS, SUCCEED, ALLOW)),
@@ -321,6 +327,7 @@ def _granted(wanted: Filter) -> tuple[Row, ...]:
     in_memory = When(1, (0,), ALLOW, _EPERM, mask=_MFD_EXEC)
     opened = ALLOW if wanted.loopback else _EPERM
     return (
+        Row("fork vfork", ALLOW if wanted.processes else _EPERM, "further processes"),
         Row("execve", ALLOW if wanted.execute else _EPERM, "programs: granted by `execute`"),
         Row("memfd_create", in_memory if wanted.memfd or wanted.gpu else _EPERM, "no limit counts them; `memfd`"),
         Row("socket", internet if wanted.loopback else _EPERM, "no domain but those of `loopback`"),

@@ -1,0 +1,104 @@
+"""Timing what a candidate does: one byte says go, one byte says done, then it is stopped and its clock is read.
+
+Invariant: a time is the judge's or the kernel's word. What a program says of itself decides nothing but when it claims to have done its work,
+and what it does before or after that is counted apart."""
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from evolve.sandbox.clock import ProcessClock, ProcessEnded, Unstoppable
+from evolve.sandbox.dialogue import Dialogue
+from evolve.sandbox.status import SessionFailed, Status, failing
+
+_NANO = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """What a timed call gave and took, in seconds. `wall`: from the judge's go to the candidate's done, by the judge's clock. `cpu`: processor time of all the
+    candidate's threads from go until it stood still. `outside`: its processor time since the timed call before that was not within this one: to take the
+    arguments, to hand over the answer, and whatever else it did. `late`: wall time from when it went on until its answer was there."""
+
+    value: Any
+    wall: float
+    cpu: float
+    outside: float
+    late: float = 0.0
+
+
+class Stopwatch:
+    """Of one `session`, whose failures it raises."""
+
+    def __init__(self, session: object, dialogue: Dialogue, clock: ProcessClock) -> None:
+        self._session = session
+        self._dialogue = dialogue
+        self._clock = clock
+        # The reading up to which all processor time was told.
+        self._until = clock.read()
+
+    def lap(self, what: str, seconds: float | None) -> Timed:
+        """Has the candidate do what it was told to do at a signal, and leaves it stopped."""
+        self.go_on(what)
+        with self._following(what):
+            began = self._clock.read()
+            sent, came = self._dialogue.signal(what, seconds)
+            ended = self._clock.stop()
+        outside, self._until = began - self._until, ended
+        return Timed(None, came - sent, (ended - began) * _NANO, outside * _NANO)
+
+    def go_on(self, what: str) -> None:
+        """Ends a stop. What was not still meanwhile may have written what the judge was reading: `SessionFailed`."""
+        if not self._clock.holds:
+            return
+        with self._following(what):
+            still = self._clock.is_still()
+            self._clock.go_on()
+            if not still:
+                self._dialogue.fail(_woken(what))
+
+    def answered(self, lap: Timed, value: Any, late: float, what: str) -> Timed:
+        """A lap with its answer, and with what that has taken."""
+        with self._following(what):
+            now = self._clock.read()
+        outside, self._until = (now - self._until) * _NANO, now
+        return replace(lap, value=value, outside=lap.outside + outside, late=late)
+
+    def close(self) -> SessionFailed | None:
+        """The session is over; gives what was wrong with its last stop, which nobody has ended."""
+        failure = None
+        with suppress(ProcessEnded):  # how it did, the dialogue knows
+            failure = None if self._clock.is_still() else _woken("the last call")
+        self._clock.close()
+        return failure
+
+    @contextmanager
+    def _following(self, what: str) -> Iterator[None]:
+        with failing(self._session):
+            try:
+                yield
+            except ProcessEnded:
+                self._dialogue.miss(what)
+            except Unstoppable:
+                self._dialogue.fail(SessionFailed(Status.TIMEOUT, f"the program cannot be stopped ({what})"))
+
+
+def _woken(what: str) -> SessionFailed:
+    return SessionFailed(Status.BAD_FRAME, f"the program went on while it was stopped ({what})")
+
+
+def median(times: Sequence[Timed]) -> Timed:
+    """Of each of the times."""
+
+    def of(get: Callable[[Timed], float]) -> float:
+        return statistics.median(map(get, times))
+
+    return Timed(
+        None,
+        of(lambda each: each.wall),
+        of(lambda each: each.cpu),
+        of(lambda each: each.outside),
+        of(lambda each: each.late),
+    )
