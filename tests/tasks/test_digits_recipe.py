@@ -40,7 +40,8 @@ Judged = Callable[..., Report]
 def judged() -> Iterator[Judged]:
     """Judges a program's source, as one judge process does."""
     box = Box(TASK.limits, context=TASK.context)
-    bench = prepare(TASK, Recipe({**TASK.evaluator.settings, "repeats": 1}))
+    # No test here is about how fast this machine is.
+    bench = prepare(TASK, Recipe({**TASK.evaluator.settings, "repeats": 1, "seconds": 60.0, "predict_seconds": 60.0}))
 
     def judged(source: str, **parameters: Any) -> Report:
         job = Job("1.0", "evaluate", Trial(parameters=Parameters(parameters)), {"seed.py": source})

@@ -44,7 +44,7 @@ def predict(model, inputs):
 ALWAYS = "def predict(model, inputs):\n    return [0] * len(inputs)\n"
 TASK = """
 schema = 1
-evaluator = {{ plugin = "recipe"{settings} }}
+evaluator = {{ plugin = "recipe", predict_seconds = 60{settings} }}
 
 [parameters]
 part = "search"
@@ -61,6 +61,8 @@ seconds = 200
 [sandbox]
 preload = ["numpy"]
 """
+PATIENT = ", seconds = 60"
+"""No test but that of the limit is about how fast this machine is."""
 Judged = Callable[..., Report]
 
 
@@ -72,7 +74,8 @@ def made(tmp_path: Path) -> Iterator[Callable[..., Judged]]:
         def make(settings: str = "") -> Judged:
             for name, text in (("problem.py", PROBLEM), ("seed.py", SEED), ("README.md", "Classify.")):
                 (tmp_path / name).write_text(text)
-            (tmp_path / "task.toml").write_text(TASK.format(settings=settings))
+            patient = settings if " seconds" in settings else settings + PATIENT
+            (tmp_path / "task.toml").write_text(TASK.format(settings=patient))
             task = load(tmp_path)
             box = Box(task.limits, context=task.context)
             stack.callback(box.close)
