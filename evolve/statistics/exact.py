@@ -41,7 +41,7 @@ def mcnemar(first_only: int, second_only: int) -> float:
 def sign_flip(differences: Sequence[float]) -> float:
     """The probability of a mean as far from zero as that of these paired differences, where either side of each pair could as well have been the other (Fisher 1935; for the drawn ones Phipson and Smyth 2010,
     https://doi.org/10.2202/1544-6115.1585). All signs are tried for up to 16 differences, for more 20,000 draws of a stream of their own. Raises `ValueError` for none, or one that is not finite."""
-    if not differences or not all(map(math.isfinite, differences)):
+    if len(differences) == 0 or not all(map(math.isfinite, differences)):
         raise ValueError(f"a test needs finite differences, got {len(differences)}: {list(differences[:5])}")
     whole = math.fsum(map(abs, differences))
     least = abs(math.fsum(differences)) - _ROUNDING * whole
@@ -76,7 +76,7 @@ def _drawn_sums(differences: Sequence[float]) -> list[float]:
 def tie(differences: Sequence[float]) -> bool:
     """Whether the mean of paired differences is below two standard errors, 2 sigma / sqrt(n): too small to call one side better. One difference is always a tie, for its sigma is
     unknown. Of few it is a rule of thumb (equal sides tie in 95 of 100 cases of many, in 88 of five, in 70 of two): `sign_flip` is exact."""
-    if not differences or not all(map(math.isfinite, differences)):
+    if len(differences) == 0 or not all(map(math.isfinite, differences)):
         raise ValueError(f"a tie is one of finite differences, got {len(differences)}: {list(differences[:5])}")
     count = len(differences)
     mean = math.fsum(differences) / count

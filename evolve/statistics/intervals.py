@@ -57,7 +57,7 @@ def median_interval(values: Sequence[float], level: float = LEVEL) -> Interval:
         raise ValueError(f"the level of an interval is between 0 and 1, got {level!r}")
     if len(values) < 2 or not all(map(math.isfinite, values)):
         raise ValueError(f"an interval needs at least two finite values, got {len(values)}: {list(values[:5])}")
-    ordered = sorted(values)
+    ordered = sorted(map(float, values))
     count = len(ordered)
     estimate = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2.0
     low, high = _limits(ordered, level)

@@ -113,3 +113,8 @@ def test_no_test_of_nothing(differences: list[float]) -> None:
 )
 def test_a_difference_below_two_standard_errors_is_a_tie(differences: list[float], expected: bool) -> None:
     assert tie(differences) is expected
+    assert tie(np.array(differences)) is expected
+
+
+def test_differences_may_be_an_array() -> None:
+    assert sign_flip(np.array(DARWIN)) == sign_flip(DARWIN)

@@ -138,6 +138,13 @@ def test_equal_values_leave_no_doubt() -> None:
     assert median_interval([0.25] * 7) == Interval(0.25, 0.25, 0.25, 7, 0.0)
 
 
+def test_values_may_be_an_array_of_any_precision() -> None:
+    """What is found is plain floats all the same, which every report can hold."""
+    found = median_interval(np.array([0.5, 0.25, 1.0], dtype=np.float32))
+    assert found == median_interval([0.5, 0.25, 1.0])
+    assert {type(one) for one in (found.estimate, found.low, found.high, found.standard_error)} == {float}
+
+
 def test_a_combined_interval_is_that_of_the_one_that_there_is() -> None:
     one = median_interval([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     found = combined([one])
