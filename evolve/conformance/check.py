@@ -12,11 +12,12 @@ from evolve.conformance.findings import CaseLine, Conformance, Finding
 from evolve.conformance.impostors import NO_LIMIT, NO_NUMBER, Impostor, cast, opened
 from evolve.conformance.judges import feedback, in_short, judged
 from evolve.conformance.proposals import changeable
+from evolve.devices import EVERYTHING, Grant
 from evolve.judge import Description, Job, LocalExecutor, Report
 from evolve.plugins import load
 from evolve.sandbox import PLAIN, Means
 from evolve.statistics import noise_floor
-from evolve.types import Carried, Evaluation, Outcome, Parameters, Stage, Task, TextId, Trial
+from evolve.types import Carried, Evaluation, Needs, Outcome, Parameters, Stage, Task, TextId, Trial
 
 MEASUREMENTS = 5
 """How often the seed of a noisy task is judged, each time with another seed."""
@@ -39,10 +40,12 @@ class _Seed:
         return self.first.evaluation
 
 
-def check(task: Task, slots: int, means: Means = PLAIN, hidden: Sequence[str] = ()) -> Conformance:
+def check(
+    task: Task, slots: int, means: Means = PLAIN, hidden: Sequence[str] = (), devices: Grant = EVERYTHING
+) -> Conformance:
     """Checks a task with `slots` judges side by side, its programs confined by `means` and without sight of what is `hidden`; raises `TaskError`
     where its evaluator does not load."""
-    with closing(LocalExecutor(task, slots, means=means, hidden=hidden)) as executor:
+    with closing(LocalExecutor(task, slots, means=means, hidden=hidden, devices=devices)) as executor:
         description = executor.describe()
         seed = _seed(task, executor)
         findings = list(seed.findings)
@@ -56,7 +59,7 @@ def check(task: Task, slots: int, means: Means = PLAIN, hidden: Sequence[str] = 
             findings += found
     limit = max(LEAST_SECONDS, PATIENCE * seed.evaluation.seconds)
     if seed.evaluation.outcome is Outcome.OK:
-        findings += _impostors(opened(hurried(task, description, limit)), slots, means, hidden, seed)
+        findings += _impostors(opened(hurried(task, description, limit)), slots, means, hidden, devices, seed)
     else:
         findings.append(Finding("made-up programs", "not tried", "the seed must pass first"))
     return Conformance(
@@ -209,18 +212,21 @@ def _held_out(task: Task, executor: LocalExecutor) -> tuple[tuple[CaseLine, ...]
 def hurried(task: Task, description: Description, seconds: float) -> Task:
     """The task with stages that last no longer than `seconds`, since an endless loop takes all that there is."""
     declared = {stage.name: stage for stage in task.stages}
-    stages = (declared.get(name, Stage(name)) for name in description.stages)
+    usual = Needs(gpus=task.limits.grants.gpu)
+    stages = (declared.get(name, Stage(name, needs=usual)) for name in description.stages)
     return replace(task, stages=tuple(replace(stage, limit=min(stage.limit, seconds)) for stage in stages))
 
 
-def _impostors(task: Task, slots: int, means: Means, hidden: Sequence[str], seed: _Seed) -> list[Finding]:
+def _impostors(
+    task: Task, slots: int, means: Means, hidden: Sequence[str], devices: Grant, seed: _Seed
+) -> list[Finding]:
     """Each made-up program, then the seed again, in the same judge processes."""
     tried = cast(task)
     jobs = [
         Job(f"{number}", "evaluate", _trial(task), files=impostor.program.files)
         for number, impostor in enumerate(tried.impostors)
     ]
-    with closing(LocalExecutor(task, slots, means=means, hidden=hidden)) as executor:
+    with closing(LocalExecutor(task, slots, means=means, hidden=hidden, devices=devices)) as executor:
         executor.describe()
         reports = judged(executor, jobs)
         again = [Job(f"after.{slot}", "evaluate", _trial(task), files=task.seed.files) for slot in range(slots)]

@@ -6,6 +6,7 @@ confines a candidate there, `machine` finds out what this machine offers for tha
 Invariant: no byte of a candidate is ever executed, imported or unpickled in the process that judges it."""
 
 from evolve.sandbox.box import Box
+from evolve.sandbox.devices import Devices
 from evolve.sandbox.means import NOTHING, PLAIN, Means
 from evolve.sandbox.outcome import OUTCOME
 from evolve.sandbox.session import JobKind, Session
@@ -18,6 +19,7 @@ __all__ = [
     "PLAIN",
     "Box",
     "Completed",
+    "Devices",
     "JobKind",
     "Means",
     "Session",
