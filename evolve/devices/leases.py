@@ -49,7 +49,8 @@ class Leases:
         """For as long as the block runs. `what` says who it is for; `waits` is called when it has to wait. Raises `SandboxError` for what this machine never
         has."""
         with self._locks.held(self._pools(needs), what, alone=needs.exclusive, waits=waits) as names:
-            units = [unit for name, unit in self._units.items() if name in names]
+            # Who has the machine alone has all cores of it.
+            units = [unit for name, unit in self._units.items() if name in names or needs.exclusive]
             gpus = tuple(gpu for name, gpu in self._gpus.items() if name in names)
             yield Lease(pinned(units, needs.cores), gpus)
 
@@ -60,8 +61,7 @@ class Leases:
                 f"a stage needs {written(needs)}, and {threads} cores and {len(self._gpus)} GPUs may be leased here. "
                 "Do: grant more with --devices, or use another machine; `evolve devices` lists what there is"
             )
-        pins = needs.exclusive or needs.cores > 1
-        cores = min(needs.cores, len(self._units)) if pins else 0
+        cores = min(needs.cores, len(self._units)) if needs.cores > 1 and not needs.exclusive else 0
         return [Pool(tuple(self._units), cores), Pool(tuple(self._gpus), needs.gpus)]
 
 

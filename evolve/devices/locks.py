@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,9 +22,11 @@ from evolve.sandbox.machine.identity import own_folder
 from evolve.types import SandboxError
 
 _SUFFIX = ".lease"
-_MACHINE, _GATE, _LINE = "machine", "gate", "line-"
+_MACHINE, _GATE, _WAITING, _LINE = "machine", "gate", "waiting", "line-"
 _FIRST_PAUSE, _LONGEST_PAUSE, _SLOWER = 0.002, 0.1, 1.5
 """Seconds between two tries of who is first in line."""
+_COURTESY = 0.005
+"""Seconds for those who wait to take what was given back, before it is wanted again."""
 _MOST = 1 << 12
 _SHOWN = 300
 
@@ -68,10 +70,11 @@ class Locks:
         self._clock = clock
         self._kept: dict[str, int] = {}
         self._latest: frozenset[str] = frozenset()
+        self._had_it = False
 
     def open(self) -> None:
         """Opens now what stays open, so that it is known before the first lease whether there can be any; raises `SandboxError`."""
-        for name in (_GATE, _MACHINE):
+        for name in (_GATE, _MACHINE, _WAITING):
             self._standing(name)
 
     def close(self) -> None:
@@ -89,15 +92,28 @@ class Locks:
         with ExitStack() as files:
             wanted = [pool for pool in pools if pool.count]
             taken = self._some(wanted, files, waits) if wanted else {}
+            self._sign(taken.values(), what, files)
+            if alone:
+                self._give_way()
             machine = self._machine(files, waits, alone=alone)
-            if signed := [*taken.values(), *([machine] if alone else [])]:
-                self._sign(signed, what, files)
+            self._had_it = alone
+            if alone:
+                self._sign([machine], what, files)
             yield frozenset(taken)
 
-    def _sign(self, numbers: Sequence[int], what: str, files: ExitStack) -> None:
+    def _give_way(self) -> None:
+        """Who had the machine alone the last time lets those go first who wait for it: the kernel would not."""
+        if self._had_it:
+            waiting = self._standing(_WAITING)
+            if _at_once(waiting, fcntl.LOCK_EX):
+                fcntl.flock(waiting, fcntl.LOCK_UN)
+            else:
+                self._sleep(_COURTESY)
+
+    def _sign(self, numbers: Iterable[int], what: str, files: ExitStack) -> None:
         """Writes who has these locks into them; that goes with the locks."""
-        words = json.dumps(asdict(Holder("", os.getpid(), what[:_SHOWN], self._clock()))).encode()
         for number in numbers:
+            words = json.dumps(asdict(Holder("", os.getpid(), what[:_SHOWN], self._clock()))).encode()
             files.callback(os.ftruncate, number, 0)
             os.ftruncate(number, 0)
             os.pwrite(number, words, 0)
@@ -144,13 +160,25 @@ class Locks:
         """A share of the machine, or all of it; gives the file of that lock."""
         kind = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
         gate, machine = self._standing(_GATE), self._standing(_MACHINE)
-        _lock(gate, kind, waits)
+        self._wait_for(gate, kind, waits)
         files.callback(fcntl.flock, gate, fcntl.LOCK_UN)
-        _lock(machine, kind, waits)
+        self._wait_for(machine, kind, waits)
         files.callback(fcntl.flock, machine, fcntl.LOCK_UN)
         if not alone:
             fcntl.flock(gate, fcntl.LOCK_UN)
         return machine
+
+    def _wait_for(self, number: int, kind: int, waits: Callable[[], None]) -> None:
+        """As `_lock`, and others can see that somebody waits."""
+        if _at_once(number, kind):
+            return
+        waits()
+        waiting = self._standing(_WAITING)
+        fcntl.flock(waiting, fcntl.LOCK_SH)
+        try:
+            fcntl.flock(number, kind)
+        finally:
+            fcntl.flock(waiting, fcntl.LOCK_UN)
 
     def _standing(self, name: str) -> int:
         """A file that stays open from one time to the next."""
@@ -185,7 +213,7 @@ def holders(folder: Path) -> dict[str, Holder]:
     found = {}
     for file in sorted(folder.glob(f"*{_SUFFIX}")):
         name = file.name.removesuffix(_SUFFIX)
-        if name == _GATE or name.startswith(_LINE):
+        if name in (_GATE, _WAITING) or name.startswith(_LINE):
             continue
         try:
             number = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)

@@ -1,5 +1,6 @@
 """Locks that processes compete for: nobody has what another one has, nobody waits for ever, and the end of a process is the end of its locks."""
 
+import fcntl
 import json
 import os
 import signal
@@ -28,7 +29,7 @@ folder, counters, turns = Path(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.a
 locks, counted = Locks(folder), dict()
 print("ready", flush=True)
 sys.stdin.readline()
-for number in range(200):
+for number in range(120):
     names, count, alone = turns[number % len(turns)]
     with locks.held([Pool(tuple(names), count)], "turn", alone=alone) as taken:
         for name in [*taken, *(["machine"] if alone else [])]:
@@ -164,6 +165,35 @@ def test_who_wants_the_machine_alone_is_not_overtaken(tmp_path: Path) -> None:
     assert has_it.wait(30)
     done.set()
     thread.join(30)
+
+
+def test_who_had_the_machine_alone_gives_way_to_those_who_wait(tmp_path: Path) -> None:
+    """Otherwise a judge with much to do would have it again before the others are awake."""
+    pauses: list[float] = []
+    busy, patient, waits = Locks(tmp_path, pauses.append), Locks(tmp_path), threading.Event()
+    thread = threading.Thread(target=lambda: patient.held([], "patient", alone=True, waits=waits.set).__enter__())
+    for _ in range(2):
+        with busy.held([], "busy", alone=True):
+            pass
+    assert pauses == []
+    with Locks(tmp_path).held([], "sharing", alone=False):
+        thread.start()
+        assert waits.wait(30)
+        while not has_to_wait(Locks(tmp_path)) or not waiting(tmp_path):
+            pass
+        assert has_to_wait(busy, alone=True)
+        assert len(pauses) == 1
+    thread.join(30)
+
+
+def waiting(folder: Path) -> bool:
+    """Whether somebody has said that it waits."""
+    with (folder / "waiting.lease").open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def test_a_file_that_was_removed_is_no_lock_for_who_comes_later(tmp_path: Path) -> None:

@@ -50,11 +50,9 @@ def told(report, name):
 
 
 @pytest.fixture
-def leases(tmp_path):
-    """A folder of leases that no other engine knows."""
-    folder = tmp_path / "leases"
-    folder.mkdir()
-    return folder
+def leases(tmp_path_factory):
+    """A folder of leases that no other engine knows, and that is no part of a task."""
+    return tmp_path_factory.mktemp("leases")
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
