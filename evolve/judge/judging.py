@@ -86,8 +86,8 @@ def prepare(
 
 
 def _needing(task: Task, stage: Stage) -> Stage:
-    """A stage that the task's file does not name needs the GPUs that the task grants: who grants some means to use them."""
-    if stage.name in {declared.name for declared in task.stages}:
+    """A stage of which neither the task's file nor the evaluator says what it needs, needs the GPUs that the task grants: who grants some means to use them."""
+    if stage.needs != Needs() or stage.name in {declared.name for declared in task.stages}:
         return stage
     return replace(stage, needs=Needs(gpus=task.limits.grants.gpu))
 

@@ -536,3 +536,19 @@ def test_a_stage_that_the_tasks_file_does_not_name_needs_the_gpus_that_it_grants
     take = Leasing()
     leased(cascade, take, small_task(limits=Limits(grants=Grants(gpu=2)), stages=(Stage("evaluate"),)))
     assert take.taken == [("evaluate", Needs()), ("full", Needs(gpus=2))]
+
+
+def test_what_an_evaluator_says_that_its_stage_needs_stands():
+    """A plugin's may know better than the task's file, which does not name the stage."""
+    timed = Stage("timed", needs=Needs(cores=2))
+
+    class OfPlugin:
+        def stages(self, task):
+            return [(timed, lambda candidate, trial: Evaluation.ok(1.0))]
+
+        def functions(self, task):
+            return {}
+
+    take = Leasing()
+    leased(OfPlugin(), take, small_task(limits=Limits(grants=Grants(gpu=2))))
+    assert take.taken == [("timed", Needs(cores=2))]
