@@ -7,7 +7,7 @@ SERVER := .venv-server
 SERVER_STAMP := $(SERVER)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-server check bench gpu-check wheel clean
+.PHONY: help demo test test-all test-server adversarial check bench gpu-check wheel clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
@@ -36,6 +36,9 @@ $(SERVER_STAMP): tests/server/requirements.txt
 
 test-server: $(STAMP) $(SERVER_STAMP)  ## the tests against a real server of a tiny language model, on the CPU
 	$(BIN)/python -m pytest -m server -rs
+
+adversarial: $(STAMP)  ## every known cheat against the judge of its task, as a table; fails where one gains anything
+	$(BIN)/python tests/adversarial
 
 check: $(STAMP)  ## format, lint, types, layers, warnings as errors, branch coverage
 	$(BIN)/ruff format --check .

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evolve.hookspecs import hookimpl
     from evolve.judge import Candidate, evaluator
+    from evolve.sandbox import SessionFailed
     from evolve.types import Child, Evaluation, EvolveError, Outcome, Program, Selection, Trial
 
 __version__ = "0.1.0"
@@ -19,12 +20,18 @@ __all__ = [
     "Outcome",
     "Program",
     "Selection",
+    "SessionFailed",
     "Trial",
     "evaluator",
     "hookimpl",
 ]
 
-_HOME = {"Candidate": "evolve.judge", "evaluator": "evolve.judge", "hookimpl": "evolve.hookspecs"}
+_HOME = {
+    "Candidate": "evolve.judge",
+    "SessionFailed": "evolve.sandbox",
+    "evaluator": "evolve.judge",
+    "hookimpl": "evolve.hookspecs",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -18,7 +18,15 @@ from evolve.protocols import Evaluator, Model, Operator, Strategy
 from evolve.types import ConfigError, EvaluatorSource, EvolveError, PluginError, Program, Section, Selection, Task
 from evolve.types.suggest import did_you_mean
 
-BUNDLED = ("evolve.operators", "evolve.strategies", "evolve.models", "evolve.hardware", "evolve_vllm")
+BUNDLED = (
+    "evolve.evaluators",
+    "evolve.operators",
+    "evolve.strategies",
+    "evolve.models",
+    "evolve.hardware",
+    "evolve_benchmark",
+    "evolve_vllm",
+)
 GROUP = "evolve"
 
 T = TypeVar("T")

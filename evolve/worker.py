@@ -142,9 +142,9 @@ def _remedy(task: Task, error: BaseException) -> str:
 def load_evaluator(task: Task) -> "Evaluator":
     """The evaluator that the task names; raises what its code raises, and `EvolveError`. A folder's may import its neighbours; what is
     beside a task in one file is no part of its version, so it cannot be imported."""
+    check_version(task)
     if task.evaluator.path is None:
         return _from_plugin(task)
-    check_version(task)
     path = Path(task.folder) / task.evaluator.path
     if not task.one_file:
         sys.path.insert(0, str(path.parent))

@@ -147,7 +147,18 @@ def test_an_evaluator_may_come_from_a_plugin():
     task = small_task(evaluator=EvaluatorSource(plugin="no-such-plugin"))
     with pytest.raises(ConfigError, match="no evaluator is called 'no-such-plugin'"):
         load_evaluator(task)
-    assert load().evaluators == {}
+    assert "no-such-plugin" not in load().evaluators
+
+
+def test_a_plugin_judges_the_task_that_the_engine_has_loaded(tmp_path):
+    """What a plugin's evaluator reads in the task's folder decides scores, so that the folder has not changed."""
+    (tmp_path / "problem.py").write_text("x = 1\n")
+    source = EvaluatorSource(plugin="benchmark", settings={"module": "problem.py"})
+    task = small_task(tmp_path, evaluator=source)
+    assert type(load_evaluator(task)).__name__ == "Benchmark"
+    (tmp_path / "problem.py").write_text("x = 2\n")
+    with pytest.raises(TaskError, match="has changed since the campaign began"):
+        load_evaluator(task)
 
 
 def test_a_failing_evaluator_does_not_end_the_worker(tmp_path):

@@ -317,6 +317,9 @@ def _sets_budget(event: Event) -> bool:
 
 def confirmed_best(campaign: Campaign) -> float | None:
     """The best program's fitness (larger is better) as far as it is confirmed: the mean of the measurements that a noisy task's
-    best got after it won, None before the first; a certified or a deterministic value as it is."""
+    best got after it won, None before the first; a certified or a deterministic value as it is. What is claimed is never confirmed."""
     best = campaign.state.archive.best
-    return None if best is None or best.reported is None else best.reported.mean
+    if best is None or best.reported is None:
+        return None
+    is_claimed = best.program in campaign.state.claimed and not best.estimate.certified
+    return None if is_claimed else best.reported.mean

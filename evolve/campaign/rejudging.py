@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evolve.campaign.campaign import Campaign
-from evolve.campaign.state import BOUND
+from evolve.campaign.state import FOUND
 from evolve.types import (
     REJUDGED,
     Asked,
@@ -56,7 +56,7 @@ def planned(campaign: Campaign, task: Task, *, everything: bool) -> Rejudging:
     if not changed and not state.columns.since:
         return Rejudging(task, False, (), (), 0, None)
     chosen = list(state.columns.first_records().values()) if everything else state.elites() if changed else state.former
-    ruled = {about for about, ruling in state.quarantined.items() if not (changed and ruling.by == BOUND)}
+    ruled = {about for about, ruling in state.quarantined.items() if not (changed and ruling.by in FOUND)}
     out = {task.seed.id, *judged, *ruled}
     records = tuple(one for one in chosen if state.columns.programs[one - 1] not in out and one not in waiting)
     seconds = _mean_seconds(campaign, (*waiting, *records))

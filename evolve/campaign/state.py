@@ -43,6 +43,10 @@ from evolve.types import (
 
 BOUND = "bound"
 """Who quarantines a program that is beyond the proven bound."""
+INTEGRITY = "integrity"
+"""Who quarantines a program that the evaluator has tagged."""
+FOUND = frozenset({BOUND, INTEGRITY})
+"""Whose rulings rest on what a version of the task has found, and are void under the next one."""
 REFLECTION = "reflect"
 """The operator that writes lessons; the engine asks it, and no strategy does."""
 NOISE = "noise floor"
@@ -129,6 +133,8 @@ class State:
         self.archive = self._fresh(task)
         self.carries = bool(task.carry) and self._carry
         self.cases = Cases(task, carries=self.carries)
+        self.claimed: set[ProgramId] = set()
+        """Programs with a score that nobody but they themselves have computed."""
         self.seed_record: RecordId = 0
         """The record of the task's seed; 0 while it has not settled."""
         self.seed_seconds: float | None = None
@@ -281,7 +287,7 @@ class State:
         self.columns.since = len(self.columns.programs)
         self._judge_by(task)
         # What a rule found with the old evaluator's values is void; what a person has decided stays.
-        self.quarantined = {about: ruling for about, ruling in self.quarantined.items() if ruling.by != BOUND}
+        self.quarantined = {about: ruling for about, ruling in self.quarantined.items() if ruling.by not in FOUND}
         self._ruled_out = frozenset(self.quarantined)
         for ruling in self.quarantined.values():
             self.archive.rule(ruling)
@@ -316,6 +322,12 @@ class State:
         ):
             self.seed_values.append(record.evaluation.fitness)
             self.noise_values.append(record.evaluation.fitness)
+        if (
+            record.program is not None
+            and record.evaluation.fitness is not None
+            and record.evaluation.trust == "claimed"
+        ):
+            self.claimed.add(record.program)
         self._spent.add(record)
         known = record.program is not None and record.evaluation.outcome not in NOBODYS_FAULT
         if self.columns.since and known and not record.origin.case:

@@ -10,7 +10,7 @@ from evolve import report
 from evolve.campaign import Campaign
 from evolve.cli import wording
 from evolve.cli.output import CELL, brief, one_line, quoted
-from evolve.types import Outcome, RecordId
+from evolve.types import Outcome, RecordId, Ruled
 
 _NUMBERS = 50
 _NAME = 60
@@ -19,7 +19,8 @@ _NAME = 60
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A record with what the log holds of it. `artifacts` are sizes in characters by name; `judged_again` are later measurements."""
+    """A record with what the log holds of it. `artifacts` are sizes in characters by name; `judged_again` are later measurements;
+    `ruling` tells by whom its program is quarantined, and why, empty where it is not."""
 
     record: report.RecordLine
     feedback: str
@@ -31,6 +32,7 @@ class Shown:
     environment: str
     judged_again: tuple[report.RecordLine, ...]
     files: Mapping[str, str]
+    ruling: str = ""
 
 
 def shown(campaign: Campaign, number: RecordId) -> Shown:
@@ -48,6 +50,7 @@ def shown(campaign: Campaign, number: RecordId) -> Shown:
         environment=evaluation.environment,
         judged_again=report.measurements(campaign, number),
         files=dict(history.program(record.program).files) if record.program else {},
+        ruling=_ruling(campaign.state.quarantined.get(record.program)) if record.program else "",
     )
 
 
@@ -60,6 +63,8 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
         ("prompt", _prompt(campaign, line)),
         ("outcome", line.outcome),
         ("why", _why(shown)),
+        ("integrity", one_line(line.tag)),
+        ("ruling", shown.ruling),
         ("score", _score(campaign, line)),
         ("estimate", _estimate(campaign, line)),
         ("objectives", _objectives(campaign, line)),
@@ -78,6 +83,12 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
         ("thought", quoted(shown.thought) if shown.thought and shown.thought != shown.feedback else ""),
     ]
     return [(label, text) for label, text in rows if text]
+
+
+def _ruling(ruling: Ruled | None) -> str:
+    if ruling is None:
+        return ""
+    return f"quarantined by {one_line(ruling.by)}" + (f": {brief(one_line(ruling.why), CELL)}" if ruling.why else "")
 
 
 def _why(shown: Shown) -> str:

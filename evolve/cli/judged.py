@@ -4,13 +4,14 @@ Invariant: pure; numbers are in the task's own direction, and a gain is a mean o
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import get_args
 
 from evolve import report
 from evolve.cli import wording
-from evolve.cli.output import facts, quoted, table
+from evolve.cli.output import facts, one_line, quoted, table
 from evolve.measuring import Measured
 from evolve.statistics import Pool, pooled
-from evolve.types import Fitness, Outcome, Task, TextId
+from evolve.types import Fitness, Outcome, Task, TextId, Trust
 
 _SURE = 2.0
 """A gain of fewer standard errors is said to be within the noise."""
@@ -19,7 +20,7 @@ _SURE = 2.0
 @dataclass(frozen=True, slots=True)
 class Judged:
     """One judging. `of` is `program` or `seed`; `trial` is the judge's random seed; `kept`: it was judged before; `violation` is how far
-    the task's constraints are missed."""
+    the task's constraints are missed; `tag` is the failure of integrity that the evaluator has seen."""
 
     of: str
     trial: int
@@ -30,8 +31,10 @@ class Judged:
     kept: bool
     feedback: str
     isolation: str
+    trust: Trust = "witnessed"
     violation: float = 0.0
     objectives: Mapping[str, float] = field(default_factory=dict)
+    tag: str = ""
     event: str = "judged"
 
 
@@ -72,8 +75,10 @@ def line(task: Task, row: Measured) -> Judged:
         kept=row.kept,
         feedback=row.report.texts.get(TextId(evaluation.feedback), "").strip(),
         isolation=evaluation.isolation,
+        trust=evaluation.trust,
         violation=evaluation.violation,
         objectives={one.name: one.value for one in report.objectives(task, evaluation.objectives)},
+        tag=evaluation.tag,
     )
 
 
@@ -122,8 +127,12 @@ def page(task: Task, rows: Sequence[Judged], cases: Sequence[Judged], found: Sum
         where = f"trial {failed[0].trial}" if not failed[0].case else f"case {failed[0].case}"
         words = failed[0].feedback
         parts.append(f"why it failed ({where})\n{quoted(words) if words else '(no feedback)'}")
+    tags = sorted({row.tag for row in (*rows, *cases) if row.tag})
+    if tags:
+        parts.append(f"integrity: {', '.join(map(one_line, tags))}; in a campaign such a program is quarantined")
     isolation = (rows[0].isolation if rows else "") or "unknown"
-    return "\n\n".join([*parts, facts([*_facts(task.fitness, found), ("isolation", isolation)])])
+    least = max((row.trust for row in (*rows, *cases)), key=get_args(Trust).index, default="unknown")
+    return "\n\n".join([*parts, facts([*_facts(task.fitness, found), ("trust", least), ("isolation", isolation)])])
 
 
 def _table(heading: str, fitness: Fitness, rows: Sequence[Judged]) -> str:

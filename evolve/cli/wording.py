@@ -18,7 +18,7 @@ from evolve.report import (
     OperatorYield,
     nearest,
 )
-from evolve.types import Fitness
+from evolve.types import Fitness, Trust
 
 _REASON = 200
 """Characters of why a call failed."""
@@ -47,11 +47,16 @@ def level(isolation: str, *, weaker: bool = False) -> str:
 
 def score(best: Best, fitness: Fitness) -> str:
     """`sum of radii 2.5523 +- 0.001 of 4 measurements (+0.0109 to the seed)`; with a mark where it was judged under less isolation than
-    the campaign's best."""
+    the campaign's best, and one where the judge has not seen what the score rests on."""
     count = f"{best.measurements} measurement{'s' if best.measurements != 1 else ''}"
     error = f" +- {best.standard_error:.2g} of {count}" if best.standard_error else ""
     mark = f" [judged at {level(best.isolation, weaker=True)}]" if best.weaker else ""
-    return f"{fitness.name} {number(best.fitness, fitness)}{error}{_gain(best, fitness)}{mark}"
+    return f"{fitness.name} {number(best.fitness, fitness)}{error}{_gain(best, fitness)}{mark}{trusted(best.trust)}"
+
+
+def trusted(trust: Trust) -> str:
+    """` [claimed]`; nothing where the judge has witnessed what it scored."""
+    return "" if trust == "witnessed" else f" [{trust}]"
 
 
 def _gain(best: Best, fitness: Fitness) -> str:
@@ -112,6 +117,8 @@ def held_out(best: Best, wanted: Sequence[str], fitness: Fitness) -> str:
     lines = [f"{line.case}: {_case(line, fitness)}" for line in found]
     if best.promoted:
         verdict = "promoted: no worse than the seed on any of them"
+    elif best.trust == "claimed":
+        verdict = "not promoted: the scores are claimed by the program's own script, and nobody has computed them"
     elif not all(line.agrees for line in found):
         verdict = "not promoted: what was found in the search does not hold there"
     elif not best.improved:

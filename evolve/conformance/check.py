@@ -51,6 +51,7 @@ def check(
         findings = list(seed.findings)
         cases: tuple[CaseLine, ...] = ()
         if seed.evaluation.outcome is Outcome.OK:
+            findings += _trust(seed.evaluation)
             findings.append(changeable(task, seed.evaluation, load()))
             findings += declarations(task, seed.evaluation)
             findings += _functions(task, description, executor, seed.first)
@@ -81,6 +82,18 @@ def check(
 
 def _shown(task: Task, evaluation: Evaluation) -> float | None:
     return None if evaluation.fitness is None else task.fitness.shown(evaluation.fitness)
+
+
+def _trust(evaluation: Evaluation) -> list[Finding]:
+    """What the score is worth, where the judge has not witnessed it."""
+    if evaluation.trust == "claimed":
+        remedy = "to have results promoted, compute the score in the judge: docs/scripts.md tells of `rescore`"
+        return [Finding("trust", "warned", "the score is claimed by the program itself: nothing is promoted", remedy)]
+    if evaluation.trust == "rescored":
+        return [
+            Finding("trust", "passed", "the score is rescored: computed by the judge from what the program has saved")
+        ]
+    return []
 
 
 def _trial(task: Task, seed: int = 0) -> Trial:

@@ -7,9 +7,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, get_args
 
-from evolve.types import Evaluation, Outcome, Task
+from evolve.types import Evaluation, Outcome, Task, Trust
+
+TAG = 80
+"""Characters of a tag that are kept, on one line."""
 
 
 class Fault(Exception):
@@ -38,6 +41,11 @@ def _checked(answer: Any, task: Task, complete: bool) -> Evaluation:
         )
     if not isinstance(answer.feedback, str):
         raise Fault(Outcome.INTERNAL, f"the evaluator's feedback is a {type(answer.feedback).__name__}, wanted a text")
+    if not isinstance(answer.tag, str):
+        raise Fault(Outcome.INTERNAL, f"the evaluator's tag is a {type(answer.tag).__name__}, wanted a text")
+    if answer.trust not in get_args(Trust):
+        known = ", ".join(map(repr, get_args(Trust)))
+        raise Fault(Outcome.INTERNAL, f"the evaluator's trust is {answer.trust!r:.80}. Do: use one of {known}")
     error = answer.standard_error
     plain = replace(
         answer,
@@ -47,6 +55,7 @@ def _checked(answer: Any, task: Task, complete: bool) -> Evaluation:
         metrics=_numbers("metric", answer.metrics),
         objectives=_objectives(answer, task),
         violation=0.0,
+        tag=" ".join(printable(answer.tag).split())[:TAG],
     )
     return _completed(plain, task) if complete and answer.outcome is Outcome.OK else plain
 

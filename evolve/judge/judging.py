@@ -105,14 +105,18 @@ def judge(job: Job, bench: Bench, open_session: OpenSession, take: Take = anywhe
 
 
 def _cascade(job: Job, trial: Trial, bench: Bench, open_session: OpenSession, take: Take) -> _Found:
-    """Stage after stage while each reaches its threshold; `job.stage` runs alone."""
+    """Stage after stage while each reaches its threshold; `job.stage` runs alone. What an earlier stage has tagged stays tagged. What is known of a stage
+    whose threshold is missed now is found again: its feedback is what there is to say."""
     stages = [(stage, function) for stage, function in bench.stages if job.stage in ("", stage.name)]
     if not stages:
         known = did_you_mean(job.stage, [stage.name for stage, _ in bench.stages])
         return _Found(Evaluation.failed(Outcome.INTERNAL, f"the evaluator has no stage {job.stage!r}.{known}"))
-    program, cpu_seconds, waited, passed = Program(job.files), 0.0, 0.0, dict[str, float]()
+    program, cpu_seconds, waited, passed, tag = Program(job.files), 0.0, 0.0, dict[str, float](), ""
     for stage, function in stages:
         last = stage is stages[-1][0]
+        if not last and _is_known(bench.task, stage, job):
+            passed[stage.name] = job.passed[stage.name]
+            continue
         try:
             with take(stage) as seat:
                 candidate = Candidate(program, open_session, stage.limit, bench.clock)
@@ -122,7 +126,8 @@ def _cascade(job: Job, trial: Trial, bench: Bench, open_session: OpenSession, ta
             return _Found(Evaluation.failed(Outcome.INTERNAL, str(error), stage=stage.name), cpu_seconds, waited=waited)
         waited += seat.waited
         # `passed` grows with what the stages before the last one find.
-        evaluation = replace(found, stage=stage.name, passed=passed)
+        tag = found.tag or tag
+        evaluation = replace(found, stage=stage.name, passed=passed, tag=tag)
         cpu_seconds += candidate.cpu_seconds
         if evaluation.fitness is not None and not last:
             passed[stage.name] = bench.task.fitness.inside(evaluation.fitness)
@@ -163,11 +168,23 @@ def _with_log(message: str, log: str) -> str:
     return f"{message}\n\nThe program's last output:\n{tail}" if tail else message
 
 
+def _wanted(task: Task, stage: Stage, relative: Mapping[str, float]) -> list[float]:
+    """What the next stage wants of a fitness, maximised: nothing, or up to two numbers."""
+    absolute = [] if stage.threshold is None else [task.fitness.inside(stage.threshold)]
+    return absolute + ([relative[stage.name]] if stage.name in relative else [])
+
+
+def _is_known(task: Task, stage: Stage, job: Job) -> bool:
+    """An earlier judging has found what lets the program go on."""
+    if stage.name not in job.passed:
+        return False
+    return job.ungated or all(job.passed[stage.name] >= least for least in _wanted(task, stage, job.wanted))
+
+
 def _admitted(task: Task, stage: Stage, evaluation: Evaluation, relative: Mapping[str, float]) -> Evaluation:
     """An evaluation as it stands before the next stage: below a threshold, it has no fitness and goes no further."""
     assert evaluation.fitness is not None, "a failure is not asked for its fitness"
-    wanted = [] if stage.threshold is None else [task.fitness.inside(stage.threshold)]
-    wanted += [relative[stage.name]] if stage.name in relative else []
+    wanted = _wanted(task, stage, relative)
     if not wanted or task.fitness.inside(evaluation.fitness) >= max(wanted):
         return evaluation
     least, bound = "at least" if task.fitness.direction == "max" else "at most", task.fitness.shown(max(wanted))
@@ -209,6 +226,10 @@ def _certified(artifacts: Mapping[str, Any], trial: Trial, bench: Bench) -> Eval
         return _failed(evaluation)
     if evaluation.outcome is not Outcome.OK:
         return evaluation
+    if evaluation.trust == "claimed":
+        return Evaluation.failed(
+            Outcome.INTERNAL, "the evaluator certified what is claimed. Do: compute the exact value in `certify`"
+        )
     evaluation = replace(evaluation, certified=True)
     if "fingerprint" not in bench.functions:
         return evaluation
@@ -241,7 +262,6 @@ def _report(job: Job, bench: Bench, found: _Found, seconds: float) -> Report:
         device=found.seat.device,
         isolation=bench.isolation,
         environment="; ".join(filter(None, [bench.environment, found.seat.conditions])),
-        trust="witnessed",
     )
     stored: dict[TextId, str] = {text_id(text): text for text in texts.values()}
     if feedback:

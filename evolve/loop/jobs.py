@@ -33,14 +33,15 @@ from evolve.types.codec import encode
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A judging: where it comes from, what is judged, the cache's key for it, and the ids of what its parent left. `tries` counts how
-    often the machinery failed it."""
+    """A judging: where it comes from, what is judged, the cache's keys for it and for each stage before the last, and the ids of what its parent left.
+    `tries` counts how often the machinery failed it."""
 
     origin: Origin
     program: Program
     job: Job
     draft: Draft | None = None
     key: str = ""
+    stage_keys: Mapping[str, str] = field(default_factory=dict)
     carried: Mapping[str, str] = field(default_factory=dict)
     tries: int = 0
 
@@ -58,6 +59,7 @@ class Jobs:
         self._task = campaign.task
         self._seed = campaign.settings.seed
         self._tops = judges.tops
+        self._early = judges.stages[:-1]
         self._environment = judges.environment
         self._level = judges.isolation.partition(":")[0]
         self._cases = {case.name: case for case in campaign.task.held_out}
@@ -137,11 +139,12 @@ class Jobs:
         trial = Trial(seed, split=split, parameters=Parameters(self._task.parameters), carried=left)
         job = Job(f"{origin.step}.{origin.index}", "evaluate", trial, files=program.files, stage=stage)
         key = "" if origin.kind == "measurement" else self._key(program, trial)
-        return Work(origin, program, job, key=key, carried=carried or {})
+        stage_keys = {name: digest(canonical(["stage", name, key])) for name in self._early} if key else {}
+        return Work(origin, program, job, key=key, stage_keys=stage_keys, carried=carried or {})
 
     def _key(self, program: Program, trial: Trial) -> str:
         """The cache's key: all that an evaluation depends on; empty where a part of that has no version."""
-        if self._release is None or self._tops:
+        if self._release is None:
             return ""
         return digest(
             canonical([self._task.version, self._release, self._environment, self._level, program.id, encode(trial)])

@@ -9,7 +9,7 @@ from evolve import novelty
 from evolve.campaign import Campaign
 from evolve.campaign.cases import CANARY
 from evolve.campaign.descriptors import Descriptors
-from evolve.campaign.state import BOUND, NOISE, REFLECTION
+from evolve.campaign.state import BOUND, INTEGRITY, NOISE, REFLECTION
 from evolve.judge import Description, Report, decode_report
 from evolve.loop.infrastructure import HOPELESS, Infrastructure
 from evolve.loop.jobs import Jobs, Work, proposal_origin
@@ -20,6 +20,7 @@ from evolve.sandbox.output import quoted, readable
 from evolve.statistics import noise_floor
 from evolve.store import EvaluationCache
 from evolve.types import (
+    NOBODYS_FAULT,
     REPEATABLE,
     Asked,
     Child,
@@ -111,7 +112,7 @@ class Settling:
             work = self._jobs.proposal(asked, draft)
             hit = self._cached(work)
             if hit is None:
-                yield work
+                yield self._informed(work)
             else:
                 yield from self._settle(work, hit)
 
@@ -140,7 +141,8 @@ class Settling:
         report = decode_report(result)
         evaluation = report.evaluation
         if evaluation.outcome is Outcome.INTERNAL and self._infrastructure.again(work):
-            yield replace(work, tries=work.tries + 1)
+            known = evaluation.passed if self._task.deterministic else {}
+            yield replace(work, tries=work.tries + 1, job=replace(work.job, passed={**work.job.passed, **known}))
             return
         self._infrastructure.settled(work, evaluation.outcome)
         yield from self._settle(work, report)
@@ -152,6 +154,13 @@ class Settling:
         if self._cache and work.key and evaluation.outcome in REPEATABLE and worth:
             name = f"{self._campaign.name}/{len(self._state.columns.programs)}"
             self._worth_caching.append((work.key, name.encode() + b"\n" + result))
+        elif self._cache and worth:
+            # The whole is no answer for another time, and what the stages before its end have found is.
+            self._worth_caching += [
+                (work.stage_keys[stage], repr(fitness).encode())
+                for stage, fitness in evaluation.passed.items()
+                if stage in work.stage_keys
+            ]
 
     def remember(self) -> None:
         """Fills the cache, when the records that it names are durable, and lets go of what they hold."""
@@ -167,14 +176,26 @@ class Settling:
         return seconds is None or seconds * _MUCH_SLOWER >= WORTH_CACHING
 
     def _cached(self, work: Work) -> Report | None:
+        """What an earlier judging has found, where that went as far as this one would go."""
         found = self._cache.get(work.key) if self._cache and self._is_worth_it() else None
         if found is None:
             return None
         name, _, result = found.partition(b"\n")
         report = decode_report(result)
+        passed = report.evaluation.passed
+        if any(passed.get(stage, least) < least for stage, least in work.job.wanted.items()):
+            return None
         return replace(
             report, evaluation=replace(report.evaluation, seconds=0.0, cpu_seconds=0.0, cached_from=name.decode())
         )
+
+    def _informed(self, work: Work) -> Work:
+        """The work with what is known of its early stages."""
+        if not (self._cache and work.stage_keys and self._is_worth_it()):
+            return work
+        found = {stage: self._cache.get(key) for stage, key in work.stage_keys.items()}
+        passed = {stage: float(fitness) for stage, fitness in found.items() if fitness is not None}
+        return replace(work, job=replace(work.job, passed=passed))
 
     def _settle(self, work: Work, report: Report) -> Iterator[Settled]:
         self._screened = self._plugin_failures = 0
@@ -191,6 +212,7 @@ class Settling:
         else:
             self._rule_by_bound(event)
             self._check_seed(event.record, report)
+        self._rule_by_tag(event.record)
         yield event
 
     def _described(self, work: Work, report: Report) -> Report:
@@ -228,13 +250,22 @@ class Settling:
         why = f"{self._task.fitness.name} {self._task.fitness.shown(fitness)!r} is beyond the proven bound {bound!r}"
         self._campaign.write(Ruled("quarantine", event.record.program, BOUND, why))
 
+    def _rule_by_tag(self, record: Record) -> None:
+        """What the evaluator has tagged is quarantined, whatever its outcome: not the seed, without which there is no campaign, and which is
+        the evaluator's own example of an honest program."""
+        tag, program = record.evaluation.tag, record.program
+        known = program is None or program == self._task.seed.id or program in self._state.quarantined
+        if tag and not known and record.evaluation.outcome not in NOBODYS_FAULT:
+            assert program is not None, "what has no program is known"
+            self._campaign.write(Ruled("quarantine", program, INTEGRITY, tag))
+
     def _rule_by_cases(self, record: Record) -> None:
         """A program is promoted when all held-out cases agree that it is no worse than the seed: one of its own may have been the last
-        that was missing, or one of the seed's."""
+        that was missing, or one of the seed's. One whose score is claimed never is: nobody knows what it found."""
         cases, best = self._state.cases, self._state.archive.best
         for program in dict.fromkeys(one for one in (record.program, best and best.program) if one):
             known = program in self._state.archive.promoted or program == self._task.seed.id
-            if not known and cases.agree(program):
+            if not known and program not in self._state.claimed and cases.agree(program):
                 why = f"no worse than the seed on {', '.join(cases.held_out)}"
                 self._campaign.write(Ruled("promote", program, "held-out cases", why))
 
@@ -250,6 +281,9 @@ class Settling:
             where = f" at measurement {len(values) + 1} of {wanted}" if again else ""
             what = f"the seed of task {self._task.name!r} fails its own evaluator{where}: {record.evaluation.outcome}"
             self.failure = _noted(TaskError, what, report, "mend the seed or the evaluator")
+        elif (record.origin.kind == "seed" or again) and record.evaluation.tag:
+            what = f"the evaluator of task {self._task.name!r} tags its own seed as {record.evaluation.tag!r}"
+            self.failure = _noted(TaskError, what, report, "mend the check that tags it, or the seed")
         proof = record.program == self._task.seed.id and record.evaluation.stage == "certify"
         if proof and record.evaluation.outcome is not Outcome.OK:
             what = f"the value of the seed of task {self._task.name!r} cannot be certified: {record.evaluation.outcome}"

@@ -21,13 +21,18 @@ PERSON = "person"
 """Who a hint is by."""
 LESSONS = 20
 """Lessons of operators that are told, the latest ones; every hint is."""
+RULED_OUT = (
+    "- Some programs were ruled out, whatever their scores: a score counts where it comes from what the task asks for."
+)
+"""All that is told of quarantined programs. How one was found out is nothing to learn from."""
 
 
 def lessons(subject: Subject) -> Draft:
-    """Persons' hints first, then what operators have learned, the latest first."""
+    """That programs were ruled out, where some were; then persons' hints, then what operators have learned, the latest first."""
     hints = [lesson for lesson in subject.context.lessons if lesson.by == PERSON]
     others = [lesson for lesson in reversed(subject.context.lessons) if lesson.by != PERSON][:LESSONS]
-    return Draft((*map(_hint, hints), *(_lesson(*each) for each in enumerate(others))), between="\n")
+    ruled = (Piece((RULED_OUT, ""), (94.0,)),) if subject.context.quarantined else ()
+    return Draft((*ruled, *map(_hint, hints), *(_lesson(*each) for each in enumerate(others))), between="\n")
 
 
 def _hint(lesson: Lesson) -> Piece:

@@ -41,8 +41,8 @@ class CaseLine:
 class Best:
     """A campaign's best program. `promoted`: the task's held-out cases agree; `cases` is what is known of them. `seed` is the mean of the seed's measurements, `gain` what the best has more than that (less,
     where the task minimises), 0 for the seed itself. `certified` says that the task
-    proved the value, see `certificate`; `isolation` and `trust` are those of the record, `weaker`: it was judged under less
-    isolation than the campaign's best."""
+    proved the value, see `certificate`; `isolation` and `trust` are those of the record (`claimed`, where any score of the program is), `weaker`: it
+    was judged under less isolation than the campaign's best."""
 
     name: str
     record: RecordId
@@ -82,7 +82,7 @@ def best(campaign: Campaign) -> Best | None:
         measurements=estimate.count,
         certified=elite.estimate.certified,
         isolation=evaluation.isolation,
-        trust=evaluation.trust,
+        trust="claimed" if elite.program in campaign.state.claimed else evaluation.trust,
         seed=None if seed is None else task.fitness.shown(seed),
         gain=None if seed is None else 0.0 if is_seed else shown - task.fitness.shown(seed),
         improved=seed is not None and not is_seed and (estimate.mean > seed or _seed_is_out(campaign)),

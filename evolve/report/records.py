@@ -14,7 +14,7 @@ from evolve.types import Origin, Record, RecordId, Settled, StoreError, Trust
 @dataclass(frozen=True, slots=True)
 class RecordLine:
     """One settled record. `step` is the number of the step that made it, by which `evolve model calls` shows its prompts. `about` is the record that a measurement measures, 0 for others; `case` is empty but for those on a case. `violation` is how
-    far the constraints are missed, 0 where they are met; `weaker`: it was judged under less isolation than the campaign's best."""
+    far the constraints are missed, 0 where they are met; `weaker`: it was judged under less isolation than the campaign's best; `tag` is the failure of integrity that its evaluator has seen, empty where there is none."""
 
     name: str
     id: RecordId
@@ -42,6 +42,7 @@ class RecordLine:
     violation: float = 0.0
     objectives: Mapping[str, float] = field(default_factory=dict)
     weaker: bool = False
+    tag: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,7 @@ def record_line(campaign: Campaign, event: Settled) -> RecordLine:
             if each.name in evaluation.objectives
         },
         weaker=campaign.state.reached.weaker(evaluation.isolation),
+        tag=evaluation.tag,
     )
 
 

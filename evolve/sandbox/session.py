@@ -4,7 +4,7 @@ Invariant: when the `with` block of a session is left, the candidate and everyth
 
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeGuard, TypeVar
 
 from evolve.sandbox.argv import checked, checked_names
 from evolve.sandbox.channel import Channel
@@ -81,17 +81,17 @@ class Session:
         words = f"{completed.stderr.strip()}\n{completed.stdout.strip()}".strip()
         raise SessionFailed(Status.BUILD_FAILED, f"{argv[0]} failed with exit code {completed.code}{_said(words)}")
 
-    def keep(self, names: Sequence[str]) -> dict[str, bytes]:
+    def keep(self, names: Sequence[str], *, claimed: bool = False) -> dict[str, bytes]:
         """What these files hold that builds have left in the candidate's folder, together no more than an answer may have. One that is not
-        there, or is no ordinary file, is BUILD_FAILED."""
+        there, or is no ordinary file, is BUILD_FAILED. `claimed`: what commands have left, too, which is the program's word; then one that is
+        not there is left out, and one that is no ordinary file is NO_ENTRY."""
         wanted = checked_names(names)
-        request = ["keep", wanted, self._limits.result]
-        found = _build_of(lambda: self._asked("build", "keeping files", request, None))
-        if (
-            type(found) is not dict
-            or list(found) != wanted
-            or any(type(content) is not bytes for content in found.values())
-        ):
+        request = ["keep", wanted, self._limits.result, claimed]
+        if claimed:
+            found = self._asked("run", "keeping files", request, None)
+        else:
+            found = _build_of(lambda: self._asked("build", "keeping files", request, None))
+        if not _is_kept(found, wanted, claimed):
             raise SessionFailed(Status.BAD_JSON, "what was kept is not of the form in which that comes")
         return found
 
@@ -153,6 +153,13 @@ def _build_of(act: Callable[[], T]) -> T:
         if failure.status not in _FAILED_BUILD:
             raise
         raise SessionFailed(Status.BUILD_FAILED, failure.message, failure.signal) from None
+
+
+def _is_kept(value: Any, wanted: Sequence[str], claimed: bool) -> TypeGuard[dict[str, bytes]]:
+    """Whether it is the content of each file, in their order; some of those that are `claimed` may be missing."""
+    if type(value) is not dict or any(type(content) is not bytes for content in value.values()):
+        return False
+    return list(value) == [name for name in wanted if name in value or not claimed]
 
 
 def _is_completed(value: Any) -> bool:

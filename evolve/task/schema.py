@@ -203,7 +203,8 @@ class TaskFile(Table):
     program: ProgramTable = Field(default=ProgramTable(), description="the seed")
     evaluator: Evaluator = Field(
         default=EvaluatorSource(path="evaluator.py"),
-        description="the file with the judging code, or a plugin's: `{ plugin = \"name\", ... }` with the plugin's settings",
+        description='the file with the judging code; or `{ kind = "command", ... }`, for a script that says what it is worth: see scripts; or a '
+        'plugin\'s: `{ plugin = "name", ... }` with its settings',
         json_schema_extra={"default": "evaluator.py"},
     )
     deterministic: bool = Field(

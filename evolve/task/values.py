@@ -32,7 +32,21 @@ _THRESHOLD: Schema = {
     ]
 }
 _EVALUATOR: Schema = {
-    "anyOf": [_FILE, {"type": "object", "properties": {"plugin": {"type": "string"}}, "required": ["plugin"]}]
+    "anyOf": [
+        _FILE,
+        {
+            "type": "object",
+            "properties": {"plugin": {"type": "string"}},
+            "required": ["plugin"],
+            "not": {"required": ["kind"]},
+        },
+        {
+            "type": "object",
+            "properties": {"kind": {"type": "string"}},
+            "required": ["kind"],
+            "not": {"required": ["plugin"]},
+        },
+    ]
 }
 BOUNDED: Schema = {"anyOf": [{"required": ["at_least"]}, {"required": ["at_most"]}]}
 
@@ -95,14 +109,17 @@ def _threshold(value: object) -> float | str | None:
 def _evaluator(value: object) -> EvaluatorSource:
     if isinstance(value, str):
         return EvaluatorSource(path=_inside(value))
-    if isinstance(value, dict) and isinstance(value.get("plugin"), str):
-        settings = {key: setting for key, setting in value.items() if key != "plugin"}
+    named = {"kind", "plugin"} & set(value) if isinstance(value, dict) else set()
+    if isinstance(value, dict) and len(named) == 1 and isinstance(value[key := named.pop()], str):
+        settings = {name: setting for name, setting in value.items() if name != key}
         if not _is_plain(settings):
             raise ValueError(
                 "the settings of a plugin are plain data: finite numbers, texts, true/false, lists and tables"
             )
-        return EvaluatorSource(plugin=value["plugin"], settings=settings)
-    raise ValueError('an evaluator is a file, "evaluator.py", or a plugin\'s, { plugin = "name", ... }')
+        return EvaluatorSource(plugin=value[key], settings=settings)
+    raise ValueError(
+        'an evaluator is a file, "evaluator.py", one that comes with the engine, { kind = "command", ... }, or a plugin\'s, { plugin = "name", ... }'
+    )
 
 
 def _is_plain(value: object) -> bool:

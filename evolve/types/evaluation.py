@@ -11,6 +11,7 @@ from evolve.types.task import Scalar
 
 Split = Literal["search", "confirm", "held_out"]
 Trust = Literal["witnessed", "rescored", "claimed"]
+"""Who computed a score, the best first: the judge from what it saw the program do; the judge from what the program had saved; the program itself."""
 
 
 class UnusableFitness(ValueError):
@@ -92,7 +93,11 @@ class Evaluation:
 
     `objectives` hold a number for each of the task's, maximised like the fitness once reported; `violation` is how far the task's
     constraints are missed in all, 0 where they are met; `passed` has the fitness that each stage but the last found, by its name;
-    `carried` the ids of the parent's artifacts that it was given, by their names."""
+    `carried` the ids of the parent's artifacts that it was given, by their names. An evaluator sets `trust` where its score is worth less than
+    one that the judge has witnessed: nobody can make it more.
+
+    `tag` names in a few words a failure of integrity that the evaluator has seen, such as "late write": the program is then quarantined, and the outcome stays
+    as evidence. It is for persons: no prompt tells it."""
 
     outcome: Outcome
     fitness: float | None = None
@@ -116,6 +121,7 @@ class Evaluation:
     isolation: str = ""
     trust: Trust = "witnessed"
     cached_from: str = ""
+    tag: str = ""
 
     def __post_init__(self) -> None:
         if (self.fitness is not None) != (self.outcome is Outcome.OK):
@@ -126,7 +132,7 @@ class Evaluation:
             raise UnusableFitness(self.fitness)
 
     @classmethod
-    def ok(
+    def ok(  # noqa: PLR0913 each is a field of what an evaluator may say
         cls,
         fitness: float,
         *,
@@ -136,6 +142,8 @@ class Evaluation:
         artifacts: Mapping[str, Any] | None = None,
         feedback: str = "",
         standard_error: float | None = None,
+        tag: str = "",
+        trust: Trust = "witnessed",
     ) -> "Evaluation":
         """A program that did what was asked; `fitness` and `objectives` in the task's own directions. Raises `UnusableFitness` where that is not
         finite, and `TypeError` for a truth value or a text."""
@@ -150,6 +158,8 @@ class Evaluation:
             metrics=dict(metrics or {}),
             artifacts=dict(artifacts or {}),
             feedback=feedback,
+            tag=tag,
+            trust=trust,
         )
 
     @classmethod
@@ -158,11 +168,11 @@ class Evaluation:
         return cls(outcome, feedback=feedback, **fields)
 
     @classmethod
-    def wrong(cls, feedback: str) -> "Evaluation":
+    def wrong(cls, feedback: str, *, tag: str = "") -> "Evaluation":
         """An answer that was given and is not correct."""
-        return cls(Outcome.WRONG, feedback=feedback)
+        return cls(Outcome.WRONG, feedback=feedback, tag=tag)
 
     @classmethod
-    def invalid(cls, feedback: str) -> "Evaluation":
+    def invalid(cls, feedback: str, *, tag: str = "") -> "Evaluation":
         """An answer that is not of the form that the task asks for."""
-        return cls(Outcome.INVALID, feedback=feedback)
+        return cls(Outcome.INVALID, feedback=feedback, tag=tag)

@@ -30,7 +30,7 @@ def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
     except rule.Unusable as error:
         return Evaluation.invalid(str(error))
     except rule.Unsteady as error:
-        return Evaluation.wrong(str(error))
+        return Evaluation.wrong(str(error), tag="two answers to one question")
     counts = room_left(packings, law.capacity)
     bins, volume, lower = sum(counts), sum(one.volume for one in instances), sum(one.lower for one in instances)
     return Evaluation.ok(

@@ -64,6 +64,7 @@ def test_the_page_has_a_row_for_each_trial_and_each_case() -> None:
         "the seed's  5",
         "gain        +2.5: better than the seed",
         "certified   7.4, the seed's 4.9",
+        "trust       witnessed",
         "isolation   reduced: x",
     ]
 
@@ -93,3 +94,9 @@ def test_a_program_that_misses_the_constraints_is_not_told_as_a_success() -> Non
     assert "0      ok, misses constraints  9" in text
     assert "constraints  missed, violation 0.5 at worst: such a program is never the best of a campaign" in text
     assert summary(TASK, "x", rows((2.0, 1.0)), [replace(cheat, case="far")], {}).violation == 0.5
+
+
+def test_a_failure_of_integrity_is_told() -> None:
+    """Each kind once, and what a campaign would do."""
+    found = [replace(row("program", trial, 7.5), tag="late write") for trial in range(2)]
+    assert "integrity: late write; in a campaign such a program is quarantined" in told(found)

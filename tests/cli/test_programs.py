@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from evolve.types import Outcome
+from evolve.types import Outcome, Ruled
 from tests.written import Written, aiming_campaign, number_task
 
 
@@ -311,6 +311,22 @@ def test_a_program_is_shown_with_its_objectives_and_what_it_misses(call, home):
     assert "constraints  missed, violation 0.5\n             memory 300, wanted at most 200\n" in shown
     assert "constraints  met\n" in call("program", "show", "number/3").stdout
     assert records(call("program", "show", "number/6", "--json"))[0]["record"]["violation"] == 0.5
+
+
+def test_a_program_that_was_caught_is_shown_with_its_tag_and_its_ruling(call, home):
+    """On one line each, whatever an evaluator has quoted."""
+    written = Written(home)
+    written.seed()
+    caught = written.proposal(9.0, tag="late write")
+    with written.campaign.log.transaction():
+        written.campaign.write(Ruled("quarantine", caught.record.program, "integrity", "late\nwrite"))
+    written.campaign.close()
+    shown = call("program", "show", "number/2").stdout
+    assert "integrity    late write\n" in shown
+    assert "ruling       quarantined by integrity: late write\n" in shown
+    assert "integrity" not in call("program", "show", "number/1").stdout
+    (found,) = records(call("program", "show", "number/2", "--json"))
+    assert (found["record"]["tag"], found["record"]["outcome"]) == ("late write", "ok")
 
 
 def test_a_campaign_is_shown_with_its_front(call, home):

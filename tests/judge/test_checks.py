@@ -200,3 +200,17 @@ def test_an_early_stage_and_a_certificate_need_neither_objectives_nor_constraine
     """A failure has none."""
     assert checked(Evaluation.ok(1.0), AIMING, complete=False) == Evaluation.ok(1.0)
     assert checked(Evaluation.wrong("no"), AIMING) == Evaluation.wrong("no")
+
+
+@pytest.mark.parametrize("tag", [None, 3, ["late write"]])
+def test_a_tag_is_a_text(tag):
+    """The evaluator broke its contract where it is none."""
+    found = checked(Evaluation.ok(1.0, tag=tag), TASK)
+    assert (found.outcome, found.tag) == (Outcome.INTERNAL, "")
+    assert "tag is a" in found.feedback
+
+
+def test_a_tag_is_short_and_stands_on_one_line():
+    """It may quote what a program has said."""
+    assert checked(Evaluation.wrong("no", tag=" late\nwrite \ud800"), TASK).tag == "late write ?"
+    assert len(checked(Evaluation.wrong("no", tag="x" * 500), TASK).tag) == 80

@@ -552,3 +552,75 @@ def test_what_an_evaluator_says_that_its_stage_needs_stands():
     take = Leasing()
     leased(OfPlugin(), take, small_task(limits=Limits(grants=Grants(gpu=2))))
     assert take.taken == [("timed", Needs(cores=2))]
+
+
+@pytest.mark.parametrize(("least", "outcome"), [(0.5, Outcome.OK), (2.0, Outcome.BELOW_THRESHOLD)])
+def test_what_a_stage_has_tagged_stays_tagged(least, outcome):
+    """Whatever the next one says, and where there is none; the evaluation keeps its outcome."""
+    made = evaluator(lambda candidate, trial: Evaluation.ok(1.0, tag="late write"))
+    made.stage("full", threshold=least)(lambda candidate, trial: Evaluation.ok(3.0))
+    evaluation = judged(made).evaluation
+    assert (evaluation.outcome, evaluation.tag) == (outcome, "late write")
+
+
+@pytest.mark.parametrize("trust", ["witnessed", "rescored", "claimed"])
+def test_an_evaluator_says_how_little_its_score_is_worth(trust):
+    """What it does not say is witnessed."""
+    report = judged(lambda candidate, trial: Evaluation.ok(1.0, trust=trust))
+    assert (report.evaluation.trust, report.evaluation.outcome) == (trust, Outcome.OK)
+
+
+@pytest.mark.parametrize("trust", ["certain", "", None, 1])
+def test_a_trust_that_there_is_not_is_the_evaluators_fault(trust):
+    """With those that there are."""
+    report = judged(lambda candidate, trial: Evaluation.ok(1.0, trust=trust))
+    assert report.evaluation.outcome is Outcome.INTERNAL
+    assert "use one of 'witnessed', 'rescored', 'claimed'" in feedback(report)
+
+
+def test_what_is_claimed_is_never_certified():
+    """A certificate is computed by the judge."""
+    job = Job("1.0", "certify", artifacts={"x": "1"})
+    marked = {"certify": lambda artifacts, trial: Evaluation.ok(1.0, trust="claimed")}
+    report = judged(lambda candidate, trial: Evaluation.ok(1.0), job=job, marked=marked)
+    assert (report.evaluation.outcome, report.evaluation.certified) == (Outcome.INTERNAL, False)
+    assert "certified what is claimed" in feedback(report)
+
+
+def test_a_stage_that_is_known_to_be_passed_does_not_run_again():
+    """Its fitness counts as if it had; the last stage always runs."""
+    ran = []
+
+    @evaluator
+    def screen(candidate, trial):
+        ran.append(trial.stage)
+        return Evaluation.ok(1.0)
+
+    @screen.stage("full", threshold=0.5)
+    def full(candidate, trial):
+        ran.append(trial.stage)
+        return Evaluation.ok(2.0)
+
+    report = judged(screen, job=replace(JOB, passed={"evaluate": 0.75, "full": 9.0}))
+    assert (ran, report.evaluation.fitness, report.evaluation.passed) == (["full"], 2.0, {"evaluate": 0.75})
+
+
+@pytest.mark.parametrize(
+    ("job", "runs"), [({}, True), ({"wanted": {"evaluate": 0.8}}, True), ({"ungated": True}, False)]
+)
+def test_a_stage_whose_threshold_is_missed_now_runs_for_its_feedback(job, runs):
+    """What lets a program go on was another number then."""
+    ran = []
+
+    @evaluator
+    def screen(candidate, trial):
+        ran.append(trial.stage)
+        return Evaluation.ok(0.75, feedback="so near")
+
+    @screen.stage("full", threshold=0.5 if job else 0.9)
+    def full(candidate, trial):
+        return Evaluation.ok(2.0)
+
+    report = judged(screen, job=replace(JOB, passed={"evaluate": 0.75}, **job))
+    assert (ran == ["evaluate"]) is runs
+    assert (report.evaluation.outcome is Outcome.BELOW_THRESHOLD) is runs

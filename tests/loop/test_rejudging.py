@@ -171,6 +171,22 @@ def test_what_was_beyond_the_bound_by_the_older_values_is_judged_by_the_newer(be
         assert campaign.state.archive.state() == state
 
 
+def test_what_the_older_evaluator_has_tagged_is_judged_by_the_newer(bench, newer):
+    """Its check may have been what was mended."""
+
+    def judge(job):
+        report = near_seven(job)
+        tagged = dataclasses.replace(report.evaluation, tag="late write")
+        return dataclasses.replace(report, evaluation=tagged) if job.id == "3.0" else report
+
+    with bench.create() as campaign:
+        bench.run(campaign, FakeExecutor(judge))
+        (ruled,) = {ruling.about for ruling in events(campaign, Ruled)}
+        rejudge(campaign, newer, near_seven, everything=True)
+        assert campaign.state.quarantined == {}
+        assert ruled in campaign.state.judged
+
+
 def test_an_interrupted_one_goes_on_with_what_is_missing(bench, newer):
     """Whoever runs next: the steps are in the log."""
     judged = []

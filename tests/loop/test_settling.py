@@ -9,7 +9,7 @@ from loop_fakes import FakeExecutor, near_seven
 
 from evolve.judge import Report
 from evolve.loop import settling
-from evolve.types import Evaluation, Outcome, SandboxError, Settled, TaskError, text_id
+from evolve.types import Evaluation, Outcome, Ruled, SandboxError, Settled, TaskError, text_id
 
 
 def settled(campaign):
@@ -158,3 +158,48 @@ def test_a_record_that_has_just_settled_is_known_as_the_log_has_it(bench):
         stored = [repr(campaign.log.settled(number)) for number in range(1, count + 1)]
     assert kept == stored
     assert "'zeta': 1.0" in kept[-1]
+
+
+def tagging(*jobs, outcome=Outcome.OK):
+    """A judge that tags what it judges in these jobs."""
+
+    def judge(job):
+        report = near_seven(job)
+        if job.id not in jobs:
+            return report
+        if outcome is Outcome.OK:
+            return dataclasses.replace(report, evaluation=dataclasses.replace(report.evaluation, tag="late write"))
+        return Report(Evaluation.failed(outcome, text_id("no"), tag="late write"), {text_id("no"): "no"})
+
+    return FakeExecutor(judge)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.WRONG])
+def test_a_tagged_program_is_quarantined_and_its_evaluation_keeps_its_outcome(bench, outcome):
+    """A success, too: it is never the best, and a replay knows it as well."""
+    with bench.create() as campaign:
+        bench.run(campaign, tagging("3.0", outcome=outcome))
+        (ruling,) = [found.event for found in campaign.log.events(only=Ruled)]
+        assert (ruling.what, ruling.by, ruling.why) == ("quarantine", "integrity", "late write")
+        (record,) = [one for one in settled(campaign) if one.evaluation.tag]
+        assert (record.program, record.evaluation.outcome) == (ruling.about, outcome)
+        assert campaign.state.archive.best.program != ruling.about
+    with bench.open(readonly=True) as campaign:
+        assert campaign.state.difference is None
+        assert set(campaign.state.quarantined) == {ruling.about}
+
+
+def test_a_failure_of_ours_quarantines_nothing(bench):
+    """It says nothing about the program that was judged."""
+    with bench.create() as campaign:
+        bench.run(campaign, tagging("3.0", outcome=Outcome.INTERNAL))
+        assert list(campaign.log.events(only=Ruled)) == []
+
+
+def test_a_seed_that_its_own_evaluator_tags_is_the_tasks_error(bench):
+    """It is the evaluator's example of an honest program; without it there would be no parent."""
+    message = "the evaluator of task 'one_number' tags its own seed as 'late write'"
+    with bench.create() as campaign, pytest.raises(TaskError, match=message):
+        bench.run(campaign, tagging("0.0", "1.0"))
+    with bench.open(readonly=True) as campaign:
+        assert campaign.state.quarantined == {}

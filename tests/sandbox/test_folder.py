@@ -86,6 +86,7 @@ def test_files_are_kept_as_bytes(here: Path) -> None:
     assert kept(["a.so", "out/b", "./a.so"], 7) == {"a.so": b"\0\xff", "out/b": b"xyz", "./a.so": b"\0\xff"}
     with pytest.raises(Missing, match="the file 'out/b' cannot be kept: that would be too many bytes"):
         kept(["a.so", "out/b"], 4)
+    assert kept(["none", "a.so", "none/b"], 4, absent_ok=True) == {"a.so": b"\0\xff"}
 
 
 def _linked_folder(here: Path) -> None:

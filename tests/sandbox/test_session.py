@@ -389,6 +389,19 @@ def test_files_are_kept_and_placed_before_the_programs_code_has_run(box: Box) ->
                 ask()
 
 
+def test_what_a_command_has_left_is_had_as_the_programs_word(box: Box) -> None:
+    """What is not there is left out; a link is no file."""
+    with box.open(files(), "seed", 10) as session:
+        session.run(["sh", "-c", "printf one > a; ln -s a b"])
+        assert session.keep(["none", "a"], claimed=True) == {"a": b"one"}
+        with pytest.raises(SessionFailed) as caught:
+            session.keep(["b"], claimed=True)
+        assert caught.value.status is Status.NO_ENTRY
+        session.call("count")
+        with pytest.raises(SandboxError, match="a run after a call"):
+            session.keep(["a"], claimed=True)
+
+
 def test_a_program_that_lies_where_a_built_file_should_is_at_fault(box: Box) -> None:
     """A name is a file's or a folder's."""
     with box.open(Program({"seed.py": _COUNTER, "kernel.so/x": ""}), "seed", 10) as session:

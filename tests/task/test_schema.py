@@ -26,10 +26,11 @@ def test_a_task_file_may_say_nothing_but_its_schema() -> None:
         ("judge/run.py", EvaluatorSource(path="judge/run.py")),
         ("./evaluator.py", EvaluatorSource(path="evaluator.py")),
         ({"plugin": "kernel", "tries": 3}, EvaluatorSource(plugin="kernel", settings={"tries": 3})),
+        ({"kind": "command", "tries": 3}, EvaluatorSource(plugin="command", settings={"tries": 3})),
     ],
 )
 def test_an_evaluator_is_a_file_or_a_plugin_with_its_settings(evaluator: object, expected: EvaluatorSource) -> None:
-    """All keys of the table but `plugin` are settings."""
+    """All keys of the table but `plugin`, or `kind`, are settings."""
     assert parse({"schema": 1, "evaluator": evaluator}).evaluator == expected
 
 
@@ -111,9 +112,11 @@ BAD = [
     ({"brief": ""}, "brief: a file is named by its path inside the task's folder"),
     (
         {"evaluator": 3},
-        'evaluator: an evaluator is a file, "evaluator.py", or a plugin\'s, { plugin = "name", ... }, got 3.',
+        'evaluator: an evaluator is a file, "evaluator.py", one that comes with the engine, { kind = "command", ... }, or a plugin\'s, '
+        '{ plugin = "name", ... }, got 3.',
     ),
     ({"evaluator": {"plugin": 3}}, "evaluator: an evaluator is a file"),
+    ({"evaluator": {"kind": "command", "plugin": "near"}}, "evaluator: an evaluator is a file"),
     ({"evaluator": "../evaluator.py"}, "evaluator: a file is named by its path inside the task's folder"),
     ({"parameters": {"n": [1]}}, "parameters.n: a parameter is a finite number, a text or true/false, got [1]."),
     (

@@ -40,3 +40,17 @@ def test_parameters_are_read_as_attributes():
         _ = parameters.m
     with pytest.raises(AttributeError, match="it has none"):
         _ = Parameters().n
+
+
+@pytest.mark.parametrize(
+    "tagged",
+    [
+        Evaluation.ok(1.0, tag="late write"),
+        Evaluation.wrong("no", tag="late write"),
+        Evaluation.invalid("no", tag="late write"),
+    ],
+)
+def test_any_outcome_may_be_tagged(tagged):
+    """The tag is beside the outcome, and changes nothing of it."""
+    assert tagged.tag == "late write"
+    assert (tagged.fitness is not None) == (tagged.outcome is Outcome.OK)

@@ -62,19 +62,23 @@ def _write(path: str, content: str | bytes) -> None:
         ) from None
 
 
-def kept(names: Sequence[str], most: int) -> dict[str, bytes]:
-    """What files of the folder where the process stands hold, `most` bytes together. Raises `Missing` for one that is not there, is no
-    ordinary file, lies behind a link, or is too much."""
+def kept(names: Sequence[str], most: int, *, absent_ok: bool = False) -> dict[str, bytes]:
+    """What files of the folder where the process stands hold, `most` bytes together. Raises `Missing` for one that is not there (unless that
+    is `absent_ok`), is no ordinary file, lies behind a link, or is too much."""
     found: dict[str, bytes] = {}
     for name in names:
-        found[name] = _content(name, most - sum(map(len, found.values())))
+        content = _content(name, most - sum(map(len, found.values())), absent_ok)
+        if content is not None:
+            found[name] = content
     return found
 
 
-def _content(name: str, most: int) -> bytes:
+def _content(name: str, most: int, absent_ok: bool) -> bytes | None:
     try:
         file = _opened(PurePosixPath(name))
     except OSError as error:
+        if absent_ok and isinstance(error, FileNotFoundError):
+            return None
         raise Missing(f"the file {name!r} cannot be kept: {error.strerror}") from None
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)

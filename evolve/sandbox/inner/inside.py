@@ -55,7 +55,7 @@ def perform(requests: int, replies: int) -> None:
 
 def answer(program: "LoadedProgram", request: Request) -> list[Piece]:
     """The pieces of the reply to `["call", function, arguments, keywords]`, `["map", function, calls]`, `["run", argv, input, most, log]`,
-    `["keep", names, most]` or `["place", {name: bytes}]`: `["ok", value]`, or another status with its message."""
+    `["keep", names, most, absent_ok]` or `["place", {name: bytes}]`: `["ok", value]`, or another status with its message."""
     status = Status.NO_ENTRY
     try:
         kind, what, *told = decode(request.payload, binary=True)
@@ -160,9 +160,9 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
         self._folder.write(modules=True)
         return command.run(argv, text, most, log)
 
-    def keep(self, names: Sequence[str], most: int) -> dict[str, bytes]:
+    def keep(self, names: Sequence[str], most: int, absent_ok: bool = False) -> dict[str, bytes]:
         """What these files of the folder hold, `most` bytes together; raises `Missing`."""
-        return kept(names, most)
+        return kept(names, most, absent_ok=absent_ok)
 
     def place(self, files: Mapping[str, bytes]) -> None:
         """More files, before any other request: they go before the program's own and the context's."""

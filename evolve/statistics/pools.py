@@ -1,4 +1,4 @@
-"""How sure we are of a number that was measured several times.
+"""Measurements of one thing in one pool: their mean and how sure it is.
 
 Invariant: values in, values out; nothing here knows what was measured. Figures are in the unit of the measured value."""
 

@@ -1,0 +1,261 @@
+"""The evaluator `command`: an existing script is the program, and its run is the trial.
+
+Invariant: a score that is read from what the script says is *claimed*; one that a function of the task computes from what the script has
+saved is *rescored*; none is witnessed. Whatever a script does, writes or prints ends in an outcome of the program."""
+
+import base64
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from evolve.evaluators.metrics import Metric
+from evolve.evaluators.saved import Unreadable
+from evolve.evaluators.settings import PLACEHOLDER, CommandSettings
+from evolve.types import Evaluation, Outcome, Stage, Task, TaskError, Trial, Trust
+from evolve.types.suggest import did_you_mean
+
+if TYPE_CHECKING:  # a plugin is loaded where nothing is judged, too
+    from evolve import Candidate
+
+Rescore: TypeAlias = Callable[[Mapping[str, bytes], Trial], float | Evaluation]
+
+CARRIED = "saved"
+"""The artifact by which a script's files reach its children."""
+_PREVIOUS = "previous"
+_TOLD, _ENDED = 0.8, 0.9
+"""Shares of a stage's limit: what a script is told that it has, and when it is interrupted, so that its last words are known."""
+_WORDS = 2000
+"""Characters of each stream that the feedback shows."""
+_LATE = 124
+"""The exit code by which `timeout` says that it interrupted the command."""
+_PYTHON = ("python", "python3")
+
+
+class Command:
+    """One task's evaluator; made in the judge's process from checked settings. The stages are those of the task's file, and each runs the script."""
+
+    def __init__(self, settings: CommandSettings) -> None:
+        self._settings = settings
+        self._metric = Metric.parsed(settings.metric) if settings.metric else None
+        self._metrics = {name: Metric.parsed(written) for name, written in settings.metrics.items()}
+
+    def stages(self, task: Task) -> Sequence[tuple[Stage, Callable[["Candidate", Trial], Evaluation]]]:
+        """A run for each stage; raises `TaskError` where the script could never be run or scored."""
+        self._check(task)
+        score = self._rescored(task) if self._settings.rescore else self._claimed(task)
+
+        def judged(candidate: "Candidate", trial: Trial) -> Evaluation:
+            run = self._run(task, candidate, trial)
+            if run.failure is not None:
+                return run.failure
+            try:
+                evaluation = score(run, trial)
+            except Unreadable as error:
+                return Evaluation.invalid(f"{error}\n\n{run.words}".strip())
+            return replace(evaluation, artifacts={**evaluation.artifacts, **run.left(task)})
+
+        return [(stage, judged) for stage in task.stages]
+
+    def functions(self, task: Task) -> Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]:
+        """None: what a script says or saves is no proof."""
+        return {}
+
+    def _check(self, task: Task) -> None:
+        if not task.limits.grants.execute:
+            raise TaskError(
+                "a script is run as a command, and the task grants none. Do: take `exec = false` out of [sandbox]"
+            )
+        names = [stage.name for stage in task.stages]
+        for name in self._settings.arguments:
+            if name not in names:
+                raise TaskError(
+                    f"the evaluator has arguments for stage {name!r}, which the task does not have.{did_you_mean(name, names)} Do: declare it in [[stages]]"
+                )
+        words = [*self._settings.argv, *(word for given in self._settings.arguments.values() for word in given)]
+        wants_previous = any(_PREVIOUS in PLACEHOLDER.findall(word) for word in words)
+        if wants_previous and not (CARRIED in task.carry and self._settings.saved):
+            raise TaskError(
+                "a script that is told {previous} needs what its parent saved. Do: name the files in `saved`, and write [carry] "
+                f'artifacts = ["{CARRIED}"]'
+            )
+        command = _command(self._settings.argv[0])
+        if not _is_within(command) and shutil.which(command) is None:
+            raise TaskError(
+                f"this machine has no command {command!r}, which the task runs. Do: install it, or put its folder on PATH"
+            )
+
+    def _run(self, task: Task, candidate: "Candidate", trial: Trial) -> "_Run":
+        """Runs the script once; what the sandbox says of a crash or of too much memory passes to the judge."""
+        settings = self._settings
+        words = _filled([*settings.argv, *settings.arguments.get(trial.stage, ())], _values(task, trial))
+        names = dict.fromkeys([*settings.saved, *(each.file for each in self._sources() if each.file)])
+        files: dict[str, bytes] = {}
+        with candidate.session(files=_previous(trial, settings.saved)) as session:
+            completed = session.run(_interrupted(words, trial.limit * _ENDED))
+            if completed.code == 0:
+                for name in names:
+                    files |= session.keep([name], claimed=True)
+        run = _Run(files, completed.stdout, completed.stderr)
+        return replace(run, failure=self._failure(task, run, completed.code, candidate, trial))
+
+    def _sources(self) -> list[Metric]:
+        return [*([self._metric] if self._metric else []), *self._metrics.values()]
+
+    def _failure(self, task: Task, run: "_Run", code: int, candidate: "Candidate", trial: Trial) -> Evaluation | None:
+        """Why a run has no score, whatever it has left."""
+        settings = self._settings
+        if code == _LATE:
+            return run.failed(
+                Outcome.TIMED_OUT, f"it was interrupted after {trial.limit * _ENDED:.3g} of {trial.limit:g} s"
+            )
+        if code != 0:
+            return run.failed(Outcome.CRASHED, f"it ended with exit code {code}")
+        if settings.cpu_seconds is not None and not candidate.cpu_seconds <= settings.cpu_seconds:
+            return run.failed(
+                Outcome.TIMED_OUT,
+                f"it used {candidate.cpu_seconds:.3g} s of processor time, and {settings.cpu_seconds:g} are allowed",
+            )
+        size = sum(map(len, run.files.values()))
+        if size > settings.bytes:
+            return run.failed(Outcome.INVALID, f"its files have {size:,} bytes, and {settings.bytes:,} are allowed")
+        missing = [name for name in settings.saved if name not in run.files]
+        return run.failed(Outcome.INVALID, f"it left no file {missing[0]!r}") if missing else None
+
+    def _claimed(self, task: Task) -> Callable[["_Run", Trial], Evaluation]:
+        """The score as the script says it."""
+        assert self._metric is not None, "a claimed score has a metric"
+        metric, further = self._metric, self._metrics
+
+        def score(run: "_Run", trial: Trial) -> Evaluation:
+            fitness = run.read(metric)
+            metrics = {name: run.read(each) for name, each in further.items()}
+            return Evaluation.ok(
+                fitness,
+                objectives=_those(metrics, [objective.name for objective in task.objectives]),
+                descriptors=_those(metrics, [axis.name for axis in task.axes]),
+                metrics=metrics,
+                feedback=f"{task.fitness.name} {fitness:.12g}, as the script says in {metric.source}\n\n{run.words}".strip(),
+                trust="claimed",
+            )
+
+        return score
+
+    def _rescored(self, task: Task) -> Callable[["_Run", Trial], Evaluation]:
+        """The score as the task's own function computes it."""
+        rescore = _function(task, self._settings.rescore)
+
+        def score(run: "_Run", trial: Trial) -> Evaluation:
+            saved = {name: run.files[name] for name in self._settings.saved}
+            found = rescore(saved, trial)
+            if isinstance(found, Evaluation):
+                trust: Trust = found.trust if found.trust == "claimed" else "rescored"
+                return replace(found, trust=trust, feedback=found.feedback or run.words)
+            return Evaluation.ok(found, feedback=run.words, trust="rescored")
+
+        return score
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What a run left and printed, and why it has no score, if it has none."""
+
+    files: Mapping[str, bytes]
+    stdout: str
+    stderr: str
+    failure: Evaluation | None = None
+
+    @property
+    def words(self) -> str:
+        """The end of each stream, for whoever improves the program."""
+        parts = [("The end of its output", self.stdout), ("The end of its errors", self.stderr)]
+        return "\n\n".join(f"{label}:\n{text.strip()[-_WORDS:]}" for label, text in parts if text.strip())
+
+    def failed(self, outcome: Outcome, why: str) -> Evaluation:
+        """An evaluation with the reason, and the script's last words."""
+        return Evaluation.failed(outcome, f"{why}\n\n{self.words}".strip())
+
+    def read(self, metric: Metric) -> float:
+        """A number that the script claims; raises `Unreadable`."""
+        return metric.read(self.files, {"stdout": self.stdout, "stderr": self.stderr})
+
+    def left(self, task: Task) -> Mapping[str, Any]:
+        """What its children get, where the task carries it."""
+        if CARRIED not in task.carry:
+            return {}
+        return {CARRIED: {name: base64.b64encode(content).decode() for name, content in self.files.items()}}
+
+
+def _values(task: Task, trial: Trial) -> Mapping[str, str]:
+    return {
+        "seed": str(trial.seed),
+        "seconds": f"{trial.limit * _TOLD:.6g}",
+        "out": ".",
+        "gpus": str(task.limits.grants.gpu),
+        "previous": _PREVIOUS,
+    }
+
+
+def _filled(words: Sequence[str], values: Mapping[str, str]) -> list[str]:
+    filled = [PLACEHOLDER.sub(lambda found: values[found[1]], word) for word in words]
+    return [_command(filled[0]), *filled[1:]]
+
+
+def _command(name: str) -> str:
+    """`python` is the Python of the task, whatever else is on PATH."""
+    return sys.executable if name in _PYTHON else name
+
+
+def _is_within(command: str) -> bool:
+    """A path in the folder of the program."""
+    return os.sep in command and not command.startswith(os.sep)
+
+
+def _interrupted(words: Sequence[str], seconds: float) -> list[str]:
+    """The command under coreutils' `timeout`: what it printed is known then, as it is not where the session's limit ends it. A file of the program, which
+    the sandbox may have to mark as executable, is run as it is."""
+    if _is_within(words[0]) or shutil.which("timeout") is None:
+        return list(words)
+    return ["timeout", "--signal=INT", f"{seconds:.3f}", *words]
+
+
+def _previous(trial: Trial, names: Sequence[str]) -> Mapping[str, bytes]:
+    """What the parent saved, as files of their own folder."""
+    left = trial.carried(CARRIED)
+    if not isinstance(left, dict):
+        return {}
+    found: dict[str, bytes] = {}
+    for name in names:
+        try:
+            found[f"{_PREVIOUS}/{name}"] = base64.b64decode(str(left[name]), validate=True)
+        except (KeyError, ValueError):  # what an earlier version of the task has left
+            continue
+    return found
+
+
+def _those(metrics: Mapping[str, float], names: Sequence[str]) -> Mapping[str, float]:
+    return {name: metrics[name] for name in names if name in metrics}
+
+
+def _function(task: Task, file: str) -> Rescore:
+    """The function `rescore` of a file in the task's folder, which may import its neighbours; raises `TaskError`."""
+    path = Path(task.folder) / file
+    if task.one_file or not path.is_file():
+        raise TaskError(
+            f"{task.path} has no file {file!r} to rescore with. Do: write it, with a function rescore(files, trial)"
+        )
+    sys.path.insert(0, str(path.parent))
+    spec = importlib.util.spec_from_file_location("evolve_task_rescore", path)
+    if spec is None or spec.loader is None:
+        raise TaskError(f"{path} is no file with Python. Do: call it rescore.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    function = vars(module).get("rescore")
+    if not callable(function):
+        raise TaskError(f"{path} has no function rescore(files, trial). Do: write one")
+    return function  # type: ignore[no-any-return]

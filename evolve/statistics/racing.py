@@ -1,0 +1,106 @@
+"""As many pairs as a decision needs and no more: a race of a candidate against a baseline.
+
+Whoever looks at an interval after every pair and stops when it excludes zero finds a difference where there is none, one day. So a race looks rarely (after 4, 6, 9, 13, 19, 28 and 40
+pairs), and the chance to err is spent on the looks in parts that add up to `error` (alpha spending, Lan and DeMets 1983, https://doi.org/10.1093/biomet/70.3.659): the interval of each look is as wide as its part demands.
+That all of them contain the truth has at least the probability 1 - error, however the looks depend on each other.
+
+Invariant: a verdict, once there is one, does not change."""
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+from evolve.statistics.intervals import Interval, median_interval
+
+Finding = Literal["better", "worse", "equal", "open"]
+ERROR = 0.02
+_GROWTH = 1.5
+
+
+class Race:
+    """Takes log ratios (larger is better) until the interval of their median decides, or there are `most`. The candidate is *better* when all of the
+    interval lies above `against` + `floor`, *worse* when all of it lies below `against` - `floor`, *equal* when all of it lies between the two; else the race is *open*. `error` is the
+    probability of any wrong verdict. For single-threaded use."""
+
+    def __init__(
+        self, first: int = 4, most: int = 40, against: float = 0.0, floor: float = 0.0, *, error: float = ERROR
+    ) -> None:
+        if not 2 <= first <= most:
+            raise ValueError(f"a race looks first after at least 2 pairs and at most all, got {first} of {most}")
+        if not (math.isfinite(against) and 0.0 <= floor < math.inf):
+            raise ValueError(f"a race is run against a number, with a floor from 0 on, got {against!r} and {floor!r}")
+        if not 0.0 < error < 1.0:
+            raise ValueError(f"the error of a race is between 0 and 1, got {error!r}")
+        self.against, self.floor, self.error = against, floor, error
+        self._looks = _looks(first, most)
+        self._values: list[float] = []
+        self._interval: Interval | None = None
+        self._verdict: Finding = "open"
+
+    @property
+    def values(self) -> Sequence[float]:
+        """All that was added."""
+        return tuple(self._values)
+
+    @property
+    def wanted(self) -> int:
+        """How many more values there must be before the next look; 0 when the race has ended, decided or open."""
+        count = len(self._values)
+        if self.decided:
+            return 0
+        return next((look - count for look in self._looks if look > count), 0)
+
+    @property
+    def verdict(self) -> Finding:
+        """*open* as long as it is not known, and for ever where `most` values did not tell."""
+        return self._verdict
+
+    @property
+    def decided(self) -> bool:
+        """Whether there is a verdict."""
+        return self._verdict != "open"
+
+    @property
+    def interval(self) -> Interval | None:
+        """The interval of the last look, whose level is that look's; None before the first. For a report, take `median_interval` of values
+        that were measured after the race: those of a race that ended early are too good on average."""
+        return self._interval
+
+    def add(self, value: float) -> None:
+        """One more log ratio; raises `ValueError` where it is not finite, or where none is wanted."""
+        if not math.isfinite(value):
+            raise ValueError(f"a log ratio is finite, got {value!r}")
+        if not self.wanted:
+            raise ValueError(f"the race has ended after {len(self._values)} values. Do: add while `wanted` is not 0")
+        self._values.append(value)
+        if len(self._values) in self._looks:
+            self._look()
+
+    def _look(self) -> None:
+        interval = median_interval(self._values, 1.0 - self._spent(len(self._values)))
+        bottom, top = self.against - self.floor, self.against + self.floor
+        self._interval = interval
+        if interval.low > top:
+            self._verdict = "better"
+        elif interval.high < bottom:
+            self._verdict = "worse"
+        elif self.floor and bottom <= interval.low and interval.high <= top:
+            self._verdict = "equal"
+
+    def _spent(self, look: int) -> float:
+        """The part of `error` that belongs to this look: what is spent by then, without what was by the one before."""
+        place = self._looks.index(look)
+        before = self._looks[place - 1] if place else 0
+        return self.error * (_share(look / self._looks[-1]) - _share(before / self._looks[-1]))
+
+
+def _share(time: float) -> float:
+    """How much is spent by this share of all values: more in the beginning, so that what is plain is told at once."""
+    return math.log1p((math.e - 1.0) * time)
+
+
+def _looks(first: int, most: int) -> tuple[int, ...]:
+    looks = [first]
+    while looks[-1] < most:
+        looks.append(min(most, max(looks[-1] + 1, int(looks[-1] * _GROWTH))))
+    return tuple(looks)

@@ -1,0 +1,20 @@
+"""The evaluator `benchmark`: a function is judged on instances that a module of the task's folder makes. See `docs/benchmarks.md`.
+
+A plugin as a third party would write it. Invariant: an instance is made, and its reference computed, in the judge's process alone."""
+
+from collections.abc import Sequence
+
+from evolve.hookspecs import EvaluatorEntry, Settings, hookimpl
+from evolve.protocols import Evaluator
+from evolve_benchmark.evaluator import Benchmark
+from evolve_benchmark.settings import BenchmarkSettings
+
+
+def _benchmark(settings: Settings) -> Evaluator:
+    return Benchmark(BenchmarkSettings(**settings))
+
+
+@hookimpl
+def register_evaluators() -> Sequence[EvaluatorEntry]:
+    """`benchmark`."""
+    return (EvaluatorEntry("benchmark", _benchmark, BenchmarkSettings),)

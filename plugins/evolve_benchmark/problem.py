@@ -1,0 +1,186 @@
+"""The module of a task's folder that knows the problem: it makes instances, and says what an answer is worth.
+
+Invariant: whatever the module gives is looked at here once; what it breaks of the contract is an error that names the function."""
+
+import importlib.util
+import inspect
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Rational, Real
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from numpy.random import Generator
+
+from evolve.types import Parameters, TaskError
+
+Number: TypeAlias = Fraction | float
+REQUIRED = {
+    "instances": "(rng, parameters)",
+    "check": "(instance, answer)",
+    "value": "(instance, answer)",
+    "reference": "(instance)",
+}
+OPTIONAL = {
+    "trivial": "(instance)",
+    "arguments": "(instance)",
+    "warm_up": "(rng, parameters)",
+    "grown": "(rng, parameters, times)",
+    "label": "(instance)",
+    "objectives": "(instance, answer)",
+    "metrics": "(measured)",
+}
+FUNCTIONS = {**REQUIRED, **OPTIONAL}
+ONE_KIND = ""
+"""The kind of instances that come as a sequence and have no kinds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One of a problem's instances with its kind; `given` is what the module made, and belongs to the module."""
+
+    kind: str
+    given: Any
+
+
+class Problem:
+    """The functions of a module, called and checked."""
+
+    def __init__(self, module: ModuleType, path: Path) -> None:
+        self._module = module
+        self._path = path
+
+    def instances(self, rng: Generator, parameters: Parameters) -> list[Instance]:
+        """All instances, kind after kind, in the module's order."""
+        made = self._call("instances", rng, parameters)
+        kinds = made if isinstance(made, Mapping) else {ONE_KIND: made}
+        if not kinds or not all(isinstance(some, Sequence) and len(some) for some in kinds.values()):
+            raise _broken(
+                self._path, "instances", made, "a sequence of instances, or one for each kind, none of them empty"
+            )
+        return [Instance(str(kind), given) for kind, some in kinds.items() for given in some]
+
+    def warm_up(self, rng: Generator, parameters: Parameters) -> Instance:
+        """One that does not count: of `warm_up`, or the first of other instances."""
+        if hasattr(self._module, "warm_up"):
+            return Instance(ONE_KIND, self._call("warm_up", rng, parameters))
+        return self.instances(rng, parameters)[0]
+
+    def grown(self, rng: Generator, parameters: Parameters, times: int) -> Instance:
+        """One of the size from which growth is measured, or `times` as large."""
+        return Instance(ONE_KIND, self._call("grown", rng, parameters, times))
+
+    def arguments(self, instance: Instance) -> tuple[Any, ...]:
+        """What the program's function is called with: the instance itself, unless the module says otherwise."""
+        if not hasattr(self._module, "arguments"):
+            return (instance.given,)
+        arguments = self._call("arguments", instance.given)
+        if not isinstance(arguments, tuple):
+            raise _broken(
+                self._path, "arguments", arguments, "a tuple, with one entry for each argument of the program"
+            )
+        return arguments
+
+    def fault(self, instance: Instance, answer: Any) -> str:
+        """Why an answer is none, in a sentence; empty for one that is."""
+        said = self._call("check", instance.given, answer)
+        if not isinstance(said, str):
+            raise _broken(self._path, "check", said, 'a text: what is wrong with the answer, "" where nothing is')
+        return said
+
+    def value(self, instance: Instance, answer: Any) -> Number:
+        """What an answer that was checked is worth."""
+        return _positive(self._path, "value", self._call("value", instance.given, answer))
+
+    def reference(self, instance: Instance) -> Number:
+        """The value that answers are compared with."""
+        return _positive(self._path, "reference", self._call("reference", instance.given))
+
+    def trivial(self, instance: Instance) -> Any:
+        """The answer that a late one counts as; raises `TaskError` where it is not one itself."""
+        answer = self._call("trivial", instance.given)
+        if fault := self.fault(instance, answer):
+            raise _broken(self._path, "trivial", answer, f"an answer that passes check(), which says: {fault}")
+        return answer
+
+    def label(self, instance: Instance) -> str:
+        """A few words about an instance, for a table."""
+        return str(self._call("label", instance.given)) if hasattr(self._module, "label") else ""
+
+    def numbers(self, function: str, *arguments: Any) -> dict[str, Any]:
+        """What `objectives` or `metrics` say, by name; nothing where the module has no such function."""
+        if not hasattr(self._module, function):
+            return {}
+        told = self._call(function, *arguments)
+        if not isinstance(told, Mapping):
+            raise _broken(self._path, function, told, "a mapping of names to numbers")
+        return dict(told)
+
+    def _call(self, function: str, *arguments: Any) -> Any:
+        call: Callable[..., Any] = getattr(self._module, function)
+        return call(*arguments)
+
+
+def _broken(path: Path, function: str, got: object, wanted: str) -> TaskError:
+    return TaskError(f"{path}: {function}() returned {got!r:.80}. Do: return {wanted}")
+
+
+def _positive(path: Path, function: str, given: object) -> Number:
+    """A number above 0 and below infinity, exact where the module's is."""
+    number = _exact(given)
+    if not 0 < number < math.inf:
+        raise _broken(path, function, given, "a finite number above 0")
+    return number
+
+
+def _exact(given: object) -> Number:
+    """A number as a fraction where it is a rational one, else as a float; NaN for what is no number."""
+    if isinstance(given, bool):
+        return math.nan
+    if isinstance(given, Rational):
+        return Fraction(int(given.numerator), int(given.denominator))
+    return float(given) if isinstance(given, Real) else math.nan
+
+
+def load(folder: Path, file: str, needed: Sequence[str] = ()) -> Problem:
+    """The problem in a file of a task's folder, which may import its neighbours; raises `TaskError` where it lacks a function."""
+    path = folder / file
+    if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
+        raise TaskError(f"{folder}: evaluator.module: there is no file {file!r}. Do: write it, or name another")
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))
+    module = _executed(path)
+    for function in (*REQUIRED, *needed):
+        _has(path, module, function)
+    for function in OPTIONAL:
+        if hasattr(module, function):
+            _has(path, module, function)
+    return Problem(module, path)
+
+
+def _executed(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"evolve_benchmark_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise TaskError(f"{path}: this is no Python file. Do: name one that ends in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _has(path: Path, module: ModuleType, function: str) -> None:
+    """Raises `TaskError` where the module has no such function, or one that takes something else."""
+    wanted = f"{function}{FUNCTIONS[function]}"
+    found = getattr(module, function, None)
+    if not callable(found):
+        raise TaskError(f"{path}: there is no function {wanted}. Do: write it")
+    try:
+        inspect.signature(found).bind(*wanted.partition("(")[2].split(","))
+    except TypeError:
+        raise TaskError(
+            f"{path}: {function}{inspect.signature(found)} takes something else. Do: write {wanted}"
+        ) from None

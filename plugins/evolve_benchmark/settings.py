@@ -1,0 +1,81 @@
+"""What a task writes beside `plugin = "benchmark"`.
+
+Invariant: settings that pass can be judged by; a mode that cannot be judged yet is an error here, before anything is made."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+QUALITY, TIMED = "quality", "quality at time"
+
+
+class BenchmarkSettings(BaseModel):
+    """How a function is asked, and how its answers become a score."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    module: str = Field(
+        min_length=1,
+        examples=["problem.py"],
+        description="the file of the task's folder that makes instances and values answers",
+    )
+    function: str = Field(default="solve", min_length=1, description="the program's function that is called with each")
+    mode: Literal["quality", "quality at time"] = Field(
+        default="quality",
+        description='`"quality"`: the stage\'s time is all that limits a call; `"quality at time"`: each call has a limit of its own',
+    )
+    better: Literal["larger", "smaller"] = Field(default="larger", description="which values of answers are better")
+    mean: Literal["arithmetic", "geometric", "harmonic"] = Field(
+        default="arithmetic",
+        description="how the scores of the instances become one; with several kinds of instances, within each kind and then over the kinds",
+    )
+    at_most: float | None = Field(
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description="the largest score that an instance can have, such as 1.0 where the reference is proven: beyond it the program is `wrong`",
+    )
+    seconds: float | None = Field(
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description='the wall time of a call in the mode `"quality at time"`; no other mode has it',
+    )
+    start: float = Field(
+        default=2.0,
+        gt=0,
+        allow_inf_nan=False,
+        description="the wall time of the first call of a process, which imports the program and does not count, where calls have a limit",
+    )
+    late: float = Field(
+        default=0.2,
+        ge=0,
+        lt=1,
+        description="the share of calls that may be late; with more of them the program is `timed_out`",
+    )
+    recall: int = Field(
+        default=3,
+        ge=0,
+        description="how many questions of a deterministic task are asked again, in another process and order: an answer of another value is `wrong`",
+    )
+    growth: int = Field(
+        default=0,
+        ge=0,
+        description="how many instances of each of two sizes tell how the program's time grows, for the descriptor `growth`; 0: that is not measured",
+    )
+    rows: int = Field(default=10, ge=1, description="how many instances the feedback shows, the worst first")
+
+    @field_validator("mode", mode="before")
+    @classmethod
+    def _can_be_judged(cls, mode: object) -> object:
+        if mode == "speed":
+            raise ValueError('no speed is measured by this version: write mode = "quality" or "quality at time"')
+        return mode
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "BenchmarkSettings":
+        if self.mode == TIMED and self.seconds is None:
+            raise ValueError('mode "quality at time" limits each call: write seconds, such as seconds = 0.05')
+        if self.mode == QUALITY and self.seconds is not None:
+            raise ValueError('mode "quality" limits no call: leave seconds out, or write mode = "quality at time"')
+        return self

@@ -1,0 +1,90 @@
+"""Facts about the module that knows a problem: what it must have, and what is said of one that breaks the contract."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+from benchmark_problems import HALVES, halving, judged
+
+from evolve.types import Parameters, TaskError
+from evolve_benchmark.problem import load
+
+
+@pytest.fixture(autouse=True)
+def _own_path(monkeypatch):
+    """What is put on the import path goes with the test."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "there is no function instances(rng, parameters). Do: write it"),
+        (HALVES.replace("def check(instance, answer)", "def check(answer)"), "check(answer) takes something else"),
+        (HALVES.replace("def trivial(instance)", "def trivial()"), "trivial() takes something else"),
+        (HALVES.replace("def reference", "def optimum"), "there is no function reference(instance)"),
+        (HALVES + "\nlabel = 3\n", "there is no function label(instance)"),
+    ],
+)
+def test_a_module_has_the_functions_that_it_needs(tmp_path, text, said):
+    """With their arguments."""
+    (tmp_path / "problem.py").write_text(text)
+    with pytest.raises(TaskError, match=re.escape(said)):
+        load(tmp_path, "problem.py")
+
+
+def test_a_trivial_answer_is_needed_where_calls_are_limited(tmp_path):
+    """And nowhere else."""
+    (tmp_path / "problem.py").write_text(HALVES.replace("def trivial", "def other"))
+    load(tmp_path, "problem.py")
+    with pytest.raises(TaskError, match=r"there is no function trivial\(instance\)"):
+        load(tmp_path, "problem.py", ("trivial",))
+
+
+@pytest.mark.parametrize("file", ["no.py", "../problem.py", "problem.txt"])
+def test_the_module_is_a_file_of_the_folder(tmp_path, file):
+    """Of Python."""
+    (tmp_path / "problem.py").write_text(HALVES)
+    (tmp_path / "task").mkdir()
+    (tmp_path / "task" / "problem.txt").write_text(HALVES)
+    with pytest.raises(TaskError, match=r"Do: "):
+        load(tmp_path / "task", file)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("return instance / 2\n", "return 0\n", "reference() returned 0. Do: return a finite number above 0"),
+        ("return instance / 2\n", "return True\n", "reference() returned True. Do: return a finite number above 0"),
+        ("or 1e-9", "and float('nan')", "value() returned nan. Do: return a finite number above 0"),
+        ('return "" if', "return None if", "check() returned None. Do: return a text"),
+        ("return {", "return [] or {} and {", "instances() returned {}. Do: return a sequence of instances"),
+    ],
+)
+def test_what_breaks_the_contract_names_the_function(tmp_path, old, new, said):
+    """And says what it should return."""
+    text = HALVES.replace(old, new, 1)
+    assert text != HALVES
+    with pytest.raises(TaskError, match=re.escape(said)):
+        judged(halving(tmp_path, text), lambda number: number / 2)
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path):
+    """Whole ones stay exact."""
+    text = HALVES.replace("return instance / 2", "return np.int64(instance)").replace(
+        "\ndef", "\nimport numpy as np\ndef", 1
+    )
+    (tmp_path / "problem.py").write_text(text)
+    problem = load(tmp_path, "problem.py")
+    first = problem.instances(np.random.default_rng(0), Parameters())[0]
+    assert (problem.reference(first).numerator, problem.reference(first).denominator) == (2, 1)
+
+
+def test_a_module_imports_its_neighbours(tmp_path):
+    """The folder is on the path."""
+    (tmp_path / "benchmark_neighbour.py").write_text("HALF = 2\n")
+    text = HALVES.replace("\ndef", "\nfrom benchmark_neighbour import HALF\ndef", 1).replace(
+        "instance / 2", "instance / HALF"
+    )
+    assert judged(halving(tmp_path, text), lambda number: number / 2).fitness == 1.0

@@ -1,0 +1,101 @@
+"""Facts about how `model_placement` judges a program, through the real judge and the plugin `benchmark`."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from task_files import judging_files
+
+from evolve.judge import Job, LocalExecutor, Report, decode_report, encode_job
+from evolve.literals import template
+from evolve.task import load
+from evolve.types import Outcome, Parameters, TextId, Trial
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
+
+TASK = load("model_placement")
+FILES = judging_files("model_placement")
+SEED = TASK.seed.files["seed.py"]
+LOOKING_AHEAD = (
+    SEED.replace("0.0 * more", "1.0 * more")
+    .replace("0.0 * size", "1.0 * size", 2)
+    .replace("1.0 * size", "0.0 * size", 1)
+)
+Judged = Callable[..., Report]
+
+
+@pytest.fixture(scope="module")
+def judged() -> Iterator[Judged]:
+    """Judges a program's source on the task, or on another case of it."""
+    executor = LocalExecutor(TASK, 1)
+
+    def judge(source: str, parameters: Any = TASK.parameters, seed: int = 0) -> Report:
+        job = Job("1.0", "evaluate", Trial(seed, parameters=Parameters(parameters)), {"seed.py": source})
+        return decode_report(executor.submit(job.id, encode_job(job)).result(120))
+
+    yield judge
+    executor.close()
+
+
+def instances() -> list[dict[str, Any]]:
+    return FILES.laws.published(42, 50)
+
+
+def test_the_seed_is_the_published_heuristic(judged: Judged) -> None:
+    """With its published score; numbers that weigh nothing yet are there to be tuned."""
+    found = judged(SEED).evaluation
+    assert found.outcome is Outcome.OK
+    assert found.metrics["published_score"] == pytest.approx(21.8916, abs=5e-5)
+    assert (found.metrics["proven"], found.metrics["late"]) == (50.0, 0.0)
+    assert found.fitness == pytest.approx(TASK.anchors[0].value, abs=1e-6)
+    assert template(TASK.seed).values.count(0.0) >= 3
+
+
+def test_the_rows_are_those_of_the_greedy_placement(judged: Judged) -> None:
+    """The seed with other numbers, computed here by the judge's own functions."""
+    report = judged(LOOKING_AHEAD)
+    rows = json.loads(report.texts[TextId(report.evaluation.artifacts["instances"])])
+    for row, one in zip(rows, instances(), strict=True):
+        wanted = FILES.placement.pressure(one, FILES.placement.greedy(one))
+        assert row["value"] == pytest.approx(float(wanted))
+        assert row["score"] == pytest.approx(float(one.optimum / wanted))
+    assert report.evaluation.fitness == pytest.approx(sum(row["score"] for row in rows) / 50)
+
+
+def test_optimal_placements_score_exactly_one(judged: Judged) -> None:
+    """A program that knows them: the bound is reached, and nothing is beyond it."""
+    known = {
+        json.dumps(FILES.problem.arguments(one)): FILES.exact.placed(one, one.optimum, 10**7) for one in instances()
+    }
+    source = f"import json\nKNOWN = {known!r}\n\ndef place(gpus, models):\n    return KNOWN.get(json.dumps([gpus, models])) or list(range(gpus)) * 2\n"
+    found = judged(source).evaluation
+    assert found.fitness == 1.0
+    assert found.metrics["optimal"] == 50.0
+    assert found.metrics["published_score"] == pytest.approx(26.255972, abs=5e-7)
+
+
+def test_arrays_of_whole_numbers_are_answers(judged: Judged) -> None:
+    """Of any width."""
+    source = f"import numpy as np\n{SEED}\nplain = place\n\ndef place(gpus, models):\n    return np.array(plain(gpus, models), dtype=np.uint8)\n"
+    assert judged(source).evaluation.fitness == judged(SEED).evaluation.fitness
+
+
+@pytest.mark.parametrize("case", TASK.held_out, ids=[case.name for case in TASK.held_out])
+def test_the_seed_passes_every_held_out_case(judged: Judged, case: Any) -> None:
+    """On other instances for another seed, where they are drawn; most optima are proven."""
+    one = judged(SEED, case.parameters, 1).evaluation
+    assert one.outcome is Outcome.OK
+    assert 0.3 < one.fitness <= 1.0
+    other = judged(SEED, case.parameters, 2).evaluation
+    assert (one.fitness == other.fitness) == (case.parameters["seed"] >= 0)
+
+
+def test_the_trivial_answer_is_worse_than_the_seed() -> None:
+    """On every instance, by far."""
+    for one in instances():
+        trivial = FILES.placement.pressure(one, FILES.problem.trivial(one))
+        assert FILES.problem.check(one, FILES.problem.trivial(one)) == ""
+        assert FILES.problem.reference(one) / trivial < Fraction(1, 2)
