@@ -37,6 +37,7 @@ from evolve.types import (
     Task,
     Traits,
     Trial,
+    Twin,
     Usage,
     Wait,
 )
@@ -224,6 +225,15 @@ class Evaluator(Protocol):
     def functions(self, task: Task) -> Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]:
         """What it can do with an evaluation's artifacts: any of `certify` (an `Evaluation` with the exact value),
         `fingerprint` (a text that names the basin), `draw` (an SVG picture)."""
+
+
+@runtime_checkable
+class Twinned(Protocol):
+    """An evaluator that brings programs of its own for `evolve task check`, since what an impostor of a program in C is, no check can make up."""
+
+    def twins(self, task: Task) -> Sequence[Twin]:
+        """Honest programs, which must pass as the seed does, and others, which must gain nothing. Engine's process; none of them is ever a candidate
+        of a campaign, nor in a prompt."""
 
 
 class Executor(Protocol):

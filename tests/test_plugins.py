@@ -52,7 +52,7 @@ def test_the_bundled_plugins_provide_the_embedded_names(installed):
     loaded = plugins.load()
     assert {"tune_literals", "perturb_literals"} <= set(loaded.operators)
     assert {"islands", "best_of_n", "sequential", "random"} == set(loaded.strategies)
-    assert {"benchmark", "command"} <= set(loaded.evaluators)
+    assert {"benchmark", "command", "recipe"} <= set(loaded.evaluators)
 
 
 def test_a_third_party_registers_through_the_same_hooks(installed):

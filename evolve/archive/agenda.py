@@ -13,14 +13,14 @@ from evolve.archive.island import Rank
 GIVE_UP = 3
 # A heap up to this size is never searched for entries that count no more.
 SMALL = 256
-# What stands in an entry instead of an island, and whose turn is when. A title is settled first, then reported, then cells and refreshes.
-TITLE, REPORT, REFRESH = -1, -2, -3
-_TURNS = {TITLE: 0, REPORT: 1}
+# What stands in an entry instead of an island, and whose turn is when. A title is settled first, then cells and refreshes.
+TITLE, REFRESH = -1, -2
+_TURNS = {TITLE: 0}
 
 
 class Entry(NamedTuple):
-    """One reason to measure `program`, whose rank in its island is `rank`. `island` is that of a contest in `cell`, or one of TITLE,
-    REPORT, REFRESH."""
+    """One reason to measure `program`, whose rank in its island is `rank`. `island` is that of a contest in `cell`, or TITLE or
+    REFRESH."""
 
     turn: int
     rank: Rank
@@ -41,8 +41,8 @@ class Agenda:
         self._limit = SMALL
 
     def push(self, rank: Rank, program: int, island: int, cell: int = -1) -> None:
-        """Something waits for a measurement: the challenger `program` of a cell or the title, a report or a refresh of it."""
-        heappush(self._heap, Entry(_TURNS.get(island, 2), rank, program, island, cell))
+        """Something waits for a measurement: the challenger `program` of a cell or the title, or a refresh of it."""
+        heappush(self._heap, Entry(_TURNS.get(island, 1), rank, program, island, cell))
 
     def asked(self, program: int) -> None:
         """A measurement of this program is under way."""

@@ -6,13 +6,16 @@ what there is to win. A contest that waits is settled anew whenever one of its t
 from collections.abc import Sequence
 from typing import Any
 
-from evolve.archive.agenda import REFRESH, REPORT, TITLE, Entry
+from evolve.archive.agenda import REFRESH, TITLE, Entry
 from evolve.archive.confirmation import Rule, Verdict
 from evolve.archive.evidence import Evidence
 from evolve.archive.island import Island
 from evolve.archive.jury import Jury
 from evolve.archive.title import Title
 from evolve.types import Insertion
+
+# So many programs must have come after the best before it is measured for what is reported of it: one that is soon replaced needs no report.
+RESTED = 20
 
 
 class Contests:
@@ -149,12 +152,24 @@ class Contests:
     def due(self, *, best_only: bool) -> tuple[int, str] | None:
         """The program to measure next, and why; nothing that is in flight. What is about the best comes first."""
         found = self.jury.agenda.next(self._needs)
-        if found is None or (best_only and found[0].island not in (TITLE, REPORT)):
-            return None
+        if found is None or found[0].island != TITLE:
+            unreported = self._unreported(0 if best_only else RESTED)
+            if unreported is not None:
+                return unreported, "report"
+            if found is None or best_only:
+                return None
         entry, program = found
-        if entry.island in (REPORT, REFRESH):
-            return program, "report" if entry.island == REPORT else "refresh"
+        if entry.island == REFRESH:
+            return program, "refresh"
         return program, "challenger" if program == entry.program else "incumbent"
+
+    def _unreported(self, rested: int) -> int | None:
+        """The best, where nothing can be reported of it yet and so many programs have come after it."""
+        holder, agenda = self.title.holder, self.jury.agenda
+        if holder is None or not self.jury.rule.noisy or holder in self.evidence.reported:
+            return None
+        waits = holder in agenda.in_flight or agenda.given_up(holder) or len(self.evidence) - 1 - holder < rested
+        return None if waits else holder
 
     def _needs(self, entry: Entry) -> Sequence[int]:
         """Who must be measured for an entry of the agenda; nobody where it counts no more."""
@@ -163,9 +178,6 @@ class Contests:
             return ()
         if entry.island == TITLE:
             return self.jury.lacking(program, self.title.holder) if program == self.title.rival else ()
-        if entry.island == REPORT:
-            unreported = program == self.title.holder and program not in self.evidence.reported
-            return (program,) if unreported and self.jury.rule.noisy else ()
         if entry.island == REFRESH:
             return (program,) if program in self.jury.agenda.refreshes else ()
         island = self.islands[entry.island]

@@ -5,7 +5,7 @@ rival waits."""
 
 from collections.abc import Sequence
 
-from evolve.archive.agenda import REPORT, TITLE
+from evolve.archive.agenda import TITLE
 from evolve.archive.confirmation import Verdict
 from evolve.archive.island import Island
 from evolve.archive.jury import Jury
@@ -57,7 +57,6 @@ class Title:
     def _hold(self, program: int) -> None:
         self.holder = program
         self._evidence.won(program)
-        self._jury.wants(program, REPORT)
 
     def _call(self) -> None:
         """The best elite of all islands challenges, where it is not the best already; nobody may be left out while there is no best."""
@@ -72,8 +71,6 @@ class Title:
         """What is known of the holder, or who it is, has changed: whoever may be better challenges it."""
         if self.holder is not None and not self._evidence.figures.feasible(self.holder):
             self._fall()
-        if self.holder is not None:
-            self._jury.wants(self.holder, REPORT)
         if self.rival is not None:
             self.challenge(self.rival)
         if self.rival is None:

@@ -20,7 +20,8 @@ _CHUNK = 1 << 26
 """Bytes that a memory bomb asks for at once. `bytes(n)` is memory that the system has promised and nobody has touched: it counts for the
 limit, and takes none from the machine."""
 _ANY_FAILURE = frozenset(Outcome) - {Outcome.OK, Outcome.INTERNAL, Outcome.SCREENED}
-_REFUSED = frozenset({Outcome.INVALID, Outcome.WRONG})
+REFUSED = frozenset({Outcome.INVALID, Outcome.WRONG})
+"""How a judge ends that has looked at an answer and does not take it."""
 _NAN = """
 def _evolve_nan(function, state=[0, False]):
     def poisoned(value):
@@ -57,12 +58,14 @@ def _evolve_nan(function, state=[0, False]):
 
 @dataclass(frozen=True, slots=True)
 class Impostor:
-    """A program, what it does in words, and the outcomes that are right for it. `remedy` is for a judge that ends otherwise."""
+    """A program, what it does in words, and the outcomes that are right for it. `remedy` is for a judge that ends otherwise. `strict`: a score that is worse
+    than the seed's is not right either."""
 
     name: str
     program: Program
     right: frozenset[Outcome]
     remedy: str
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +110,9 @@ def _harms(memory: int) -> Sequence[_Behaviour]:
 
 
 _EMPTY = (
-    _Behaviour("None for an answer", "return None", _REFUSED, _CHECK),
-    _Behaviour("an empty list for an answer", "return []", _REFUSED, _CHECK),
-    _Behaviour("an empty text for an answer", "return ''", _REFUSED, _CHECK),
+    _Behaviour("None for an answer", "return None", REFUSED, _CHECK),
+    _Behaviour("an empty list for an answer", "return []", REFUSED, _CHECK),
+    _Behaviour("an empty text for an answer", "return ''", REFUSED, _CHECK),
 )
 NAN = "NaN for every number"
 
@@ -117,14 +120,15 @@ NAN = "NaN for every number"
 def opened(task: Task) -> Task:
     """The task with its entry among the program's files, where it is one of the context: as a compiled program might, other functions
     can then answer."""
-    entry = _entry(task)
+    entry = entry_file(task)
     if entry not in task.context:
         return task
     context = {path: text for path, text in task.context.items() if path != entry}
     return replace(task, seed=Program({**task.seed.files, entry: task.context[entry]}), context=context)
 
 
-def _entry(task: Task) -> str:
+def entry_file(task: Task) -> str:
+    """Where the functions are that a judge calls."""
     return f"{task.entry.replace('.', '/')}.py"
 
 
@@ -143,9 +147,7 @@ def _nothing(reason: str, *tried: Impostor) -> Cast:
 
 def _functions(task: Task, texts: Mapping[str, str]) -> Cast:
     """Other bodies for the functions of the entry module, or of all files where that one has none."""
-    package = _entry(task).removesuffix(".py") + "/__init__.py"
-    defining = [path for path, text in texts.items() if _defined(ast.parse(text))]
-    chosen = [path for path in defining if path in (_entry(task), package)] or defining
+    chosen = answering(task)
     if not chosen:
         return _nothing("the program's files define no function at their top level")
     made = [
@@ -153,7 +155,15 @@ def _functions(task: Task, texts: Mapping[str, str]) -> Cast:
         for behaviour in (*_harms(task.limits.memory), *_EMPTY)
     ]
     remedy = "check that every number is finite (math.isfinite) before it is scored"
-    return Cast((*made, Impostor(NAN, _with_nan(task.seed, chosen), _REFUSED, remedy)))
+    return Cast((*made, Impostor(NAN, wrapped(task.seed, chosen, _NAN, "_evolve_nan"), REFUSED, remedy)))
+
+
+def answering(task: Task) -> list[str]:
+    """The files whose functions answer: that of the entry module, or every Python file where that one defines none; empty where nothing does."""
+    package = entry_file(task).removesuffix(".py") + "/__init__.py"
+    texts = {path: text for path, text in task.seed.files.items() if path.endswith(".py")}
+    defining = [path for path, text in texts.items() if defined(ast.parse(text))]
+    return [path for path in defining if path in (entry_file(task), package)] or defining
 
 
 def _commands(task: Task, texts: Mapping[str, str]) -> Cast:
@@ -177,7 +187,8 @@ def _blank(seed: Program) -> Impostor:
     )
 
 
-def _defined(tree: ast.Module) -> list[ast.FunctionDef]:
+def defined(tree: ast.Module) -> list[ast.FunctionDef]:
+    """The functions at the top level of a module."""
     return [node for node in tree.body if isinstance(node, ast.FunctionDef)]
 
 
@@ -185,23 +196,24 @@ def _with_body(seed: Program, paths: Sequence[str], body: str) -> Program:
     changed = dict(seed.files)
     for path in paths:
         tree = ast.parse(changed[path])
-        for function in _defined(tree):
+        for function in defined(tree):
             function.body = ast.parse(body).body
             function.decorator_list = []
         changed[path] = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
     return Program(changed)
 
 
-def _with_nan(seed: Program, paths: Sequence[str]) -> Program:
-    """The seed, whose functions answer as they did but for their numbers; while the module is imported they answer as they are."""
+def wrapped(seed: Program, paths: Sequence[str], code: str, decorator: str) -> Program:
+    """The seed, whose functions answer by way of `decorator`, which `code` defines; while the module is imported they answer as they are. The decorator has the
+    default `state=[0, False, ...]`: how deep the calls are nested, and whether the import is over."""
     changed = dict(seed.files)
     for path in paths:
         tree = ast.parse(changed[path])
-        functions = _defined(tree)
+        functions = defined(tree)
         for function in functions:
-            function.decorator_list.insert(0, ast.Name("_evolve_nan", ast.Load()))
+            function.decorator_list.insert(0, ast.Name(decorator, ast.Load()))
         first = tree.body.index(functions[0])
-        tree.body[first:first] = ast.parse(_NAN).body
-        tree.body += ast.parse("_evolve_nan.__defaults__[0][1] = True").body
+        tree.body[first:first] = ast.parse(code).body
+        tree.body += ast.parse(f"{decorator}.__defaults__[0][1] = True").body
         changed[path] = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
     return Program(changed)

@@ -18,11 +18,12 @@ from evolve.judge.version import task_version
 from evolve.task import one_file
 from evolve.task.folders import TASK_FILE, find, name_of
 from evolve.task.grants import limits
-from evolve.task.schema import StageTable, TaskFile, parse
+from evolve.task.schema import CheckTable, StageTable, TaskFile, parse
 from evolve.types import (
     Anchor,
     Axis,
     Case,
+    Check,
     ConfigError,
     Constraint,
     EvaluatorSource,
@@ -122,7 +123,12 @@ def _task(found: _Found, file: TaskFile) -> Task:
         prompts=_prompts(where, file.prompts),
         prompts_folder=file.prompts or "",
         novelty_distance=file.novelty.distance,
+        check=_check(file.check),
     )
+
+
+def _check(table: CheckTable) -> Check:
+    return Check(table.answers, table.precision, tuple(table.honest), tuple(table.dishonest))
 
 
 def _prompts(where: Path, folder: str | None) -> Mapping[str, str]:

@@ -180,6 +180,27 @@ class CarryTable(Table):
     )
 
 
+class CheckTable(Table):
+    """`[check]`: what `evolve task check` may ask of the task beside its seed."""
+
+    answers: Literal["open", "determined"] = Field(
+        default="open",
+        description='`"determined"`: each input has one right answer. The check then makes up wrong ones, and each must be refused',
+    )
+    precision: Literal["float64", "float32", "float16"] = Field(
+        default="float64",
+        description="of determined answers: how exact they must be. Those that are rounded to the next lower precision must be refused",
+    )
+    honest: list[FilePath] = Field(
+        default=[],
+        description='patterns of files and folders in the task\'s folder: programs that must pass as the seed does, such as `"twins/*.py"`',
+    )
+    dishonest: list[FilePath] = Field(
+        default=[],
+        description="the same, of programs that must gain nothing: they fail, or are no better than the seed",
+    )
+
+
 class EnvironmentTable(Table):
     """`[environment]`: where judge and candidate run when that is not the engine's own environment."""
 
@@ -245,6 +266,9 @@ class TaskFile(Table):
     )
     novelty: NoveltyTable = Field(default=NoveltyTable(), description="how near to others a model's programs may be")
     carry: CarryTable | None = Field(default=None, description="what a parent leaves to its children")
+    check: CheckTable = Field(
+        default=CheckTable(), description="what `evolve task check` may ask of the task beside its seed"
+    )
     environment: EnvironmentTable | None = Field(
         default=None, description="where judge and candidate run when that is not the engine's own environment"
     )

@@ -70,6 +70,7 @@ from evolve.types.task import (
     Anchor,
     Axis,
     Case,
+    Check,
     Constraint,
     Direction,
     EvaluatorSource,
@@ -81,6 +82,7 @@ from evolve.types.task import (
     Scalar,
     Stage,
     Task,
+    Twin,
     top_share,
 )
 
@@ -118,6 +120,7 @@ __all__ = [
     "Anchor",
     "Axis",
     "Case",
+    "Check",
     "Constraint",
     "Direction",
     "EvaluatorSource",
@@ -130,6 +133,7 @@ __all__ = [
     "Scalar",
     "Stage",
     "Task",
+    "Twin",
     "top_share",
     "Carried",
     "Evaluation",

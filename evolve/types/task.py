@@ -161,6 +161,28 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """What `evolve task check` may ask of a task beside its seed. `determined`: each input has one right answer, so that every other one is refused; an answer
+    may be as exact as `precision`, and no less. `honest` and `dishonest` are patterns of files and folders in the task's folder, programs that must
+    pass as the seed does, and programs that must gain nothing. No candidate and no prompt sees them."""
+
+    answers: Literal["open", "determined"] = "open"
+    precision: Literal["float64", "float32", "float16"] = "float64"
+    honest: tuple[str, ...] = ()
+    dishonest: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """A program that a task, or its evaluator, brings for its check: `files` replace those of the seed. An honest one must pass as the seed does, another
+    one must gain nothing."""
+
+    name: str
+    files: Mapping[str, str]
+    honest: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class EvaluatorSource:
     """Where a task's judging code comes from: a file of the task's folder, or a plugin's evaluator with its settings."""
 
@@ -178,7 +200,7 @@ class Task:
     add. `one_file` is the name of the file in `folder` that is the whole task, empty where the folder is. `carry` names the artifacts of a parent that its children's judging is given. `held_out` are the cases that decide about
     promotion and that the search never sees. `python` is the interpreter of judge and candidate; empty: the engine's own.
     `prompts` replace templates of the engine's prompts, by name; they are the Markdown files of `prompts_folder`, a folder within `folder`, and decide no score.
-    A model's program that is nearer than `novelty_distance` to another of its island is not judged."""
+    A model's program that is nearer than `novelty_distance` to another of its island is not judged. `check` says what a check of the task tries beside its seed."""
 
     name: str
     folder: str
@@ -207,6 +229,7 @@ class Task:
     prompts: Mapping[str, str] = field(default_factory=dict)
     prompts_folder: str = ""
     novelty_distance: float = 0.0
+    check: Check = Check()
 
     @property
     def path(self) -> str:

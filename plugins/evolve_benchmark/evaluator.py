@@ -117,7 +117,8 @@ class Benchmark:
         if chosen.at_most is not None and found > chosen.at_most:
             raise Refused(
                 Evaluation.wrong(
-                    f"an instance scored {float(found)!r}, and nothing can score more than {chosen.at_most!r}"
+                    f"an instance scored {float(found)!r}, and nothing can score more than {chosen.at_most!r}",
+                    tag="impossible score",
                 )
             )
         return Measured(instance.kind, problem.label(instance), instance.given, counted, value, reference, found, late)

@@ -14,9 +14,9 @@ class BenchmarkSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    # Without an example: the file lies in a task's folder, so that `evolve plugin check` has none to try.
     module: str = Field(
         min_length=1,
-        examples=["problem.py"],
         description="the file of the task's folder that makes instances and values answers",
     )
     function: str = Field(default="solve", min_length=1, description="the program's function that is called with each")

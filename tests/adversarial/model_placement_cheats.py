@@ -172,7 +172,7 @@ def place(gpus, models):
         LATE,
         "import time\n\n\ndef place(gpus, models):\n    time.sleep(0.1)\n    return honest(gpus, models)\n",
         TIMED_OUT,
-        10,
+        5,
     ),
     _cheat(
         "stopped clocks",
@@ -190,7 +190,7 @@ def place(gpus, models):
     return honest(gpus, models)
 """,
         TIMED_OUT,
-        10,
+        5,
     ),
     _cheat(
         "a helper that goes on",
@@ -219,7 +219,7 @@ def place(gpus, models):
     return honest(gpus, models)
 """,
         TIMED_OUT,
-        10,
+        5,
     ),
     _cheat(
         "lucky draws",

@@ -125,9 +125,9 @@ class Story:
     def rule(self, what: Any, name: object) -> None:
         self.archive.rule(Ruled(what, program(name), by="a test"))
 
-    def next_due(self) -> tuple[str, str] | None:
+    def next_due(self, *, best_only: bool = False) -> tuple[str, str] | None:
         """Name of the program that is due, and why; marks it as asked."""
-        measure = self.archive.due()
+        measure = self.archive.due(best_only=best_only)
         if measure is None:
             return None
         self.archive.asked(measure)

@@ -2,6 +2,10 @@
 
 from archive_makers import Story
 
+from evolve.archive.agenda import GIVE_UP
+from evolve.archive.contests import RESTED
+from evolve.types import Outcome
+
 
 def test_the_largest_of_a_deterministic_task_is_the_best() -> None:
     story = Story()
@@ -81,12 +85,34 @@ def test_a_noisy_best_is_measured_for_its_report_and_no_more() -> None:
     story = Story("noisy")
     story.propose("a", 1.0)
     assert story.archive.best.reported is None
-    assert story.next_due() == ("a", "report")
-    assert story.next_due() is None
+    assert story.next_due(best_only=True) == ("a", "report")
+    assert story.next_due(best_only=True) is None
     story.measure("a", 0.6)
     assert story.archive.best.reported.mean == 0.6
     assert story.archive.best.fitness == 0.8
     assert story.next_due() is None
+
+
+def test_a_noisy_best_that_may_soon_be_replaced_is_not_measured_for_its_report() -> None:
+    """But when nothing else is to come, and when so many programs have come after it."""
+    story = Story("noisy")
+    for name in range(3):
+        story.propose(f"better {name}", 10.0 + name, at=(name, 0))
+        assert story.next_due() is None
+    for name in range(RESTED - 1):
+        story.propose(name, 0.0)
+    assert story.next_due() is None
+    story.propose("the last", 0.0)
+    assert story.next_due() == ("better 2", "report")
+
+
+def test_the_machinery_failing_ends_the_report_of_a_noisy_best() -> None:
+    story = Story("noisy")
+    story.propose("a", 1.0)
+    for _ in range(GIVE_UP):
+        assert story.next_due(best_only=True) == ("a", "report")
+        story.measure("a", None, outcome=Outcome.INTERNAL)
+    assert story.next_due(best_only=True) is None
 
 
 def test_a_best_that_measures_worse_is_challenged_by_the_best_elite() -> None:

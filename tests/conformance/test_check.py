@@ -6,7 +6,8 @@ import pytest
 
 import evolve.task
 from evolve.conformance import Conformance, check
-from evolve.conformance.check import _noisy, hurried
+from evolve.conformance.made_up import hurried
+from evolve.conformance.seed import noisy
 from evolve.judge import Description
 from evolve.types import Stage, TaskError
 
@@ -124,8 +125,8 @@ def test_an_evaluator_that_hides_what_happened_is_told(tmp_path: Path) -> None:
 
 def test_noise_is_measured() -> None:
     """Beside the mean where there is one."""
-    assert _noisy([5.0, 5.5, 4.5]).happened == "3 measurements have a standard deviation of 0.5 (10.00% of the mean)"
-    assert _noisy([-1.0, 1.0]).happened == "2 measurements have a standard deviation of 1.41"
+    assert noisy([5.0, 5.5, 4.5]).happened == "3 measurements have a standard deviation of 0.5 (10.00% of the mean)"
+    assert noisy([-1.0, 1.0]).happened == "2 measurements have a standard deviation of 1.41"
 
 
 def test_a_seed_that_fails_ends_the_check(tmp_path: Path) -> None:
@@ -134,6 +135,87 @@ def test_a_seed_that_fails_ends_the_check(tmp_path: Path) -> None:
     assert (result.passed, result.fitness, result.noise) == (False, None, None)
     assert told(result, "failed") == {"seed": "wrong at judging 1: not what I meant"}
     assert told(result, "not tried") == {"made-up programs": "the seed must pass first"}
+
+
+SCALE = "def scaled(matrix, factor):\n    return [[factor * value for value in row] for row in matrix]\n"
+SCALING = """import random
+
+from evolve import Candidate, Evaluation, Trial, evaluator
+
+
+@evaluator
+def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
+    draw = random.Random(trial.seed)
+    with candidate.session() as session:
+        for _ in range({asked}):
+            matrix, factor = [[draw.random() for _ in range(3)] for _ in range(2)], 2.0 + draw.random()
+            answer = session.call("scaled", matrix, factor)
+            if type(answer) is not list or [len(row) for row in answer if type(row) is list] != [3, 3]:
+                return Evaluation.invalid("two rows of three numbers")
+            right = [factor * value for row in matrix for value in row]
+            found = [value for row in answer for value in row]
+            if not all(type(value) is float and abs(value - wanted) <= {tolerance} for value, wanted in zip(found, right)):
+                return Evaluation.wrong("not the product")
+    return Evaluation.ok(1.0)
+"""
+DETERMINED = "deterministic = true\n[check]\nanswers = 'determined'\n"
+
+
+def scaling(
+    folder: Path, toml: str = DETERMINED, asked: int = 3, tolerance: str = "1e-9", **programs: str
+) -> Conformance:
+    """A task in which each matrix has one right answer; `programs` lie beside the seed."""
+    (folder / "twins").mkdir(parents=True)
+    files = {"task.toml": f"schema = 1\n{toml}", "README.md": "Scale.\n", "seed.py": SCALE}
+    files |= {f"twins/{name}.py": text for name, text in programs.items()}
+    files["evaluator.py"] = SCALING.replace("{asked}", str(asked)).replace("{tolerance}", tolerance)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return found(folder)
+
+
+WRONG_ANSWERS = {
+    "zeros",
+    "the mean of the answer for every number",
+    "random numbers with the mean and spread of the answer",
+    "the first half right, the rest zero",
+    "the sign flipped",
+    "a hundredth of every number missing",
+    "numbers rounded to float32",
+    "rows for columns",
+    "the input for an answer",
+    "the previous answer again",
+}
+
+
+def test_wrong_answers_of_a_task_with_determined_ones_must_fail(tmp_path: Path) -> None:
+    """Where the evaluator compares all of them, and asks anew each time."""
+    result = scaling(tmp_path / "scaling")
+    assert (told(result, "failed"), told(result, "warned")) == ({}, {})
+    passed = told(result, "passed")
+    assert {name: passed[name] for name in WRONG_ANSWERS} == dict.fromkeys(WRONG_ANSWERS, "wrong") | {
+        "rows for columns": "invalid"
+    }
+    assert (passed["argument 'matrix' not looked at"], passed["argument 'factor' not looked at"]) == ("wrong", "wrong")
+
+
+def test_a_tolerance_that_sells_precision_is_found_out(tmp_path: Path) -> None:
+    """One question alone cannot tell an answer from the one before. What the task brings is judged, too."""
+    other = SCALE.replace("factor * value", "value * factor")
+    loose = scaling(
+        tmp_path / "loose", f"{DETERMINED}honest = ['twins/*.py']\n", asked=1, tolerance="1e-6", other=other
+    )
+    assert told(loose, "failed") == {"numbers rounded to float32": "ok with fitness 1; wanted invalid or wrong"}
+    assert told(loose, "not tried") == {"the previous answer again": "a process is asked for one answer only"}
+    assert told(loose, "passed")["honest: twins/other"] == "ok with fitness 1"
+
+
+@pytest.mark.slow
+def test_a_precision_that_is_meant_is_no_fault(tmp_path: Path) -> None:
+    """The next lower one is."""
+    meant = scaling(tmp_path / "meant", f"{DETERMINED}precision = 'float32'\n", tolerance="1e-6")
+    assert told(meant, "failed") == {}
+    assert told(meant, "passed")["numbers rounded to float16"] == "wrong"
 
 
 def test_an_evaluator_that_does_not_load_is_an_error(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from evolve.types import (
     Anchor,
     Axis,
     Case,
+    Check,
     Constraint,
     EvaluatorSource,
     Fitness,
@@ -339,3 +340,15 @@ def test_a_stage_cannot_need_more_gpus_than_its_programs_may_use(tmp_path: Path)
     assert "stage 'full' needs 1 GPUs, and `sandbox.gpu` grants its programs 0. Do: set gpu = 1" in error_of(
         written(tmp_path / "small", files)
     )
+
+
+def test_what_a_check_may_ask_comes_with_the_task(folder: Path) -> None:
+    """Patterns, which are looked up by the check alone; without the table, answers are open."""
+    assert load(folder).check == Check()
+    table = (
+        "[check]\nanswers = 'determined'\nprecision = 'float32'\nhonest = ['twins/*.py']\ndishonest = ['cheats/*']\n"
+    )
+    written(folder, {"task.toml": TOML + table})
+    assert load(folder).check == Check("determined", "float32", ("twins/*.py",), ("cheats/*",))
+    written(folder, {"task.toml": f"{TOML}[check]\nhonest = ['../*.py']\n"})
+    assert "check.honest[0]: a file is named by its path inside the task's folder" in error_of(folder)

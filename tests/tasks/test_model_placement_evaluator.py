@@ -86,11 +86,12 @@ def test_arrays_of_whole_numbers_are_answers(judged: Judged) -> None:
 @pytest.mark.parametrize("case", TASK.held_out, ids=[case.name for case in TASK.held_out])
 def test_the_seed_passes_every_held_out_case(judged: Judged, case: Any) -> None:
     """On other instances for another seed, where they are drawn; most optima are proven."""
-    one = judged(SEED, case.parameters, 1).evaluation
+    parameters = {**case.parameters, "instances": 8}
+    one = judged(SEED, parameters, 1).evaluation
     assert one.outcome is Outcome.OK
     assert 0.3 < one.fitness <= 1.0
-    other = judged(SEED, case.parameters, 2).evaluation
-    assert (one.fitness == other.fitness) == (case.parameters["seed"] >= 0)
+    other = judged(SEED, parameters, 2).evaluation
+    assert (one.fitness == other.fitness) == (parameters["seed"] >= 0)
 
 
 def test_the_trivial_answer_is_worse_than_the_seed() -> None:

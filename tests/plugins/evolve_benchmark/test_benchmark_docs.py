@@ -2,15 +2,17 @@
 
 import ast
 import json
-import os
 import re
-import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import evolve_benchmark
+from evolve.judge import Job, LocalExecutor, decode_report, encode_job
+from evolve.task import load
+from evolve.types import Outcome, Parameters, TextId, Trial
 from evolve_benchmark.problem import FUNCTIONS
 from evolve_benchmark.settings import BenchmarkSettings
 
@@ -51,23 +53,19 @@ def test_the_plugin_imports_what_is_public_and_nothing_else():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
-def test_the_task_of_the_page_runs_on_the_first_try(tmp_path):
-    """Programs are judged, and the best has a table."""
-    (tmp_path / "split").mkdir()
+def test_the_task_of_the_page_can_be_judged(tmp_path):
+    """Its seed, which has no sense of order yet, and what the search makes of it."""
     for name, content in re.findall(r"^`([\w.]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
-        (tmp_path / "split" / name).write_text(content, "utf-8")
-
-    def cli(*words: str) -> str:
-        ran = subprocess.run(
-            [sys.executable, "-m", "evolve", *words],
-            cwd=tmp_path,
-            env={**os.environ, "EVOLVE_HOME": str(tmp_path / "home")},
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        assert ran.returncode == 0, ran.stdout + ran.stderr
-        return ran.stdout
-
-    cli("run", "./split", "--budget", "10programs", "--json")
-    assert "| instance | score | value | reference | |" in cli("program", "show", "best", "--feedback")
+        (tmp_path / name).write_text(content, "utf-8")
+    task = load(tmp_path)
+    seed = task.seed.files["seed.py"]
+    largest_first = seed.replace("0.0 * numbers", "-1.0 * numbers")
+    with closing(LocalExecutor(task, 1)) as executor:
+        jobs = [
+            Job("1.0", "evaluate", Trial(parameters=Parameters(task.parameters)), {"seed.py": source})
+            for source in (seed, largest_first)
+        ]
+        one, better = (decode_report(executor.submit(job.id, encode_job(job)).result(60)) for job in jobs)
+    assert (one.evaluation.outcome, better.evaluation.outcome) == (Outcome.OK, Outcome.OK)
+    assert one.evaluation.fitness < better.evaluation.fitness < 1.0
+    assert "| instance | score | value | reference | |" in one.texts[TextId(one.evaluation.feedback)]

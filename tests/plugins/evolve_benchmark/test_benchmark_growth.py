@@ -75,7 +75,7 @@ def test_a_loop_in_a_loop_grows_faster_than_a_loop(tmp_path):
     body = "def solve(number):\n    for _ in range(int(number)):\n        {}\n    return number / 2\n"
     (tmp_path / "seed.py").write_text(body.format("pass"))
     (tmp_path / "task.toml").write_text(
-        'schema = 1\n[evaluator]\nplugin = "benchmark"\nmodule = "problem.py"\ngrowth = 10\n'
+        'schema = 1\n[evaluator]\nplugin = "benchmark"\nmodule = "problem.py"\ngrowth = 6\n'
         '[[axes]]\nname = "growth"\nlow = 0.0\nhigh = 4.0\nbins = 8\n'
     )
     task = load(tmp_path)

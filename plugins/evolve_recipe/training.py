@@ -1,0 +1,164 @@
+"""One training of a program and what its model then answers, each in processes of their own.
+
+A process that trains is gone before any input of a question leaves the judge, and all that it leaves is its model, as plain data. Each row is asked about
+in one of two processes, some rows in both. Invariant: no label of a row that is asked about is ever in a process that answers for it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.random import Generator
+
+from evolve_recipe.loader import Inputs, Integers, Loader
+from evolve_recipe.settings import RecipeSettings
+
+ASKED_AGAIN = 20
+"""How many rows of either process the other one is asked about, too."""
+UNSTEADY = 1
+"""So many of them may get another answer: a tie may be broken otherwise where numbers are added up in another order."""
+_NUMBER = 8
+
+
+class Usage(Protocol):
+    """What a session used, once it is over."""
+
+    cpu_seconds: float
+
+
+class Dialogue(Protocol):
+    """What is needed of a candidate's session."""
+
+    usage: Usage
+
+    def call(self, function: str, /, *arguments: Any, seconds: float | None = None) -> Any:
+        """The answer of one of its functions."""
+        ...
+
+
+class Trained(Protocol):
+    """Opens sessions of the program that is trained."""
+
+    def session(self, seconds: float | None = None) -> AbstractContextManager[Any]:
+        """A process of its own."""
+        ...
+
+
+class Unusable(ValueError):
+    """An answer that is not of the form that is asked for."""
+
+
+class Unsteady(Exception):
+    """Answers that depend on what else was asked."""
+
+
+class OverBudget(Exception):
+    """More processor time than a training may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What a training left, its size in bytes, the samples that it was served, and its processor time in seconds."""
+
+    content: Any
+    size: int
+    served: int
+    cpu_seconds: float
+
+
+def trained(program: Trained, loader: Loader, told: Mapping[str, Any], settings: RecipeSettings) -> Model:
+    """Serves samples until `train` gives its model. Raises `Unusable`, `OverBudget`, and what a session raises."""
+    with program.session(settings.seconds) as session:
+        first = settings.first if settings.samples else loader.left
+        answer = _served(session, loader, first, told)
+        while type(answer) is int:
+            if loader.left == 0 or answer < 1:
+                raise Unusable(_wanted(settings, loader, answer))
+            answer = _served(session, loader, answer, told)
+    size = size_of(answer)
+    if answer is None or size > settings.model_bytes:
+        raise Unusable(f"train() must return its model, of {settings.model_bytes:,} bytes at most, got {size:,}")
+    cpu_seconds = session.usage.cpu_seconds
+    if settings.cpu_seconds and cpu_seconds > settings.cpu_seconds:
+        raise OverBudget(f"train() took {cpu_seconds:.2f} s of processor time; {settings.cpu_seconds:g} s are allowed")
+    return Model(answer, size, loader.served, cpu_seconds)
+
+
+def _served(session: Dialogue, loader: Loader, count: int, told: Mapping[str, Any]) -> Any:
+    inputs, targets = loader.serve(count)
+    return session.call("train", inputs, targets, {**told, "samples_left": loader.left})
+
+
+def _wanted(settings: RecipeSettings, loader: Loader, answer: int) -> str:
+    if not settings.samples:
+        return "train() is served everything at once and must return its model, got a whole number"
+    if answer < 1:
+        return f"train() must return its model, or how many more samples it wants, got {answer}"
+    return f"train() was served all {loader.budget:,} samples of the budget and must return its model"
+
+
+def size_of(model: Any) -> int:
+    """A model's size in bytes: of its arrays and texts, and eight for everything else."""
+    size, left = 0, [model]
+    while left:
+        item = left.pop()
+        if isinstance(item, np.ndarray):
+            size += item.nbytes
+        elif isinstance(item, str):
+            size += len(item.encode())
+        elif isinstance(item, list):
+            left.extend(item)
+        elif isinstance(item, dict):
+            left.extend(item)
+            left.extend(item.values())
+        size += _NUMBER
+    return size
+
+
+def predicted(
+    program: Trained, model: Model, inputs: Inputs, classes: int, rng: Generator, settings: RecipeSettings
+) -> Integers:
+    """A label for each input. They are asked for in two processes, in an order of the judge's; raises `Unusable`, `Unsteady`, and what a session
+    raises."""
+    found = np.full(len(inputs), -1, dtype=np.int64)
+    again = np.full(len(inputs), -1, dtype=np.int64)
+    for own, also in _shares(len(inputs), rng):
+        if not len(own):
+            continue
+        asked = rng.permutation(np.concatenate([own, also]))
+        with program.session(settings.predict_seconds) as session:
+            labels = labels_from(session.call("predict", model.content, inputs[asked]), len(asked), classes)
+        is_own = np.isin(asked, own)
+        found[asked[is_own]] = labels[is_own]
+        again[asked[~is_own]] = labels[~is_own]
+    changed = int(((again >= 0) & (again != found)).sum())
+    if changed > UNSTEADY:
+        raise Unsteady(
+            f"predict() gave {changed} of {int((again >= 0).sum())} inputs another label when it was asked again among other inputs: "
+            "an answer may depend on the model and on its own input alone"
+        )
+    return found
+
+
+def _shares(count: int, rng: Generator) -> Iterator[tuple[Integers, Integers]]:
+    """For each of two processes the rows whose label it decides, and the rows of the other that it is asked about again."""
+    first, second = np.array_split(rng.permutation(count), 2)
+    yield first, second[:ASKED_AGAIN]
+    yield second, first[:ASKED_AGAIN]
+
+
+def labels_from(answer: object, count: int, classes: int) -> Integers:
+    """An answer as `count` labels from 0 to `classes` - 1; raises `Unusable`. Truth values are none."""
+    wanted = f"predict() must return {count} whole numbers from 0 to {classes - 1}, one for each input"
+    if isinstance(answer, list):
+        if len(answer) != count or not all(type(label) is int and 0 <= label < classes for label in answer):
+            raise Unusable(f"{wanted}, got a list of something else")
+        return np.array(answer, dtype=np.int64)
+    if not isinstance(answer, np.ndarray):
+        raise Unusable(f"{wanted}, got a {type(answer).__name__}")
+    if answer.dtype.kind not in "iu" or answer.shape != (count,):
+        raise Unusable(f"{wanted}, got an array of {answer.dtype.name} with shape {answer.shape}")
+    if count and not 0 <= int(answer.min()) <= int(answer.max()) < classes:
+        raise Unusable(f"{wanted}, got one of {int(answer.min())} or {int(answer.max())}")
+    return answer.astype(np.int64)
