@@ -3,30 +3,36 @@
 It runs in the task's own Python, where there may be nothing but the standard library: what it imports needs no more, but for an
 evaluator that a plugin brings. Invariant: the socket carries frames and nothing else; what an evaluator prints goes elsewhere."""
 
-import contextlib
-import functools
 import gc
 import importlib
 import importlib.util
 import socket
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
 from evolve.judge.attempt import Raised, attempt
-from evolve.judge.candidate import OpenSession
 from evolve.judge.children import die_with_parent
 from evolve.judge.evaluator import CodedEvaluator
 from evolve.judge.framing import receive_frame, send_frame
-from evolve.judge.job import Charge, Description, decode_charge, decode_job, encode_description, encode_report
+from evolve.judge.job import (
+    GOES_ON,
+    WAITS,
+    Charge,
+    Description,
+    decode_charge,
+    decode_job,
+    encode_description,
+    encode_report,
+)
 from evolve.judge.judging import Bench, judge, prepare
 from evolve.judge.machine import environment, hardware, imports
+from evolve.judge.seats import Sandbox, Seats
 from evolve.judge.version import check_version, deciding
-from evolve.sandbox import Box, JobKind, Session
+from evolve.sandbox import Box, Devices
 from evolve.sandbox.kernel import close_to_others
-from evolve.types import EvolveError, Program, Task, TaskError
+from evolve.types import EvolveError, Task, TaskError
 
 if TYPE_CHECKING:  # importing the protocols imports numpy, which a task's own Python may lack
     from evolve.protocols import Evaluator
@@ -35,13 +41,10 @@ _SOCKET = 3
 _TRACE_SHOWN = 1500
 
 
-class Sandbox(Protocol):
-    """What the worker needs of a `Box`."""
+class MakeBox(Protocol):
+    """Makes the box of a charge, for devices."""
 
-    isolation: str
-
-    def open(self, program: Program, entry: str, seconds: float, job: JobKind = "run") -> Session: ...
-    def close(self) -> None: ...
+    def __call__(self, charge: Charge, devices: Devices, /) -> Sandbox: ...
 
 
 def main(spawner: int) -> None:
@@ -54,50 +57,48 @@ def main(spawner: int) -> None:
             serve(sock)
 
 
-def _box(charge: Charge) -> Box:
+def _box(charge: Charge, devices: Devices) -> Box:
     task = charge.task
     # Of a task in one file, what lies beside it is as little the candidates' business.
-    return Box(task.limits, context=task.context, means=charge.means, hidden=(task.folder, *charge.hidden))
+    hidden = (task.folder, *charge.hidden)
+    return Box(task.limits, context=task.context, means=charge.means, hidden=hidden, devices=devices)
 
 
-def serve(sock: socket.socket, make_box: Callable[[Charge], Sandbox] = _box) -> None:
-    """Takes the `Charge` as the first frame and answers with a `Description`, then a report for each job, until the end of file."""
+def serve(sock: socket.socket, make_box: MakeBox = _box) -> None:
+    """Takes the `Charge` as the first frame and answers with a `Description`, then a report for each job, until the end of file; between
+    two reports it says when it waits for devices, and when it has them."""
     first = receive_frame(sock)
     if first is None:
         return
     charge = decode_charge(first)
     task = charge.task
-    box = attempt(lambda: make_box(charge))
-    if isinstance(box, Raised):
-        send_frame(sock, encode_description(_failed(task, box)))
+    seats = attempt(
+        lambda: Seats(
+            task,
+            charge.devices,
+            lambda devices: make_box(charge, devices),
+            lambda waits: send_frame(sock, WAITS if waits else GOES_ON),
+        )
+    )
+    if isinstance(seats, Raised):
+        send_frame(sock, encode_description(_failed(task, seats)))
         return
     try:
-        _serve(sock, task, box, lambda: make_box(charge))
+        _serve(sock, task, seats)
     finally:
-        box.close()
+        seats.close()
 
 
-def _serve(sock: socket.socket, task: Task, box: Sandbox, make_box: Callable[[], Sandbox]) -> None:
-    made = attempt(lambda: _bench(task, box.isolation))
+def _serve(sock: socket.socket, task: Task, seats: Seats) -> None:
+    made = attempt(lambda: _bench(task, seats.isolation))
     if isinstance(made, Raised):
         send_frame(sock, encode_description(_failed(task, made)))
         return
-    send_frame(sock, encode_description(_description(made)))
+    send_frame(sock, encode_description(_description(made, seats)))
     gc.freeze()
-    with contextlib.ExitStack() as kept:
-
-        @functools.cache
-        def neighbour() -> OpenSession:
-            """Opens sessions in a box beside the candidates', which is made for the first who asks, and kept."""
-            return opener(kept.enter_context(contextlib.closing(make_box())), task)
-
-        while (data := receive_frame(sock)) is not None:
-            send_frame(sock, encode_report(judge(decode_job(data), made, opener(box, task), neighbour)))
-
-
-def opener(box: Sandbox, task: Task) -> OpenSession:
-    """Opens sessions of programs of the task."""
-    return lambda program, seconds, job="run": box.open(program, task.entry, seconds, job)
+    while (data := receive_frame(sock)) is not None:
+        report = judge(decode_job(data), made, seats.open, seats.taken, seats.beside)
+        send_frame(sock, encode_report(report))
 
 
 def _bench(task: Task, isolation: str) -> Bench:
@@ -106,11 +107,11 @@ def _bench(task: Task, isolation: str) -> Bench:
     return prepare(task, evaluator, isolation, environment(modules))
 
 
-def _description(made: Bench) -> Description:
+def _description(made: Bench, seats: Seats) -> Description:
     return Description(
         stages=tuple(stage.name for stage, _ in made.stages),
         functions=tuple(sorted(made.functions)),
-        hardware=hardware(),
+        hardware="; ".join(filter(None, [hardware(), seats.accelerators(stage for stage, _ in made.stages)])),
         isolation=made.isolation,
         environment=made.environment,
         limit=sum(stage.limit for stage, _ in made.stages),

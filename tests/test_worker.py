@@ -32,7 +32,7 @@ def served(task, *jobs, box=None):
     """The description and the reports of a worker with this box."""
     engine, worker = socket.socketpair()
     box = FakeBox({"answer": 2.0}) if box is None else box
-    thread = threading.Thread(target=lambda: _serve_and_close(worker, lambda task: box))
+    thread = threading.Thread(target=lambda: _serve_and_close(worker, lambda charge, devices: box))
     thread.start()
     with engine:
         send_frame(engine, encode_charge(Charge(task)))
@@ -63,7 +63,7 @@ def test_a_second_box_is_made_for_the_first_who_asks_and_kept(tmp_path):
     """Until the end."""
     boxes = []
 
-    def make_box(charge):
+    def make_box(charge, devices):
         boxes.append(FakeBox({"answer": 2.0 - len(boxes)}))
         return boxes[-1]
 
@@ -166,7 +166,7 @@ def test_a_sandbox_that_does_not_start_is_described(tmp_path):
     """For example for want of a module that the task preloads."""
     engine, worker = socket.socketpair()
 
-    def broken(task):
+    def broken(charge, devices):
         raise SandboxError("no module named torch")
 
     with engine, worker:

@@ -50,7 +50,7 @@ class Pools:
 
 class Evidence:
     """The columns. `values` holds what selection compares: the latest certified value, else the pooled mean on the present
-    hardware class, else that of an earlier one. `figures` holds what matters beside it."""
+    hardware class, else that of an earlier one; `reported` what was measured on the present one after a program won. `figures` holds what matters beside it."""
 
     def __init__(self, grid: Grid | Centroids, *, pooling: bool, objectives: Sequence[Objective] = ()) -> None:
         self.programs: list[ProgramId] = []
@@ -69,6 +69,8 @@ class Evidence:
         self._by_record = array("i")
         self._pools = Pools()
         self._classes: dict[str, Pools] = {}
+        self._reported: dict[str, dict[int, Pool]] = {}
+        """By hardware class: a report never mixes two of them."""
 
     def __len__(self) -> int:
         return len(self.programs)
@@ -110,7 +112,8 @@ class Evidence:
 
     def won(self, program: int) -> None:
         """From now on only new measurements are reported: those before it chose the winner, and are too good on average."""
-        self.reported.pop(program, None)
+        for reported in (self.reported, *self._reported.values()):
+            reported.pop(program, None)
 
     def _take(self, program: int, record: RecordId, evaluation: Evaluation, fitness: float) -> None:
         self._remember(record, program)
@@ -136,8 +139,9 @@ class Evidence:
         belongs to the first."""
         before = self._pools
         if not self._classes:
-            self._classes[hardware] = self._pools
+            self._classes[hardware], self._reported[hardware] = self._pools, self.reported
         self._pools = self._classes.setdefault(hardware, Pools())
+        self.reported = self._reported.setdefault(hardware, {})
         judged = [program for program, count in enumerate(self._pools.counts) if count]
         for program in judged:
             if not self.certified[program]:
@@ -218,7 +222,10 @@ class Evidence:
             ]
             for hardware, pools in sorted(classes.items())
         }
-        reported = [[number, *_plain(pool)] for number, pool in sorted(self.reported.items())]
+        reported = {
+            hardware: [[number, *_plain(pool)] for number, pool in sorted(pools.items())]
+            for hardware, pools in sorted((self._reported or {"": self.reported}).items())
+        }
         here = next(hardware for hardware, pools in classes.items() if pools is self._pools)
         return {
             **columns,

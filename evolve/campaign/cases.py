@@ -38,6 +38,13 @@ class Cases:
         self._seed = task.seed.id
         self._found: dict[tuple[ProgramId, str], Record] = {}
         self._failures: Counter[tuple[ProgramId, str]] = Counter()
+        self._elsewhere: dict[str, dict[tuple[ProgramId, str], Record]] = {}
+        """What was found on other hardware classes."""
+
+    def move(self, former: str, hardware: str) -> None:
+        """From now on what was found on `hardware` counts, where scores depend on it: a program and the seed are compared on one machine."""
+        self._elsewhere[former] = self._found
+        self._found = self._elsewhere.pop(hardware, {})
 
     def settle(self, record: Record) -> None:
         """Takes a settled measurement on a case."""

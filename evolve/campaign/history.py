@@ -31,6 +31,8 @@ class Columns:
 
     def __init__(self) -> None:
         self.since: RecordId = 0
+        self.moved: RecordId = 0
+        """So many records were there when a task whose scores depend on the machine came to another hardware class."""
         self.fitness = array("d")
         self.violations: dict[RecordId, float] = {}
         """Of the records that miss a constraint."""
@@ -186,12 +188,13 @@ class Past:
         return list(zip(ids[low:high], values[low:high], strict=True))
 
     def least_of_top(self, stage: str, share: float) -> float | None:
-        """The fitness that `share` of the proposals which this stage judged last (at most `RECENT`) have reached; None while
+        """The fitness that `share` of the proposals which this stage judged last on this hardware class (at most `RECENT`) have reached; None while
         there are fewer than `FEW` of them."""
         if stage not in self.columns.passed:
             return None
         ids, values = self.columns.passed[stage]
-        low, high = bisect_right(ids, self.columns.since), bisect_left(ids, self.length + 1)
+        low = bisect_right(ids, max(self.columns.since, self.columns.moved))
+        high = bisect_left(ids, self.length + 1)
         recent = sorted(values[max(low, high - RECENT) : high], reverse=True)
         return recent[math.ceil(share * len(recent)) - 1] if len(recent) >= FEW else None
 

@@ -236,6 +236,9 @@ class State:
     def _arrive(self, machine: MachineMeasured) -> None:
         if self.machine is not None and self.machine.hardware != machine.hardware:
             self.noise_values.clear()
+            if not self.task.deterministic:
+                self.cases.move(self.machine.hardware, machine.hardware)
+                self.columns.moved = len(self.columns.programs)
         self.machine = machine
         self.reached.add(machine.isolation)
         self.archive.measured_machine(machine)

@@ -24,6 +24,7 @@ COMMANDS = {
     "task": ("evolve.cli.tasks:task", "List, write and check tasks."),
     "model": ("evolve.cli.model:model", "List kinds of models, see whether a model answers, and what was asked."),
     "sandbox": ("evolve.cli.sandbox:sandbox", "How well candidates are isolated on this machine, and why not better."),
+    "devices": ("evolve.cli.devices:devices", "The cores and GPUs of this machine, and who has them now."),
     "plugin": ("evolve.cli.plugins:plugin", "List the plugins with what each provides."),
 }
 """By name: where the command is, and its line in `evolve --help`."""

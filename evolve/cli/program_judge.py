@@ -17,6 +17,7 @@ import evolve.task
 from evolve.campaign import logs, workspace
 from evolve.changes import matches, refusal
 from evolve.cli.errors import INTERRUPTED
+from evolve.cli.granting import devices_option, granted
 from evolve.cli.importing import read_files
 from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.judged import Judged, Summary, line, page, summary
@@ -84,21 +85,29 @@ class _Progress:
 @click.option("--held-out", is_flag=True, help="Judge on every held-out case, too.")
 @click.option("--fresh", is_flag=True, help="Judge again what was judged before.")
 @sandbox_option
+@devices_option
 @json_option
 @debug_option
 def judge_program(
-    files: tuple[str, ...], reference: str, fresh: bool, sandbox: str | None, as_json: bool, **words: Any
+    files: tuple[str, ...],
+    reference: str,
+    fresh: bool,
+    sandbox: str | None,
+    devices: tuple[str, ...],
+    as_json: bool,
+    **words: Any,
 ) -> None:
     """Judge a program of your own outside any campaign, next to the task's seed.
 
     FILE is the program's file, its files, its folder, or - for the standard input. Results are kept: the same command again judges only
     what is missing.
     """
+    grant = granted(devices)
     request = _request(files, reference, **words)
     release = load().evaluator_release(request.task.evaluator)
     means, slots = confined(request.task, wished(sandbox)).means, usable_cores()
     with (
-        closing(LocalExecutor(request.task, slots, means=means, hidden=logs(workspace()))) as executor,
+        closing(LocalExecutor(request.task, slots, means=means, hidden=logs(workspace()), devices=grant)) as executor,
         _cache(fresh or release is None) as cache,
     ):
         measuring = Measuring(request.task, executor, executor.describe(), slots, cache, release or "")

@@ -15,10 +15,12 @@ from evolve.campaign.rejudging import Rejudging, begin, planned
 from evolve.cli import summary, wording
 from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED
+from evolve.cli.granting import devices_option, granted
 from evolve.cli.isolation import for_campaign, sandbox_option, wished
 from evolve.cli.output import debug_option, emit, facts, json_option
 from evolve.cli.request import place_of_task
 from evolve.cli.say import say
+from evolve.devices import Grant
 from evolve.judge.executor import LocalExecutor
 from evolve.loop import finish
 from evolve.plugins import load
@@ -64,19 +66,27 @@ class Rejudged:
 @click.option("--task", "moved", help="Where the task is, if it has moved.")
 @click.option("--dry-run", is_flag=True, help="Say what it would cost, and do nothing.")
 @sandbox_option
+@devices_option
 @json_option
 @debug_option
 def rejudge_campaign(
-    name: str | None, elites: bool, moved: str | None, dry_run: bool, sandbox: str | None, as_json: bool
+    name: str | None,
+    elites: bool,
+    moved: str | None,
+    dry_run: bool,
+    sandbox: str | None,
+    devices: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Judge a campaign's programs again by the newer version of its task; the history is kept."""
+    grant = granted(devices)
     with Campaign.open(name, load(), workspace(), readonly=dry_run) as campaign:
         task = evolve.task.load(place_of_task(campaign, moved), campaign.settings.parameters)
         plan = planned(campaign, task, everything=not elites)
         _say_cost(campaign, plan, as_json=as_json)
         if (plan.programs or plan.others) and not dry_run:
             found = for_campaign(campaign, wished(sandbox, campaign.settings.sandbox), task)
-            _judge(campaign, plan, found.noted(), as_json=as_json)
+            _judge(campaign, plan, found.noted(), grant, as_json=as_json)
 
 
 def _say_cost(campaign: Campaign, plan: Rejudging, *, as_json: bool) -> None:
@@ -116,10 +126,11 @@ def _time(seconds: float) -> str:
     return duration(seconds) if seconds >= 60 else wording.seconds(seconds)
 
 
-def _judge(campaign: Campaign, plan: Rejudging, means: Means, *, as_json: bool) -> None:
+def _judge(campaign: Campaign, plan: Rejudging, means: Means, devices: Grant, *, as_json: bool) -> None:
     former = report.best(campaign)
     hidden = logs(workspace(), campaign.log.path)
-    with closing(LocalExecutor(plan.task, campaign.settings.judges, means=means, hidden=hidden)) as executor:
+    executor = LocalExecutor(plan.task, campaign.settings.judges, means=means, hidden=hidden, devices=devices)
+    with closing(executor):
         judges = executor.describe()
         with campaign.log.transaction():
             steps = begin(campaign, plan)

@@ -45,6 +45,7 @@ class Request:
     file: str | None = None
     sandbox: str | None = None
     models: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,14 @@ from evolve.cli import dry_run, foreseeing, summary
 from evolve.cli.announcing import announced
 from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED
+from evolve.cli.granting import devices_option, granted
 from evolve.cli.isolation import Confined, confined, for_campaign, is_harmless, sandbox_option
 from evolve.cli.models import told_of
 from evolve.cli.notices import noticed
 from evolve.cli.output import debug_option, emit, json_option
 from evolve.cli.request import Plan, Request, continued_plan, new_plan
 from evolve.cli.say import say
+from evolve.devices import Grant
 from evolve.judge import Description
 from evolve.judge.executor import LocalExecutor
 from evolve.loop.members import Members
@@ -55,6 +57,7 @@ from evolve.types import ConfigError, EvolveError, ModelError
 @click.option("--dry-run", "rehearse", is_flag=True, help="Load the evaluator, show what would run, and make nothing.")
 @click.option("--deterministic", is_flag=True, help="One step at a time: equal seeds give equal logs.")
 @sandbox_option
+@devices_option
 @json_option
 @debug_option
 def run(rehearse: bool, as_json: bool, **words: Any) -> None:
@@ -64,21 +67,22 @@ def run(rehearse: bool, as_json: bool, **words: Any) -> None:
     the campaign's total over all its runs; Ctrl-C ends a run and keeps everything.
     """
     request = Request(**words)
+    devices = granted(request.devices)
     if request.resume is None:
-        _begin(new_plan(request, load(), workspace()), rehearse=rehearse, as_json=as_json)
+        _begin(new_plan(request, load(), workspace()), devices, rehearse=rehearse, as_json=as_json)
     else:
         with Campaign.open(request.resume or None, load(), workspace(), readonly=rehearse) as campaign:
-            _go_on(continued_plan(request, campaign), campaign, rehearse=rehearse, as_json=as_json)
+            _go_on(continued_plan(request, campaign), campaign, devices, rehearse=rehearse, as_json=as_json)
 
 
-def _begin(plan: Plan, *, rehearse: bool, as_json: bool) -> None:
+def _begin(plan: Plan, devices: Grant, *, rehearse: bool, as_json: bool) -> None:
     if rehearse:
-        _show(plan, _confined(plan), None, as_json=as_json)
+        _show(plan, _confined(plan), None, devices, as_json=as_json)
         return
     found = _confined(plan)
     home = workspace()
     with ExitStack() as resources:
-        executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=logs(home))
+        executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=logs(home), devices=devices)
         resources.callback(executor.close)
         judges = executor.describe()
         members = _opened(plan, resources)
@@ -86,16 +90,16 @@ def _begin(plan: Plan, *, rehearse: bool, as_json: bool) -> None:
         _search(campaign, executor, Judges(judges, found.line), members, as_json=as_json)
 
 
-def _go_on(plan: Plan, campaign: Campaign, *, rehearse: bool, as_json: bool) -> None:
+def _go_on(plan: Plan, campaign: Campaign, devices: Grant, *, rehearse: bool, as_json: bool) -> None:
     if campaign.state.difference is not None:
         say(f"evolve: warning: the replayed archive differs at {campaign.state.difference}", err=True)
     found = for_campaign(campaign, plan.wish, plan.task)
     if rehearse:
-        _show(plan, found, campaign, as_json=as_json)
+        _show(plan, found, campaign, devices, as_json=as_json)
         return
     hidden = logs(workspace(), campaign.log.path)
     with ExitStack() as resources:
-        executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=hidden)
+        executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=hidden, devices=devices)
         resources.callback(executor.close)
         judges = executor.describe()
         members = _opened(plan, resources)
@@ -125,9 +129,10 @@ def _confined(plan: Plan) -> Confined:
     return confined(plan.task, plan.wish, harmless=is_harmless(plan.task, operators, plugins))
 
 
-def _show(plan: Plan, found: Confined, campaign: Campaign | None, *, as_json: bool) -> None:
+def _show(plan: Plan, found: Confined, campaign: Campaign | None, devices: Grant, *, as_json: bool) -> None:
     foreseen = foreseeing.foreseen(plan, campaign)
-    with closing(LocalExecutor(plan.task, 1, means=found.means, hidden=logs(workspace()))) as executor:
+    executor = LocalExecutor(plan.task, 1, means=found.means, hidden=logs(workspace()), devices=devices)
+    with closing(executor):
         judge = executor.describe()
     if as_json:
         emit(dry_run.rehearsed(plan, judge, foreseen))

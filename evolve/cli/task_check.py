@@ -9,6 +9,7 @@ import click
 import evolve.task
 from evolve.campaign import logs, workspace
 from evolve.cli import wording
+from evolve.cli.granting import devices_option, granted
 from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.output import debug_option, emit, facts, json_option, table
 from evolve.cli.parameters import parameters
@@ -25,13 +26,17 @@ _JUDGES = 2
 @click.argument("task")
 @click.option("--set", "assignments", multiple=True, metavar="task.KEY=VALUE", help="A parameter of the task.")
 @sandbox_option
+@devices_option
 @json_option
 @debug_option
-def check_task(task: str, assignments: tuple[str, ...], sandbox: str | None, as_json: bool) -> None:
+def check_task(
+    task: str, assignments: tuple[str, ...], sandbox: str | None, devices: tuple[str, ...], as_json: bool
+) -> None:
     """Try a task: its seed twice, what it declares, and programs that fail in every common way."""
+    grant = granted(devices)
     loaded = evolve.task.load(task, parameters(assignments))
     means = confined(loaded, wished(sandbox), harmless=evolve.task.is_bundled(Path(loaded.folder))).noted()
-    found = check(loaded, min(_JUDGES, usable_cores()), means, logs(workspace()))
+    found = check(loaded, min(_JUDGES, usable_cores()), means, logs(workspace()), grant)
     if as_json:
         emit(found)
     else:

@@ -15,16 +15,19 @@ from evolve.conformance.judges import in_short, judged
 from evolve.conformance.made_up import LEAST_SECONDS, PATIENCE, hurried, made_up
 from evolve.conformance.proposals import changeable
 from evolve.conformance.seed import judged_seed, shown, trial_of
+from evolve.devices import EVERYTHING, Grant
 from evolve.judge import Description, Job, LocalExecutor, Report
 from evolve.plugins import load
 from evolve.sandbox import PLAIN, Means
 from evolve.types import Carried, Evaluation, Outcome, Parameters, Task, TextId, Trial
 
 
-def check(task: Task, slots: int, means: Means = PLAIN, hidden: Sequence[str] = ()) -> Conformance:
+def check(
+    task: Task, slots: int, means: Means = PLAIN, hidden: Sequence[str] = (), devices: Grant = EVERYTHING
+) -> Conformance:
     """Checks a task with `slots` judges side by side, its programs confined by `means` and without sight of what is `hidden`; raises `TaskError`
     where its evaluator does not load."""
-    with closing(LocalExecutor(task, slots, means=means, hidden=hidden)) as executor:
+    with closing(LocalExecutor(task, slots, means=means, hidden=hidden, devices=devices)) as executor:
         description = executor.describe()
         seed = judged_seed(task, executor)
         findings = list(seed.findings)
@@ -40,7 +43,7 @@ def check(task: Task, slots: int, means: Means = PLAIN, hidden: Sequence[str] = 
             findings += [*found, *brought(task, executor, seed, plugins)]
     limit = max(LEAST_SECONDS, PATIENCE * seed.evaluation.seconds)
     if seed.evaluation.outcome is Outcome.OK:
-        findings += made_up(opened(hurried(task, description, limit)), slots, means, hidden, seed)
+        findings += made_up(opened(hurried(task, description, limit)), slots, means, hidden, devices, seed)
     else:
         findings.append(Finding("made-up programs", "not tried", "the seed must pass first"))
     return Conformance(

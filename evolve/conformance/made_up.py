@@ -11,9 +11,10 @@ from evolve.conformance.findings import Finding
 from evolve.conformance.impostors import NO_LIMIT, NO_NUMBER, Impostor, cast
 from evolve.conformance.judges import feedback, in_short, judged
 from evolve.conformance.seed import Seed, shown, trial_of
+from evolve.devices import Grant
 from evolve.judge import Description, Job, LocalExecutor, Report
 from evolve.sandbox import Means
-from evolve.types import Outcome, Program, Stage, Task
+from evolve.types import Needs, Outcome, Program, Stage, Task
 
 PATIENCE = 5.0
 """A made-up program gets this many times what the seed takes ..."""
@@ -24,7 +25,8 @@ LEAST_SECONDS = 1.0
 def hurried(task: Task, description: Description, seconds: float) -> Task:
     """The task with stages that last no longer than `seconds`, since an endless loop takes all that there is."""
     declared = {stage.name: stage for stage in task.stages}
-    stages = (declared.get(name, Stage(name)) for name in description.stages)
+    usual = Needs(gpus=task.limits.grants.gpu)
+    stages = (declared.get(name, Stage(name, needs=usual)) for name in description.stages)
     return replace(task, stages=tuple(replace(stage, limit=min(stage.limit, seconds)) for stage in stages))
 
 
@@ -43,10 +45,10 @@ class _Bench:
         return judged(self.executor, jobs)
 
 
-def made_up(task: Task, slots: int, means: Means, hidden: Sequence[str], seed: Seed) -> list[Finding]:
+def made_up(task: Task, slots: int, means: Means, hidden: Sequence[str], devices: Grant, seed: Seed) -> list[Finding]:
     """Each made-up program, then the seed again, in the same judge processes; `task` is hurried, and its entry is a file of the program."""
     failing, wrong, blind = cast(task), degenerate(task), deaf(task)
-    with closing(LocalExecutor(task, slots, means=means, hidden=hidden)) as executor:
+    with closing(LocalExecutor(task, slots, means=means, hidden=hidden, devices=devices)) as executor:
         executor.describe()
         bench = _Bench(task, executor)
         reports = bench.judged([one.program for one in (*failing.impostors, *wrong.impostors, *blind.impostors)])

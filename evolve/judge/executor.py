@@ -7,7 +7,8 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 
-from evolve.judge.grants import check_grants
+from evolve.devices import EVERYTHING, Grant, found_gpus, granted_gpus
+from evolve.judge.grants import check_alike, check_grants
 from evolve.judge.interpreter import check
 from evolve.judge.job import Charge, Description
 from evolve.judge.lifeline import Lifeline, clean_environment
@@ -26,7 +27,8 @@ class LocalExecutor:
     thread is started.
 
     `means` confine every candidate, all of them in every worker; the default ones, which every system has, are for accidents and not for
-    hostile programs: `sandbox.machine.probe` finds better ones. They never see what is `hidden`, which is where logs are kept. Making one raises `TaskError` where the task names a Python that cannot be used, or
+    hostile programs: `sandbox.machine.probe` finds better ones. They never see what is `hidden`, which is where logs are kept. Stages lease what they need of
+    `devices`. Making one raises `TaskError` where the task names a Python that cannot be used, or
     grants its programs what this machine cannot give, and `SandboxError`.
 
     Futures end, and their callbacks run, on the thread named "evolve-executor" (a cancelled one's on the thread that cancels). A worker that has not answered `grace` seconds
@@ -42,8 +44,11 @@ class LocalExecutor:
         *,
         means: Means = PLAIN,
         hidden: Sequence[str] = (),
+        devices: Grant = EVERYTHING,
     ) -> None:
         check_grants(task, hidden)
+        self._gpus = granted_gpus(found_gpus(), devices) if task.limits.grants.gpu else []
+        check_alike(task, self._gpus)
         if task.python:
             check(task.python, clean_environment(os.environ))
         self._slots = slots
@@ -52,7 +57,7 @@ class LocalExecutor:
         self._desk = Desk()
         self._open: dict[str, Submitted] = {}
         self._lifeline = Lifeline.start(task.python)
-        reader = Reader(Charge(task, means, tuple(hidden)), grace, self._lifeline, self._desk, renewed_after)
+        reader = Reader(Charge(task, means, tuple(hidden), devices), grace, self._lifeline, self._desk, renewed_after)
         self._thread = threading.Thread(target=reader.run, args=(slots,), name="evolve-executor", daemon=True)
         self._thread.start()
 
@@ -72,8 +77,8 @@ class LocalExecutor:
         return description
 
     def capacity(self, needs: Needs) -> int:
-        """The slots; 0 for a stage that needs a GPU, or more cores than the engine may use."""
-        return 0 if needs.gpus or needs.cores > usable_cores() else self._slots
+        """The slots; 0 for a stage that needs more GPUs than may be leased, or more cores than the engine may use."""
+        return 0 if needs.gpus > len(self._gpus) or needs.cores > usable_cores() else self._slots
 
     def submit(self, job_id: str, job: bytes) -> "Future[bytes]":
         """Queues a job; raises `SandboxError` after `close`."""

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from evolve.devices import Gpu, device_names
 from evolve.judge.machine import has_gpu
 from evolve.sandbox.machine.paths import is_below, is_shared
 from evolve.types import Task, TaskError
@@ -23,6 +24,15 @@ def check_grants(task: Task, hidden: Sequence[str] = (), devices: Path = Path("/
         raise TaskError(
             f"task {task.name!r} gives its programs a GPU (sandbox.gpu), and this machine has none that can be seen. "
             f"Do: look for {devices / 'nvidia0'} or {devices / 'kfd'} (in a container, pass the device on), or use another machine"
+        )
+
+
+def check_alike(task: Task, gpus: Sequence[Gpu]) -> None:
+    """Raises `TaskError` where the task's programs would be judged now on one model of GPU and now on another, so that their scores would not compare."""
+    if len({gpu.name for gpu in gpus}) > 1:
+        raise TaskError(
+            f"task {task.name!r} gives its programs a GPU, and there are {device_names(gpus)}: scores of one would not compare with those of "
+            "another. Do: name those of one model, such as --devices gpu:0; `evolve devices` lists them"
         )
 
 

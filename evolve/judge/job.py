@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
+from evolve.devices import EVERYTHING, Grant
 from evolve.sandbox import PLAIN, Means
 from evolve.types import Evaluation, Task, TextId, Trial, canonical
 from evolve.types.codec import decode, encode
@@ -14,16 +15,19 @@ from evolve.types.codec import decode, encode
 Kind = Literal["evaluate", "certify", "fingerprint", "draw"]
 
 T = TypeVar("T")
+WAITS, GOES_ON = b"waits", b"goes on"
+"""Frames of a worker between two reports: it waits for what others have leased, and now it has it. No report begins so, for that is JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
     """What a worker is told first: the task that it judges, by which means its candidates are confined, all of them, and what is `hidden` from
-    them beside the task: folders and files, by their absolute paths."""
+    them beside the task: folders and files, by their absolute paths. `devices` is what may be leased for them."""
 
     task: Task
     means: Means = PLAIN
     hidden: tuple[str, ...] = ()
+    devices: Grant = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)

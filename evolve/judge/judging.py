@@ -6,17 +6,20 @@ where an answer provoked it, because nobody here can tell what it would have bee
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evolve.judge.attempt import Raised, attempt
 from evolve.judge.candidate import Candidate, OpenSession
 from evolve.judge.checks import Fault, checked, printable, shortened, stored_texts
 from evolve.judge.job import Job, Report
+from evolve.judge.seat import Seat, Take, anywhere
 from evolve.sandbox import OUTCOME, SessionFailed
 from evolve.types import (
     Evaluation,
     EvolveError,
+    Needs,
     Outcome,
     Parameters,
     Program,
@@ -59,6 +62,8 @@ class _Found:
     evaluation: Evaluation
     cpu_seconds: float = 0.0
     drawing: str = ""
+    waited: float = 0.0
+    seat: Seat = field(default_factory=Seat)
 
 
 def prepare(
@@ -69,7 +74,7 @@ def prepare(
     clock: Callable[[], float] = time.monotonic,
 ) -> Bench:
     """Asks the evaluator for its stages and functions once; raises `TaskError` for a cascade that cannot run."""
-    stages = tuple(evaluator.stages(task))
+    stages = tuple((_needing(task, stage), function) for stage, function in evaluator.stages(task))
     if not stages:
         raise TaskError(f"the evaluator of task {task.name!r} has no stage. Do: return one from stages()")
     last = stages[-1][0]
@@ -81,36 +86,53 @@ def prepare(
     return Bench(task, stages, evaluator.functions(task), isolation, environment, clock)
 
 
+def _needing(task: Task, stage: Stage) -> Stage:
+    """A stage of which neither the task's file nor the evaluator says what it needs, needs the GPUs that the task grants: who grants some means to use them."""
+    if stage.needs != Needs() or stage.name in {declared.name for declared in task.stages}:
+        return stage
+    return replace(stage, needs=Needs(gpus=task.limits.grants.gpu))
+
+
 def judge(
-    job: Job, bench: Bench, open_session: OpenSession, neighbour: Callable[[], OpenSession] | None = None
+    job: Job,
+    bench: Bench,
+    open_session: OpenSession,
+    take: Take = anywhere,
+    neighbour: Callable[[], OpenSession] | None = None,
 ) -> Report:
-    """Runs one job to its end; `neighbour` is for `Candidate.beside`. `seconds` is the wall time of the whole job; the fitness in the report is maximised."""
+    """Runs one job to its end; each stage `take`s its seat right before it runs, and gives it back after; `neighbour` is for `Candidate.beside`. `seconds` is the wall time of the whole job but for what it waited for
+    devices; the fitness in the report is maximised."""
     begun = bench.clock()
     trial = replace(job.trial, parameters=Parameters({**bench.task.parameters, **job.trial.parameters}))
     if job.kind == "evaluate":
-        found = _cascade(job, trial, bench, open_session, neighbour)
+        candidate = partial(Candidate, open_session=open_session, clock=bench.clock, neighbour=neighbour)
+        found = _cascade(job, trial, bench, take, candidate)
     else:
         found = _computed(job, replace(trial, stage=job.kind), bench)
-    return _report(job, bench, found, bench.clock() - begun)
+    return _report(job, bench, found, bench.clock() - begun - found.waited)
 
 
-def _cascade(
-    job: Job, trial: Trial, bench: Bench, open_session: OpenSession, neighbour: Callable[[], OpenSession] | None
-) -> _Found:
+def _cascade(job: Job, trial: Trial, bench: Bench, take: Take, candidate_of: Callable[..., Candidate]) -> _Found:
     """Stage after stage while each reaches its threshold; `job.stage` runs alone. What an earlier stage has tagged stays tagged. What is known of a stage
     whose threshold is missed now is found again: its feedback is what there is to say."""
     stages = [(stage, function) for stage, function in bench.stages if job.stage in ("", stage.name)]
     if not stages:
         known = did_you_mean(job.stage, [stage.name for stage, _ in bench.stages])
         return _Found(Evaluation.failed(Outcome.INTERNAL, f"the evaluator has no stage {job.stage!r}.{known}"))
-    program, cpu_seconds, passed, tag = Program(job.files), 0.0, dict[str, float](), ""
+    program, cpu_seconds, waited, passed, tag = Program(job.files), 0.0, 0.0, dict[str, float](), ""
     for stage, function in stages:
-        if stage is not stages[-1][0] and _is_known(bench.task, stage, job):
+        last = stage is stages[-1][0]
+        if not last and _is_known(bench.task, stage, job):
             passed[stage.name] = job.passed[stage.name]
             continue
-        candidate = Candidate(program, open_session, stage.limit, bench.clock, neighbour)
-        told, last = replace(trial, stage=stage.name, limit=stage.limit), stage is stages[-1][0]
-        found = _run(bench.task, function, candidate, told, complete=last)
+        try:
+            with take(stage) as seat:
+                candidate = candidate_of(program, limit=stage.limit)
+                told = replace(trial, stage=stage.name, limit=stage.limit, device=seat.device)
+                found = _run(bench.task, function, candidate, told, complete=last)
+        except EvolveError as error:  # this machine cannot give what the stage needs
+            return _Found(Evaluation.failed(Outcome.INTERNAL, str(error), stage=stage.name), cpu_seconds, waited=waited)
+        waited += seat.waited
         # `passed` grows with what the stages before the last one find.
         tag = found.tag or tag
         evaluation = replace(found, stage=stage.name, passed=passed, tag=tag)
@@ -120,7 +142,7 @@ def _cascade(
             evaluation = evaluation if job.ungated else _admitted(bench.task, stage, evaluation, job.wanted)
         if evaluation.outcome is not Outcome.OK:
             break
-    return _Found(evaluation, cpu_seconds)
+    return _Found(evaluation, cpu_seconds, waited=waited, seat=seat)
 
 
 def _run(
@@ -245,9 +267,9 @@ def _report(job: Job, bench: Bench, found: _Found, seconds: float) -> Report:
         stage=evaluation.stage or job.kind,
         seconds=seconds,
         cpu_seconds=found.cpu_seconds,
-        device=job.trial.device,
+        device=found.seat.device,
         isolation=bench.isolation,
-        environment=bench.environment,
+        environment="; ".join(filter(None, [bench.environment, found.seat.conditions])),
     )
     stored: dict[TextId, str] = {text_id(text): text for text in texts.values()}
     if feedback:

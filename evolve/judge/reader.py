@@ -14,7 +14,16 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from evolve.judge.job import Charge, Description, Report, decode_description, encode_charge, encode_report
+from evolve.judge.job import (
+    GOES_ON,
+    WAITS,
+    Charge,
+    Description,
+    Report,
+    decode_description,
+    encode_charge,
+    encode_report,
+)
 from evolve.judge.lifeline import Lifeline
 from evolve.judge.slot import Slot, Submitted
 from evolve.types import Evaluation, Outcome, SandboxError, text_id
@@ -130,6 +139,10 @@ class Reader:
         for frame in frames:
             if slot.description is None:
                 self._described(slot, decode_description(frame))
+            elif frame == WAITS:
+                slot.waits(time.monotonic())
+            elif frame == GOES_ON:
+                slot.goes_on(time.monotonic())
             else:
                 _finish(slot.answered(time.monotonic()), frame)
         if not more:
@@ -213,7 +226,7 @@ class Reader:
     def _deadline(self, slot: Slot) -> float | None:
         """When the worker is late, if it owes anything."""
         idle = slot.description is not None and not slot.jobs and not slot.dismissed
-        if slot.late or idle:
+        if slot.late or idle or slot.waiting_since is not None:
             return None
         limit = _START_SECONDS if slot.description is None else slot.description.limit + self._grace
         return slot.since + limit

@@ -33,7 +33,8 @@ class Submitted:
 @dataclass(eq=False)
 class Slot:
     """`since` is when its first job, its start, or its end began; `lasted` how long its latest job took, in seconds; `judged` how many it has
-    answered. One that is `retired` takes no more, and ends when it has answered those that it has."""
+    answered. One that is `retired` takes no more, and ends when it has answered those that it has. `waiting_since` is when it began to wait for devices that others have,
+    None while it does not: that time is not its job's."""
 
     index: int
     sock: socket.socket
@@ -46,6 +47,7 @@ class Slot:
     retired: bool = False
     dismissed: bool = False
     late: bool = False
+    waiting_since: float | None = None
     printed: bytes = b""
     inbox: Inbox = field(default_factory=Inbox)
 
@@ -60,7 +62,7 @@ class Slot:
 
     def takes(self, job: bytes) -> bool:
         """Whether a job may be given now: to an idle worker, or one job ahead to a busy one."""
-        if self.description is None or self.late or self.retired:
+        if self.description is None or self.late or self.retired or self.waiting_since is not None:
             return False
         if not self.jobs:
             return True
@@ -79,6 +81,16 @@ class Slot:
         self.sock.settimeout(_SEND_SECONDS)
         send_frame(self.sock, frame)
         self.sock.setblocking(False)
+
+    def waits(self, now: float) -> None:
+        """The worker waits for devices."""
+        self.waiting_since = now
+
+    def goes_on(self, now: float) -> None:
+        """It has them; what it waited is as if it had not been."""
+        if self.waiting_since is not None:
+            self.since += now - self.waiting_since
+            self.waiting_since = None
 
     def answered(self, now: float) -> Submitted:
         """The job that the worker's next frame answers."""

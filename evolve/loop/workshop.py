@@ -16,6 +16,7 @@ from typing import Literal, TypeVar
 from evolve.campaign import Campaign, stream
 from evolve.campaign.fitting import scheduled
 from evolve.campaign.state import REFLECTION
+from evolve.devices.leases import written
 from evolve.judge import Description
 from evolve.loop.asking import Asking, Load
 from evolve.loop.calling import Answered
@@ -178,7 +179,8 @@ class Workshop:
         for stage in self.campaign.task.stages:
             if self._executor.capacity(stage.needs) == 0:
                 raise SandboxError(
-                    f"stage {stage.name!r} needs {stage.needs}, which this machine never has. Do: use another machine"
+                    f"stage {stage.name!r} needs {written(stage.needs)}, which may not be leased here. Do: grant more with --devices, or use "
+                    "another machine; `evolve devices` lists what there is"
                 )
         self.settling.arrive(self._judges)
         for event in self._desk.introduced():

@@ -7,6 +7,7 @@ Invariant: no byte of a candidate is ever executed, imported or unpickled in the
 
 from evolve.sandbox.box import Box
 from evolve.sandbox.clock import TimingUnavailable
+from evolve.sandbox.devices import Devices
 from evolve.sandbox.means import NOTHING, PLAIN, Means
 from evolve.sandbox.native import NATIVE_BLOCK, Native, native_source
 from evolve.sandbox.outcome import OUTCOME
@@ -23,6 +24,7 @@ __all__ = [
     "PLAIN",
     "Box",
     "Completed",
+    "Devices",
     "JobKind",
     "Means",
     "Native",

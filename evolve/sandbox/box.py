@@ -4,11 +4,12 @@ Invariant: whatever a candidate did, the next session starts as the first did, i
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from evolve.sandbox.channel import Channel
 from evolve.sandbox.clock import ProcessClock, ProcessEnded, TimingUnavailable
+from evolve.sandbox.devices import EVERY, Devices
 from evolve.sandbox.frames import packed
 from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.process import Ended, TemplateLost, TemplateProcess
@@ -27,7 +28,7 @@ _OF_THE_TASK = "correct `sandbox` in the task's file, which names the modules to
 class Box:
     """Judge side, used by one thread. Its constructor starts the template, so that what cannot be imported there is known before
     the first candidate; raises `SandboxError`. `context` are the files that every program finds beside its own, `means` what confines
-    candidates: all of them, or there is no box; `hidden` folders they never see, which takes means."""
+    candidates: all of them, or there is no box; `hidden` folders they never see, which takes means; `devices` which GPUs they see, where the task grants some."""
 
     def __init__(
         self,
@@ -36,12 +37,15 @@ class Box:
         context: Mapping[str, str] = MappingProxyType({}),
         means: Means = PLAIN,
         hidden: Sequence[str] = (),
+        devices: Devices = EVERY,
     ) -> None:
         self.isolation = means.line
         self._limits = limits
         self._python = python
         self._means = means
         self._hidden = tuple(hidden)
+        self._devices = devices
+        self._cores: frozenset[int] | None = None
         self._sessions = 0
         self._context = dict(context)
         self._busy = False
@@ -64,6 +68,14 @@ class Box:
         self._busy = True
         channel.send(packed(entry, program.files, self._context))
         return Session(channel, self._end, seconds, self._limits, job, self._clock)
+
+    def pin(self, cores: Collection[int]) -> None:
+        """From now on candidates run on these threads of cores alone, until it is called again; between two sessions. Raises `SandboxError`."""
+        if self._cores == frozenset(cores):
+            return
+        self._cores = frozenset(cores)
+        if self._template is not None:
+            self._template.pin(self._cores)
 
     def close(self) -> None:
         """Ends the template and with it everything in it."""
@@ -108,7 +120,10 @@ class Box:
         self._sessions = 0
 
     def _started(self) -> TemplateProcess:
-        return TemplateProcess.start(self._limits, self._python, self._means, self._hidden)
+        template = TemplateProcess.start(self._limits, self._python, self._means, self._hidden, self._devices)
+        if self._cores is not None:
+            template.pin(self._cores)
+        return template
 
     def _end(self, patience: float) -> Ended:
         self._busy = False

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import reduce
 from pathlib import Path
 
+from evolve.sandbox.devices import EVERY, Devices
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.machine.paths import is_below
 from evolve.sandbox.machine.reach import closed_folder, closed_to_others, remedy
@@ -31,7 +32,15 @@ _NETWORKLESS = (
 )
 
 
-def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hidden: Sequence[str] = ()) -> Jail:
+def jail_for(
+    home: str,
+    limits: Limits,
+    python: str,
+    means: Means,
+    user: int,
+    hidden: Sequence[str] = (),
+    devices: Devices = EVERY,
+) -> Jail:
     """The jail of a template that runs `python` in its own folder `home`, whose candidates become `user` (-1: nobody else) and never see what is
     `hidden`, such as their task's folder. Raises `SandboxError` for what these means cannot give, or cannot hide."""
     grants, boxed = limits.grants, means.seccomp
@@ -57,7 +66,7 @@ def jail_for(home: str, limits: Limits, python: str, means: Means, user: int, hi
         hidden=found.hidden,
         readable=readable,
         shown=() if grants.template else (_OWN,),
-        nodes=gpu_nodes() if grants.gpu else (),
+        nodes=tuple(node for node in gpu_nodes() if node not in devices.closed) if grants.gpu else (),
         preload=limits.preload,
         memory=limits.memory,
         file_size=limits.file_size,

@@ -10,11 +10,12 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evolve.sandbox import survivors
+from evolve.sandbox import family, survivors
+from evolve.sandbox.devices import EVERY, Devices
 from evolve.sandbox.inner.numeric import VARIABLES
 from evolve.sandbox.inner.removal import remove_tree
 from evolve.sandbox.inner.scratch import NAME
@@ -29,7 +30,7 @@ from evolve.types import Limits, SandboxError
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 """Where programs are, for candidates of a judge that was not told."""
-_PASSED = ("PATH", "LD_LIBRARY_PATH", "TZ", "CUDA_VISIBLE_DEVICES")
+_PASSED = ("PATH", "LD_LIBRARY_PATH", "TZ", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 # The packages are made by hand, without their `__init__.py`: what these import is no business of a candidate's process. What a template
 # is told does not stand among its arguments, which a candidate might read.
 _PROGRAM = """
@@ -103,7 +104,14 @@ class TemplateProcess:
         self._identity = identity
 
     @classmethod
-    def start(cls, limits: Limits, python: str, means: Means, hidden: Sequence[str] = ()) -> "TemplateProcess":
+    def start(
+        cls,
+        limits: Limits,
+        python: str,
+        means: Means,
+        hidden: Sequence[str] = (),
+        devices: Devices = EVERY,
+    ) -> "TemplateProcess":
         """Starts one, confined by `means` and without sight of what is `hidden`, and waits until it has imported what it should; raises `SandboxError` with its last words."""
         home = tempfile.mkdtemp(prefix="evolve-session-")
         identity: Identity | None = None
@@ -111,10 +119,10 @@ class TemplateProcess:
         try:
             with theirs:
                 identity = _candidates_identity(home, means)
-                jail = jail_for(home, limits, python, means, identity.number if identity else -1, hidden)
+                jail = jail_for(home, limits, python, means, identity.number if identity else -1, hidden, devices)
                 # The lock goes along: the user is taken until the last of these processes is gone, whatever becomes of the judge.
                 kept = (theirs.fileno(), *([identity.lock] if identity else ()))
-                template = cls(_spawn(jail, python, kept), ours, home, identity)
+                template = cls(_spawn(jail, python, kept, devices), ours, home, identity)
         except (OSError, SandboxError) as error:
             ours.close()
             if identity is not None:
@@ -163,6 +171,21 @@ class TemplateProcess:
         if not told:
             raise TemplateLost(self._last_words() or "the template has ended")
         return None if json.loads(told)["ended"] else -1
+
+    def pin(self, cores: Collection[int]) -> None:
+        """From now on its candidates run on these threads of cores alone. Between two sessions; nothing where a system cannot do that; raises
+        `SandboxError`."""
+        if not hasattr(os, "sched_setaffinity"):
+            return
+        for pid in (self._process.pid, *family.descendants(self._process.pid)):
+            try:
+                os.sched_setaffinity(pid, cores)
+            except ProcessLookupError:  # it has ended, which the next session finds
+                continue
+            except OSError as error:
+                raise SandboxError(
+                    f"candidates cannot be kept to the cores {sorted(cores)}: {error}. Do: let this process use them (taskset, cpuset)"
+                ) from error
 
     def end(self, patience: float) -> Ended:
         """Ends the session: the candidate may take `patience` seconds to end by itself. All that it started is gone afterwards."""
@@ -237,7 +260,7 @@ def _candidates_identity(home: str, means: Means) -> Identity | None:
     return take()
 
 
-def _spawn(jail: Jail, python: str, kept: Sequence[int]) -> "subprocess.Popen[bytes]":
+def _spawn(jail: Jail, python: str, kept: Sequence[int], devices: Devices) -> "subprocess.Popen[bytes]":
     """Starts the outer process; it gets the descriptors `kept`, of which the first is its control socket."""
     told = {
         "engine": str(Path(__file__).resolve().parents[1]),
@@ -254,7 +277,11 @@ def _spawn(jail: Jail, python: str, kept: Sequence[int]) -> "subprocess.Popen[by
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             bufsize=0,
-            env=clean_environment(os.environ, scratch, (*jail.visible, *jail.listed) if jail.seccomp else None),
+            env=clean_environment(
+                {**os.environ, **devices.environment},
+                scratch,
+                (*jail.visible, *jail.listed) if jail.seccomp else None,
+            ),
             cwd=jail.home,
             pass_fds=tuple(kept),
             start_new_session=True,

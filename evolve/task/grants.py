@@ -64,8 +64,8 @@ class SandboxTable(Table):
     gpu: int = Field(
         default=0,
         ge=0,
-        le=1,
-        description="GPUs that a program may use, 0 or 1; with one, its driver is within reach. Not verified on a device yet",
+        le=64,
+        description="how many GPUs a program may use at most; with one, its driver is within reach. Not verified on a device yet",
     )
     exec: bool = Field(
         default=True, description="whether a program may start other programs, such as a compiler or a shell"

@@ -107,7 +107,7 @@ def _task(found: _Found, file: TaskFile) -> Task:
         promotion=file.promotion,
         fitness=Fitness(**file.fitness.model_dump()),
         parameters=chosen,
-        stages=tuple(_stage(table) for table in file.stages),
+        stages=tuple(_stage(where, table, file.sandbox.gpu) for table in file.stages),
         axes=tuple(Axis(**table.model_dump()) for table in file.axes),
         anchors=tuple(Anchor(**table.model_dump()) for table in file.anchors),
         bound=file.bound.value if file.bound else None,
@@ -184,8 +184,13 @@ def _missing(folder: Path, name: str, key: str) -> str:
     return f"{folder / TASK_FILE}: {key}: there is no file {name!r}.{did_you_mean(name, present)} Do: write it, or name another"
 
 
-def _stage(table: StageTable) -> Stage:
-    needs, wanted = Needs(cores=table.needs.cores), table.threshold
+def _stage(where: Path, table: StageTable, granted: int) -> Stage:
+    gpus = granted if table.needs.gpus is None else table.needs.gpus
+    if gpus > granted:
+        raise TaskError(
+            f"{where}: stage {table.name!r} needs {gpus} GPUs, and `sandbox.gpu` grants its programs {granted}. Do: set gpu = {gpus} in [sandbox]"
+        )
+    needs, wanted = Needs(table.needs.cores, gpus, table.needs.exclusive), table.threshold
     if isinstance(wanted, str):
         return Stage(table.name, table.seconds, top=top_share(wanted), needs=needs)
     return Stage(table.name, table.seconds, threshold=wanted, needs=needs)

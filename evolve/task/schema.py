@@ -134,7 +134,17 @@ class NeedsTable(Table):
     cores: int = Field(
         default=1,
         ge=1,
-        description="processor cores: a stage that needs more than the machine has is refused when a campaign begins",
+        description="processor cores: a stage that needs more than the machine has is refused when a campaign begins. One that needs several is kept to cores of its own",
+    )
+    gpus: int | None = Field(
+        default=None,
+        ge=0,
+        le=64,
+        description="GPUs that no other stage has meanwhile; without it, as many as `sandbox.gpu` grants",
+    )
+    exclusive: bool = Field(
+        default=False,
+        description="whether nothing else is judged on this machine meanwhile, as far as evolve does that for this user: for what is timed",
     )
 
 

@@ -14,7 +14,8 @@ Direction = Literal["max", "min"]
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a stage holds while it runs: processor cores, GPUs, and whether it must have the machine to itself."""
+    """What a stage holds while it runs: processor cores, GPUs, and whether it has the machine to itself, which is all that evolve judges for one user there. A stage that needs more than one core, or
+    the machine, is kept to the cores that it has leased."""
 
     cores: int = 1
     gpus: int = 0
@@ -123,7 +124,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """What a task's candidates may do beyond the usual, each by its name. `gpu`: devices that they may use (0 or 1); `execute`: start
+    """What a task's candidates may do beyond the usual, each by its name. `gpu`: how many devices they may use at most; `execute`: start
     programs; `memfd`: make files in memory; `shm`: bytes of shared memory in /dev/shm; `read`: folders of the host that they may read;
     `threads`: threads that numerical libraries start; `network`: "off", or "loopback" (a loopback of their own, which no process outside
     shares); `template`: forked from a warm process (False: a fresh interpreter for each session, inside the same box)."""

@@ -183,6 +183,17 @@ def test_on_another_machine_an_elite_is_measured_before_it_defends(noisy: Story)
     assert noisy.next_due() is None
 
 
+def test_on_another_machine_the_best_is_reported_anew(noisy: Story) -> None:
+    assert noisy.archive.best.reported.count == 1
+    noisy.machine("there", 0.1)
+    assert noisy.archive.best.reported is None
+    assert noisy.archive.due(best_only=True).why == "report"
+    noisy.measure("a", 30.0)
+    assert (noisy.archive.best.reported.mean, noisy.archive.best.reported.count) == (30.0, 1)
+    noisy.machine("here", 0.1)
+    assert (noisy.archive.best.reported.mean, noisy.archive.best.fitness) == (1.0, 1.0)
+
+
 def test_what_waits_is_asked_for_again_on_another_machine(noisy: Story) -> None:
     noisy.propose("b", 1.15)
     noisy.machine("there", 0.1)

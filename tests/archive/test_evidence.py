@@ -85,6 +85,33 @@ def test_each_hardware_class_has_its_own_pool() -> None:
     assert evidence.state()["pools"] == {"first": [[0, 1, 1.0, 0.0, 0.0]], "second": [[0, 1, 7.0, 0.0, 0.0]]}
 
 
+def test_a_report_never_mixes_two_hardware_classes() -> None:
+    evidence = evidence_of(9.0)
+    evidence.move_to("first")
+    evidence.won(0)
+    again(evidence, 0, 5.0)
+    evidence.move_to("second")
+    assert evidence.report(0, 0.1) is None
+    again(evidence, 0, 50.0)
+    reported = evidence.report(0, 0.1)
+    assert reported is not None
+    assert (reported.mean, reported.count) == (50.0, 1)
+    evidence.move_to("first")
+    reported = evidence.report(0, 0.1)
+    assert reported is not None
+    assert (reported.mean, reported.count) == (5.0, 1)
+
+
+def test_who_wins_on_one_machine_is_reported_anew_on_all() -> None:
+    evidence = evidence_of(9.0)
+    evidence.move_to("first")
+    again(evidence, 0, 5.0)
+    evidence.move_to("second")
+    evidence.won(0)
+    evidence.move_to("first")
+    assert evidence.report(0, 0.1) is None
+
+
 def test_descriptors_are_those_of_the_axes() -> None:
     assert evidence_of(1.0, 2.0).descriptors(1) == {"size": 1.5, "walls": 1.0}
 

@@ -57,6 +57,7 @@ class FakeBox:
     opened: list[float] = field(default_factory=list)
     jobs: list[JobKind] = field(default_factory=list)
     sessions: list[FakeSession] = field(default_factory=list)
+    pinned: list[tuple[int, ...]] = field(default_factory=list)
     closed: bool = False
 
     def open(self, program: Program, entry: str, seconds: float, job: JobKind = "run") -> FakeSession:
@@ -65,6 +66,9 @@ class FakeBox:
         self.jobs.append(job)
         self.sessions.append(FakeSession(self.answers, usage))
         return self.sessions[-1]
+
+    def pin(self, cores: Sequence[int]) -> None:
+        self.pinned.append(tuple(cores))
 
     def session(self, program: Program, seconds: float, job: JobKind = "run") -> FakeSession:
         return self.open(program, "seed", seconds, job)

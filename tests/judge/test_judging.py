@@ -2,6 +2,7 @@
 
 import json
 import math
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -10,13 +11,16 @@ from judge_fakes import FakeBox, FakeClock, failure, small_task
 
 from evolve.judge import Job, evaluator
 from evolve.judge.judging import judge, prepare
+from evolve.judge.seat import Seat
 from evolve.sandbox import OUTCOME, Status
 from evolve.types import (
     Axis,
     Constraint,
     Evaluation,
     Fitness,
+    Grants,
     Limits,
+    Needs,
     Objective,
     Outcome,
     Parameters,
@@ -454,6 +458,100 @@ def test_a_sandbox_that_does_not_start_is_internal_in_its_own_words():
     report = judge(JOB, prepare(small_task(), evaluator(lambda candidate, trial: candidate.call("answer"))), closed)
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert feedback(report) == "no process can be started"
+
+
+class Leasing:
+    """Gives each stage a seat that it had to wait `seconds` for, on the clock, and remembers what stages needed."""
+
+    def __init__(self, clock=None, seconds=0.0, error=None):
+        self.clock, self.seconds, self.error = clock, seconds, error
+        self.taken, self.open = [], 0
+
+    @contextmanager
+    def __call__(self, stage):
+        if self.error and self.taken:
+            raise self.error
+        self.taken.append((stage.name, stage.needs))
+        self.open += 1
+        if self.clock:
+            self.clock.now += self.seconds
+        seat = Seat("Fake GPU", self.seconds)
+        yield seat
+        seat.conditions = f"conditions of {stage.name}"
+        self.open -= 1
+
+
+def leased(function, take, task, clock=None):
+    """The report of an evaluator whose stages lease by `take`."""
+    ready = prepare(task, function, "reduced: a fake", "python 0", clock or FakeClock())
+    return judge(JOB, ready, FakeBox({"answer": 1.0}).session, take).evaluation
+
+
+def test_each_stage_takes_its_seat_right_before_it_runs_and_gives_it_back_after():
+    """What the last one had is told; a trial says what it runs on."""
+    seen, take = [], Leasing()
+
+    def stage(candidate, trial):
+        seen.append((trial.stage, trial.device, take.open))
+        return Evaluation.ok(1.0)
+
+    cascade = evaluator(stage)
+    cascade.stage("full")(stage)
+    task = small_task(stages=(Stage("evaluate"), Stage("full", needs=Needs(exclusive=True))))
+    found = leased(cascade, take, task)
+    assert seen == [("evaluate", "Fake GPU", 1), ("full", "Fake GPU", 1)]
+    assert take.taken == [("evaluate", Needs()), ("full", Needs(exclusive=True))]
+    assert (found.device, found.environment, take.open) == ("Fake GPU", "python 0; conditions of full", 0)
+
+
+def test_waiting_for_devices_counts_neither_for_the_stage_nor_for_the_job():
+    """The stage has all its time when it begins."""
+    clock = FakeClock(step=1.0)
+    limits = []
+
+    def evaluate(candidate, trial):
+        with candidate.session():
+            pass
+        limits.append(clock.now)
+        return Evaluation.ok(1.0)
+
+    found = leased(evaluator(evaluate), Leasing(clock, 500.0), small_task(), clock)
+    assert found.outcome is Outcome.OK
+    assert found.seconds < 10
+
+
+def test_a_machine_that_cannot_give_what_a_stage_needs_is_nobodys_fault():
+    """The program is judged by nothing; the message says what to do."""
+    cascade = evaluator(lambda candidate, trial: Evaluation.ok(1.0))
+    cascade.stage("full")(lambda candidate, trial: Evaluation.ok(1.0))
+    task = small_task(stages=(Stage("evaluate"), Stage("full")))
+    found = leased(cascade, Leasing(error=SandboxError("no GPU. Do: buy one")), task)
+    assert (found.outcome, found.stage) == (Outcome.INTERNAL, "full")
+
+
+def test_a_stage_that_the_tasks_file_does_not_name_needs_the_gpus_that_it_grants():
+    """Who grants some means to use them."""
+    cascade = evaluator(lambda candidate, trial: Evaluation.ok(1.0))
+    cascade.stage("full")(lambda candidate, trial: Evaluation.ok(1.0))
+    take = Leasing()
+    leased(cascade, take, small_task(limits=Limits(grants=Grants(gpu=2)), stages=(Stage("evaluate"),)))
+    assert take.taken == [("evaluate", Needs()), ("full", Needs(gpus=2))]
+
+
+def test_what_an_evaluator_says_that_its_stage_needs_stands():
+    """A plugin's may know better than the task's file, which does not name the stage."""
+    timed = Stage("timed", needs=Needs(cores=2))
+
+    class OfPlugin:
+        def stages(self, task):
+            return [(timed, lambda candidate, trial: Evaluation.ok(1.0))]
+
+        def functions(self, task):
+            return {}
+
+    take = Leasing()
+    leased(OfPlugin(), take, small_task(limits=Limits(grants=Grants(gpu=2))))
+    assert take.taken == [("timed", Needs(cores=2))]
 
 
 @pytest.mark.parametrize(("least", "outcome"), [(0.5, Outcome.OK), (2.0, Outcome.BELOW_THRESHOLD)])

@@ -104,3 +104,26 @@ def test_a_retired_worker_takes_nothing_and_is_told_when_it_may_end(ends):
     assert (slot.answered(21.0).id, slot.judged, slot.takes(b"job")) == ("1", 1, False)
     slot.dismiss(22.0)
     assert (receive_frame(sock), receive_frame(sock), slot.since) == (b"one", None, 22.0)
+
+
+def test_what_a_worker_waits_for_devices_is_not_its_jobs_time(ends):
+    """It is given nothing ahead meanwhile: another worker may be free sooner."""
+    slot, _, output = ends
+    os.close(output)
+    slot.description, slot.lasted = Description(), 0.01
+    slot.give(submitted("1"), 20.0)
+    slot.waits(21.0)
+    assert not slot.takes(b"job")
+    slot.goes_on(51.0)
+    assert (slot.takes(b"job"), slot.since) == (True, 50.0)
+    slot.answered(53.0)
+    assert slot.lasted == 3.0
+
+
+def test_who_does_not_wait_need_not_go_on(ends):
+    """The word is too much, and harmless."""
+    slot, _, output = ends
+    os.close(output)
+    slot.give(submitted("1"), 20.0)
+    slot.goes_on(25.0)
+    assert slot.since == 20.0

@@ -104,7 +104,7 @@ def test_sizes_are_written_with_the_largest_unit_that_fits(size: int, text: str)
         ({"threads": 32}, "sandbox: threads = 32 needs more than tasks = 32, which counts processes and threads"),
         ({"memory": "1MiB", "scratch": "2MiB"}, "sandbox: scratch counts as memory, and is more than memory = 1MiB"),
         ({"memory": "1MiB", "shm": "2MiB"}, "sandbox: shm counts as memory, and is more than memory = 1MiB"),
-        ({"gpu": 2}, "sandbox.gpu: Input should be less than or equal to 1, got 2"),
+        ({"gpu": 65}, "sandbox.gpu: Input should be less than or equal to 64, got 65"),
         ({"gpu": True}, "sandbox.gpu: Input should be a valid integer, got True"),
         ({"read": [""]}, "sandbox.read[0]: a folder is named by its path"),
         ({"read": ["a\x1b[2J"]}, "sandbox.read[0]: a folder is named by its path, which has no control character"),

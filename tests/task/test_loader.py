@@ -55,7 +55,7 @@ seconds = 3
 threshold = 9
 [[stages]]
 name = "full"
-needs = { cores = 2 }
+needs = { cores = 2, exclusive = true }
 [sandbox]
 memory = "1GiB"
 preload = ["numpy"]
@@ -99,7 +99,7 @@ def test_a_folder_becomes_a_task(folder: Path) -> None:
     assert task.axes == (Axis("size", 0.0, 2.5, 4),)
     assert task.anchors == (Anchor(7.0, "someone", 1999),)
     assert task.bound == 6.5
-    assert task.stages == (Stage("evaluate", 3.0, 9.0), Stage("full", 20.0, needs=Needs(cores=2)))
+    assert task.stages == (Stage("evaluate", 3.0, 9.0), Stage("full", 20.0, needs=Needs(cores=2, exclusive=True)))
     assert task.limits == Limits(memory=1 << 30, preload=("numpy",))
 
 
@@ -318,6 +318,28 @@ def test_a_template_that_cannot_be_filled_is_said_with_the_key(folder: Path) -> 
         in (error_of(folder))
     )
     assert f"{folder / 'task.toml'}: prompts: " in error_of(folder)
+
+
+@pytest.mark.parametrize(
+    ("needs", "found"),
+    [("", Needs(gpus=2)), ("needs = { gpus = 0 }", Needs()), ("needs = { gpus = 1, cores = 3 }", Needs(3, 1))],
+)
+def test_a_stage_needs_the_gpus_that_the_task_grants_unless_it_says_otherwise(
+    tmp_path: Path, needs: str, found: Needs
+) -> None:
+    """A build needs none."""
+    toml = f'schema = 1\n[sandbox]\ngpu = 2\n[[stages]]\nname = "evaluate"\n{needs}\n'
+    files = {"task.toml": toml, "README.md": "Do it.", "seed.py": "", "evaluator.py": ""}
+    assert load(written(tmp_path / "small", files)).stages[0].needs == found
+
+
+def test_a_stage_cannot_need_more_gpus_than_its_programs_may_use(tmp_path: Path) -> None:
+    """It would lease what nobody can see."""
+    toml = 'schema = 1\n[[stages]]\nname = "full"\nneeds = { gpus = 1 }\n'
+    files = {"task.toml": toml, "README.md": "Do it.", "seed.py": "", "evaluator.py": ""}
+    assert "stage 'full' needs 1 GPUs, and `sandbox.gpu` grants its programs 0. Do: set gpu = 1" in error_of(
+        written(tmp_path / "small", files)
+    )
 
 
 def test_what_a_check_may_ask_comes_with_the_task(folder: Path) -> None:

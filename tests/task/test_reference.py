@@ -155,7 +155,7 @@ def test_what_both_accept(line: str) -> None:
         'sandbox = { memory = "2GB" }',
         'sandbox = { memory = "0MiB" }',
         "sandbox = { memory = 5 }",
-        "sandbox = { gpu = 2 }",
+        "sandbox = { gpu = 65 }",
         'sandbox = { gpu = "1" }',
         "sandbox = { exec = 1 }",
         'sandbox = { read = "data" }',

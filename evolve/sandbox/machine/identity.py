@@ -13,7 +13,7 @@ FIRST = 60_000
 """Above the users of people (to 59,999 on Debian) and below `nobody` (65,534); only the first ones are ever taken."""
 _MOST = 1000
 _USERS, _GROUPS = Path("/proc/self/uid_map"), Path("/proc/self/gid_map")
-_PLACES = (Path("/run"), Path("/tmp"))
+PLACES = (Path("/run"), Path("/tmp"))
 """The same for all engines of a machine, whatever their variables say."""
 
 
@@ -42,9 +42,9 @@ def is_root_for_good(users: Path = _USERS) -> bool:
     return any(first == 0 and outside == 0 for first, outside, _ in _rows(users))
 
 
-def take(places: tuple[Path, ...] = _PLACES) -> Identity:
+def take(places: tuple[Path, ...] = PLACES) -> Identity:
     """The first user that is free; raises `OSError` where none is."""
-    folder = _folder(places)
+    folder = own_folder("evolve-candidates", places)
     for number in range(FIRST, FIRST + _MOST):
         lock = os.open(folder / str(number), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
@@ -56,10 +56,10 @@ def take(places: tuple[Path, ...] = _PLACES) -> Identity:
     raise OSError(f"all {_MOST} users for candidates are taken: {folder}")
 
 
-def _folder(places: tuple[Path, ...]) -> Path:
-    """A folder that is this user's alone."""
+def own_folder(name: str, places: tuple[Path, ...] = PLACES) -> Path:
+    """A folder that is this user's alone, in the first of `places` where one can be; raises `OSError` where it can be in none."""
     for place in places:
-        folder = place / "evolve-candidates"
+        folder = place / name
         with contextlib.suppress(OSError):
             folder.mkdir(mode=0o700, exist_ok=True)
             found = folder.lstat()

@@ -1,0 +1,27 @@
+"""What of this machine can be measured on, and who has it now: cores, GPUs, and leases on them.
+
+Standard library only, for judges ask it in a task's own Python. Invariant: what is leased to one process is leased to no other one of this user, and a
+lease ends with its process, however that ends."""
+
+from evolve.devices.discovery import found_gpus
+from evolve.devices.gpu import Gpu, device_names, visibility
+from evolve.devices.grant import EVERYTHING, Grant, granted_gpus, parse
+from evolve.devices.leases import Lease, Leases
+from evolve.devices.locks import Holder, Locks, holders, leases_folder
+
+__all__ = [
+    "EVERYTHING",
+    "Gpu",
+    "Grant",
+    "Holder",
+    "Lease",
+    "Leases",
+    "Locks",
+    "device_names",
+    "found_gpus",
+    "granted_gpus",
+    "holders",
+    "leases_folder",
+    "parse",
+    "visibility",
+]

@@ -1,0 +1,73 @@
+"""What a stage needs of the machine, taken right before it runs and given back after it.
+
+Invariant: a stage runs on what it has leased and on nothing that another stage of this user has leased; a stage that needs one core like any other leases nothing,
+and waits only while another one has the machine to itself."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from evolve.devices.gpu import Gpu, device_names
+from evolve.devices.locks import Locks, Pool
+from evolve.devices.processors import Unit, pinned
+from evolve.types import Needs, SandboxError
+
+_CORE, _GPU = "core-", "gpu-"
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """`cores` are the threads to run on; none: wherever the judge may."""
+
+    cores: tuple[int, ...] = ()
+    gpus: tuple[Gpu, ...] = ()
+
+    @property
+    def device(self) -> str:
+        """What is measured on: the GPUs' name, else `cpu`."""
+        return device_names(self.gpus) or "cpu"
+
+
+class Leases:
+    """Of what there may be leased, `gpus` and `units` (the threads of each core). Used by one thread; one lease at a time."""
+
+    def __init__(self, gpus: Sequence[Gpu], units: Mapping[int, Unit], locks: Locks) -> None:
+        self._gpus = {_GPU + gpu.uuid: gpu for gpu in gpus}
+        self._units = {f"{_CORE}{core}": unit for core, unit in units.items()}
+        self._locks = locks
+
+    def open(self) -> None:
+        """Raises `SandboxError` where nothing can be leased, before anything is."""
+        self._locks.open()
+
+    def close(self) -> None:
+        """Lets go of what is kept between two leases."""
+        self._locks.close()
+
+    @contextmanager
+    def taken(self, needs: Needs, what: str, waits: Callable[[], None] = lambda: None) -> Iterator[Lease]:
+        """For as long as the block runs. `what` says who it is for; `waits` is called when it has to wait. Raises `SandboxError` for what this machine never
+        has."""
+        with self._locks.held(self._pools(needs), what, alone=needs.exclusive, waits=waits) as names:
+            # Who has the machine alone has all cores of it.
+            units = [unit for name, unit in self._units.items() if name in names or needs.exclusive]
+            gpus = tuple(gpu for name, gpu in self._gpus.items() if name in names)
+            yield Lease(pinned(units, needs.cores), gpus)
+
+    def _pools(self, needs: Needs) -> list[Pool]:
+        threads = sum(map(len, self._units.values()))
+        if needs.gpus > len(self._gpus) or needs.cores > threads:
+            raise SandboxError(
+                f"a stage needs {written(needs)}, and {threads} cores and {len(self._gpus)} GPUs may be leased here. "
+                "Do: grant more with --devices, or use another machine; `evolve devices` lists what there is"
+            )
+        cores = min(needs.cores, len(self._units)) if needs.cores > 1 and not needs.exclusive else 0
+        return [Pool(tuple(self._units), cores), Pool(tuple(self._gpus), needs.gpus)]
+
+
+def written(needs: Needs) -> str:
+    """Needs as a person reads them."""
+    parts = [f"{needs.cores} core{'s' if needs.cores > 1 else ''}"]
+    parts += [f"{needs.gpus} GPU{'s' if needs.gpus > 1 else ''}"] if needs.gpus else []
+    parts += ["the machine to itself"] if needs.exclusive else []
+    return ", ".join(parts)

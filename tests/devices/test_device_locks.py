@@ -1,0 +1,239 @@
+"""Locks that processes compete for: nobody has what another one has, nobody waits for ever, and the end of a process is the end of its locks."""
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from evolve.devices.locks import Holder, Locks, Pool, holders, leases_folder
+from evolve.types import SandboxError
+
+ONE = Pool(("a",), 1)
+ANY = Pool(("a", "b"), 1)
+BOTH = Pool(("a", "b"), 2)
+
+# Takes turns: in each, it adds one to the counter of every lock that it has, by reading and writing it, so that no turn is lost only where nobody else has the lock.
+COMPETITOR = """
+import json, sys
+from contextlib import ExitStack
+from pathlib import Path
+from evolve.devices.locks import Locks, Pool
+
+folder, counters, turns = Path(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3])
+locks, counted = Locks(folder), dict()
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(120):
+    names, count, alone = turns[number % len(turns)]
+    with locks.held([Pool(tuple(names), count)], "turn", alone=alone) as taken:
+        for name in [*taken, *(["machine"] if alone else [])]:
+            counter = counters / name
+            value = int(counter.read_text() or "0")
+            counter.write_text(str(value + 1))
+            counted[name] = counted.get(name, 0) + 1
+print(json.dumps(counted))
+"""
+HOLDER = """
+import sys, time
+from pathlib import Path
+from evolve.devices.locks import Locks, Pool
+with Locks(Path(sys.argv[1])).held([Pool(("a",), 1)], "task t, stage s", alone=True):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def started(script: str, *arguments: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", script, *arguments]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def line(process: "subprocess.Popen[str]") -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+class Impatient(Exception):
+    """Raised instead of waiting."""
+
+
+def refused() -> None:
+    raise Impatient
+
+
+def has_to_wait(locks: Locks, *pools: Pool, alone: bool = False) -> bool:
+    """Whether others have what is wanted."""
+    try:
+        with locks.held(pools, "mine", alone=alone, waits=refused):
+            return False
+    except Impatient:
+        return True
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [[["a", "b"], 1, False]],
+        [[["a", "b"], 2, False], [["b", "a"], 1, False]],
+        [[["a", "b"], 2, True], [["b", "c"], 2, False], [["c", "a"], 2, False], [[], 0, True], [[], 0, False]],
+    ],
+    ids=["any of two", "both of two", "overlapping, and the machine alone"],
+)
+def test_processes_that_compete_never_have_the_same_and_all_come_to_an_end(tmp_path: Path, turns: object) -> None:
+    """In whatever order they want what others want too: two processes with the same turns, begun at different ones."""
+    locks, counters = tmp_path / "locks", tmp_path / "counters"
+    locks.mkdir()
+    counters.mkdir()
+    for name in ("a", "b", "c", "machine"):
+        (counters / name).write_text("0")
+    assert isinstance(turns, list)
+    orders = (turns, [*turns[1:], turns[0]])
+    processes = [started(COMPETITOR, str(locks), str(counters), json.dumps(order)) for order in orders]
+    assert [line(process) for process in processes] == ["ready", "ready"]
+    told = [process.communicate("go\n", timeout=60)[0] for process in processes]
+    counted = [json.loads(text) for text in told]
+    for name in ("a", "b", "c", "machine"):
+        assert int((counters / name).read_text()) == sum(one.get(name, 0) for one in counted), name
+    assert holders(locks) == {}
+
+
+def test_the_locks_of_a_process_that_is_killed_are_free(tmp_path: Path) -> None:
+    """However it ends; until then it is told who has them."""
+    holder = started(HOLDER, str(tmp_path))
+    assert line(holder) == "held"
+    held = holders(tmp_path)
+    assert {name: (one.pid, one.what) for name, one in held.items()} == {
+        "a": (holder.pid, "task t, stage s"),
+        "machine": (holder.pid, "task t, stage s"),
+    }
+    assert has_to_wait(Locks(tmp_path), ONE)
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.communicate()
+    with Locks(tmp_path).held([ONE], "mine", alone=True, waits=refused) as taken:
+        assert taken == {"a"}
+
+
+def test_a_part_is_never_held_while_the_rest_is_waited_for(tmp_path: Path) -> None:
+    with Locks(tmp_path).held([ONE], "first", alone=False):
+        assert has_to_wait(Locks(tmp_path), BOTH)
+        assert set(holders(tmp_path)) == {"a"}
+
+
+def test_any_free_one_is_taken_and_the_former_one_rather_than_another(tmp_path: Path) -> None:
+    first, second = Locks(tmp_path), Locks(tmp_path)
+    with (
+        first.held([ANY], "first", alone=False) as one,
+        second.held([ANY], "second", alone=False, waits=refused) as other,
+    ):
+        assert (one, other) == ({"a"}, {"b"})
+    with second.held([ANY], "second", alone=False, waits=refused) as again:
+        assert again == {"b"}
+
+
+def test_many_share_the_machine_and_one_has_it_alone(tmp_path: Path) -> None:
+    one, other, third = Locks(tmp_path), Locks(tmp_path), Locks(tmp_path)
+    with one.held([], "one", alone=False), other.held([], "other", alone=False, waits=refused):
+        assert has_to_wait(third, alone=True)
+    with third.held([], "third", alone=True, waits=refused):
+        assert has_to_wait(one)
+    with one.held([], "one", alone=False, waits=refused):
+        assert holders(tmp_path) == {}
+
+
+def test_who_wants_the_machine_alone_is_not_overtaken(tmp_path: Path) -> None:
+    """It closes the gate: who comes later waits for it, and who was there ends."""
+    sharing, alone, later = Locks(tmp_path), Locks(tmp_path), Locks(tmp_path)
+    waits, has_it, done = threading.Event(), threading.Event(), threading.Event()
+
+    def wanting() -> None:
+        with alone.held([], "alone", alone=True, waits=waits.set):
+            has_it.set()
+            done.wait(30)
+
+    thread = threading.Thread(target=wanting)
+    with sharing.held([], "sharing", alone=False):
+        thread.start()
+        assert waits.wait(30)
+        assert has_to_wait(later)
+        assert not has_it.is_set()
+    assert has_it.wait(30)
+    done.set()
+    thread.join(30)
+
+
+def test_who_had_the_machine_alone_gives_way_to_those_who_wait(tmp_path: Path) -> None:
+    """Otherwise a judge with much to do would have it again before the others are awake."""
+    pauses: list[float] = []
+    busy, patient, waits = Locks(tmp_path, pauses.append), Locks(tmp_path), threading.Event()
+    thread = threading.Thread(target=lambda: patient.held([], "patient", alone=True, waits=waits.set).__enter__())
+    for _ in range(2):
+        with busy.held([], "busy", alone=True):
+            pass
+    assert pauses == []
+    with Locks(tmp_path).held([], "sharing", alone=False):
+        thread.start()
+        assert waits.wait(30)
+        while not has_to_wait(Locks(tmp_path)) or not waiting(tmp_path):
+            pass
+        assert has_to_wait(busy, alone=True)
+        assert len(pauses) == 1
+    thread.join(30)
+
+
+def waiting(folder: Path) -> bool:
+    """Whether somebody has said that it waits."""
+    with (folder / "waiting.lease").open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def test_a_file_that_was_removed_is_no_lock_for_who_comes_later(tmp_path: Path) -> None:
+    """As cleaners of temporary folders do: what is taken then is the file that others find."""
+    kept = Locks(tmp_path)
+    with kept.held([], "before", alone=False):
+        pass
+    for file in tmp_path.iterdir():
+        file.unlink()
+    with kept.held([], "after", alone=True):
+        assert has_to_wait(Locks(tmp_path))
+
+
+def test_a_lock_that_nobody_has_signed_yet_is_held_all_the_same(tmp_path: Path) -> None:
+    with Locks(tmp_path).held([ONE], "what", alone=False):
+        (tmp_path / "a.lease").write_text("{")
+        assert holders(tmp_path) == {"a": Holder("a")}
+    assert holders(tmp_path) == {}
+
+
+def test_a_folder_that_is_gone_is_an_error_with_the_remedy(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match=r"cannot be taken.*Do: make"):
+        has_to_wait(Locks(tmp_path / "none"))
+
+
+def test_files_are_closed_with_the_locks(tmp_path: Path) -> None:
+    """No descriptor is left by fifty turns, nor by the end."""
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    locks = Locks(tmp_path)
+    for _ in range(50):
+        with locks.held([ANY], "turn", alone=False):
+            pass
+        with locks.held([ONE], "outer", alone=False):
+            assert has_to_wait(Locks(tmp_path), BOTH)
+    locks.close()
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_all_engines_of_a_user_look_in_the_same_folder() -> None:
+    """Nobody else may write there."""
+    folder = leases_folder()
+    assert folder == leases_folder()
+    assert folder.stat().st_mode & 0o077 == 0
