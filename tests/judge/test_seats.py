@@ -147,3 +147,19 @@ def test_waiting_is_told_once_with_its_end(tmp_path: Path) -> None:
     waiting.ends()
     assert made.told == [True, False]
     other.seats.close()
+
+
+def test_a_box_beside_the_candidates_has_their_cores_and_gpus(tmp_path: Path) -> None:
+    """It is kept while these stay the same, and ends with the others."""
+    made = Made(tmp_path)
+    for _ in range(2):
+        with made.seats.taken(TIMED):
+            made.seats.beside()(Program({}), 1.0)
+    assert made.devices[1] == made.devices[2] != made.devices[0]
+    assert made.boxes[2].pinned == made.boxes[1].pinned
+    with made.seats.taken(BUILD):
+        made.seats.beside()(Program({}), 1.0)
+    assert made.devices[3] == made.devices[0]
+    assert [box.closed for box in made.boxes] == [False, False, True, False]
+    made.seats.close()
+    assert all(box.closed for box in made.boxes)
