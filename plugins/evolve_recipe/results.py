@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evolve_recipe.exact import clopper_pearson, mcnemar
+from evolve.statistics import clopper_pearson, mcnemar
 from evolve_recipe.loader import Integers
 from evolve_recipe.training import Model
 
@@ -72,7 +72,8 @@ def standard_error(runs: Sequence[Run]) -> float | None:
 def interval(runs: Sequence[Run]) -> tuple[float, float]:
     """The 95 % interval of the accuracy on rows of this kind, from the first training on each fold: exact where no row is asked about twice."""
     hits, count = _first(runs)
-    return clopper_pearson(hits, count)
+    interval = clopper_pearson(hits, count)
+    return interval.low, interval.high
 
 
 def is_above_chance(runs: Sequence[Run]) -> bool:
