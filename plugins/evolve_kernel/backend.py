@@ -2,7 +2,7 @@
 
 Invariant: a back end knows compilers, devices and memory, and nothing of rounds, oracles or scores; those are the same for all languages."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -26,45 +26,45 @@ class Built:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
-    """What came of one call: copies of its outputs; `seconds` by the clock that counts, without the call's own cost; `tag` names in a few words a failure of integrity that was seen,
-    empty where there was none. `outputs` may be anything that the program wrote."""
-
-    outputs: Arrays
-    seconds: float
-    tag: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Question:
-    """One call as it is asked of both sides: equal arguments, inputs, and places in memory, which `draw` decides."""
+    """One call as it is asked of both sides: equal arguments and inputs, and equal places in memory, which `draw` decides."""
 
     arguments: tuple[Argument, ...]
     inputs: Arrays
     draw: int
 
 
+@dataclass(frozen=True, slots=True)
+class Called:
+    """What came of one call: copies of its outputs, which may be anything; `seconds` by the clock that counts, without the cost of a call of nothing. `tag` names in a few words a failure of integrity,
+    empty where none was seen."""
+
+    outputs: Arrays
+    seconds: float
+    tag: str = ""
+
+
 class Side(Protocol):
-    """One of the two programs in its process."""
+    """One of the two programs, in its process."""
 
     def call(self, question: Question, poison: int) -> Called:
-        """Writes the inputs anew, fills what is written with something of the kind `poison` (0 or 1), calls once, looks. Raises `SessionFailed`."""
+        """Writes the inputs anew, fills with poison of the kind 0 or 1 what the program is to write, calls it once, and looks. Raises `SessionFailed`."""
         ...
 
 
 class Backend(Protocol):
-    """One language on this machine; made when a judge starts, kept for its life. Raises `TaskError` where the machine lacks something."""
+    """One task's language on this machine; made when a judge starts, and used for its life. Making one raises `TaskError` where the machine or the task lacks something."""
 
     def build(self, candidate: Candidate) -> Built:
         """A program by the judge's own flags; raises `Refused` and `SessionFailed`."""
         ...
 
     def sides(
-        self, candidate: Candidate, mine: Built, anchor: Candidate, theirs: Built
+        self, candidate: Candidate, mine: Built, anchor: Candidate, theirs: Built, largest: Sequence[Argument]
     ) -> AbstractContextManager[tuple[Side, Side]]:
-        """New processes of both programs, ready to be timed."""
+        """New processes of both programs, with room for calls with the `largest` arguments, and smaller ones."""
         ...
 
     def least_seconds(self, anchor: Candidate, moved: int, operations: int) -> float:
-        """How long so many bytes and operations take at least here, by measured ceilings."""
+        """How long it takes here at least to move so many bytes and compute so many operations, by measured ceilings."""
         ...
