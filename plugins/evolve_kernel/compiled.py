@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from statistics import median
 from typing import Any, Protocol
 
-from evolve import Candidate, Segment, Timed, native_source
+from evolve import NATIVE_BLOCK, Candidate, Segment, Timed, native_source
 from evolve.types import Task, TaskError
 from evolve_kernel import ceilings, gate, glue
 from evolve_kernel.arguments import Argument
@@ -119,7 +119,8 @@ def _source(task: Task, settings: KernelSettings) -> str:
 def _side(candidate: Candidate, built: Built, segment: Segment, settings: KernelSettings) -> Iterator[Side]:
     with candidate.session(files={LIBRARY: built.loaded}, timed=True) as session:
         native = session.native(LIBRARY, segment)
-        nothing = median(native.call((), (0,)).cpu for _ in range(_NOTHINGS))
+        native.call((NATIVE_BLOCK,), (glue.TOUCH, segment.size - NATIVE_BLOCK))
+        nothing = median(native.call((), (glue.NOTHING,)).cpu for _ in range(_NOTHINGS))
         yield CompiledSide(native, segment, nothing, settings.seconds)
 
 
@@ -136,7 +137,7 @@ class CompiledSide:
         """One call; see `Side.call`."""
         layout = Layout.of(self.segment, question.arguments, question.draw)
         layout.prepare(question.inputs, poison)
-        timed = self.native.call(layout.places, (1, *layout.numbers), seconds=self.seconds)
+        timed = self.native.call(layout.places, (glue.CALL, *layout.numbers), seconds=self.seconds)
         tag = layout.violation(question.inputs) or _clocks(timed)
         return Called(layout.outputs(), timed.cpu - self.nothing, tag)
 

@@ -35,7 +35,7 @@ def make_inputs(rng, shape, regime):
     if regime == "offset":
         values += np.float32(80)
     elif regime == "spread":
-        values *= np.float32(20)
+        values *= np.float32(10)
     elif regime == "equal":
         values[:] = values[:, :1]
     elif regime == "one large":
