@@ -190,7 +190,7 @@ def _stage(where: Path, table: StageTable, granted: int) -> Stage:
         raise TaskError(
             f"{where}: stage {table.name!r} needs {gpus} GPUs, and `sandbox.gpu` grants its programs {granted}. Do: set gpu = {gpus} in [sandbox]"
         )
-    needs, wanted = Needs(table.needs.cores, gpus, table.needs.exclusive), table.threshold
+    needs, wanted = Needs(table.needs.cores, gpus, table.needs.exclusive, table.needs.pinned), table.threshold
     if isinstance(wanted, str):
         return Stage(table.name, table.seconds, top=top_share(wanted), needs=needs)
     return Stage(table.name, table.seconds, threshold=wanted, needs=needs)

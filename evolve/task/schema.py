@@ -144,7 +144,11 @@ class NeedsTable(Table):
     )
     exclusive: bool = Field(
         default=False,
-        description="whether nothing else is judged on this machine meanwhile, as far as evolve does that for this user: for what is timed",
+        description="whether nothing else is judged on this machine meanwhile, as far as evolve does that for this user: for times by the wall clock",
+    )
+    pinned: bool = Field(
+        default=False,
+        description="whether its programs and its judge are kept to cores of its own, one where it needs no more: for what is timed",
     )
 
 

@@ -14,12 +14,18 @@ Direction = Literal["max", "min"]
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a stage holds while it runs: processor cores, GPUs, and whether it has the machine to itself, which is all that evolve judges for one user there. A stage that needs more than one core, or
-    the machine, is kept to the cores that it has leased."""
+    """What a stage holds while it runs: processor cores, GPUs, and whether it has the machine to itself, which is all that evolve judges for one user there. A stage that needs more than one core, the
+    machine, or is `pinned`, is kept to the cores that it has leased; its judge too, where it is `pinned`, which a stage must be whose candidates are timed."""
 
     cores: int = 1
     gpus: int = 0
     exclusive: bool = False
+    pinned: bool = False
+
+    @property
+    def leased(self) -> bool:
+        """Whether a stage with these needs leases anything."""
+        return self.cores > 1 or self.gpus > 0 or self.exclusive or self.pinned
 
 
 def top_share(text: str) -> float:
