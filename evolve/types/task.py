@@ -71,11 +71,13 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Fitness:
-    """How the fitness is called and shown. Inside the engine it is always maximised; `shown` is what the user reads."""
+    """How the fitness is called and shown. Inside the engine it is always maximised; `shown` is what the user reads. `log_ratio`: it is the logarithm of a ratio to the seed, whose own
+    true value is 0."""
 
     name: str = "fitness"
     direction: Direction = "max"
     digits: int = 6
+    log_ratio: bool = False
 
     def inside(self, value: float) -> float:
         """The user's number as the engine's: larger is better."""

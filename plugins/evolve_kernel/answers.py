@@ -42,7 +42,7 @@ def _distance(name: str, output: NDArray[Any], answer: NDArray[Any], tolerance: 
 
 def _length(values: NDArray[Any]) -> float:
     """The L2 norm of a flat array, by one thread: a library that starts several takes longer, and the time of others."""
-    return math.sqrt(float(np.einsum("i,i", values, values)))
+    return math.sqrt(float(np.einsum("i,i", values, values, dtype=np.float64)))
 
 
 def _pattern(output: NDArray[Any], answer: NDArray[Any], wrong: NDArray[np.bool_]) -> str:

@@ -20,6 +20,8 @@ from evolve_kernel.layout import Layout, needed
 from evolve_kernel.settings import KernelSettings
 
 LIBRARY = "kernel.so"
+LISTING = "listing.txt"
+LISTED = ("sh", "-c", f"exec objdump -d --no-show-raw-insn kernel.o > {LISTING}")
 _GLUE, _LOOP = "evolve_glue", "evolve_loop"
 _NOTHINGS = 9
 """Calls of nothing, whose median is subtracted."""
@@ -55,18 +57,21 @@ class CompiledBackend:
         told = [REMARKS] if self._compiler.remarks else []
         kept = candidate.build(self._compiler.compiled(self._source, self._settings.flags), [made, assembler, *told])
         try:
-            size = gate.code_bytes(
+            found = gate.passed(
                 kept[made],
                 self._settings.function,
                 self._settings.functions,
                 mangled=self._settings.language == "c++",
                 most=self._settings.code_bytes,
             )
+            if found.suspects:
+                listed = candidate.build(list(LISTED), [LISTING], files={"kernel.o": kept[made]})[LISTING]
+                gate.check_listing(listed.decode("utf-8", "replace"))
         except gate.Forbidden as forbidden:
             raise Refused(f"The compiled program cannot be timed: {forbidden}.") from None
         parts = {"kernel.o": kept[made], **self._own_parts(candidate)}
         linked = candidate.build(self._compiler.linked(LIBRARY, list(parts)), [LIBRARY], files=parts)
-        facts = {"log2_code": math.log2(size), "simd": simd_share(kept[assembler].decode("utf-8", "replace"))}
+        facts = {"log2_code": math.log2(found.size), "simd": simd_share(kept[assembler].decode("utf-8", "replace"))}
         said = kept[REMARKS].decode("utf-8", "replace") if told else ""
         return Built(linked[LIBRARY], facts, remarks(said, self._settings.remarks))
 
