@@ -17,7 +17,7 @@ from evolve import Candidate, Evaluation
 from evolve.statistics import Interval, Race, combined, median_interval
 from evolve.types import TaskError
 from evolve_benchmark.judging import INSTANCES, ORDER, Judging, Refused
-from evolve_benchmark.pairs import Fresh, Meter, Pair, Session, both
+from evolve_benchmark.pairs import Asking, Fresh, Meter, Pair, Session
 from evolve_benchmark.problem import Instance
 from evolve_benchmark.timings import Told, rows, table, told
 
@@ -42,6 +42,7 @@ class Speed:
     def __init__(self, about: Judging) -> None:
         self._about = about
         self._settings = about.settings
+        self._asking = Asking(about.settings.function)
         self._meter = Meter(about.settings.clock, max(1, about.task.limits.grants.threads))
 
     def evaluation(self) -> Evaluation:
@@ -106,10 +107,10 @@ class Speed:
             course.fresh.check(self._about.problem.arguments(instance), self._about.name(instance))
         return drawn
 
-    def _asked(self, sessions: tuple[Session, Session], instance: Instance, *, anchor_first: bool = False) -> Any:
+    def _asked(self, sessions: tuple[Session, Session], instance: Instance, *, anchor_first: bool = True) -> Any:
         """What both took, each with an answer that is right; raises `Refused`, and `TaskError` where the anchor's is not."""
-        function = self._settings.function
-        mine, theirs = both(sessions, function, self._about.problem.arguments(instance), anchor_first=anchor_first)
+        arguments = self._about.problem.arguments(instance)
+        mine, theirs = self._asking.both(sessions, arguments, anchor_first=anchor_first)
         # Only now, when both have answered, does the judge compute what is right.
         if fault := self._about.fault(instance, mine.value):
             raise Refused(Evaluation.invalid(fault))

@@ -95,6 +95,15 @@ def test_the_first_calls_of_a_process_do_not_count(tmp_path):
     assert found.fitness == pytest.approx(math.log(2))
 
 
+def test_a_call_that_takes_too_long_is_ended(tmp_path):
+    """After ten seconds, or a hundred times what the seed takes; the seed has the stage's time."""
+    _, candidate, _ = judge(tmp_path)
+    assert set(candidate.limits) == {50.0}
+    assert set(candidate.rival.limits) == {None}
+    _, candidate, _ = judge(tmp_path, theirs=steady(0.002, wall=0.02))
+    assert set(candidate.limits) == {10.0}
+
+
 def test_equal_programs_are_measured_until_it_is_known(tmp_path):
     """No difference beyond the floor ends a race; without a floor all pairs are measured."""
     same = steady(0.002)
