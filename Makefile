@@ -6,6 +6,10 @@ STAMP := $(VENV)/.installed
 SERVER := .venv-server
 SERVER_STAMP := $(SERVER)/.installed
 
+# Tests run in so many processes at once, each file in one of them.
+JOBS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all test-server adversarial check bench gpu-check wheel clean
 
@@ -23,11 +27,11 @@ demo: $(STAMP)  ## a real campaign of about 60 s: 26 circles in the unit square,
 	$(BIN)/evolve run circle_packing --budget 60s
 
 test: $(STAMP)  ## the tests that a change needs, in less than 10 minutes
-	$(BIN)/python -m pytest -m "not slow and not gpu and not server"
+	$(PYTEST) -m "not slow and not gpu and not server"
 
 test-all: $(STAMP)  ## every test, the slow ones and the oracles too
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,ribs]'
-	$(BIN)/python -m pytest -m "not gpu and not server"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,ribs,torch]' 'torch==2.13.0'
+	$(PYTEST) -m "not gpu and not server"
 
 $(SERVER_STAMP): tests/server/requirements.txt
 	$(PYTHON) -m venv $(SERVER)
@@ -45,10 +49,7 @@ check: $(STAMP)  ## format, lint, types, layers, warnings as errors, branch cove
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q -W error -m "not slow and not gpu and not server"
-	$(BIN)/coverage combine -q
-	$(BIN)/coverage report
+	$(PYTEST) -q -W error -m "not slow and not gpu and not server" --cov --cov-report=term
 
 bench: $(STAMP)  ## the figures of speed and size, as tables
 	$(BIN)/python benchmarks/startup.py

@@ -25,6 +25,7 @@ BUNDLED = (
     "evolve.models",
     "evolve.hardware",
     "evolve_benchmark",
+    "evolve_kernel",
     "evolve_recipe",
     "evolve_vllm",
 )

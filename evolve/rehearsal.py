@@ -323,7 +323,8 @@ def _other(program: Program) -> Program:
 
 
 class RehearsedCandidate:
-    """Answers as a candidate does, without a process: `functions` are those of the program, called in this one."""
+    """Answers as a candidate does, without a process: `functions` are those of the program, called in this one. What is timed, built or beside it needs a real
+    one."""
 
     def __init__(self, functions: Mapping[str, Callable[..., Any]], files: Mapping[str, str] | None = None) -> None:
         self.program = Program(files or {})
@@ -332,6 +333,10 @@ class RehearsedCandidate:
     def call(self, function: str, *arguments: Any, seconds: float | None = None, **keywords: Any) -> Any:
         """The answer of one function."""
         return self._functions[function](*arguments, **keywords)
+
+    def map(self, function: str, calls: Sequence[Sequence[Any]], seconds: float | None = None) -> list[Any]:
+        """The answers of one function to many calls, each given by its arguments."""
+        return [self._functions[function](*arguments) for arguments in calls]
 
     @contextmanager
     def session(self, seconds: float | None = None) -> Iterator["RehearsedCandidate"]:

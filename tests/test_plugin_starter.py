@@ -2,71 +2,22 @@
 
 import json
 import os
-import subprocess
-import sys
-import sysconfig
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
+
+from tests.author import Author
 
 NAME = "first_try"
 KINDS = ("--kind", "operator", "--kind", "strategy", "--kind", "evaluator")
 SETTINGS = ("--strategy", NAME, "--set", f'operators.names=["{NAME}", "tune_literals"]', "--judges", "1")
 
 
-@dataclass(frozen=True)
-class Author:
-    """A folder of an author's own with a virtual environment, in which the engine is installed and, in `package`, a plugin."""
-
-    folder: Path
-
-    @property
-    def package(self) -> Path:
-        """What `evolve plugin new` wrote."""
-        return self.folder / "evolve-first-try"
-
-    def python(self, *words: str, folder: Path | None = None) -> "subprocess.CompletedProcess[str]":
-        """The environment's interpreter."""
-        environment = {key: value for key, value in os.environ.items() if key not in ("EVOLVE_DEBUG", "PYTHONPATH")}
-        return subprocess.run(
-            [str(self.folder / "venv" / "bin" / "python"), *words],
-            cwd=folder or self.package,
-            env={**environment, "EVOLVE_HOME": str(self.folder / "home")},
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-
-    def evolve(self, *words: str, folder: Path | None = None) -> str:
-        """What a command that succeeds says."""
-        done = self.python("-m", "evolve", *words, folder=folder)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-
 @pytest.fixture(scope="module")
 def author(tmp_path_factory: pytest.TempPathFactory) -> Author:
-    """With the plugin written and installed, without a network: the environment borrows the packages of the tests' own."""
-    author = Author(tmp_path_factory.mktemp("author"))
-    venv = author.folder / "venv"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True, timeout=60)
-    (site,) = venv.glob("lib/python*/site-packages")
-    borrowed = sysconfig.get_path("purelib")
-    (site / "borrowed.pth").write_text(f"import site; site.addsitedir({borrowed!r})\n")
+    """With the plugin written, by `evolve plugin new`, and installed."""
+    author = Author(tmp_path_factory.mktemp("author"), "evolve-first-try")
     author.evolve("plugin", "new", NAME, *KINDS, folder=author.folder)
-    pip = [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-deps",
-        "--no-build-isolation",
-        "--no-index",
-    ]
-    done = author.python(*pip, "--editable", ".")
-    assert done.returncode == 0, done.stderr
+    author.install()
     return author
 
 

@@ -364,6 +364,7 @@ def test_a_candidate_can_be_rehearsed() -> None:
     assert (candidate.call("add", 2), candidate.program.files) == (3, {"seed.py": "..."})
     with candidate.session(seconds=1.0) as session:
         assert session.call("add", 2, y=3, seconds=1.0) == 5
+        assert session.map("add", [(2,), (3, 4)], seconds=1.0) == [3, 7]
 
 
 class Parrot:

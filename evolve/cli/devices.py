@@ -19,7 +19,7 @@ from evolve.devices.leases import written
 from evolve.devices.processors import governor, load, ranges, units, usable
 from evolve.judge.machine import processor
 from evolve.stop import duration
-from evolve.types import Stage, Task, TaskError
+from evolve.types import Task, TaskError
 
 _MACHINE, _CORE, _GPU = "machine", "core-", "gpu-"
 
@@ -109,12 +109,8 @@ def _needs(task: Task, cores: int, gpus: int) -> Sequence[Need]:
     return [
         Need(task.name, stage.name, written(stage.needs), stage.needs.cores <= cores and stage.needs.gpus <= gpus)
         for stage in task.stages
-        if _leases(stage)
+        if stage.needs.leased
     ]
-
-
-def _leases(stage: Stage) -> bool:
-    return stage.needs.cores > 1 or stage.needs.gpus > 0 or stage.needs.exclusive
 
 
 def _page(found: Found) -> str:

@@ -1,6 +1,6 @@
 """What a stage needs of the machine, taken right before it runs and given back after it.
 
-Invariant: a stage runs on what it has leased and on nothing that another stage of this user has leased; a stage that needs one core like any other leases nothing,
+Invariant: a stage runs on what it has leased and on nothing that another stage of this user has leased; a stage that needs one core like any other, whichever it is, leases nothing,
 and waits only while another one has the machine to itself."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -61,7 +61,8 @@ class Leases:
                 f"a stage needs {written(needs)}, and {threads} cores and {len(self._gpus)} GPUs may be leased here. "
                 "Do: grant more with --devices, or use another machine; `evolve devices` lists what there is"
             )
-        cores = min(needs.cores, len(self._units)) if needs.cores > 1 and not needs.exclusive else 0
+        some = (needs.cores > 1 or needs.pinned) and not needs.exclusive
+        cores = min(needs.cores, len(self._units)) if some else 0
         return [Pool(tuple(self._units), cores), Pool(tuple(self._gpus), needs.gpus)]
 
 
@@ -70,4 +71,5 @@ def written(needs: Needs) -> str:
     parts = [f"{needs.cores} core{'s' if needs.cores > 1 else ''}"]
     parts += [f"{needs.gpus} GPU{'s' if needs.gpus > 1 else ''}"] if needs.gpus else []
     parts += ["the machine to itself"] if needs.exclusive else []
+    parts += ["pinned"] if needs.pinned else []
     return ", ".join(parts)

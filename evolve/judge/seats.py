@@ -3,6 +3,7 @@
 Invariant: while a stage runs, its candidates have what it has leased, and of the devices that leases are about nothing else; a box that was made for one set of GPUs is never
 used with another one."""
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,7 +29,7 @@ from evolve.devices.processors import units, usable
 from evolve.judge.candidate import OpenSession
 from evolve.judge.seat import Seat
 from evolve.sandbox import Devices, JobKind, Session
-from evolve.types import Program, Stage, Task
+from evolve.types import Program, SandboxError, Stage, Task
 
 
 class Sandbox(Protocol):
@@ -67,12 +68,14 @@ class Seats:
         self._base = self._box = make_box(self._devices(()))
         self._pinned = False
         self._with_gpus: tuple[tuple[str, ...], Sandbox] | None = None
+        self._stage: Stage | None = None
         self._leased = Lease()
         self._neighbour: tuple[tuple[str, ...], Sandbox] | None = None
         self.isolation = self._base.isolation
 
     def open(self, program: Program, seconds: float, job: JobKind = "run") -> Session:
-        """A session of the present stage."""
+        """A session of the present stage. Raises `SandboxError` for one that is timed, in a stage that is kept to no cores."""
+        self._check(job)
         return self._box.open(program, self._task.entry, seconds, job)
 
     @contextmanager
@@ -81,11 +84,12 @@ class Seats:
         waiting, begun = Waiting(self._told), self._clock()
         what = f"task {self._task.name}, stage {stage.name}"
         with waiting, self._leases.taken(stage.needs, what, waiting.begins) as lease:
-            self._leased = lease
+            self._stage, self._leased = stage, lease
             self._box = self._box_for(lease.gpus, waiting)
             self._pin(lease.cores)
             waiting.ends()
-            with Conditions(lease.cores, lease.gpus, self._nvml) as conditions:
+            kept = lease.cores if stage.needs.pinned else ()
+            with Conditions(lease.cores, lease.gpus, self._nvml) as conditions, _kept_to(kept):
                 seat = Seat(lease.device, self._clock() - begun)
                 yield seat
             seat.conditions = conditions.told
@@ -101,7 +105,20 @@ class Seats:
         box = self._neighbour[1]
         if self._pinned:
             box.pin(self._leased.cores or self._cores)
-        return lambda program, seconds, job="run": box.open(program, self._task.entry, seconds, job)
+
+        def opened(program: Program, seconds: float, job: JobKind = "run") -> Session:
+            self._check(job)
+            return box.open(program, self._task.entry, seconds, job)
+
+        return opened
+
+    def _check(self, job: JobKind) -> None:
+        """Two processes on two cores are as different as these are, by half on some machines; what is timed there is the core."""
+        if job == "timed" and not self._leased.cores:
+            name = self._stage.name if self._stage else "evaluate"
+            raise SandboxError(
+                f"the stage {name!r} times its programs, which run on any core. Do: write needs = {{ pinned = true }} for it, under [[stages]] in the task's file"
+            )
 
     def accelerators(self, stages: Iterable[Stage]) -> str:
         """The models of the GPUs that stages may run on, for the hardware class; empty where none needs one."""
@@ -143,6 +160,21 @@ class Seats:
             return Devices()
         others = [gpu for gpu in self._all if gpu not in gpus]
         return Devices(visibility(gpus), tuple(node for gpu in others for node in gpu.nodes))
+
+
+@contextmanager
+def _kept_to(cores: Sequence[int]) -> Iterator[None]:
+    """The judge's own thread on these cores, where there are any, for as long as the block runs: what it writes lies in the caches of those who read it, and its signals wake no
+    other core."""
+    if not cores or not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 class Waiting:

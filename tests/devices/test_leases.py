@@ -33,7 +33,9 @@ def leases(folder: Path) -> Leases:
         (Needs(cores=5), Lease((0, 1, 2, 4, 5)), {"core-0", "core-1", "core-2"}),
         (Needs(gpus=1), Lease((), GPUS[:1]), {f"gpu-{GPUS[0].uuid}"}),
         (Needs(gpus=2), Lease((), GPUS), {f"gpu-{gpu.uuid}" for gpu in GPUS}),
+        (Needs(pinned=True), Lease((0,)), {"core-0"}),
         (Needs(exclusive=True), Lease((0,)), {"machine"}),
+        (Needs(exclusive=True, pinned=True), Lease((0,)), {"machine"}),
         (Needs(2, 1, True), Lease((0, 1), GPUS[:1]), {"machine", f"gpu-{GPUS[0].uuid}"}),
     ],
 )

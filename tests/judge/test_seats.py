@@ -1,5 +1,6 @@
 """Where the candidates of a stage run."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from nvidia_fakes import GPUS, NAME, UUIDS, FakeLibrary
 
 PLAIN, BUILD = Stage("plain"), Stage("build")
 TIMED = Stage("timed", needs=Needs(gpus=1, exclusive=True))
+KEPT = Stage("kept", needs=Needs(pinned=True))
 PINNED = Stage("pinned", needs=Needs(exclusive=True))
 GRANTING = Limits(grants=Grants(gpu=2))
 
@@ -116,6 +118,29 @@ def test_candidates_are_kept_to_leased_cores_and_let_go_again(tmp_path: Path) ->
     with made.seats.taken(PINNED) as seat:
         pass
     assert seat.conditions.startswith(f"cores {usable()[0]}, ")
+
+
+def test_a_judge_goes_with_what_is_pinned_and_comes_back(tmp_path: Path) -> None:
+    """To the core that was leased, and no farther: a stage that has the machine to itself leaves its judge where it is."""
+    made = Made(tmp_path, Limits())
+    for stage, cores in ((KEPT, usable()[:1]), (PINNED, usable()), (PLAIN, usable())):
+        with made.seats.taken(stage):
+            assert tuple(sorted(os.sched_getaffinity(0))) == cores
+    assert tuple(sorted(os.sched_getaffinity(0))) == usable()
+
+
+def test_what_runs_on_any_core_is_not_timed(tmp_path: Path) -> None:
+    """Neither the candidate nor what runs beside it."""
+    made = Made(tmp_path, Limits())
+    with made.seats.taken(PLAIN):
+        for opened in (made.seats.open, made.seats.beside()):
+            with pytest.raises(SandboxError, match=r"the stage 'plain' times its programs.* pinned = true"):
+                opened(Program({}), 1.0, "timed")
+    for stage in (KEPT, PINNED):
+        with made.seats.taken(stage):
+            made.seats.open(Program({}), 1.0, "timed")
+            made.seats.beside()(Program({}), 1.0, "timed")
+    assert made.opened() == [2, 2]
 
 
 def test_the_hardware_class_names_the_gpus_that_stages_run_on(tmp_path: Path) -> None:

@@ -60,11 +60,25 @@ def test_what_a_level_exempts_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> N
     assert (len(tried(Level.STANDARD)[1]), len(tried(Level.STRICT)[1])) == (1, 13)
 
 
-def test_the_plain_box_answers_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """On this machine."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+def test_the_plain_box_answers_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """On this machine, in a folder whose path is short enough for sockets."""
+    folder = tmp_path_factory.mktemp("box")
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
     assert tryout.failure(PLAIN) == ""
-    assert list(tmp_path.iterdir()) == []
+    assert list(folder.iterdir()) == []
+
+
+def test_a_temporary_folder_whose_path_is_too_long_for_sockets_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Before a box is made."""
+    folder = tmp_path / ("long" * 20)
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    assert tryout.failure(PLAIN).startswith("the box does not start: no socket can have the path")
+    assert list(folder.iterdir()) == []
 
 
 def test_an_interpreter_that_there_is_not_is_a_failure() -> None:

@@ -7,13 +7,22 @@ import socket
 import sys
 from types import TracebackType
 
+from evolve.types import SandboxError
+
+_LONGEST_PATH = 100
+"""Bytes of a UNIX socket's path that every system allows."""
 _LONGEST = 1 << 16
 
 
 class Listeners:
-    """TCP and UDP on 127.0.0.1, a socket at `path`, and an abstract one called `name` where the system has those."""
+    """TCP and UDP on 127.0.0.1, a socket at `path`, and an abstract one called `name` where the system has those. Raises `SandboxError` for a path that is too
+    long for a socket."""
 
     def __init__(self, path: str, name: str) -> None:
+        if len(path.encode()) > _LONGEST_PATH:
+            raise SandboxError(
+                f"no socket can have the path {path!r}, which is longer than {_LONGEST_PATH} bytes. Do: set TMPDIR to a shorter folder, such as /tmp"
+            )
         self._stack = contextlib.ExitStack()
         with contextlib.ExitStack() as stack:
             tcp = self._bound(stack, socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0))

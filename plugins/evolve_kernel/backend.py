@@ -1,0 +1,70 @@
+"""What a language needs of a machine: building a program, and timed calls of two programs side by side.
+
+Invariant: a back end knows compilers, devices and memory, and nothing of rounds, oracles or scores; those are the same for all languages."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from evolve import Candidate
+from evolve_kernel.arguments import Argument
+from evolve_kernel.problem import Arrays
+
+
+class Refused(Exception):
+    """A program that is not what may be timed; the text says why, for whoever writes programs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A program as it can be loaded: `loaded` is the back end's own. `facts` are descriptors by their names, `remarks` what the compiler said about its loops."""
+
+    loaded: Any
+    facts: Mapping[str, float] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One call as it is asked of both sides: equal arguments and inputs, and equal places in memory, which `draw` decides."""
+
+    arguments: tuple[Argument, ...]
+    inputs: Arrays
+    draw: int
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """What came of one call: copies of its outputs, which may be anything; `seconds` by the clock that counts, without the cost of a call of nothing. `tag` names in a few words a failure of integrity,
+    empty where none was seen."""
+
+    outputs: Arrays
+    seconds: float
+    tag: str = ""
+
+
+class Side(Protocol):
+    """One of the two programs, in its process."""
+
+    def call(self, question: Question, poison: int) -> Called:
+        """Writes the inputs anew, fills with poison of the kind 0 or 1 what the program is to write, calls it once, and looks. Raises `SessionFailed`."""
+        ...
+
+
+class Backend(Protocol):
+    """One task's language on this machine; made when a judge starts, and used for its life. Making one raises `TaskError` where the machine or the task lacks something."""
+
+    def build(self, candidate: Candidate) -> Built:
+        """A program by the judge's own flags; raises `Refused` and `SessionFailed`."""
+        ...
+
+    def sides(
+        self, candidate: Candidate, mine: Built, anchor: Candidate, theirs: Built, largest: Sequence[Argument]
+    ) -> AbstractContextManager[tuple[Side, Side]]:
+        """New processes of both programs, with room for calls with the `largest` arguments, and smaller ones."""
+        ...
+
+    def least_seconds(self, anchor: Candidate, moved: int, operations: int) -> float:
+        """How long it takes here at least to move so many bytes and compute so many operations, by measured ceilings."""
+        ...

@@ -1,0 +1,156 @@
+"""The back end of C and C++: objects that passed the gate, in native sessions of two processes that share one piece of memory.
+
+Invariant: what is linked is the object that was looked through, the judge's glue and the engine's loop; both sides find the same bytes at the same places of the same physical memory before each call."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from statistics import median
+from typing import Any, Protocol
+
+from evolve import NATIVE_BLOCK, Candidate, Segment, Timed, native_source
+from evolve.types import Task, TaskError
+from evolve_kernel import ceilings, gate, glue
+from evolve_kernel.arguments import Argument
+from evolve_kernel.backend import Built, Called, Question, Refused, Side
+from evolve_kernel.compiler import REMARKS, SUFFIXES, compiler, remarks, simd_share
+from evolve_kernel.layout import Layout, needed
+from evolve_kernel.settings import KernelSettings
+
+LIBRARY = "kernel.so"
+LISTING = "listing.txt"
+LISTED = ("sh", "-c", f"exec objdump -d --no-show-raw-insn kernel.o > {LISTING}")
+_GLUE, _LOOP = "evolve_glue", "evolve_loop"
+_NOTHINGS = 9
+"""Calls of nothing, whose median is subtracted."""
+_MORE_THAN_WALL, _AT_ONCE = 1.25, 2e-3
+"""A single thread's processor time is at most its wall time; clocks are read one after the other, so there is some room."""
+_OUTSIDE = 0.25
+"""What a process may do beside its calls, as a share of them; there is nothing for it to do."""
+
+
+class Native(Protocol):
+    """What is needed of a native session."""
+
+    def call(self, pointers: Sequence[int] = (), numbers: Sequence[int] = (), *, seconds: float | None = None) -> Timed:
+        """One timed call."""
+        ...
+
+
+class CompiledBackend:
+    """Of one task. Raises `TaskError` where there is no compiler, or the task has no source or header."""
+
+    def __init__(self, task: Task, settings: KernelSettings, signature: tuple[Argument, ...]) -> None:
+        self._settings = settings
+        self._compiler = compiler(settings.language)
+        self._source = _source(task, settings)
+        self._glue = glue.source(settings.function, settings.header, signature)
+        self._own: Mapping[str, bytes] | None = None
+        self._ceilings = ceilings.Ceilings(self._compiler)
+
+    def build(self, candidate: Candidate) -> Built:
+        """Compiled, looked through, linked."""
+        stem = self._source.rpartition(".")[0]
+        made, assembler = f"{stem}.o", f"{stem}.s"
+        told = [REMARKS] if self._compiler.remarks else []
+        kept = candidate.build(self._compiler.compiled(self._source, self._settings.flags), [made, assembler, *told])
+        try:
+            found = gate.passed(
+                kept[made],
+                self._settings.function,
+                self._settings.functions,
+                mangled=self._settings.language == "c++",
+                most=self._settings.code_bytes,
+            )
+            if found.suspects:
+                listed = candidate.build(list(LISTED), [LISTING], files={"kernel.o": kept[made]})[LISTING]
+                gate.check_listing(listed.decode("utf-8", "replace"))
+        except gate.Forbidden as forbidden:
+            raise Refused(f"The compiled program cannot be timed: {forbidden}.") from None
+        parts = {"kernel.o": kept[made], **self._own_parts(candidate)}
+        linked = candidate.build(self._compiler.linked(LIBRARY, list(parts)), [LIBRARY], files=parts)
+        facts = {"log2_code": math.log2(found.size), "simd": simd_share(kept[assembler].decode("utf-8", "replace"))}
+        said = kept[REMARKS].decode("utf-8", "replace") if told else ""
+        return Built(linked[LIBRARY], facts, remarks(said, self._settings.remarks))
+
+    @contextmanager
+    def sides(
+        self, candidate: Candidate, mine: Built, anchor: Candidate, theirs: Built, largest: Sequence[Argument]
+    ) -> Iterator[tuple[Side, Side]]:
+        """Both in processes of their own, with one segment that has room for the `largest` arguments."""
+        with (
+            Segment(needed(largest)) as segment,
+            _side(candidate, mine, segment, self._settings) as one,
+            _side(anchor, theirs, segment, self._settings) as other,
+        ):
+            yield one, other
+
+    def least_seconds(self, anchor: Candidate, moved: int, operations: int) -> float:
+        """By the fastest reading of so many bytes, and the fastest arithmetic, that the judge's own code reaches on this machine."""
+        return self._ceilings.least_seconds(anchor, moved, operations)
+
+    def _own_parts(self, candidate: Candidate) -> Mapping[str, bytes]:
+        """The judge's own objects, compiled once; the header that the glue includes is the task's, whatever the program brings."""
+        if self._own is None:
+            sources = {_GLUE: self._glue, _LOOP: native_source()}
+            files = {f"{name}.c": text.encode() for name, text in sources.items()}
+            made = {f"{name}.o": [f"{name}.c"] for name in sources}
+            self._own = {
+                name: candidate.build([*self._compiler.own(), "-c", "-o", name, *source], [name], files=files)[name]
+                for name, source in made.items()
+            }
+        return self._own
+
+
+def _source(task: Task, settings: KernelSettings) -> str:
+    """The one file of the program that is compiled; raises `TaskError`."""
+    suffixes = SUFFIXES[settings.language]
+    found = [path for path in task.seed.files if PurePosixPath(path).suffix in suffixes]
+    if len(found) != 1:
+        raise TaskError(
+            f"a kernel in {settings.language.upper()} has one file that is compiled, with the suffix {' or '.join(suffixes)}, got {', '.join(found) or 'none'}. "
+            "Do: name it in program.files, and let it include the others"
+        )
+    if settings.header not in task.context:
+        raise TaskError(
+            f"evaluator.header: {settings.header!r} is no file of program.context. Do: name it there, so that no program changes it"
+        )
+    return found[0]
+
+
+@contextmanager
+def _side(candidate: Candidate, built: Built, segment: Segment, settings: KernelSettings) -> Iterator[Side]:
+    with candidate.session(files={LIBRARY: built.loaded}, timed=True) as session:
+        native = session.native(LIBRARY, segment)
+        native.call((NATIVE_BLOCK,), (glue.TOUCH, segment.size - NATIVE_BLOCK))
+        nothing = median(native.call((), (glue.NOTHING,)).cpu for _ in range(_NOTHINGS))
+        yield CompiledSide(native, segment, nothing, settings.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledSide:
+    """A native session as a side. `nothing` is the processor time of a call of nothing."""
+
+    native: Native
+    segment: Any
+    nothing: float
+    seconds: float
+
+    def call(self, question: Question, poison: int) -> Called:
+        """One call; see `Side.call`."""
+        layout = Layout.of(self.segment, question.arguments, question.draw)
+        layout.prepare(question.inputs, poison)
+        timed = self.native.call(layout.places, (glue.CALL, *layout.numbers), seconds=self.seconds)
+        tag = layout.violation(question.inputs) or _clocks(timed)
+        return Called(layout.outputs(), timed.cpu - self.nothing, tag)
+
+
+def _clocks(timed: Timed) -> str:
+    """What the clocks say against each other; empty where they agree. Wall time may be anything longer: the machine may do something else."""
+    if timed.cpu > _MORE_THAN_WALL * timed.wall + _AT_ONCE:
+        return "more processor time than wall time"
+    if timed.outside > _OUTSIDE * timed.cpu + _AT_ONCE:
+        return "work outside of the timed call"
+    return ""

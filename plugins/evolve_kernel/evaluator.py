@@ -1,0 +1,111 @@
+"""Judges a kernel: built by the judge's own flags, checked on every call, timed in pairs against the task's seed.
+
+Invariant: the fitness is ln(speed-up) against the seed, which is built and run beside every candidate and never cached; what is not right has no speed."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from evolve import Candidate, Evaluation, Trial, evaluator
+from evolve.types import Parameters, Stage, Task, TaskError
+from evolve_kernel.backend import Backend, Built, Refused
+from evolve_kernel.compiled import CompiledBackend
+from evolve_kernel.problem import Problem, load
+from evolve_kernel.rounds import Broken, Measured, Program, Rounds, Wrong, draws
+from evolve_kernel.settings import COMPILED_HERE, KernelSettings
+from evolve_kernel.telling import told
+
+NEUTRAL = "The measurement of this program could not be used."
+"""What is said of a program that was caught: nothing about the detector."""
+
+
+class Kernel:
+    """An evaluator of one stage."""
+
+    def __init__(self, settings: KernelSettings) -> None:
+        self._settings = settings
+
+    def stages(self, task: Task) -> Sequence[tuple[Stage, Callable[[Any, Trial], Evaluation]]]:
+        """`evaluate`; raises `TaskError` where the module is not what it should be, or this machine cannot judge the language."""
+        problem = load(Path(task.folder), self._settings.module)
+        for parameters in ({}, *(case.parameters for case in task.held_out)):
+            for shape in problem.shapes(Parameters({**task.parameters, **parameters})):
+                problem.arguments(shape)
+        bench = _Bench(task, problem, self._settings, backend_of(task, problem, self._settings))
+        return [(_pinned(stage), judge) for stage, judge in evaluator(bench.judged).stages(task)]
+
+    def functions(self, task: Task) -> Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]:
+        """Neither certificates nor pictures."""
+        return {}
+
+
+def _pinned(stage: Stage) -> Stage:
+    """What is timed has a core of its own, whether the task's file says so or not."""
+    return replace(stage, needs=replace(stage.needs, pinned=True))
+
+
+def backend_of(task: Task, problem: Problem, settings: KernelSettings) -> Backend:
+    """What builds and runs the task's language; raises `TaskError` where nothing here does."""
+    signature = problem.arguments(problem.shapes(Parameters(task.parameters))[0])
+    if settings.language in COMPILED_HERE:
+        return CompiledBackend(task, settings, signature)
+    raise TaskError(
+        f"evaluator.language: this version judges no kernels in {settings.language}. Do: write one in c or c++"
+    )
+
+
+class _Bench:
+    """What one judge process knows of a task: how to build and run, and the seed as it was built."""
+
+    def __init__(self, task: Task, problem: Problem, settings: KernelSettings, backend: Backend) -> None:
+        self._task = task
+        self._problem = problem
+        self._settings = settings
+        self._backend = backend
+        self._anchor: Built | None = None
+
+    def judged(self, candidate: Candidate, trial: Trial) -> Evaluation:
+        """Builds, checks, times."""
+        try:
+            built = self._backend.build(candidate)
+            measured = self._measured(candidate, built, trial)
+        except Refused as refused:
+            return Evaluation.invalid(str(refused))
+        except Wrong as wrong:
+            return Evaluation.wrong(str(wrong))
+        except Broken as broken:
+            return Evaluation.wrong(NEUTRAL, tag=str(broken))
+        return _evaluation(built, measured)
+
+    def _measured(self, candidate: Candidate, built: Built, trial: Trial) -> Measured:
+        anchor = candidate.beside(self._task.seed)
+        if self._anchor is None:
+            try:
+                self._anchor = self._backend.build(anchor)
+            except Refused as refused:
+                raise TaskError(f"the seed cannot be judged. {refused} Do: mend it") from None
+        rounds = Rounds(self._problem, self._settings, self._problem.shapes(trial.parameters), draws(trial.seed))
+        mine, theirs = Program(candidate, built), Program(anchor, self._anchor)
+        return rounds.measured(self._backend, mine, theirs, race=trial.split == "search")
+
+
+def _evaluation(built: Built, measured: Measured) -> Evaluation:
+    found = measured.interval
+    shares = [math.log(timing.least / median(timing.mine)) for timing in measured.timings]
+    of_floor = math.exp(math.fsum(shares) / len(shares))
+    return Evaluation.ok(
+        found.estimate,
+        standard_error=found.standard_error,
+        descriptors={**built.facts, "of_floor": of_floor},
+        metrics={
+            "speedup": math.exp(found.estimate),
+            "speedup_low": math.exp(found.low),
+            "speedup_high": math.exp(found.high),
+            "rounds": float(found.count),
+            "processes": float(len(measured.processes)),
+        },
+        feedback=told(measured, built.remarks),
+    )

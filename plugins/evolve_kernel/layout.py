@@ -1,0 +1,94 @@
+"""Where a kernel's arrays lie in shared memory, and what stands around them.
+
+Invariant: between any two arrays, and at both ends, there are `GUARD` bytes that no honest kernel writes; equal arguments and equal draws give equal places, for both programs of a pair."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evolve import NATIVE_BLOCK, Segment
+from evolve_kernel.arguments import Argument
+from evolve_kernel.problem import Arrays
+
+ALIGNED = 64
+"""Every array begins at a multiple of so many bytes."""
+GUARD = 1024
+POISONS = (0xFF, 0xA5)
+"""The byte of which what is to be written is full before a call: the first makes floats NaN."""
+_START = -(-NATIVE_BLOCK // ALIGNED) * ALIGNED
+_PLACES = 64
+"""How many places an array may begin at, `ALIGNED` bytes apart: a page."""
+
+
+def _up(size: int) -> int:
+    return -(-size // ALIGNED) * ALIGNED
+
+
+def needed(arguments: Sequence[Argument]) -> int:
+    """Bytes of a segment for these arguments, whatever the draw."""
+    arrays = [one for one in arguments if one.kind != "number"]
+    return _START + _PLACES * ALIGNED + GUARD + sum(_up(one.bytes) + GUARD for one in arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The arrays of one call in a segment: `places` has the offset of each, in their order."""
+
+    segment: Segment
+    arguments: tuple[Argument, ...]
+    places: tuple[int, ...]
+    guard: int
+
+    @classmethod
+    def of(cls, segment: Segment, arguments: tuple[Argument, ...], draw: int) -> "Layout":
+        """One that `draw` decides: where in a page it begins, and what its guards are full of."""
+        places, place = [], _START + draw % _PLACES * ALIGNED + GUARD
+        for one in arguments:
+            if one.kind != "number":
+                places.append(place)
+                place += _up(one.bytes) + GUARD
+        return cls(segment, arguments, tuple(places), 1 + (draw // _PLACES) % 250)
+
+    @property
+    def arrays(self) -> list[tuple[Argument, int]]:
+        """Arguments that are arrays, and where they are."""
+        return list(zip((one for one in self.arguments if one.kind != "number"), self.places, strict=True))
+
+    @property
+    def numbers(self) -> list[int]:
+        """The values of those that are none."""
+        return [one.value for one in self.arguments if one.kind == "number"]
+
+    def prepare(self, inputs: Arrays, poison: int) -> None:
+        """Writes everything: guards, inputs, and poison where outputs and room are."""
+        for array, place in self.arrays:
+            self._guard(place - GUARD)[:] = self.guard
+            self._guard(place + array.bytes)[:] = self.guard
+            if array.kind == "in":
+                self.segment.view(place, array.dims, array.dtype)[:] = inputs[array.name]
+            else:
+                self.segment.view(place, (array.bytes,), "uint8")[:] = POISONS[poison]
+
+    def outputs(self) -> Arrays:
+        """Copies of what was filled."""
+        return {
+            array.name: self.segment.view(place, array.dims, array.dtype).copy()
+            for array, place in self.arrays
+            if array.kind == "out"
+        }
+
+    def violation(self, inputs: Arrays) -> str:
+        """What was written that must not be, in a few words; empty where nothing was."""
+        for array, place in self.arrays:
+            guards = (self._guard(place - GUARD), self._guard(place + array.bytes))
+            if not all((guard == self.guard).all() for guard in guards):
+                return "wrote outside of its arrays"
+            if array.kind == "in" and not np.array_equal(
+                self.segment.view(place, (array.bytes,), "uint8"), inputs[array.name].reshape(-1).view("uint8")
+            ):
+                return "modified its inputs"
+        return ""
+
+    def _guard(self, place: int) -> "np.ndarray[tuple[int], np.dtype[np.uint8]]":
+        return self.segment.view(place, (GUARD,), "uint8")

@@ -1,0 +1,178 @@
+"""Rounds of pairs: candidate and anchor on the same inputs, right after each other, until the race decides.
+
+Invariant: every answer of the candidate is checked, of warm-up calls too, by an oracle that is asked afterwards; a round has one pair of every shape, so that each weighs the same."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+import numpy as np
+from numpy.random import Generator
+
+from evolve import Candidate
+from evolve.statistics import Interval, Race, combined, median_interval
+from evolve.types import TaskError
+from evolve_kernel.answers import fault
+from evolve_kernel.backend import Backend, Built, Called, Question, Side
+from evolve_kernel.problem import Problem, Shape, shape_name
+from evolve_kernel.settings import KernelSettings
+
+SHORTEST = 1e-4
+"""Seconds that the anchor takes on a shape at least: below, the clock says nothing."""
+IMPLAUSIBLE = 0.9
+"""A time below this share of the least that is possible is none."""
+
+
+class Wrong(Exception):
+    """An answer that is none: the text says where."""
+
+
+class Broken(Exception):
+    """A failure of integrity: the text is the tag."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A built program and the handle under which its processes are opened."""
+
+    candidate: Candidate
+    built: Built
+
+
+@dataclass(slots=True)
+class Timings:
+    """Seconds of both on one shape, pair after pair; `least` is what is physically possible."""
+
+    shape: Shape
+    least: float
+    mine: list[float] = field(default_factory=list)
+    theirs: list[float] = field(default_factory=list)
+
+    @property
+    def ratios(self) -> list[float]:
+        """ln(anchor / candidate) of each pair."""
+        return [math.log(theirs / mine) for mine, theirs in zip(self.mine, self.theirs, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What all rounds have found: `processes` holds the rounds' values, of one pair of processes after the other."""
+
+    timings: tuple[Timings, ...]
+    processes: tuple[tuple[float, ...], ...]
+
+    @property
+    def values(self) -> list[float]:
+        """Of all rounds."""
+        return [value for values in self.processes for value in values]
+
+    @property
+    def interval(self) -> Interval:
+        """The median, with an error that knows that the rounds of a process share its luck."""
+        whole = median_interval(self.values)
+        shares = [median_interval(values) for values in self.processes if len(values) > 1]
+        error = max(whole.standard_error, combined(shares).standard_error) if len(shares) > 1 else whole.standard_error
+        return Interval(whole.estimate, whole.low, whole.high, whole.count, error, whole.level)
+
+
+class Rounds:
+    """The measuring of one candidate on a set of shapes."""
+
+    def __init__(self, problem: Problem, settings: KernelSettings, shapes: Sequence[Shape], rng: Generator) -> None:
+        self._problem = problem
+        self._settings = settings
+        self._rng = rng
+        self._shapes = shapes
+        self._regimes: Iterator[str] = self._dealt()
+        self._largest = max(
+            map(problem.arguments, shapes), key=lambda found: sum(one.bytes for one in found if one.dims)
+        )
+        self._pairs = 0
+
+    def measured(self, backend: Backend, mine: Program, anchor: Program, *, race: bool) -> Measured:
+        """Rounds until the race is decided, or all of them; raises `Wrong`, `Broken`, and `SessionFailed` of the candidate."""
+        timings = [
+            Timings(shape, backend.least_seconds(anchor.candidate, *self._problem.work(shape)))
+            for shape in self._shapes
+        ]
+        running = Race(
+            self._settings.first if race else self._settings.rounds, self._settings.rounds, floor=self._settings.floor
+        )
+        processes: list[tuple[float, ...]] = []
+        while running.wanted:
+            count = min(running.wanted, self._settings.process_rounds)
+            with backend.sides(mine.candidate, mine.built, anchor.candidate, anchor.built, self._largest) as sides:
+                values = self._process(sides, timings, count)
+            processes.append(values)
+            for value in values:
+                running.add(value)
+        _check_times(timings)
+        return Measured(tuple(timings), tuple(processes))
+
+    def _process(self, sides: tuple[Side, Side], timings: Sequence[Timings], count: int) -> tuple[float, ...]:
+        """So many rounds between two equal questions that do not count: the first brings memory and code into place, and the last must get the same answer."""
+        shape = self._shapes[int(self._rng.integers(len(self._shapes)))]
+        question = self._question(shape)
+        first = self._asked(sides, question, shape)
+        values = tuple(self._round(sides, timings) for _ in range(count))
+        last = self._asked(sides, question, shape)
+        if any(first.outputs[name].tobytes() != last.outputs[name].tobytes() for name in first.outputs):
+            raise Broken("answers that differ between equal calls")
+        return values
+
+    def _round(self, sides: tuple[Side, Side], timings: Sequence[Timings]) -> float:
+        for index in self._rng.permutation(len(timings)).tolist():
+            timing = timings[index]
+            mine, theirs = self._pair(sides, self._question(timing.shape), timing.shape)
+            if theirs.seconds < SHORTEST:
+                raise TaskError(
+                    f"the seed takes {theirs.seconds * 1e6:.0f} microseconds on {shape_name(timing.shape)}, too little for a clock that is read from outside. Do: give larger shapes"
+                )
+            timing.theirs.append(theirs.seconds)
+            timing.mine.append(max(mine.seconds, 1e-9))
+        return math.fsum(timing.ratios[-1] for timing in timings) / len(timings)
+
+    def _asked(self, sides: tuple[Side, Side], question: Question, shape: Shape) -> Called:
+        return self._pair(sides, question, shape)[0]
+
+    def _pair(self, sides: tuple[Side, Side], question: Question, shape: Shape) -> tuple[Called, Called]:
+        """What both did, in turns first; then the answer is computed and both are checked."""
+        self._pairs += 1
+        turn = self._pairs % 2
+        found: dict[int, Called] = {}
+        for place in (turn, 1 - turn):
+            found[place] = sides[place].call(question, (self._pairs + place) % 2)
+        expected = self._problem.expected(question.inputs, shape)
+        mine, theirs = found[0], found[1]
+        if said := theirs.tag or fault(self._problem, theirs.outputs, expected, question.inputs, shape):
+            raise TaskError(
+                f"the seed, which all others are compared with, fails on {shape_name(shape)}: {said}. Do: mend it, or the oracle"
+            )
+        if mine.tag:
+            raise Broken(mine.tag)
+        if said := fault(self._problem, mine.outputs, expected, question.inputs, shape):
+            raise Wrong(f"{said} (on {shape_name(shape)})")
+        return mine, theirs
+
+    def _question(self, shape: Shape) -> Question:
+        regime = next(self._regimes)
+        inputs = self._problem.inputs(self._rng, shape, regime)
+        return Question(self._problem.arguments(shape), inputs, int(self._rng.integers(1 << 30)))
+
+    def _dealt(self) -> Iterator[str]:
+        """Kinds of inputs as from a deck that is shuffled when it is used up: all come equally often."""
+        while True:
+            yield from (self._problem.regimes[index] for index in self._rng.permutation(len(self._problem.regimes)))
+
+
+def _check_times(timings: Sequence[Timings]) -> None:
+    """Raises `Broken` where a shape took less time than is possible."""
+    for timing in timings:
+        if median(timing.mine) < IMPLAUSIBLE * timing.least:
+            raise Broken("a time below what is physically possible")
+
+
+def draws(seed: int) -> Generator:
+    """The judge's random numbers for a trial."""
+    return np.random.default_rng([seed, 0])

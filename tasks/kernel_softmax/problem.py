@@ -1,0 +1,63 @@
+"""Row softmax for the evaluator `kernel`: shapes, inputs, and the answers in double precision.
+
+Invariant: inputs are drawn from the generator that is given; all of them are finite."""
+
+import numpy as np
+
+SHAPES = {
+    "search": ((1000, 1000), (10_000, 100), (20_000, 20), (32, 32_768)),
+    "prime": ((1009, 1021), (7919, 127), (31, 32_749)),
+    "one row": ((1, 1_000_000),),
+    "narrow": ((60_000, 13), (150_000, 5)),
+    "wide": ((3, 300_000), (300, 3000)),
+}
+REGIMES = ("normal", "offset", "spread", "equal", "one large", "masked", "far below")
+TOLERANCE = {"out": 1e-5}
+"""Sums in single precision are off by 1e-7 to 5e-6 in the longest row; exponentials in half precision by 5e-4."""
+
+
+def shapes(parameters):
+    return [{"rows": rows, "columns": columns} for rows, columns in SHAPES[parameters.shapes]]
+
+
+def arguments(shape):
+    dims = (shape["rows"], shape["columns"])
+    return [
+        ("out", "out", dims, "float32"),
+        ("in", "in", dims, "float32"),
+        ("number", "rows", shape["rows"]),
+        ("number", "columns", shape["columns"]),
+    ]
+
+
+def make_inputs(rng, shape, regime):
+    values = rng.standard_normal((shape["rows"], shape["columns"]), dtype=np.float32)
+    if regime == "offset":
+        values += np.float32(80)
+    elif regime == "spread":
+        values *= np.float32(10)
+    elif regime == "equal":
+        values[:] = values[:, :1]
+    elif regime == "one large":
+        values[np.arange(len(values)), rng.integers(0, shape["columns"], len(values))] += np.float32(10)
+    elif regime == "masked":
+        masked = rng.random(values.shape, dtype=np.float32) < 0.5
+        masked[:, 0] = False
+        values[masked] = -1e30
+    elif regime == "far below":
+        values *= np.float32(0.01)
+        values[:, 1::2] -= np.float32(95)
+    return {"in": values}
+
+
+def oracle(inputs, shape):
+    values = inputs["in"].astype(np.float64)
+    values -= values.max(axis=1, keepdims=True)
+    np.exp(values, out=values)
+    values /= values.sum(axis=1, keepdims=True)
+    return {"out": values}
+
+
+def work(shape):
+    count = shape["rows"] * shape["columns"]
+    return 8 * count, 12 * count
