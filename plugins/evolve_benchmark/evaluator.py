@@ -41,7 +41,9 @@ class Benchmark:
             )
         needed = [*NEEDED[chosen.mode], *(["grown"] if chosen.growth else [])]
         problem = load(Path(task.folder), chosen.module, needed)
-        return evaluator(partial(self._evaluate, problem, task)).stages(task)
+        stages = evaluator(partial(self._evaluate, problem, task)).stages(task)
+        timed = bool(chosen.growth) or chosen.mode == SPEED
+        return [(_pinned(stage) if timed else stage, judge) for stage, judge in stages]
 
     def functions(self, task: Task) -> Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]:
         """A picture of the scores, or of how many times as fast each kind is."""
@@ -144,6 +146,11 @@ class Benchmark:
             else "the reference's value over the answer's"
         )
         return f"The {self._settings.mean} mean over {len(measured)} instances is {fitness:.6g}. Of one instance the score is {ratio}; the worst are:"
+
+
+def _pinned(stage: Stage) -> Stage:
+    """A stage whose programs are timed has cores of its own."""
+    return replace(stage, needs=replace(stage.needs, pinned=True))
 
 
 def _objectives(problem: Problem, measured: Sequence[Measured]) -> dict[str, float]:
