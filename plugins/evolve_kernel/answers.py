@@ -36,7 +36,9 @@ def _distance(name: str, output: NDArray[Any], answer: NDArray[Any], tolerance: 
         if distance <= tolerance:
             return ""
         wrong = ~(np.abs(off) <= _FAR * tolerance * norm / np.sqrt(off.size)).reshape(answer.shape)
-    told = f"{name} is off by {distance:.3g} (relative, in the L2 norm), and {tolerance:g} is allowed"
+    finite = math.isfinite(distance)
+    told = f"{name} is off by {distance:.3g} (relative, in the L2 norm)" if finite else f"{name} is not finite"
+    told = f"{told}, and {tolerance:g} is allowed"
     return f"{told}: {_pattern(output, answer, wrong)}" if wrong.any() else told
 
 

@@ -44,6 +44,9 @@ _FORBIDDEN = {
 }
 """Instructions of x86 by their bytes, which are looked for at every place: code can be jumped into."""
 _MANGLED = "_Z"
+_AT_LOADING = {14, 15, 16}
+"""SHT_INIT_ARRAY, SHT_FINI_ARRAY, SHT_PREINIT_ARRAY."""
+_NAMED_AT_LOADING = (".init", ".fini", ".preinit", ".ctors", ".dtors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,8 @@ def passed(
 
 def _check_section(section: Section) -> None:
     name, flags = section.name, section.flags
+    if section.kind in _AT_LOADING or name.startswith(_NAMED_AT_LOADING):
+        raise Forbidden(f"it has code that runs when it is loaded ({name})")
     if flags & elf.TLS:
         raise Forbidden(f"it has variables of its own for each thread ({name})")
     if name in EMPTY or flags & elf.WRITE:
