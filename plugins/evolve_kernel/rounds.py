@@ -18,8 +18,6 @@ from evolve_kernel.backend import Backend, Built, Called, Question, Side
 from evolve_kernel.problem import Problem, Shape, shape_name
 from evolve_kernel.settings import KernelSettings
 
-SHORTEST = 1e-4
-"""Seconds that the anchor takes on a shape at least: below, the clock says nothing."""
 IMPLAUSIBLE = 0.9
 """A time below this share of the least that is possible is none."""
 
@@ -89,9 +87,11 @@ class Rounds:
             map(problem.arguments, shapes), key=lambda found: sum(one.bytes for one in found if one.dims)
         )
         self._pairs = 0
+        self._shortest = 0.0
 
     def measured(self, backend: Backend, mine: Program, anchor: Program, *, race: bool) -> Measured:
         """Rounds until the race is decided, or all of them; raises `Wrong`, `Broken`, and `SessionFailed` of the candidate."""
+        self._shortest = backend.shortest
         timings = [
             Timings(shape, backend.least_seconds(anchor.candidate, *self._problem.work(shape)))
             for shape in self._shapes
@@ -128,7 +128,7 @@ class Rounds:
             mine, theirs = self._pair(
                 sides, self._question(timing.shape), timing.shape, poison=int(self._rng.integers(2))
             )
-            if theirs.seconds < SHORTEST:
+            if theirs.seconds < self._shortest:
                 raise TaskError(
                     f"the seed takes {theirs.seconds * 1e6:.0f} microseconds on {shape_name(timing.shape)}, too little for a clock that is read from outside. Do: give larger shapes"
                 )
