@@ -52,6 +52,8 @@ def test_literals_of_python(text: str, expected: list[float]) -> None:
     ("path", "text", "expected"),
     [
         ("a.cu", "float x = 1.5f; // 2.5f", [1.5]),
+        ("a.c", "enum { BLOCK = 1 << 4, COUNT = 8 }; float x = 0x1.8p23f - 0x1p-3 * 0x7f;", [4, 8]),
+        ("a.cu", "#pragma unroll 8\n__launch_bounds__(256) f<16, 32>(x);", [8, 256, 16, 32]),
         ("a.cpp", "auto x = 10UL + 1'000'000 + '7';", [10, 1000000]),
         ("a.c", '#include <a2.5.h>\n#define N 16\n#if N > 12\n/* 3.5 */ x = "4.5" "\\" 5.5"', [16]),
         ("a.cpp", 'R"(2.5)" + R"x(3.5 )" 4.5)x" + 6.5', [6.5]),

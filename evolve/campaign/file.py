@@ -105,14 +105,13 @@ def _beside(written: str, folder: Path) -> str:
 
 def _task(written: str, folder: Path) -> str:
     """A path from the file's folder; a name is looked for there and in its `tasks` first, as `evolve run` does in the current folder."""
-    is_name = "/" not in written and written not in (".", "..")
-    for place in (folder / written, folder / "tasks" / written):
+    for place in (folder / written, *([folder / "tasks" / written] if evolve.task.is_name(written) else [])):
         try:
             return str(evolve.task.find(place))
         except TaskError:
-            if not is_name:
-                return os.path.normpath(folder / written)
-    return written
+            continue
+    elsewhere = evolve.task.is_name(written) and ("/" not in written or written in evolve.task.bundled())
+    return written if elsewhere else os.path.normpath(folder / written)
 
 
 def written(campaign: Campaign, folder: Path | None) -> str:

@@ -12,10 +12,10 @@ from evolve.campaign.failures import Failures
 from evolve.campaign.history import Columns, Past, Reader, without_result
 from evolve.campaign.reached import Reached
 from evolve.campaign.samples import Samples
+from evolve.campaign.totals import Spent
 from evolve.derived import Derived
 from evolve.types import (
     NOBODYS_FAULT,
-    REJUDGED,
     Asked,
     Call,
     Event,
@@ -345,65 +345,3 @@ class State:
 
 def _about_noise(action: object) -> bool:
     return isinstance(action, Measure) and action.why == NOISE
-
-
-class Spent:
-    """The running totals: `Progress` while it grows. A screened proposal was not judged and is no program of the budget."""
-
-    __slots__ = (
-        "calls",
-        "gpu_seconds",
-        "judge_seconds",
-        "measure_seconds",
-        "measurements",
-        "money",
-        "programs",
-        "records",
-        "rejudged",
-        "screened",
-        "tokens",
-    )
-
-    def __init__(self) -> None:
-        self.records = self.programs = self.measurements = self.rejudged = self.screened = 0
-        self.calls = self.tokens = 0
-        self.judge_seconds = self.measure_seconds = self.money = self.gpu_seconds = 0.0
-
-    def call(self, call: Call) -> None:
-        """One call more, answered or failed: it costs what the log says of it."""
-        self.calls += 1
-        self.tokens += call.prompt_tokens + call.completion_tokens
-        self.money += call.cost
-        self.gpu_seconds += call.gpu_seconds
-
-    def add(self, record: Record) -> None:
-        """One record more."""
-        seconds = record.evaluation.seconds
-        self.records += 1
-        self.judge_seconds += seconds
-        if record.evaluation.outcome is Outcome.SCREENED:
-            self.screened += 1
-        elif record.origin.kind == "proposal":
-            self.programs += 1
-        elif record.origin.why == REJUDGED:
-            self.rejudged += 1
-        elif record.origin.kind == "measurement":
-            self.measurements += 1
-            self.measure_seconds += seconds
-
-    def progress(self, seconds: float) -> Progress:
-        """The totals now, in a campaign that has run for so many seconds."""
-        return Progress(
-            seconds=seconds,
-            programs=self.programs,
-            records=self.records,
-            measurements=self.measurements,
-            rejudged=self.rejudged,
-            screened=self.screened,
-            judge_seconds=self.judge_seconds,
-            measure_seconds=self.measure_seconds,
-            calls=self.calls,
-            tokens=self.tokens,
-            money=self.money,
-            gpu_seconds=self.gpu_seconds,
-        )

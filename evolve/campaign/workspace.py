@@ -59,7 +59,8 @@ def logs(home: Path, log: Path | None = None) -> tuple[str, ...]:
 
 
 def new_path(home: Path, task: str, name: str | None) -> Path:
-    """The place of a new campaign: `name`, else the task's name with the first free number. Nothing is made."""
+    """The place of a new campaign: `name`, else the task's name (`softmax-triton` for `softmax/triton`) with the first free number. Nothing is made."""
+    task = task.replace("/", "-")
     path = log_path(home, name or task)
     number = 2
     with _reached(home):

@@ -262,6 +262,8 @@ def best_facts(campaign: Campaign, best: report.Best | None, front: report.Front
     fitness = campaign.task.fitness
     told = f"{best.name}  {wording.score(best, fitness)}"
     rows = [("best", told if best.improved else f"{told}\nno improvement: no program was better than the seed")]
+    if best.ratio:
+        rows.append(("ratio", wording.ratio(best.ratio)))
     if best.objectives:
         rows.append(("objectives", ", ".join(map(wording.objective, best.objectives))))
     rows += fronts

@@ -16,6 +16,7 @@ from evolve.report import (
     ModelYield,
     ObjectiveLine,
     OperatorYield,
+    Ratio,
     nearest,
 )
 from evolve.types import Fitness, Trust
@@ -52,6 +53,19 @@ def score(best: Best, fitness: Fitness) -> str:
     error = f" +- {best.standard_error:.2g} of {count}" if best.standard_error else ""
     mark = f" [judged at {level(best.isolation, weaker=True)}]" if best.weaker else ""
     return f"{fitness.name} {number(best.fitness, fitness)}{error}{_gain(best, fitness)}{mark}{trusted(best.trust)}"
+
+
+def ratio(found: Ratio) -> str:
+    """`1.47 (1.42 to 1.52), confirmed by what was measured after it won`, and a line for the seed against itself."""
+    between = "" if found.low is None or found.high is None else f" ({found.low:.3g} to {found.high:.3g})"
+    rests = "by what was measured after it won" if found.confirmed else "by what made it win; not confirmed yet"
+    lines = [f"{found.factor:.4g}{between}, {rests}"]
+    if found.floor is not None:
+        beyond = "beyond that" if found.clears_the_floor else "within that, so no gain"
+        lines.append(
+            f"the seed against itself: off by {found.floor:.1%} at most ({found.seed_runs} runs); this is {beyond}"
+        )
+    return "\n".join(lines)
 
 
 def trusted(trust: Trust) -> str:

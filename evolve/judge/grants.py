@@ -74,4 +74,4 @@ def _missing(place: Path) -> str:
 
 def _evaluator(folder: Path, task: Task) -> Path:
     """The file that judges; for a plugin's evaluator, what stands for it is the task's own file."""
-    return Path(os.path.realpath(folder / (task.evaluator.path or task.one_file or "task.toml")))
+    return Path(os.path.realpath(folder / (task.evaluator.path or task.one_file or task.task_file or "task.toml")))

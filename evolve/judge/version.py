@@ -13,7 +13,9 @@ _READMES = ("README", "README.md", "README.rst", "README.txt")
 
 def check_version(task: Task) -> None:
     """Raises `TaskError` when the task's folder, or its one file, is no longer what the task was loaded from."""
-    if task_version(Path(task.folder), task.parameters, task.one_file, task.prompts_folder) != task.version:
+    folder = Path(task.folder)
+    now = task_version(folder, task.parameters, task.one_file, task.prompts_folder, task.task_file)
+    if now != task.version:
         what = "file" if task.one_file else "folder"
         raise TaskError(
             f"the {what} of task {task.name!r} has changed since the campaign began: {task.path}. Do: put it back as it was, or judge "
@@ -21,11 +23,15 @@ def check_version(task: Task) -> None:
         )
 
 
-def task_version(folder: Path, parameters: Mapping[str, Scalar], one_file: str = "", prompts: str = "") -> str:
+def task_version(
+    folder: Path, parameters: Mapping[str, Scalar], one_file: str = "", prompts: str = "", task_file: str = ""
+) -> str:
     """64 hexadecimal digits over every file of a task's folder that decides a score, or over `one_file` alone, and its parameters. `prompts` is
-    the folder with the templates of its prompts."""
+    the folder with the templates of its prompts, `task_file` the name of a further task file. All tasks of a folder share its files: nobody can
+    tell here which of them a task reads, so a change of one file is another version of each."""
     files = {str(path.relative_to(folder).as_posix()): _digest(path) for path in deciding(folder, one_file, prompts)}
-    return digest(canonical({"files": files, "parameters": dict(parameters)}))
+    own = {"task_file": task_file} if task_file else {}
+    return digest(canonical({"files": files, "parameters": dict(parameters), **own}))
 
 
 def deciding(folder: Path, one_file: str = "", prompts: str = "") -> list[Path]:

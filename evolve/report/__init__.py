@@ -8,6 +8,7 @@ from evolve.report.calls import waiting
 from evolve.report.costs import CostLine, Costs, Improvements, costs
 from evolve.report.elites import EliteLine, elites, front
 from evolve.report.overview import Overview, budget_left, lessons_learnt, overview
+from evolve.report.ratio import Ratio
 from evolve.report.records import (
     LineageStep,
     RecordLine,
@@ -36,6 +37,7 @@ __all__ = [
     "ObjectiveLine",
     "OperatorYield",
     "Overview",
+    "Ratio",
     "RecordLine",
     "Tally",
     "anchor_gaps",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from evolve.campaign import Campaign
 from evolve.report.aims import ObjectiveLine, objectives
+from evolve.report.ratio import Ratio, ratio
 from evolve.report.records import measurements, record_name
 from evolve.types import ProgramId, RecordId, Task, Trust
 
@@ -42,7 +43,7 @@ class Best:
     """A campaign's best program. `promoted`: the task's held-out cases agree; `cases` is what is known of them. `seed` is the mean of the seed's measurements, `gain` what the best has more than that (less,
     where the task minimises), 0 for the seed itself. `certified` says that the task
     proved the value, see `certificate`; `isolation` and `trust` are those of the record (`claimed`, where any score of the program is), `weaker`: it
-    was judged under less isolation than the campaign's best."""
+    was judged under less isolation than the campaign's best; `ratio` is there where the fitness is the logarithm of one."""
 
     name: str
     record: RecordId
@@ -61,6 +62,7 @@ class Best:
     cases: tuple[CaseLine, ...] = ()
     objectives: tuple[ObjectiveLine, ...] = ()
     weaker: bool = False
+    ratio: Ratio | None = None
 
 
 def best(campaign: Campaign) -> Best | None:
@@ -91,6 +93,7 @@ def best(campaign: Campaign) -> Best | None:
         cases=cases(campaign, elite.program),
         objectives=objectives(task, elite.objectives),
         weaker=campaign.state.reached.weaker(evaluation.isolation),
+        ratio=ratio(campaign, estimate, confirmed=elite.reported is not None),
     )
 
 

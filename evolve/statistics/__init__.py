@@ -3,7 +3,7 @@
 Invariant: plain numbers in, values out; nothing here knows what was measured, draws numbers that nobody could draw again, or needs a library."""
 
 from evolve.statistics.exact import clopper_pearson, mcnemar, sign_flip, tie
-from evolve.statistics.intervals import LEVEL, Interval, aa_floor, combined, log_ratios, median_interval
+from evolve.statistics.intervals import LEVEL, Interval, aa_floor, combined, log_ratios, median_interval, zero_floor
 from evolve.statistics.pools import PRIOR_DEGREES, Pool, error_of_difference, noise_floor, pooled
 from evolve.statistics.racing import Finding, Race
 
@@ -25,4 +25,5 @@ __all__ = [
     "pooled",
     "sign_flip",
     "tie",
+    "zero_floor",
 ]

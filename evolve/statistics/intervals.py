@@ -127,7 +127,12 @@ def combined(intervals: Sequence[Interval], level: float = LEVEL) -> Interval:
 def aa_floor(runs: Sequence[Sequence[float]], level: float = LEVEL) -> float:
     """How far from zero the median of one more run lies at most, with the probability `level`, where a program is timed against itself: from the
     log ratios of each such run. It holds what pairs cannot cancel, such as which of the two comes first. A gain below it is none. Raises `ValueError` for fewer than two runs."""
-    if len(runs) < 2:
-        raise ValueError(f"a floor needs at least two runs of a program against itself, got {len(runs)}")
-    medians = [median_interval(run).estimate for run in runs]
-    return student_quantile(level, len(runs)) * math.sqrt(math.fsum(median**2 for median in medians) / len(runs))
+    return zero_floor([median_interval(run).estimate for run in runs], level)
+
+
+def zero_floor(estimates: Sequence[float], level: float = LEVEL) -> float:
+    """The same from one estimate of each run, of something whose true value is 0. Raises `ValueError` for fewer than two."""
+    count = len(estimates)
+    if count < 2:
+        raise ValueError(f"a floor needs at least two runs of a program against itself, got {count}")
+    return student_quantile(level, count) * math.sqrt(math.fsum(one**2 for one in estimates) / count)

@@ -44,14 +44,16 @@ def load(reference: str | Path, parameters: Mapping[str, Scalar] | None = None) 
     """The task that `reference` names (see `find`), with some of its parameters set otherwise. Raises `TaskError`."""
     place = find(reference)
     try:
-        return _from_file(place, parameters or {}) if place.is_file() else _from_folder(place, parameters or {})
+        read = _from_file if place.suffix == ".py" and place.is_file() else _from_folder
+        return read(place, parameters or {})
     except OSError as error:
         raise TaskError(f"{place}: the task cannot be read: {error}. Do: make its files readable") from error
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a task file names, as it was found. `where` is the file with the keys; `one_file` its name where it is the whole task."""
+    """What a task file names, as it was found. `where` is the file with the keys; `one_file` its name where it is the whole task, and `task_file`
+    where it is a further one of its folder."""
 
     where: Path
     name: str
@@ -61,19 +63,22 @@ class _Found:
     evaluator: EvaluatorSource
     context: Mapping[str, str] = field(default_factory=dict)
     one_file: str = ""
+    task_file: str = ""
 
 
-def _from_folder(folder: Path, given: Mapping[str, Scalar]) -> Task:
-    where = folder / TASK_FILE
+def _from_folder(place: Path, given: Mapping[str, Scalar]) -> Task:
+    """From a folder with its own task file, or from a further task file."""
+    where = place if place.is_file() else place / TASK_FILE
     file = _parsed(where, _toml(where))
     found = _Found(
         where,
-        folder.name,
+        name_of(place),
         _chosen(where, file.parameters, given),
-        brief=_text(folder, file.brief, "brief"),
-        seed=Program({name: _text(folder, name, "program.files") for name in file.program.files}),
-        evaluator=_evaluator(folder, file.evaluator),
-        context={name: _text(folder, name, "program.context") for name in file.program.context},
+        brief=_text(where, file.brief, "brief"),
+        seed=Program({name: _text(where, name, "program.files") for name in file.program.files}),
+        evaluator=_evaluator(where, file.evaluator),
+        context={name: _text(where, name, "program.context") for name in file.program.context},
+        task_file="" if where.name == TASK_FILE else where.name,
     )
     return _task(found, file)
 
@@ -98,7 +103,7 @@ def _task(found: _Found, file: TaskFile) -> Task:
     return Task(
         name=found.name,
         folder=str(folder),
-        version=task_version(folder, chosen, found.one_file, file.prompts or ""),
+        version=task_version(folder, chosen, found.one_file, file.prompts or "", found.task_file),
         brief=found.brief,
         seed=found.seed,
         entry=file.program.entry,
@@ -120,6 +125,7 @@ def _task(found: _Found, file: TaskFile) -> Task:
         carry=tuple(file.carry.artifacts) if file.carry else (),
         python=_interpreter(folder, file.environment.python) if file.environment else "",
         one_file=found.one_file,
+        task_file=found.task_file,
         prompts=_prompts(where, file.prompts),
         prompts_folder=file.prompts or "",
         novelty_distance=file.novelty.distance,
@@ -164,24 +170,26 @@ def _without_mark(path: Path, text: str) -> str:
     return text
 
 
-def _text(folder: Path, name: str, key: str) -> str:
+def _text(where: Path, name: str, key: str) -> str:
+    """What the file `name` beside the task file holds."""
+    file = where.parent / name
     try:
-        return _without_mark(folder / name, (folder / name).read_text("utf-8"))
+        return _without_mark(file, file.read_text("utf-8"))
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
-        raise TaskError(_missing(folder, name, key)) from error
+        raise TaskError(_missing(where, name, key)) from error
     except UnicodeDecodeError as error:
-        raise TaskError(f"{folder / name}: this is not a text in UTF-8: {error}. Do: save it as UTF-8") from error
+        raise TaskError(f"{file}: this is not a text in UTF-8: {error}. Do: save it as UTF-8") from error
 
 
-def _evaluator(folder: Path, source: EvaluatorSource) -> EvaluatorSource:
-    if source.path is not None and not (folder / source.path).is_file():
-        raise TaskError(_missing(folder, source.path, "evaluator"))
+def _evaluator(where: Path, source: EvaluatorSource) -> EvaluatorSource:
+    if source.path is not None and not (where.parent / source.path).is_file():
+        raise TaskError(_missing(where, source.path, "evaluator"))
     return source
 
 
-def _missing(folder: Path, name: str, key: str) -> str:
-    present = [path.name for path in folder.iterdir() if path.is_file() and path.name != TASK_FILE]
-    return f"{folder / TASK_FILE}: {key}: there is no file {name!r}.{did_you_mean(name, present)} Do: write it, or name another"
+def _missing(where: Path, name: str, key: str) -> str:
+    present = [path.name for path in where.parent.iterdir() if path.is_file() and path.name != where.name]
+    return f"{where}: {key}: there is no file {name!r}.{did_you_mean(name, present)} Do: write it, or name another"
 
 
 def _stage(where: Path, table: StageTable, granted: int) -> Stage:

@@ -28,8 +28,11 @@ def new(name: str, kind: str, target: Path | None = None) -> Path:
 
 
 def copy(reference: str, target: Path | None = None) -> Path:
-    """Copies a task to `tasks/<its name>`, or to the folder `target`; gives the copy. Raises `TaskError`."""
+    """Copies a task to `tasks/<its name>`, or to the folder `target`; gives what `run` wants as TASK. A folder is copied with all of its tasks.
+    Raises `TaskError`."""
     place = find(reference)
+    if place.suffix == ".toml":
+        return _copied(place.parent, target or _own(place.parent.name)) / place.name
     return _copied(place, target or _own(name_of(place)))
 
 
@@ -68,4 +71,5 @@ def _copied(source: Path, target: Path) -> Path:
 
 def files(task: Path) -> tuple[str, ...]:
     """The files of a task's folder, by their paths in it."""
-    return tuple(sorted(path.relative_to(task).as_posix() for path in task.rglob("*") if path.is_file()))
+    folder = task.parent if task.is_file() else task
+    return tuple(sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()))

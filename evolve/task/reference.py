@@ -20,7 +20,8 @@ _HEAD = """\
 Made from the engine's own schema by `evolve task schema --markdown`; `evolve task schema` prints it as a JSON Schema for editors, which is also
 [in this folder](task-schema.json). [Write a task](tasks.md) explains them in use.
 
-An unknown key, a wrong type or a file that is not there is an error that names the key. Only `schema` must be written.
+An unknown key, a wrong type or a file that is not there is an error that names the key. Only `schema` must be written. A further
+task file of a folder ([several tasks in one folder](tasks.md#several-tasks-in-one-folder)) has the same keys.
 """
 _ROW = "| `{}` | {} | {} | {} |"
 _TYPES = {str: "text", int: "whole number", float: "number", bool: "true or false", dict: "table"}

@@ -67,6 +67,11 @@ class FitnessTable(Table):
     name: str = Field(default="fitness", min_length=1, description="what it is called")
     direction: Literal["max", "min"] = Field(default="max", description='`"max"` or `"min"`')
     digits: int = Field(default=6, ge=0, le=30, description="digits that are shown")
+    log_ratio: bool = Field(
+        default=False,
+        description="whether it is the logarithm of a ratio to the seed, such as ln(speed-up): reports then tell the ratio with its interval, and how far from 1 the seed's own "
+        "measurements lie",
+    )
 
 
 class AxisTable(Table):

@@ -71,11 +71,13 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Fitness:
-    """How the fitness is called and shown. Inside the engine it is always maximised; `shown` is what the user reads."""
+    """How the fitness is called and shown. Inside the engine it is always maximised; `shown` is what the user reads. `log_ratio`: it is the logarithm of a ratio to the seed, whose own
+    true value is 0."""
 
     name: str = "fitness"
     direction: Direction = "max"
     digits: int = 6
+    log_ratio: bool = False
 
     def inside(self, value: float) -> float:
         """The user's number as the engine's: larger is better."""
@@ -203,7 +205,8 @@ class Task:
     the module (a file name without `.py`) that a candidate's functions are called in, empty where none are.
 
     `context` holds files that a program finds beside its own and may not change; `new_files` are patterns of the files that it may
-    add. `one_file` is the name of the file in `folder` that is the whole task, empty where the folder is. `carry` names the artifacts of a parent that its children's judging is given. `held_out` are the cases that decide about
+    add. `one_file` is the name of the file in `folder` that is the whole task, empty where the folder is; `task_file` that of the
+    task file in `folder`, empty where it is the folder's `task.toml` or the one file. `carry` names the artifacts of a parent that its children's judging is given. `held_out` are the cases that decide about
     promotion and that the search never sees. `python` is the interpreter of judge and candidate; empty: the engine's own.
     `prompts` replace templates of the engine's prompts, by name; they are the Markdown files of `prompts_folder`, a folder within `folder`, and decide no score.
     A model's program that is nearer than `novelty_distance` to another of its island is not judged. `check` says what a check of the task tries beside its seed."""
@@ -232,6 +235,7 @@ class Task:
     carry: tuple[str, ...] = ()
     python: str = ""
     one_file: str = ""
+    task_file: str = ""
     prompts: Mapping[str, str] = field(default_factory=dict)
     prompts_folder: str = ""
     novelty_distance: float = 0.0
@@ -239,5 +243,5 @@ class Task:
 
     @property
     def path(self) -> str:
-        """What names the task on a command line: its folder, or its one file."""
-        return str(PurePath(self.folder) / self.one_file)
+        """What names the task on a command line: its folder, its one file, or its task file where the folder has several."""
+        return str(PurePath(self.folder) / (self.one_file or self.task_file))

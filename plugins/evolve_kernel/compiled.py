@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from statistics import median
 from typing import Any, Protocol
 
-from evolve import Candidate, Segment, Timed, native_source
+from evolve import NATIVE_BLOCK, Candidate, Segment, Timed, native_source
 from evolve.types import Task, TaskError
 from evolve_kernel import ceilings, gate, glue
 from evolve_kernel.arguments import Argument
@@ -20,6 +20,8 @@ from evolve_kernel.layout import Layout, needed
 from evolve_kernel.settings import KernelSettings
 
 LIBRARY = "kernel.so"
+LISTING = "listing.txt"
+LISTED = ("sh", "-c", f"exec objdump -d --no-show-raw-insn kernel.o > {LISTING}")
 _GLUE, _LOOP = "evolve_glue", "evolve_loop"
 _NOTHINGS = 9
 """Calls of nothing, whose median is subtracted."""
@@ -55,18 +57,21 @@ class CompiledBackend:
         told = [REMARKS] if self._compiler.remarks else []
         kept = candidate.build(self._compiler.compiled(self._source, self._settings.flags), [made, assembler, *told])
         try:
-            size = gate.code_bytes(
+            found = gate.passed(
                 kept[made],
                 self._settings.function,
                 self._settings.functions,
                 mangled=self._settings.language == "c++",
                 most=self._settings.code_bytes,
             )
+            if found.suspects:
+                listed = candidate.build(list(LISTED), [LISTING], files={"kernel.o": kept[made]})[LISTING]
+                gate.check_listing(listed.decode("utf-8", "replace"))
         except gate.Forbidden as forbidden:
             raise Refused(f"The compiled program cannot be timed: {forbidden}.") from None
         parts = {"kernel.o": kept[made], **self._own_parts(candidate)}
         linked = candidate.build(self._compiler.linked(LIBRARY, list(parts)), [LIBRARY], files=parts)
-        facts = {"log2_code": math.log2(size), "simd": simd_share(kept[assembler].decode("utf-8", "replace"))}
+        facts = {"log2_code": math.log2(found.size), "simd": simd_share(kept[assembler].decode("utf-8", "replace"))}
         said = kept[REMARKS].decode("utf-8", "replace") if told else ""
         return Built(linked[LIBRARY], facts, remarks(said, self._settings.remarks))
 
@@ -119,7 +124,8 @@ def _source(task: Task, settings: KernelSettings) -> str:
 def _side(candidate: Candidate, built: Built, segment: Segment, settings: KernelSettings) -> Iterator[Side]:
     with candidate.session(files={LIBRARY: built.loaded}, timed=True) as session:
         native = session.native(LIBRARY, segment)
-        nothing = median(native.call((), (0,)).cpu for _ in range(_NOTHINGS))
+        native.call((NATIVE_BLOCK,), (glue.TOUCH, segment.size - NATIVE_BLOCK))
+        nothing = median(native.call((), (glue.NOTHING,)).cpu for _ in range(_NOTHINGS))
         yield CompiledSide(native, segment, nothing, settings.seconds)
 
 
@@ -136,7 +142,7 @@ class CompiledSide:
         """One call; see `Side.call`."""
         layout = Layout.of(self.segment, question.arguments, question.draw)
         layout.prepare(question.inputs, poison)
-        timed = self.native.call(layout.places, (1, *layout.numbers), seconds=self.seconds)
+        timed = self.native.call(layout.places, (glue.CALL, *layout.numbers), seconds=self.seconds)
         tag = layout.violation(question.inputs) or _clocks(timed)
         return Called(layout.outputs(), timed.cpu - self.nothing, tag)
 

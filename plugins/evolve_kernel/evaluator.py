@@ -4,6 +4,7 @@ Invariant: the fitness is ln(speed-up) against the seed, which is built and run 
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -34,11 +35,16 @@ class Kernel:
             for shape in problem.shapes(Parameters({**task.parameters, **parameters})):
                 problem.arguments(shape)
         bench = _Bench(task, problem, self._settings, backend_of(task, problem, self._settings))
-        return evaluator(bench.judged).stages(task)
+        return [(_pinned(stage), judge) for stage, judge in evaluator(bench.judged).stages(task)]
 
     def functions(self, task: Task) -> Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]:
         """Neither certificates nor pictures."""
         return {}
+
+
+def _pinned(stage: Stage) -> Stage:
+    """What is timed has a core of its own, whether the task's file says so or not."""
+    return replace(stage, needs=replace(stage.needs, pinned=True))
 
 
 def backend_of(task: Task, problem: Problem, settings: KernelSettings) -> Backend:

@@ -3,7 +3,9 @@
 What has no memory of its own between calls cannot keep answers, what runs at no other time than its call cannot work ahead, and what reaches neither the system nor a clock cannot lie about its time.
 Invariant: what is not allowed here by name is refused; a refusal says what was found, in words for whoever wrote the program."""
 
+import re
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
 from evolve_kernel import elf
 from evolve_kernel.elf import ObjectFile, Section, Symbol
@@ -33,7 +35,7 @@ _CALLS = {elf.X86_64: {4}, elf.AARCH64: {282, 283}}
 _FORBIDDEN = {
     b"\x0f\x05": "syscall",
     b"\x0f\x34": "sysenter",
-    b"\xcd\x80": "int 0x80",
+    b"\xcd\x80": "int",
     b"\x0f\x31": "rdtsc",
     b"\x0f\x33": "rdpmc",
     b"\x0f\x01\xf9": "rdtscp",
@@ -42,16 +44,28 @@ _FORBIDDEN = {
 }
 """Instructions of x86 by their bytes, which are looked for at every place: code can be jumped into."""
 _MANGLED = "_Z"
+_AT_LOADING = {14, 15, 16}
+"""SHT_INIT_ARRAY, SHT_FINI_ARRAY, SHT_PREINIT_ARRAY."""
+_NAMED_AT_LOADING = (".init", ".fini", ".preinit", ".ctors", ".dtors")
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """An object that has nothing in it that no kernel needs: `size` bytes of code and constants. `suspects` are forbidden instructions whose bytes are somewhere in its code, on a machine whose
+    instructions have no fixed length: then its listing is looked at, too."""
+
+    size: int
+    suspects: tuple[str, ...]
 
 
 class Forbidden(Exception):
     """An object with something in it that no kernel needs; the text names it."""
 
 
-def code_bytes(
+def passed(
     content: bytes, function: str, allowed: Collection[str], *, mangled: bool = False, most: int = 1 << 20
-) -> int:
-    """The bytes of code and constants of an object that may be linked: `function` is the one symbol that others see, and of others it needs `allowed` at most. `mangled`: C++ may leave copies of its
+) -> Passed:
+    """What is known of an object that may be linked: `function` is the one symbol that others see, and of others it needs `allowed` at most. `mangled`: C++ may leave copies of its
     templates and inline functions. Raises `Forbidden`."""
     try:
         read = elf.read(content)
@@ -63,17 +77,20 @@ def code_bytes(
         _check_section(section)
     _check_symbols(read, function, mangled)
     _check_needs(read, ALWAYS | set(allowed))
-    for section in read.sections:
-        if section.flags & elf.EXECUTE:
-            _check_instructions(read.machine, section.content)
     size = sum(section.size for section in read.sections if section.flags & elf.ALLOC)
     if size > most:
         raise Forbidden(f"its code and constants have {size} bytes, and {most} are allowed")
-    return size
+    code = [section.content for section in read.sections if section.flags & elf.EXECUTE]
+    suspects = dict.fromkeys(name for content in code for name in _instructions(read.machine, content))
+    if suspects and read.machine != elf.X86_64:
+        raise Forbidden(f"its code has {next(iter(suspects))}")
+    return Passed(size, tuple(suspects))
 
 
 def _check_section(section: Section) -> None:
     name, flags = section.name, section.flags
+    if section.kind in _AT_LOADING or name.startswith(_NAMED_AT_LOADING):
+        raise Forbidden(f"it has code that runs when it is loaded ({name})")
     if flags & elf.TLS:
         raise Forbidden(f"it has variables of its own for each thread ({name})")
     if name in EMPTY or flags & elf.WRITE:
@@ -129,30 +146,47 @@ def _check_needs(read: ObjectFile, allowed: Collection[str]) -> None:
             raise Forbidden(f"it takes the address of {symbol.name!r}. Do: call it and nothing else")
 
 
-def _check_instructions(machine: int, code: bytes) -> None:
-    found = next(_instructions(machine, code), None)
-    if found is not None:
-        place, name = found
-        raise Forbidden(
-            f"its code has the bytes of {name} at {place}, which reaches the system or a clock. Where they are part of a number, another number or another order of statements avoids them"
-        )
-
-
-def _instructions(machine: int, code: bytes) -> Iterator[tuple[int, str]]:
-    """Forbidden ones and where they are."""
+def _instructions(machine: int, code: bytes) -> Iterator[str]:
+    """Names of forbidden ones whose bytes are in the code, wherever they begin on x86."""
     if machine == elf.X86_64:
-        for pattern, name in _FORBIDDEN.items():
-            place = code.find(pattern)
-            if place >= 0:
-                yield place, name
+        yield from (name for pattern, name in _FORBIDDEN.items() if pattern in code)
         return
     for place in range(0, len(code) - 3, 4):
         word = int.from_bytes(code[place : place + 4], "little")
         if word >> 24 == 0xD4:  # svc, hvc, smc, brk, hlt
-            yield place, "a call of the system"
+            yield "a call of the system"
         elif word >> 20 == 0xD53 and (word >> 5) & 0xFFFF not in _READABLE:
-            yield place, "a register of the system"
+            yield "a register of the system"
 
 
 _READABLE = {0xDA20, 0xDA21}
 """On AArch64, the status and control of floating point (FPCR, FPSR)."""
+
+
+def check_listing(listing: str) -> None:
+    """Looks at code as `objdump -d` lists it, where bytes of a forbidden instruction were found: they may be part of a number in another instruction, and are harmless where nothing can jump
+    there. Raises `Forbidden` where one stands in the list, or a jump leads to no instruction of the list, or to a computed place."""
+    places: set[str] = set()
+    targets: set[str] = set()
+    for section in listing.split("Disassembly of section ")[1:]:
+        name = section.partition(":")[0]
+        for place, word, rest in _LISTED.findall(section):
+            places.add(f"{name} {place}")
+            if word in _LISTED_FORBIDDEN:
+                raise Forbidden(f"its code has the instruction {word}, which reaches the system or a clock")
+            if word in _JUMPS or word.startswith("j"):
+                target = rest.split()[0] if rest else "*"
+                if target.startswith("*"):
+                    raise Forbidden(
+                        "its code has a jump to a computed place, and bytes of an instruction that reaches the system or a clock"
+                    )
+                targets.add(f"{name} {target}")
+    if not places or not targets <= places:
+        raise Forbidden("its code has a jump into the middle of an instruction")
+
+
+_LISTED = re.compile(
+    r"^ +([0-9a-f]+):\t(?:(?:notrack|bnd|rep|repz|lock|data16|cs) )*([a-z(][\w.)]*) *(.*)$", re.MULTILINE
+)
+_LISTED_FORBIDDEN = {*_FORBIDDEN.values(), "int", "(bad)"}
+_JUMPS = {"call", "callq", "jmpq", "xbegin", "loop", "loope", "loopne"}

@@ -1,12 +1,15 @@
 """C that calls a kernel: what stands between the loop of a native session and the program's function.
 
-Invariant: made from the task alone; the first number of a call says whether the function is called at all, so that the cost of a call of nothing can be measured."""
+Invariant: made from the task alone; no other code of the judge's runs in a kernel's process while it is timed."""
 
 from collections.abc import Sequence
 
 from evolve_kernel.arguments import C_TYPES, Argument
 
-_BODY = """#include "{header}"
+NOTHING, CALL, TOUCH = range(3)
+"""What the first number of a call asks for: nothing, so that the cost of it can be measured; the program's function; a look at each page of so much memory, so that it is in the process's reach."""
+_BODY = """enum {{ CALL = {call}, TOUCH = {touch} }};
+#include "{header}"
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #define DEFAULT_MODES() _mm_setcsr(0x1f80)
@@ -18,11 +21,19 @@ void evolve_call(void **pointers, const long *numbers);
 
 void evolve_call(void **pointers, const long *numbers)
 {{
-    /* What a program has set of rounding and of the smallest numbers holds for no other call. */
-    DEFAULT_MODES();
-    if (numbers[0])
+    volatile char *memory = pointers[0];
+    switch (numbers[0]) {{
+    case CALL:
+        /* What a program has set of rounding and of the smallest numbers holds for no other call. */
+        DEFAULT_MODES();
         {function}({arguments});
-    DEFAULT_MODES();
+        DEFAULT_MODES();
+        break;
+    case TOUCH:
+        for (long i = 0; i < numbers[1]; i += 4096)
+            memory[i] = memory[i];
+        break;
+    }}
 }}
 """
 
@@ -38,4 +49,4 @@ def source(function: str, header: str, arguments: Sequence[Argument]) -> str:
             constant = "const " if one.kind == "in" else ""
             passed.append(f"({constant}{C_TYPES[one.dtype]} *)pointers[{pointers}]")
             pointers += 1
-    return _BODY.format(header=header, function=function, arguments=", ".join(passed))
+    return _BODY.format(call=CALL, touch=TOUCH, header=header, function=function, arguments=", ".join(passed))

@@ -111,12 +111,13 @@ class Rounds:
         return Measured(tuple(timings), tuple(processes))
 
     def _process(self, sides: tuple[Side, Side], timings: Sequence[Timings], count: int) -> tuple[float, ...]:
-        """So many rounds between two equal questions that do not count: the first brings memory and code into place, and the last must get the same answer."""
+        """So many rounds between two equal questions that do not count: the first brings memory and code into place, and the last must get the same answer, whatever lies where it
+        is written."""
         shape = self._shapes[int(self._rng.integers(len(self._shapes)))]
         question = self._question(shape)
-        first = self._asked(sides, question, shape)
+        first, _ = self._pair(sides, question, shape, poison=0)
         values = tuple(self._round(sides, timings) for _ in range(count))
-        last = self._asked(sides, question, shape)
+        last, _ = self._pair(sides, question, shape, poison=1)
         if any(first.outputs[name].tobytes() != last.outputs[name].tobytes() for name in first.outputs):
             raise Broken("answers that differ between equal calls")
         return values
@@ -124,7 +125,9 @@ class Rounds:
     def _round(self, sides: tuple[Side, Side], timings: Sequence[Timings]) -> float:
         for index in self._rng.permutation(len(timings)).tolist():
             timing = timings[index]
-            mine, theirs = self._pair(sides, self._question(timing.shape), timing.shape)
+            mine, theirs = self._pair(
+                sides, self._question(timing.shape), timing.shape, poison=int(self._rng.integers(2))
+            )
             if theirs.seconds < SHORTEST:
                 raise TaskError(
                     f"the seed takes {theirs.seconds * 1e6:.0f} microseconds on {shape_name(timing.shape)}, too little for a clock that is read from outside. Do: give larger shapes"
@@ -133,16 +136,13 @@ class Rounds:
             timing.mine.append(max(mine.seconds, 1e-9))
         return math.fsum(timing.ratios[-1] for timing in timings) / len(timings)
 
-    def _asked(self, sides: tuple[Side, Side], question: Question, shape: Shape) -> Called:
-        return self._pair(sides, question, shape)[0]
-
-    def _pair(self, sides: tuple[Side, Side], question: Question, shape: Shape) -> tuple[Called, Called]:
+    def _pair(self, sides: tuple[Side, Side], question: Question, shape: Shape, poison: int) -> tuple[Called, Called]:
         """What both did, in turns first; then the answer is computed and both are checked."""
         self._pairs += 1
         turn = self._pairs % 2
         found: dict[int, Called] = {}
         for place in (turn, 1 - turn):
-            found[place] = sides[place].call(question, (self._pairs + place) % 2)
+            found[place] = sides[place].call(question, poison)
         expected = self._problem.expected(question.inputs, shape)
         mine, theirs = found[0], found[1]
         if said := theirs.tag or fault(self._problem, theirs.outputs, expected, question.inputs, shape):

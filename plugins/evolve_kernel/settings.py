@@ -34,7 +34,7 @@ class KernelSettings(BaseModel):
         description="flags of the compiler beside the judge's own, for every program of the task",
     )
     first: int = Field(default=4, ge=2, description="rounds before it is looked at whether the speeds differ")
-    rounds: int = Field(default=12, ge=2, description="rounds at most, and in each confirmation and held-out case")
+    rounds: int = Field(default=8, ge=2, description="rounds at most, and in each confirmation and held-out case")
     floor: float = Field(
         default=0.01,
         ge=0,

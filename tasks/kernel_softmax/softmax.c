@@ -5,11 +5,12 @@
 /* How many numbers of a row are worked on at once: in the search for the largest, in the exponentials, and in the division. */
 enum { LARGEST = 1 << 2, EXPONENTIALS = 1 << 2, QUOTIENTS = 1 << 2 };
 
-/* exp(x) for x up to 0: x = n ln 2 + r with a whole number n, and a polynomial in r. Below -87.3 it is that of -87.3, about 1e-38. */
-static inline float exponential(float x)
+/* exp(x) for x up to 0: x = n ln 2 + r with a whole number n, and a polynomial in r. Below -87, where it is less than 1e-37, it is 0. */
+static inline float exponential(float given)
 {
     const float shift = 0x1.8p23f;
-    x = x < -0x1.5d4p6f ? -0x1.5d4p6f : x;
+    const float least = -0x1.5cp6f;
+    const float x = given < least ? least : given;
     const float shifted = x * 0x1.715476p0f + shift;
     const float n = shifted - shift;
     const float r = (x - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
@@ -25,7 +26,7 @@ static inline float exponential(float x)
     bits = (int)((unsigned)(bits + 0x7f) << 0x17);
     float power;
     memcpy(&power, &bits, sizeof power);
-    return sum * power;
+    return given < least ? 0 : sum * power;
 }
 
 static float largest(const float *row, long columns)

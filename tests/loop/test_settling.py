@@ -8,7 +8,7 @@ import pytest
 from loop_fakes import FakeExecutor, near_seven
 
 from evolve.judge import Report
-from evolve.loop import settling
+from evolve.loop import results
 from evolve.types import Evaluation, Outcome, Ruled, SandboxError, Settled, TaskError, text_id
 
 
@@ -66,12 +66,12 @@ def test_the_cache_is_closed_with_the_run(bench, monkeypatch):
     """No connection outlives it."""
     made = []
 
-    class Remembered(settling.EvaluationCache):
+    class Remembered(results.EvaluationCache):
         def __init__(self, path):
             super().__init__(path)
             made.append(self)
 
-    monkeypatch.setattr(settling, "EvaluationCache", Remembered)
+    monkeypatch.setattr(results, "EvaluationCache", Remembered)
     with bench.create() as campaign:
         bench.run(campaign)
     assert len(made) == 1

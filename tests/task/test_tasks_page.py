@@ -86,6 +86,17 @@ def test_answers_of_another_form_are_invalid(folder: Path, program: str) -> None
     assert judged(load(folder), program).outcome is Outcome.INVALID
 
 
+def test_the_further_task_of_the_page_loads(folder: Path) -> None:
+    """Beside the example's own, with its evaluator."""
+    fences = re.findall(r"^```toml\n(.*?)^```$", PAGE.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    (found,) = (fence for fence in fences if "long.py" in fence)
+    (folder / "long.toml").write_text(found, "utf-8")
+    shutil.copyfile(folder / "seed.py", folder / "long.py")
+    task = load(folder / "long.toml")
+    assert (task.name, task.parameters["points"]) == ("wave/long", 500)
+    assert judged(task, task.seed.files["long.py"]).outcome is Outcome.OK
+
+
 # --- the example in C
 
 

@@ -1,0 +1,109 @@
+"""What times kernels on a GPU: in a process of its own, in which no line of a program's Python runs.
+
+The judge places this file and its neighbours in a candidate's box, as the module whose functions are called, and gives it compiled kernels and the launches that a
+recorder has seen. Invariant: graph, events and memory are this code's own; of a program there is only what runs on the device."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from evolve_kernel.gpu_driver import Driver
+from evolve_kernel.gpu_graphs import Graphs, Launch
+
+_LEAST_FLUSHED = 128 << 20
+_CACHES = 2
+"""What is written between calls is so many times as large as the device's L2 cache, and not less than the above."""
+_COPIED = 256 << 20
+_TRIES = 5
+
+_opened: list["Runner"] = []
+
+
+def begin(kernels: Sequence[Any], size: int, driver: Driver | None = None) -> dict[str, int]:
+    """Loads kernels (each a name and its binary as an array of bytes) and makes room for so many bytes of arguments; gives what the driver tells of the device."""
+    _opened[:] = [Runner(Driver() if driver is None else driver, kernels, size)]
+    return _opened[0].facts
+
+
+def refill(image: Any, start: int, launches: Sequence[Any]) -> None:
+    """Copies an image of the arguments to the device, from the byte `start` of its room on, captures the launches anew, and throws everything out of the caches."""
+    _opened[0].refill(image, start, launches)
+
+
+def replay() -> float:
+    """The launches, once, until the device has come to rest: seconds between the events around them."""
+    return _opened[0].replay()
+
+
+def nothing() -> float:
+    """As `replay`, of a graph that does nothing."""
+    return _opened[0].nothing()
+
+
+def give(image: Any, start: int) -> None:
+    """Copies all of the arguments back."""
+    _opened[0].give(image, start)
+
+
+def bandwidth() -> float:
+    """The most bytes that the device has read and written in a second, while it copied."""
+    return _opened[0].bandwidth()
+
+
+class Runner:
+    """The state of one process: what is loaded, and the graph of the present call."""
+
+    def __init__(self, driver: Driver, kernels: Sequence[Any], size: int) -> None:
+        self._driver = driver
+        self._graphs = Graphs(driver)
+        self.facts = driver.facts()
+        self._functions = [driver.loaded(bytes(binary), name) for name, binary in kernels]
+        self._room = driver.allocate(max(1, size))
+        self._flushed = max(_LEAST_FLUSHED, _CACHES * self.facts["l2"])
+        self._flush = driver.allocate(self._flushed)
+        self._events = (self._graphs.event(), self._graphs.event())
+        self._empty = self._graphs.ready(self._graphs.captured(lambda stream: None))
+        self._graph = 0
+        self._calls = 0
+
+    def refill(self, image: Any, start: int, launches: Sequence[Any]) -> None:
+        """See the function of this name."""
+        self._calls += 1
+        if self._graph:
+            self._graphs.forget(self._graph)
+        made = [self._launch(launch) for launch in launches]
+        self._graph = self._graphs.ready(self._graphs.captured(lambda stream: [*map(self._graphs.launch, made)]))
+        self._driver.put(self._room + start, image.ctypes.data, image.nbytes)
+        self._driver.fill(self._flush, self._calls % 256, self._flushed)
+        self._driver.wait()
+
+    def replay(self) -> float:
+        """See the function of this name."""
+        return self._timed(self._graph)
+
+    def nothing(self) -> float:
+        """See the function of this name."""
+        return self._timed(self._empty)
+
+    def give(self, image: Any, start: int) -> None:
+        """See the function of this name."""
+        self._driver.get(image.ctypes.data, self._room + start, image.nbytes)
+
+    def bandwidth(self) -> float:
+        """See the function of this name."""
+        ends = [self._driver.allocate(_COPIED) for _ in range(2)]
+        copy = self._graphs.ready(self._graphs.captured(lambda stream: self._driver.copy(*ends, _COPIED)))
+        return 2 * _COPIED / min(self._timed(copy) for _ in range(_TRIES))
+
+    def _timed(self, graph: int) -> float:
+        self._graphs.replay(graph, self._events)
+        self._driver.wait()
+        return self._graphs.between(self._events)
+
+    def _launch(self, told: Any) -> Launch:
+        """A launch as the judge tells it: `[kernel, grid, block, shared, parameters]`, each parameter a place in the room, or bytes in hexadecimal digits."""
+        kernel, grid, block, shared, parameters = told
+        values = tuple(
+            (self._room + one).to_bytes(8, "little") if isinstance(one, int) else bytes.fromhex(one)
+            for one in parameters
+        )
+        return Launch(self._functions[kernel], tuple(grid), tuple(block), shared, values)
