@@ -30,7 +30,7 @@ test: $(STAMP)  ## the tests that a change needs, in less than 10 minutes
 	$(PYTEST) -m "not slow and not gpu and not server"
 
 test-all: $(STAMP)  ## every test, the slow ones and the oracles too
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,ribs]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,ribs,torch]' 'torch==2.13.0'
 	$(PYTEST) -m "not gpu and not server"
 
 $(SERVER_STAMP): tests/server/requirements.txt

@@ -5,6 +5,7 @@ Invariant: after `close` neither the template nor a process that was started in 
 import contextlib
 import json
 import os
+import re
 import select
 import socket
 import subprocess
@@ -12,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
 from evolve.sandbox import family, survivors
@@ -31,6 +33,7 @@ from evolve.types import Limits, SandboxError
 PATH = "/usr/local/bin:/usr/bin:/bin"
 """Where programs are, for candidates of a judge that was not told."""
 _PASSED = ("PATH", "LD_LIBRARY_PATH", "TZ", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+_NO_MODULE = re.compile(r"No module named '(\w+)")
 # The packages are made by hand, without their `__init__.py`: what these import is no business of a candidate's process. What a template
 # is told does not stand among its arguments, which a candidate might read.
 _PROGRAM = """
@@ -290,12 +293,23 @@ def _spawn(jail: Jail, python: str, kept: Sequence[int], devices: Devices) -> "s
 
 def _unstarted(limits: Limits, python: str, words: str) -> str:
     preload = f" with {', '.join(limits.preload)} preloaded" if limits.preload else ""
-    remedy = (
-        "install what is missing for that Python, or correct `sandbox.preload`"
-        if preload
-        else "try that Python by hand"
-    )
+    remedy = _install(words) if preload else "try that Python by hand"
     return f"no candidate process can be started by {python}{preload}: {words}. Do: {remedy}"
+
+
+def _install(words: str) -> str:
+    """What to do about a module that cannot be preloaded: one that an extra of ours brings has that extra's name."""
+    missing = _NO_MODULE.search(words)
+    if missing and missing[1] in _extras():
+        return f"pip install 'evolve[{missing[1]}]' into that Python's environment, or choose a task that does without"
+    return "install what is missing for that Python, or correct `sandbox.preload`"
+
+
+def _extras() -> Collection[str]:
+    try:
+        return metadata("evolve").get_all("Provides-Extra") or ()
+    except PackageNotFoundError:
+        return ()
 
 
 def _readable(source: socket.socket | int, seconds: float) -> bool:

@@ -4,48 +4,23 @@ Invariant: every instance counts, once and in the same way for every program; wh
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.random import Generator
-
 from evolve import Candidate, Evaluation, Trial, evaluator
 from evolve.types import Stage, Task, TaskError
 from evolve_benchmark.asking import Late, Limits, answers, timed_answers
-from evolve_benchmark.growth import exponent
+from evolve_benchmark.judging import AGAIN, FIRST, INSTANCES, ORDER, Judging, Refused
 from evolve_benchmark.picture import svg
-from evolve_benchmark.problem import Instance, Problem, load
+from evolve_benchmark.problem import VALUED, Instance, Problem, load
 from evolve_benchmark.scoring import Measured, score, standard_error, suite_mean
-from evolve_benchmark.settings import TIMED, BenchmarkSettings
+from evolve_benchmark.settings import QUALITY, SPEED, TIMED, BenchmarkSettings
+from evolve_benchmark.speed import Speed
 from evolve_benchmark.telling import rows, table
 
-INSTANCES, ORDER, FIRST, AGAIN, GROWTH = range(5)
-"""What a trial's random numbers are for: each has a stream of its own."""
-
-
-class Refused(Exception):
-    """An answer that makes the program `evaluation`."""
-
-    def __init__(self, evaluation: Evaluation) -> None:
-        super().__init__(evaluation.feedback)
-        self.evaluation = evaluation
-
-
-@dataclass(frozen=True, slots=True)
-class _Judging:
-    """What one judging is about."""
-
-    problem: Problem
-    task: Task
-    candidate: Candidate
-    trial: Trial
-
-    def stream(self, purpose: int) -> Generator:
-        """Random numbers of the judge's own; equal trials draw the same."""
-        return np.random.default_rng([self.trial.seed, purpose])
+NEEDED = {QUALITY: VALUED, TIMED: (*VALUED, "trivial"), SPEED: ()}
+"""What a module must have for each mode, beside what every module has."""
 
 
 class Benchmark:
@@ -56,29 +31,33 @@ class Benchmark:
 
     def stages(self, task: Task) -> Sequence[tuple[Stage, Callable[[Any, Trial], Evaluation]]]:
         """`evaluate`, with the limits of the task file; raises `TaskError` where the module is not what it should be."""
-        if self._settings.growth and task.deterministic:
+        chosen = self._settings
+        if task.deterministic and (chosen.growth or chosen.mode == SPEED):
+            key, remedy = ("growth", "leave growth out") if chosen.growth else ("mode", 'write mode = "quality"')
             raise TaskError(
-                "evaluator.growth: what is measured differs a little each time, and the task says `deterministic = true`. Do: leave growth out, or take that out"
+                f"evaluator.{key}: what is measured differs a little each time, and the task says `deterministic = true`. Do: {remedy}, or take that out"
             )
-        needed = [*(["trivial"] if self._settings.mode == TIMED else []), *(["grown"] if self._settings.growth else [])]
-        problem = load(Path(task.folder), self._settings.module, needed)
+        needed = [*NEEDED[chosen.mode], *(["grown"] if chosen.growth else [])]
+        problem = load(Path(task.folder), chosen.module, needed)
         return evaluator(partial(self._evaluate, problem, task)).stages(task)
 
     def functions(self, task: Task) -> Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]:
-        """A picture of the scores."""
-        return {"draw": lambda artifacts, trial: svg(artifacts["instances"])}
+        """A picture of the scores, or of how many times as fast each kind is."""
+        name = "timings" if self._settings.mode == SPEED else "instances"
+        return {"draw": lambda artifacts, trial: svg(artifacts[name], name)}
 
     def _evaluate(self, problem: Problem, task: Task, candidate: Candidate, trial: Trial) -> Evaluation:
         """Asks, values, and tells."""
-        about = _Judging(problem, task, candidate, trial)
-        instances = problem.instances(about.stream(INSTANCES), trial.parameters)
+        about = Judging(problem, self._settings, task, candidate, trial)
         try:
-            measured = self._measured(about, instances)
+            if self._settings.mode == SPEED:
+                return Speed(about).evaluation()
+            instances = problem.instances(about.stream(INSTANCES), trial.parameters)
+            return self._evaluation(about, self._measured(about, instances))
         except Refused as refused:
             return refused.evaluation
-        return self._evaluation(about, measured)
 
-    def _measured(self, about: _Judging, instances: Sequence[Instance]) -> list[Measured]:
+    def _measured(self, about: Judging, instances: Sequence[Instance]) -> list[Measured]:
         """Every instance, asked in an order of the judge's; raises `Refused`, and `SessionFailed` of the program."""
         order = about.stream(ORDER).permutation(len(instances)).tolist()
         late = math.floor(self._settings.late * len(instances))
@@ -90,7 +69,7 @@ class Benchmark:
             self._recall(about, instances, measured)
         return [measured[index] for index in range(len(instances))]
 
-    def _asked(self, about: _Judging, instances: Sequence[Instance], late: int) -> list[Any]:
+    def _asked(self, about: Judging, instances: Sequence[Instance], late: int) -> list[Any]:
         """The answers to instances in this order, of which so many may be late."""
         chosen, problem = self._settings, about.problem
         questions = [problem.arguments(instance) for instance in instances]
@@ -100,13 +79,12 @@ class Benchmark:
         limits = Limits(chosen.seconds, chosen.start, late, first)
         return timed_answers(about.candidate.session, chosen.function, questions, limits)
 
-    def _valued(self, about: _Judging, instance: Instance, answer: Any) -> Measured:
+    def _valued(self, about: Judging, instance: Instance, answer: Any) -> Measured:
         """An answer's value, computed now; the trivial one's where none came in time, or a worse one."""
         problem, chosen = about.problem, self._settings
         late = isinstance(answer, Late)
-        if not late and (fault := problem.fault(instance, answer)):
-            about_it = " ".join(part for part in (instance.kind, problem.label(instance)) if part)
-            raise Refused(Evaluation.invalid(f"{chosen.function}(): {fault}{f' ({about_it})' if about_it else ''}"))
+        if not late and (fault := about.fault(instance, answer)):
+            raise Refused(Evaluation.invalid(fault))
         reference = problem.reference(instance)
         counted = problem.trivial(instance) if late else answer
         value = problem.value(instance, counted)
@@ -123,7 +101,7 @@ class Benchmark:
             )
         return Measured(instance.kind, problem.label(instance), instance.given, counted, value, reference, found, late)
 
-    def _recall(self, about: _Judging, instances: Sequence[Instance], measured: Mapping[int, Measured]) -> None:
+    def _recall(self, about: Judging, instances: Sequence[Instance], measured: Mapping[int, Measured]) -> None:
         """Asks some questions again, in another process; raises `Refused` where an answer has another value. Being late once more or less is no
         contradiction."""
         chosen = about.stream(AGAIN).permutation(len(instances))[: self._settings.recall].tolist()
@@ -134,7 +112,7 @@ class Benchmark:
                 said = f"{self._settings.function}() gave two answers of different value to one question. Equal questions must get equal answers"
                 raise Refused(Evaluation.wrong(said))
 
-    def _evaluation(self, about: _Judging, measured: Sequence[Measured]) -> Evaluation:
+    def _evaluation(self, about: Judging, measured: Sequence[Measured]) -> Evaluation:
         """The score with all that stands beside it."""
         how, problem = self._settings.mean, about.problem
         kinds = [
@@ -142,32 +120,15 @@ class Benchmark:
         ]
         fitness = float(suite_mean(how, kinds))
         floats = [[float(one) for one in scores] for scores in kinds]
-        files = about.candidate.program.files.values()
         return Evaluation.ok(
             fitness,
             objectives=_objectives(problem, measured),
-            descriptors={
-                "worst": min(float(one.score) for one in measured),
-                "log2_bytes": math.log2(max(1, sum(len(text.encode()) for text in files))),
-                **self._growth(about),
-            },
+            descriptors=about.descriptors(min(float(one.score) for one in measured)),
             metrics={**self._lateness(measured), **problem.numbers("metrics", measured)},
             artifacts={"instances": rows(measured)},
             feedback=f"{self._told(measured, fitness)}\n\n{table(measured, self._settings.rows)}",
             standard_error=None if about.task.deterministic else standard_error(how, floats),
         )
-
-    def _growth(self, about: _Judging) -> dict[str, float]:
-        """The exponent of the program's time, where it is wanted."""
-        if not self._settings.growth:
-            return {}
-        problem, rng, parameters = about.problem, about.stream(GROWTH), about.trial.parameters
-        first = problem.arguments(problem.grown(rng, parameters, 1))
-        single, double = (
-            [problem.arguments(problem.grown(rng, parameters, times)) for _ in range(self._settings.growth)]
-            for times in (1, 2)
-        )
-        return {"growth": exponent(about.candidate, self._settings.function, first, single, double)}
 
     def _lateness(self, measured: Sequence[Measured]) -> dict[str, float]:
         """How many answers were late, where any can be."""

@@ -12,11 +12,11 @@ HUES = (215, 30, 130, 280, 60, 180)
 """Of the kinds, in turn."""
 
 
-def svg(rows: Sequence[Mapping[str, Any]]) -> str:
-    """A bar for each instance, the worst first, in the colour of its kind, red where it was late; a dashed line stands at a score of 1."""
+def svg(rows: Sequence[Mapping[str, Any]], noun: str = "instances") -> str:
+    """A bar for each instance, the worst first, in the colour of its kind, red where it was late; a dashed line stands at a score of 1. `noun` says what the rows are."""
     kinds = list(dict.fromkeys(str(row["kind"]) for row in rows))
     ordered = sorted(rows, key=lambda row: float(row["score"]))
-    title = f"{len(rows)} instances, the worst {float(ordered[0]['score']):.4g}"
+    title = f"{len(rows)} {noun}, the worst {float(ordered[0]['score']):.4g}"
     heads = [(title, INK), *((kind, _colour(number)) for number, kind in enumerate(kinds) if kind)]
     base = MARGIN + LINE * len(heads) + HEIGHT
     scale = HEIGHT / max(1.0, float(ordered[-1]["score"]))

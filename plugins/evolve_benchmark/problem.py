@@ -17,16 +17,18 @@ from typing import Any, TypeAlias
 from numpy.random import Generator
 
 from evolve.types import Parameters, TaskError
+from evolve_benchmark.agreeing import agreeing
 
 Number: TypeAlias = Fraction | float
 REQUIRED = {
     "instances": "(rng, parameters)",
     "check": "(instance, answer)",
-    "value": "(instance, answer)",
-    "reference": "(instance)",
 }
 OPTIONAL = {
+    "value": "(instance, answer)",
+    "reference": "(instance)",
     "trivial": "(instance)",
+    "agree": "(instance, one, other)",
     "arguments": "(instance)",
     "warm_up": "(rng, parameters)",
     "grown": "(rng, parameters, times)",
@@ -35,6 +37,8 @@ OPTIONAL = {
     "metrics": "(measured)",
 }
 FUNCTIONS = {**REQUIRED, **OPTIONAL}
+VALUED = ("value", "reference")
+"""What a module needs as well where answers are better or worse."""
 ONE_KIND = ""
 """The kind of instances that come as a sequence and have no kinds."""
 
@@ -107,6 +111,15 @@ class Problem:
             raise _broken(self._path, "trivial", answer, f"an answer that passes check(), which says: {fault}")
         return answer
 
+    def agree(self, instance: Instance, one: Any, other: Any) -> bool:
+        """Whether two answers that were checked say the same: by `agree`, or as plain data with what rounding may do to its numbers."""
+        if not hasattr(self._module, "agree"):
+            return agreeing(one, other)
+        said = self._call("agree", instance.given, one, other)
+        if not isinstance(said, bool):
+            raise _broken(self._path, "agree", said, "True or False")
+        return said
+
     def label(self, instance: Instance) -> str:
         """A few words about an instance, for a table."""
         return str(self._call("label", instance.given)) if hasattr(self._module, "label") else ""
@@ -146,8 +159,9 @@ def _exact(given: object) -> Number:
     return float(given) if isinstance(given, Real) else math.nan
 
 
-def load(folder: Path, file: str, needed: Sequence[str] = ()) -> Problem:
-    """The problem in a file of a task's folder, which may import its neighbours; raises `TaskError` where it lacks a function."""
+def load(folder: Path, file: str, needed: Sequence[str] = VALUED) -> Problem:
+    """The problem in a file of a task's folder, which may import its neighbours; raises `TaskError` where it lacks a function, one of those that every module has or
+    one that is `needed`."""
     path = folder / file
     if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
         raise TaskError(f"{folder}: evaluator.module: there is no file {file!r}. Do: write it, or name another")

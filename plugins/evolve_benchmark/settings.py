@@ -1,12 +1,14 @@
 """What a task writes beside `plugin = "benchmark"`.
 
-Invariant: settings that pass can be judged by; a mode that cannot be judged yet is an error here, before anything is made."""
+Invariant: settings that pass can be judged by; one that the mode has no use for is an error here, before anything is made."""
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-QUALITY, TIMED = "quality", "quality at time"
+QUALITY, TIMED, SPEED = "quality", "quality at time", "speed"
+_OF_QUALITY = ("better", "mean", "seconds", "start", "late")
+_OF_SPEED = ("clock", "pairs_first", "pairs_most", "pairs_of_process", "floor")
 
 
 class BenchmarkSettings(BaseModel):
@@ -20,9 +22,9 @@ class BenchmarkSettings(BaseModel):
         description="the file of the task's folder that makes instances and values answers",
     )
     function: str = Field(default="solve", min_length=1, description="the program's function that is called with each")
-    mode: Literal["quality", "quality at time"] = Field(
+    mode: Literal["quality", "quality at time", "speed"] = Field(
         default="quality",
-        description='`"quality"`: the stage\'s time is all that limits a call; `"quality at time"`: each call has a limit of its own',
+        description='`"quality"`: the stage\'s time is all that limits a call; `"quality at time"`: each call has a limit of its own; `"speed"`: how many times as fast as the seed',
     )
     better: Literal["larger", "smaller"] = Field(default="larger", description="which values of answers are better")
     mean: Literal["arithmetic", "geometric", "harmonic"] = Field(
@@ -33,7 +35,7 @@ class BenchmarkSettings(BaseModel):
         default=None,
         gt=0,
         allow_inf_nan=False,
-        description="the largest score that an instance can have, such as 1.0 where the reference is proven: beyond it the program is `wrong`",
+        description='the largest score that an instance can have, such as 1.0 where the reference is proven: beyond it the program is `wrong`. In the mode `"speed"` the most times as fast as the seed that a kind can be',
     )
     seconds: float | None = Field(
         default=None,
@@ -56,7 +58,7 @@ class BenchmarkSettings(BaseModel):
     recall: int = Field(
         default=3,
         ge=0,
-        description="how many questions of a deterministic task are asked again, in another process and order: an answer of another value is `wrong`",
+        description='how many questions of a deterministic task, or of the mode `"speed"`, are asked again, in another process and order: an answer of another value is `wrong`',
     )
     growth: int = Field(
         default=0,
@@ -65,12 +67,25 @@ class BenchmarkSettings(BaseModel):
     )
     rows: int = Field(default=10, ge=1, description="how many instances the feedback shows, the worst first")
 
-    @field_validator("mode", mode="before")
-    @classmethod
-    def _can_be_judged(cls, mode: object) -> object:
-        if mode == "speed":
-            raise ValueError('no speed is measured by this version: write mode = "quality" or "quality at time"')
-        return mode
+    clock: Literal["cpu", "wall"] = Field(
+        default="cpu",
+        description='what counts in the mode `"speed"`: `"cpu"`, the processor time of all threads together; `"wall"`, for programs that may use several',
+    )
+    pairs_first: int = Field(
+        default=4,
+        ge=2,
+        description='after how many pairs of every instance the mode `"speed"` looks first whether candidate or seed is faster',
+    )
+    pairs_most: int = Field(default=13, description="how many there are at most")
+    pairs_of_process: int = Field(
+        default=2, ge=2, description="how many of them a process serves, before both programs get a new one"
+    )
+    floor: float = Field(
+        default=0.02,
+        ge=0,
+        allow_inf_nan=False,
+        description="a difference in the logarithm of the time that does not matter: no more pairs are measured where it is known to be smaller",
+    )
 
     @model_validator(mode="after")
     def _fits_together(self) -> "BenchmarkSettings":
@@ -78,4 +93,14 @@ class BenchmarkSettings(BaseModel):
             raise ValueError('mode "quality at time" limits each call: write seconds, such as seconds = 0.05')
         if self.mode == QUALITY and self.seconds is not None:
             raise ValueError('mode "quality" limits no call: leave seconds out, or write mode = "quality at time"')
+        idle = [name for name in (_OF_QUALITY if self.mode == SPEED else _OF_SPEED) if self._is_set(name)]
+        if idle:
+            raise ValueError(f'mode "{self.mode}" has no use for {" and ".join(idle)}: leave that out')
+        if self.pairs_most < self.pairs_first:
+            raise ValueError(
+                f"pairs_most is {self.pairs_most}, fewer than pairs_first, {self.pairs_first}: write as many or more"
+            )
         return self
+
+    def _is_set(self, name: str) -> bool:
+        return bool(getattr(self, name) != type(self).model_fields[name].default)

@@ -22,8 +22,8 @@ C_TYPES = {
 }
 """Element types, as numpy and as C call them, where `long` has 64 bits."""
 BYTES = {name: int("".join(filter(str.isdigit, name))) // 8 for name in C_TYPES}
-MOST = 31
-"""Arrays, and numbers, that a native call passes."""
+MOST = 30
+"""Arrays, and numbers, of a call: one place is the judge's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,10 @@ def told(measured: Measured, remarks: Sequence[str]) -> str:
     """All of it."""
     interval = measured.interval
     noise = max(interval.high - interval.estimate, interval.estimate - interval.low)
+    many = len(measured.processes)
     lines = [
         f"Speed-up against the seed: {speedup(interval)}, the mean over all shapes of ln(seed's time / yours), as a factor, with its 95 % interval.",
-        f"From {interval.count} rounds in {len(measured.processes)} processes of each program; a difference below {100 * math.expm1(noise):.1f} % is within the noise.",
+        f"From {interval.count} rounds in {many} process{'es' if many > 1 else ''} of each program; a difference below {100 * math.expm1(noise):.1f} % is within the noise.",
         "",
         "| shape | speed-up | 95 % interval | your ms | seed's ms | least possible ms |",
         "|---|---|---|---|---|---|",

@@ -4,7 +4,6 @@ Invariant: what decides the score is the judge's count of right answers; the bas
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evolve import Candidate, Evaluation, Outcome, SessionFailed, Trial, evaluator
-from evolve.types import Stage, Task
+from evolve.types import SandboxError, Stage, Task
 from evolve_recipe import problem, results, rows
 from evolve_recipe.loader import Loader
 from evolve_recipe.results import Run
@@ -41,18 +40,6 @@ class Recipe:
     def functions(self, task: Task) -> Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]:
         """Neither certificates nor pictures."""
         return {}
-
-
-class _InPlace:
-    """The baseline: sessions in which the seed's files stand in place of the candidate's."""
-
-    def __init__(self, candidate: Candidate, files: Mapping[str, str]) -> None:
-        self._candidate = candidate
-        self._files = {path: text.encode() for path, text in files.items()}
-
-    def session(self, seconds: float | None = None) -> AbstractContextManager[Any]:
-        """One of them."""
-        return self._candidate.session(seconds, files=self._files)
 
 
 class _Bench:
@@ -104,7 +91,7 @@ class _Bench:
         return self._problem
 
     def _pairs(self, candidate: Candidate, work: "_Work", runs: Sequence[Run]) -> results.Pairs | None:
-        """The comparison with the seed's recipe; None where that cannot be trained beside this program, or failed."""
+        """The comparison with the seed's recipe; None where that failed."""
         if work.key not in self._baseline:
             found = self._trained_baseline(candidate, work, runs)
             if found is None:
@@ -113,19 +100,16 @@ class _Bench:
         return results.compared(runs, self._baseline[work.key])
 
     def _trained_baseline(self, candidate: Candidate, work: "_Work", runs: Sequence[Run]) -> Sequence[Run] | None:
-        seed = self._task.seed
-        if candidate.program.id == seed.id:
+        if candidate.program.id == self._task.seed.id:
             return runs
-        if set(candidate.program.files) != set(seed.files):
-            return None
-        spent = candidate.cpu_seconds
         try:
-            return work.runs(_InPlace(candidate, seed.files))
+            return work.runs(candidate.beside(self._task.seed))
         except (Unusable, Unsteady, OverBudget, SessionFailed):
             return None
-        finally:
-            # What the baseline took is not the program's.
-            candidate.cpu_seconds = spent
+        except SandboxError as error:
+            if isinstance(error.__cause__, SessionFailed):
+                return None
+            raise
 
 
 class _Work:

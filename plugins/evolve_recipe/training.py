@@ -3,9 +3,10 @@
 A process that trains is gone before any input of a question leaves the judge, and all that it leaves is its model, as plain data. Each row is asked about
 in one of two processes, some rows in both. Invariant: no label of a row that is asked about is ever in a process that answers for it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -103,17 +104,21 @@ def size_of(model: Any) -> int:
     size, left = 0, [model]
     while left:
         item = left.pop()
-        if isinstance(item, np.ndarray):
-            size += item.nbytes
-        elif isinstance(item, str):
-            size += len(item.encode())
-        elif isinstance(item, list):
-            left.extend(item)
-        elif isinstance(item, dict):
-            left.extend(item)
-            left.extend(item.values())
-        size += _NUMBER
+        size += _NUMBER + _own_bytes(item)
+        left.extend(_parts_of(item))
     return size
+
+
+def _own_bytes(item: object) -> int:
+    if isinstance(item, np.ndarray):
+        return item.nbytes
+    return len(item.encode()) if isinstance(item, str) else 0
+
+
+def _parts_of(item: object) -> Iterable[object]:
+    if isinstance(item, dict):
+        return chain(item.keys(), item.values())
+    return item if isinstance(item, list) else ()
 
 
 def predicted(

@@ -8,13 +8,17 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from email.message import Message
 from pathlib import Path
 
 import pytest
 
-from evolve.sandbox import Box, Session
+from evolve.sandbox import Box, Session, process
+from evolve.sandbox.machine.probe import probe
+from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.process import Ended, TemplateLost, TemplateProcess, clean_environment
-from evolve.types import Limits, Program, SandboxError
+from evolve.types import Grants, Limits, Program, SandboxError
 
 
 def test_the_environment_holds_what_is_named_and_nothing_else() -> None:
@@ -91,6 +95,30 @@ def test_a_module_that_starts_a_thread_cannot_be_preloaded(tmp_path: Path) -> No
     python.chmod(0o755)
     with pytest.raises(SandboxError, match="a preloaded module has started a thread"):
         Box(Limits(preload=("threaded_module_x",)), str(python))
+
+
+def test_the_extra_that_brings_a_module_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a task preloads a library that evolve itself can do without."""
+    extras = Message()
+    extras["Provides-Extra"] = "no_such_module_x"
+    monkeypatch.setattr(process, "metadata", lambda name: extras)
+    with pytest.raises(SandboxError, match=r"Do: pip install 'evolve\[no_such_module_x\]' into that Python"):
+        Box(Limits(preload=("no_such_module_x.part",)))
+
+
+@pytest.mark.parametrize("means", [PLAIN, probe().means], ids=["reduced", "strict"])
+def test_a_module_may_look_for_a_temporary_folder_while_it_is_preloaded(tmp_path: Path, means: Means) -> None:
+    """It finds that of the candidates, who find nothing of what it left there."""
+    (tmp_path / "leaving_module_x.py").write_text(
+        "import pathlib, tempfile\nFOLDER = tempfile.gettempdir()\npathlib.Path(FOLDER, 'left').touch()\n"
+    )
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexport PYTHONPATH="{tmp_path}"\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    source = "import leaving_module_x, os\ndef f(): return [leaving_module_x.FOLDER == os.environ['TMPDIR'], os.listdir(os.environ['TMPDIR'])]"
+    limits = Limits(preload=("leaving_module_x",), grants=Grants(read=(str(tmp_path),)))
+    with closing(Box(limits, str(python), means=means)) as box, open_session(box, source) as session:
+        assert session.call("f") == [True, []]
 
 
 def open_session(box: Box, source: str) -> Session:

@@ -1,7 +1,7 @@
 """Facts about the task `digits_recipe`: its data, how it judges, and values that are known from elsewhere."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from task_files import judging_files
 
-from evolve.judge import Job, Report
-from evolve.judge.judging import judge, prepare
+from evolve.judge import Report
 from evolve.literals import template
-from evolve.sandbox import Box
 from evolve.task import load
-from evolve.types import EvolveError, Outcome, Parameters, Trial
+from evolve.types import EvolveError, Outcome
 from evolve_recipe.recipe import Recipe
+from tests.judged_here import Judged, judging
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the candidate's processes need Linux")
 
@@ -33,22 +32,15 @@ def predict(model, inputs):
     far = (known**2).sum(axis=1)[None, :] - 2.0 * inputs @ known.T
     return model["targets"][far.argmin(axis=1)]
 """
-Judged = Callable[..., Report]
 
 
 @pytest.fixture(scope="module")
 def judged() -> Iterator[Judged]:
     """Judges a program's source, as one judge process does."""
-    box = Box(TASK.limits, context=TASK.context)
     # No test here is about how fast this machine is.
-    bench = prepare(TASK, Recipe({**TASK.evaluator.settings, "repeats": 1, "seconds": 60.0, "predict_seconds": 60.0}))
-
-    def judged(source: str, **parameters: Any) -> Report:
-        job = Job("1.0", "evaluate", Trial(parameters=Parameters(parameters)), {"seed.py": source})
-        return judge(job, bench, lambda program, seconds, job="run": box.open(program, TASK.entry, seconds, job))
-
-    yield judged
-    box.close()
+    patient = Recipe({**TASK.evaluator.settings, "repeats": 1, "seconds": 60.0, "predict_seconds": 60.0})
+    with judging(TASK, patient) as judge:
+        yield lambda source, **parameters: judge({"seed.py": source}, **parameters)
 
 
 def accuracy(report: Report) -> float:

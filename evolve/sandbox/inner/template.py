@@ -61,12 +61,15 @@ def serve(control: socket.socket, jail: Jail, group: Group | None, kept: root.Ke
     _open_many()
     # Numbers 3 and 4 are the candidate's: taken here, no descriptor that the judge sends can have them.
     _keep_low_numbers_taken()
+    # Some libraries look for a temporary folder while they are imported; what they leave there is not for candidates.
+    folders = _folders(jail)
     for name in jail.preload if jail.template else ():
         importlib.import_module(name)
+    if not all(folder.renew(_CLEANING) for folder in folders):
+        raise RuntimeError("a preloaded module has left files that cannot be removed. Do: take it out of preload")
     if LINUX:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
     _check_single_threaded()
-    folders = _folders(jail)
     confinement = Confinement(jail, folders[0].path, root.WRITABLE if jail.namespaces else jail.home)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     sys.dont_write_bytecode = True

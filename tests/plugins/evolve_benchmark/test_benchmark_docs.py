@@ -8,13 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from evolve.judge import Job, LocalExecutor, decode_report, encode_job
+from evolve.judge import Job, LocalExecutor, Report, decode_report, encode_job
 from evolve.task import load
-from evolve.types import Outcome, Parameters, TextId, Trial
+from evolve.types import Outcome, Parameters, Task, TextId, Trial
 from evolve_benchmark.problem import FUNCTIONS
 from evolve_benchmark.settings import BenchmarkSettings
 
 PAGE = (Path(__file__).parents[3] / "docs" / "benchmarks.md").read_text("utf-8")
+SORTED = """
+import numpy as np
+
+
+def solve(numbers, gap):
+    ordered = np.sort(numbers)
+    return int(np.sum(np.searchsorted(ordered, ordered + gap, side="right") - np.arange(1, len(ordered) + 1)))
+"""
 
 
 def rows() -> list[str]:
@@ -37,20 +45,43 @@ def test_every_function_of_a_module_has_its_row():
     assert dict(told) == FUNCTIONS
 
 
+def example(heading: str, folder: Path) -> Task:
+    """The task whose files stand below a heading of the page."""
+    section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    files = re.findall(r"^`([\w.]+)`:\n\n```\w+\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    assert [name for name, _ in files] == ["README.md", "seed.py", "problem.py", "task.toml"]
+    for name, content in files:
+        (folder / name).write_text(content, "utf-8")
+    return load(folder)
+
+
+def reports(task: Task, *sources: str) -> list[Report]:
+    """What becomes of programs in one judge."""
+    with closing(LocalExecutor(task, 1)) as executor:
+        jobs = [
+            Job(f"1.{place}", "evaluate", Trial(parameters=Parameters(task.parameters)), {"seed.py": source})
+            for place, source in enumerate(sources)
+        ]
+        return [decode_report(executor.submit(job.id, encode_job(job)).result(60)) for job in jobs]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
 def test_the_task_of_the_page_can_be_judged(tmp_path):
     """Its seed, which has no sense of order yet, and what the search makes of it."""
-    for name, content in re.findall(r"^`([\w.]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
-        (tmp_path / name).write_text(content, "utf-8")
-    task = load(tmp_path)
+    task = example("A complete example", tmp_path)
     seed = task.seed.files["seed.py"]
-    largest_first = seed.replace("0.0 * numbers", "-1.0 * numbers")
-    with closing(LocalExecutor(task, 1)) as executor:
-        jobs = [
-            Job("1.0", "evaluate", Trial(parameters=Parameters(task.parameters)), {"seed.py": source})
-            for source in (seed, largest_first)
-        ]
-        one, better = (decode_report(executor.submit(job.id, encode_job(job)).result(60)) for job in jobs)
+    one, better = reports(task, seed, seed.replace("0.0 * numbers", "-1.0 * numbers"))
     assert (one.evaluation.outcome, better.evaluation.outcome) == (Outcome.OK, Outcome.OK)
     assert one.evaluation.fitness < better.evaluation.fitness < 1.0
     assert "| instance | score | value | reference | |" in one.texts[TextId(one.evaluation.feedback)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
+def test_the_speed_of_the_page_can_be_measured(tmp_path):
+    """A program that sorts is many times as fast as one that compares all pairs; the answer must be right."""
+    task = example("A complete example of speed", tmp_path)
+    fast, wrong = reports(task, SORTED, SORTED.replace("gap, side", "gap / 2, side"))
+    assert fast.evaluation.outcome is Outcome.OK
+    assert fast.evaluation.fitness > 1.0
+    assert "| instances | times as fast |" in fast.texts[TextId(fast.evaluation.feedback)]
+    assert wrong.evaluation.outcome is Outcome.INVALID

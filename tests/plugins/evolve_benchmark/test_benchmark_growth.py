@@ -1,9 +1,10 @@
-"""Facts about the exponent of a program's time, with sessions whose processor time is played."""
+"""Facts about the exponent of a program's time, with calls whose processor time is played."""
 
 import sys
 from contextlib import contextmanager
 
 import pytest
+from benchmark_played import Took
 from benchmark_problems import HALVES, halving, judged
 
 from evolve.judge import Job, LocalExecutor, decode_report, encode_job
@@ -13,44 +14,47 @@ from evolve_benchmark.growth import HIGH, PAIRS, exponent
 
 
 class Metered:
-    """A session takes `own` seconds; a call with n takes `seconds(n)`. With a `drift` each session is slower than the one before, as on a machine that others use."""
+    """A call with n takes `seconds(n)`, and a second more when it is the first of its process. With a `drift` each pair of calls is slower than the one before, as on a machine that others use."""
 
-    def __init__(self, seconds, own=0.01, drift=1.0):
-        self.cpu_seconds = 0.0
-        self._seconds, self._own, self._drift = seconds, own, drift
-        self._speed = 1.0
+    def __init__(self, seconds, drift=1.0):
+        self._seconds, self._drift = seconds, drift
+        self._speed, self._cold = 1.0, True
 
     @contextmanager
-    def session(self):
-        self.cpu_seconds += self._own
+    def session(self, *, timed):
+        assert timed
+        self._cold = True
         yield self
+
+    def timed(self, function, /, number):
+        took = Took(None, self._seconds(number) * self._speed + self._cold)
+        self._cold = False
         self._speed *= self._drift
+        return took
 
-    def call(self, function, /, *arguments, seconds=None):
-        assert arguments == (0,)
 
-    def map(self, function, calls, /, seconds=None):
-        self.cpu_seconds += sum(self._seconds(number) * self._speed for (number,) in calls)
-        return []
+def pairs(size):
+    """Five instances of each size."""
+    return [([(size,)] * 5, [(2 * size,)] * 5)] * PAIRS
 
 
 @pytest.mark.parametrize(("power", "told"), [(0, 0.0), (1, 1.0), (2, 2.0), (20, HIGH)])
 def test_the_exponent_is_that_of_the_time(power, told):
-    """Whatever a session takes itself."""
-    candidate = Metered(lambda number: 1e-6 * number**power)
-    assert exponent(candidate, "solve", (0,), [(1000,)] * 5, [(2000,)] * 5) == pytest.approx(told)
+    """The first call of a process does not count."""
+    candidate = Metered(lambda number: 1e-4 * number**power)
+    assert exponent(candidate, "solve", (0,), pairs(1000)) == pytest.approx(told)
 
 
 def test_a_machine_that_slows_down_hardly_shows():
-    """Pairs are turned round, and the median is taken: with 5 % a session, and an exponent of 2."""
-    candidate = Metered(lambda number: 1e-6 * number**2, drift=1.05)
+    """Pairs are turned round, and the median is taken: with 1 % a call, and an exponent of 2."""
+    candidate = Metered(lambda number: 1e-6 * number**2, drift=1.01)
     assert PAIRS % 2 == 1
-    assert exponent(candidate, "solve", (0,), [(100,)] * 5, [(200,)] * 5) == pytest.approx(2.0, abs=0.1)
+    assert exponent(candidate, "solve", (0,), pairs(100)) == pytest.approx(2.0, abs=0.1)
 
 
 def test_what_takes_no_time_does_not_grow():
-    """Too little to be told apart from the session's own."""
-    assert exponent(Metered(lambda number: 1e-9), "solve", (0,), [(1,)], [(2,)]) == 0.0
+    """Too little to be told apart from the call itself."""
+    assert exponent(Metered(lambda number: 1e-9 * number), "solve", (0,), pairs(1)) == 0.0
 
 
 GROWN = """

@@ -42,6 +42,14 @@ def test_a_trivial_answer_is_needed_where_calls_are_limited(tmp_path):
         load(tmp_path, "problem.py", ("trivial",))
 
 
+def test_only_what_is_better_or_worse_needs_a_value(tmp_path):
+    """A module for the mode `speed` makes instances and checks answers."""
+    (tmp_path / "problem.py").write_text(HALVES.replace("def value", "def worth").replace("def reference", "def best"))
+    load(tmp_path, "problem.py", ())
+    with pytest.raises(TaskError, match=r"there is no function value\(instance, answer\)"):
+        load(tmp_path, "problem.py")
+
+
 @pytest.mark.parametrize("file", ["no.py", "../problem.py", "problem.txt"])
 def test_the_module_is_a_file_of_the_folder(tmp_path, file):
     """Of Python."""

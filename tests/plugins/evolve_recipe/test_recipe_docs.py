@@ -2,20 +2,17 @@
 
 import re
 import sys
-from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from evolve import plugins
-from evolve.judge import Job
-from evolve.judge.judging import judge, prepare
-from evolve.sandbox import Box
 from evolve.task import load
-from evolve.types import Outcome, Parameters, Trial
+from evolve.types import Outcome
 from evolve_recipe.rows import CONTROLS, PARTS, Plan
 from evolve_recipe.settings import RecipeSettings
+from tests.judged_here import judging
 
 PAGE = (Path(__file__).parents[3] / "docs" / "recipes.md").read_text("utf-8")
 SEED = """
@@ -40,11 +37,9 @@ def test_the_example_of_the_page_is_a_task(tmp_path: Path) -> None:
     for name, text in texts.items():
         (tmp_path / name).write_text(text, "utf-8")
     task = load(tmp_path)
-    bench = prepare(task, plugins.load([]).evaluator(task.evaluator))
-    with closing(Box(task.limits)) as box:
+    with judging(task, plugins.load([]).evaluator(task.evaluator)) as judged:
         for parameters in ({}, *(case.parameters for case in task.held_out)):
-            job = Job("1.0", "evaluate", Trial(parameters=Parameters(parameters)), task.seed.files)
-            report = judge(job, bench, lambda program, seconds, job="run": box.open(program, task.entry, seconds, job))
+            report = judged(task.seed.files, **parameters)
             assert report.evaluation.outcome is Outcome.OK, report.texts
     assert len(task.held_out) == 3
 

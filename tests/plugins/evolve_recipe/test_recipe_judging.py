@@ -1,21 +1,20 @@
 """Facts about the evaluator `recipe`: what a program is served, what it is asked, and what its answers are worth. In real processes."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evolve.judge import Job, Report
-from evolve.judge.judging import judge, prepare
-from evolve.sandbox import Box
+from evolve.judge import Report
 from evolve.task import load
 from evolve.testing import check_evaluator
-from evolve.types import EvolveError, Outcome, Parameters, Program, Trial
+from evolve.types import EvolveError, Outcome
 from evolve_recipe.problem import load as load_problem
 from evolve_recipe.recipe import Recipe
+from tests.judged_here import Judged, judging
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the candidate's processes need Linux")
 
@@ -41,6 +40,8 @@ def train(inputs, targets, told):
 def predict(model, inputs):
     return np.abs(inputs.mean(axis=1)[:, None] - np.array(model["means"])).argmin(axis=1)
 """
+BARE = SEED.replace('{"means": ', "").replace("]}", "]").replace('model["means"]', "model")
+"""The same, with a list of two numbers for a model."""
 ALWAYS = "def predict(model, inputs):\n    return [0] * len(inputs)\n"
 TASK = """
 schema = 1
@@ -63,7 +64,6 @@ preload = ["numpy"]
 """
 PATIENT = ", seconds = 60"
 """No test but that of the limit is about how fast this machine is."""
-Judged = Callable[..., Report]
 
 
 @pytest.fixture
@@ -71,23 +71,14 @@ def made(tmp_path: Path) -> Iterator[Callable[..., Judged]]:
     """Makes a task with some settings of the evaluator, and gives what judges programs on it: one judge, as in one process."""
     with ExitStack() as stack:
 
-        def make(settings: str = "") -> Judged:
-            for name, text in (("problem.py", PROBLEM), ("seed.py", SEED), ("README.md", "Classify.")):
+        def make(settings: str = "", before_seed: str = "") -> Judged:
+            for name, text in (("problem.py", PROBLEM), ("seed.py", before_seed + SEED), ("README.md", "Classify.")):
                 (tmp_path / name).write_text(text)
             patient = settings if " seconds" in settings else settings + PATIENT
             (tmp_path / "task.toml").write_text(TASK.format(settings=patient))
             task = load(tmp_path)
-            box = Box(task.limits, context=task.context)
-            stack.callback(box.close)
-            bench = prepare(task, Recipe(task.evaluator.settings))
-
-            def judged(source: str = SEED, seed: int = 0, **parameters: Any) -> Report:
-                job = Job("1.0", "evaluate", Trial(seed, parameters=Parameters(parameters)), {"seed.py": source})
-                return judge(
-                    job, bench, lambda program, seconds, job="run": box.open(program, task.entry, seconds, job)
-                )
-
-            return judged
+            judge = stack.enter_context(judging(task, Recipe(task.evaluator.settings)))
+            return lambda source=SEED, seed=0, **parameters: judge({"seed.py": source}, seed, **parameters)
 
         yield make
 
@@ -136,14 +127,20 @@ def test_what_the_baseline_takes_is_not_the_programs(made: Callable[..., Judged]
     assert judged(slow).evaluation.cpu_seconds > 3 * judged(SEED + "\n").evaluation.cpu_seconds
 
 
-def test_a_failing_baseline_takes_nothing_from_a_program(tmp_path: Path, made: Callable[..., Judged]) -> None:
+def test_a_failing_baseline_takes_nothing_from_a_program(made: Callable[..., Judged]) -> None:
     """There is no comparison then."""
     judged = made(", model_bytes = 40")
-    bare = SEED.replace('{"means": [', "[").replace("])]}", "])]").replace('range(told["classes"])]}', "(0, 1)]")
-    found = judged(bare.replace('model["means"]', "model"))
+    found = judged(BARE)
     assert found.evaluation.outcome is Outcome.OK, told(found)
     assert "gain" not in found.evaluation.metrics
     assert judged().evaluation.outcome is Outcome.INVALID
+
+
+def test_a_baseline_that_crashes_takes_nothing_from_a_program(made: Callable[..., Judged], tmp_path: Path) -> None:
+    """As on parameters that the seed cannot train with."""
+    judged = made(", repeats = 1", 'raise ValueError("not with these")\n')
+    found = judged(BARE)
+    assert (found.evaluation.outcome, "gain" in found.evaluation.metrics) == (Outcome.OK, False), told(found)
 
 
 NOISY = SEED.replace(
@@ -304,21 +301,16 @@ def test_labels_are_whole_numbers_of_two_classes_at_least(tmp_path: Path, target
         load_problem(tmp_path / "problem.py").read({})
 
 
-def test_a_program_with_files_of_its_own_is_compared_with_nothing(made: Callable[..., Judged], tmp_path: Path) -> None:
-    """Its further files could stand in the way of what the seed imports."""
+def test_a_program_with_files_of_its_own_is_compared_with_the_seed(made: Callable[..., Judged], tmp_path: Path) -> None:
+    """Which has none of them: its sessions are in another box, so nothing of the program stands in the way of what the seed imports."""
     made()
-    (tmp_path / "task.toml").write_text(
-        TASK.format(settings=", repeats = 1").replace("[parameters]", 'program.new_files = ["*.py"]\n\n[parameters]', 1)
-    )
+    text = TASK.format(settings=", repeats = 1" + PATIENT)
+    new_files = 'program.new_files = ["*.py"]\n\n[parameters]'
+    (tmp_path / "task.toml").write_text(text.replace("[parameters]", new_files, 1))
+    (tmp_path / "seed.py").write_text("try:\n    import more\nexcept ImportError:\n    more = None\n" + SEED)
     task = load(tmp_path)
-    files: Mapping[str, str] = {**Program(task.seed.files).files, "more.py": "x = 1\n"}
-    with ExitStack() as stack:
-        box = Box(task.limits)
-        stack.callback(box.close)
-        bench = prepare(task, Recipe(task.evaluator.settings))
-        report = judge(
-            Job("1.0", "evaluate", Trial(), files),
-            bench,
-            lambda program, seconds, job="run": box.open(program, task.entry, seconds, job),
-        )
-    assert "gain" not in report.evaluation.metrics
+    better = task.seed.files["seed.py"].replace("    return {", "    assert more\n    return {", 1)
+    worse = better.split("def predict")[0] + ALWAYS
+    with judging(task, Recipe(task.evaluator.settings)) as judge:
+        found = judge({"seed.py": worse, "more.py": "x = 1\n"}).evaluation
+    assert found.metrics["gain_p"] < 1e-6

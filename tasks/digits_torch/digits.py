@@ -1,0 +1,1 @@
+../digits_recipe/digits.py

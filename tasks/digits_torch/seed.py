@@ -1,0 +1,40 @@
+"""A network with one hidden layer, trained by gradient descent with momentum."""
+
+import torch
+from torch import nn
+
+HIDDEN = 24
+BATCH = 32
+ROUNDS = 6
+RATE = 0.05
+MOMENTUM = 0.8
+DECAY = 0.0001
+
+
+def network(classes):
+    return nn.Sequential(nn.Linear(64, HIDDEN), nn.Tanh(), nn.Linear(HIDDEN, classes))
+
+
+def train(inputs, targets, told):
+    torch.manual_seed(told["seed"])
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    images, labels = pixels(inputs).to(device), torch.from_numpy(targets).to(device)
+    net = network(told["classes"]).to(device)
+    optimiser = torch.optim.SGD(net.parameters(), lr=RATE, momentum=MOMENTUM, weight_decay=DECAY)
+    for _ in range(ROUNDS):
+        for rows in torch.randperm(len(images), device=device).split(BATCH):
+            optimiser.zero_grad()
+            nn.functional.cross_entropy(net(images[rows]), labels[rows]).backward()
+            optimiser.step()
+    return {name: value.cpu().numpy() for name, value in net.state_dict().items()}
+
+
+def predict(model, inputs):
+    net = network(len(model["2.bias"]))
+    net.load_state_dict({name: torch.from_numpy(value) for name, value in model.items()})
+    with torch.no_grad():
+        return net(pixels(inputs)).argmax(dim=1).numpy()
+
+
+def pixels(inputs):
+    return torch.from_numpy(inputs) / 16.0

@@ -1,0 +1,146 @@
+"""Facts about the compiler: what it is told, what it says, and what is said where there is none."""
+
+import shutil
+
+import pytest
+from kernel_problems import doubling, needs_compiler
+
+from evolve.plugins import BUNDLED, load
+from evolve.types import ConfigError, EvaluatorSource, TaskError
+from evolve_kernel import ceilings
+from evolve_kernel.arguments import Argument
+from evolve_kernel.compiler import compiler, remarks, simd_share
+from evolve_kernel.evaluator import Kernel
+from evolve_kernel.glue import source
+from evolve_kernel.settings import KernelSettings
+
+MINIMAL = {"module": "problem.py", "function": "doubled", "header": "doubled.h"}
+
+
+@pytest.fixture
+def no_compiler(monkeypatch):
+    """A machine without one."""
+    compiler.cache_clear()
+    monkeypatch.setattr(shutil, "which", lambda command: None)
+    yield
+    compiler.cache_clear()
+
+
+def test_it_is_bundled():
+    """And known by its name."""
+    assert load([]).evaluators["kernel"].plugin == "evolve_kernel"
+    assert "evolve_kernel" in BUNDLED
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "module"),
+        ({**MINIMAL, "header": ""}, "language 'c' needs a header that declares the function"),
+        ({**MINIMAL, "first": 9}, "the first 9 rounds are more than all 8"),
+        ({**MINIMAL, "language": "fortran"}, "language"),
+        ({**MINIMAL, "function": "a b"}, "function"),
+        ({**MINIMAL, "modul": "x"}, "no setting 'modul'. Did you mean 'module'?"),
+    ],
+)
+def test_what_cannot_be_judged_by_is_an_error(settings, said):
+    """Before anything is made."""
+    with pytest.raises(ConfigError) as caught:
+        load([]).evaluator(EvaluatorSource(plugin="kernel", settings=settings))
+    assert said in str(caught.value)
+
+
+@pytest.mark.usefixtures("no_compiler")
+def test_a_machine_without_a_compiler_is_told_before_a_campaign(tmp_path):
+    """When the evaluator is loaded."""
+    with pytest.raises(TaskError, match=r"compiled by 'cc', and this machine has no such command. Do: install"):
+        Kernel(KernelSettings(**MINIMAL)).stages(doubling(tmp_path))
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"context": {}}, "evaluator.header: 'doubled.h' is no file of program.context"),
+        ({"file": "doubled.txt"}, "has one file that is compiled, with the suffix .c, got none"),
+        ({"parameters": {"count": 0}}, "shapes\\(\\) returned"),
+    ],
+)
+def test_a_task_that_cannot_be_built_is_an_error(tmp_path, fields, said):
+    """When the evaluator is loaded."""
+    with pytest.raises(TaskError, match=said):
+        Kernel(KernelSettings(**MINIMAL)).stages(doubling(tmp_path, **fields))
+
+
+@needs_compiler
+def test_a_stage_has_a_core_of_its_own(tmp_path):
+    """Without the task's saying so."""
+    ((stage, _),) = Kernel(KernelSettings(**MINIMAL)).stages(doubling(tmp_path))
+    assert stage.needs.pinned
+
+
+def test_remarks_are_short_and_told_once():
+    """Those about loops that stayed scalar first."""
+    said = (
+        "k.c:9:3: optimized: loop vectorized using 64 byte vectors\n"
+        "k.c:7:3: missed: couldn't vectorize loop\n"
+        "k.c:7:9: missed: couldn't vectorize loop\n"
+        f"k.c:8:9: missed: {'x' * 500}\n"
+        "something else\n"
+    )
+    assert remarks(said, 9) == (
+        "line 7: couldn't vectorize loop",
+        f"line 8: {'x' * 160}",
+        "line 9: loop vectorized using 64 byte vectors",
+    )
+    assert remarks(said, 1) == ("line 7: couldn't vectorize loop",)
+
+
+@pytest.mark.parametrize(
+    ("assembler", "share"),
+    [
+        ("", 0.0),
+        ("\tvaddps\t%zmm0, %zmm1, %zmm2\n\tret\n", 0.5),
+        ("\tvaddss\t%xmm0, %xmm1, %xmm2\n\tmovq\t%rdi, %rax\n", 0.0),
+        ("\tvcvttss2si\t%xmm0, %eax\n\tvpaddd\t%ymm0, %ymm1, %ymm1\n\t.p2align 4\nlabel:\n", 0.5),
+        ("\tfmla\tv0.4s, v1.4s, v2.4s\n\tfadd\ts0, s1, s2\n", 0.5),
+    ],
+)
+def test_the_share_of_packed_instructions(assembler, share):
+    """Of all instructions; directives and labels are none."""
+    assert simd_share(assembler) == share
+
+
+def test_glue_passes_arguments_in_their_order():
+    """Pointers as the dtype's C type, numbers as long; the first number is the judge's."""
+    arguments = (
+        Argument("number", "rows", value=3),
+        Argument("in", "a", (2,), "uint8"),
+        Argument("out", "b", (2,), "int64"),
+        Argument("number", "columns", value=4),
+    )
+    text = source("f", "f.h", arguments)
+    assert "f(numbers[1], (const unsigned char *)pointers[0], (long *)pointers[1], numbers[2]);" in text
+    assert text.count('#include "f.h"') == 1
+
+
+def test_the_fastest_of_several_measurements_is_the_ceiling():
+    """Each long enough, whatever the first was."""
+    taken = iter([1e-5, 1e-4, 4e-3, 4e-3, 3e-3, 2e-3, 4e-3, 9e-3])
+    asked = []
+
+    def seconds(times):
+        asked.append(times)
+        return next(taken)
+
+    rate = ceilings._fastest(seconds, 10)
+    assert rate == pytest.approx(10 * asked[-1] / 2e-3)
+    assert asked[0] < asked[1] < asked[2] == asked[-1]
+
+
+@pytest.mark.parametrize(
+    ("size", "measured"), [(1, 1 << 16), (1 << 16, 1 << 16), (70_000, 1 << 17), (1 << 40, 1 << 26)]
+)
+def test_memory_is_measured_in_powers_of_two(size, measured):
+    """Not smaller than what it is used for, within bounds."""
+    assert ceilings._class(size) == measured

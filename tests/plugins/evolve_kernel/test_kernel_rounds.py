@@ -1,0 +1,176 @@
+"""Facts about how rounds of pairs are asked, checked and counted; both sides are played."""
+
+import math
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from kernel_problems import DOUBLING, PlayedSide
+
+from evolve.types import Parameters, TaskError
+from evolve_kernel.backend import Built
+from evolve_kernel.problem import load
+from evolve_kernel.rounds import Broken, Measured, Program, Rounds, Timings, Wrong
+from evolve_kernel.settings import KernelSettings
+from evolve_kernel.telling import told
+
+SETTINGS = KernelSettings(module="problem.py", function="doubled", header="doubled.h")
+
+
+class Played:
+    """A back end of two sides that go on from process to process."""
+
+    def __init__(self, mine, theirs, least=1e-6):
+        self.both = (mine, theirs)
+        self.processes = 0
+        self.least = least
+
+    def build(self, candidate):
+        """There is nothing to build."""
+        return Built(None)
+
+    @contextmanager
+    def sides(self, candidate, mine, anchor, theirs, largest):
+        """Counted."""
+        self.processes += 1
+        yield self.both
+
+    def least_seconds(self, anchor, moved, operations):
+        """As it was told."""
+        return self.least
+
+
+@pytest.fixture
+def measure(tmp_path, monkeypatch):
+    """What comes of two sides."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "problem.py").write_text(DOUBLING)
+    problem = load(tmp_path, "problem.py")
+
+    def measured(backend, *, race=True, settings=SETTINGS, seed=0):
+        rounds = Rounds(problem, settings, problem.shapes(Parameters(count=50)), np.random.default_rng(seed))
+        program = Program(None, Built(None))
+        return rounds.measured(backend, program, program, race=race)
+
+    return measured
+
+
+def test_twice_the_speed_is_ln_two(measure):
+    """Decided by the first rounds, in new processes after every two."""
+    backend = Played(PlayedSide([1e-3, 1.1e-3]), PlayedSide([2e-3, 2.2e-3]))
+    found = measure(backend)
+    assert found.interval.estimate == pytest.approx(math.log(2), abs=0.11)
+    assert [len(values) for values in found.processes] == [2, 2]
+    assert backend.processes == 2
+    assert [len(timing.mine) for timing in found.timings] == [4, 4]
+
+
+def test_equal_programs_are_measured_until_they_are_known_to_be_equal(measure):
+    """Or there are no rounds left."""
+    noisy = PlayedSide([1e-3, 1.2e-3, 0.9e-3, 1.1e-3, 1.05e-3])
+    assert sum(map(len, measure(Played(noisy, PlayedSide([1e-3]))).processes)) == SETTINGS.rounds
+    assert sum(map(len, measure(Played(PlayedSide([1e-3]), PlayedSide([1e-3]))).processes)) == SETTINGS.first
+
+
+def test_a_confirmation_has_all_rounds(measure):
+    """A race that ends early is too good on average."""
+    found = measure(Played(PlayedSide([1e-3]), PlayedSide([5e-3])), race=False)
+    assert sum(map(len, found.processes)) == SETTINGS.rounds
+
+
+def test_both_sides_get_the_same_questions_and_poison(measure):
+    """In turns first; kinds of inputs come equally often, and poison of both kinds."""
+    mine, theirs = PlayedSide([1e-3]), PlayedSide([2e-3])
+    measure(Played(mine, theirs), race=False)
+    assert all(
+        one is other and left == right
+        for (one, left), (other, right) in zip(mine.questions, theirs.questions, strict=True)
+    )
+    assert {poison for _, poison in mine.questions} == {0, 1}
+    large = [bool(np.abs(question.inputs["given"]).max() > 1e10) for question, _ in mine.questions]
+    assert abs(sum(large) - len(large) / 2) <= len(large) / 4
+
+
+def test_equal_seeds_ask_the_same(measure):
+    """And others something else."""
+    asked = []
+    for seed in (3, 3, 4):
+        side = PlayedSide([1e-3])
+        measure(Played(side, PlayedSide([2e-3])), seed=seed)
+        asked.append(
+            [(question.draw, question.inputs["given"].tobytes(), poison) for question, poison in side.questions]
+        )
+    assert asked[0] == asked[1] != asked[2]
+
+
+def test_a_wrong_answer_ends_it(measure):
+    """With the shape."""
+    with pytest.raises(Wrong, match=r"out is off by 0.001 .* \(on count (50|150)\)"):
+        measure(Played(PlayedSide([1e-3], off=1e-3), PlayedSide([1e-3])))
+
+
+def test_a_failure_of_integrity_is_the_tag(measure):
+    """Whatever the answer."""
+    with pytest.raises(Broken, match="modified its inputs"):
+        measure(Played(PlayedSide([1e-3], off=1e-3, tag="modified its inputs"), PlayedSide([1e-3])))
+
+
+def test_answers_that_differ_between_equal_calls_are_one(measure):
+    """Within the tolerance, too."""
+
+    class Moody(PlayedSide):
+        def call(self, question, poison):
+            """Off by a bit more each time."""
+            self.off += 1e-7
+            return super().call(question, poison)
+
+    with pytest.raises(Broken, match="answers that differ between equal calls"):
+        measure(Played(Moody([1e-3]), PlayedSide([1e-3])))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "least", "caught"), [(1e-3, 2e-3, True), (1.9e-3, 2e-3, False), (-1e-5, 1e-6, True)]
+)
+def test_a_time_below_the_physical_floor_is_none(measure, seconds, least, caught):
+    """Ten per cent of room are left for the floor's own error."""
+    backend = Played(PlayedSide([seconds]), PlayedSide([4e-3]), least)
+    if caught:
+        with pytest.raises(Broken, match="a time below what is physically possible"):
+            measure(backend)
+    else:
+        assert measure(backend).interval.estimate > 0
+
+
+@pytest.mark.parametrize("theirs", [PlayedSide([1e-3], off=1e-3), PlayedSide([1e-3], tag="modified its inputs")])
+def test_a_seed_that_fails_is_the_tasks_fault(measure, theirs):
+    """No program's."""
+    with pytest.raises(TaskError, match="the seed, which all others are compared with, fails on count"):
+        measure(Played(PlayedSide([1e-3]), theirs))
+
+
+def test_a_seed_that_is_too_quick_for_the_clock_is_the_tasks_fault(measure):
+    """The remedy is a larger shape."""
+    with pytest.raises(TaskError, match=r"the seed takes 20 microseconds on count .* Do: give larger shapes"):
+        measure(Played(PlayedSide([1e-3]), PlayedSide([2e-5])))
+
+
+def test_the_error_knows_that_rounds_of_a_process_share_its_luck():
+    """Sixty rounds of three processes are less than sixty of thirty."""
+    shared = Measured((), tuple((value,) * 20 for value in (0.0, 0.1, 0.2)))
+    alone = Measured((), tuple((value,) * 2 for value in (0.0, 0.1, 0.2) * 10))
+    assert shared.interval.standard_error > 2 * alone.interval.standard_error
+
+
+def test_the_feedback_has_a_row_for_each_shape_and_no_secret():
+    """Speed-ups with their intervals, times, the least that is possible, what the compiler said."""
+    timings = (
+        Timings({"count": 5}, 1e-4, [1e-3, 1.1e-3], [2e-3, 2.2e-3]),
+        Timings({"count": 9}, 2e-4, [1e-3, 1e-3], [1e-3, 1e-3]),
+    )
+    said = told(Measured(timings, ((0.3, 0.4),)), ["line 3: couldn't vectorize loop"])
+    assert "| count 5 | 2 | 2 to 2 | 1.05 | 2.1 | 0.1 |" in said
+    assert "| count 9 | 1 | 1 to 1 | 1 | 1 | 0.2 |" in said
+    assert said.startswith("Speed-up against the seed: 1.42 (")
+    assert "From 2 rounds in 1 process of each program" in said
+    assert said.endswith("The compiler about loops:\n- line 3: couldn't vectorize loop")
