@@ -23,6 +23,10 @@ SHAPES: Mapping[str, tuple[tuple[int, int], ...]] = {
     "prime": ((2039, 1531), (12289, 257), (509, 6143)),
     "one row": ((1, 524288),),
     "narrow": ((131072, 16), (262144, 3)),
+    "gpu": ((8192, 1024), (32768, 256), (1024, 8192)),
+    "gpu prime": ((8191, 1021), (1021, 8191)),
+    "gpu one row": ((1, 2097152),),
+    "gpu narrow": ((262144, 16), (524288, 3)),
 }
 """Rows and columns, by the name of their set."""
 

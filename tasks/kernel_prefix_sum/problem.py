@@ -21,6 +21,10 @@ SHAPES: Mapping[str, tuple[tuple[int, int], ...]] = {
     "prime": ((1, 4194301), (2039, 2053), (127, 32771)),
     "short rows": ((196613, 16), (524288, 3), (31250, 100)),
     "three rows": ((3, 1048573),),
+    "gpu": ((1, 4194304), (4096, 2048), (128, 65536)),
+    "gpu prime": ((1, 4194301), (4093, 2053)),
+    "gpu short rows": ((524287, 16), (80000, 100)),
+    "gpu three rows": ((3, 1048573),),
 }
 """Rows and columns, by the name of their set."""
 
