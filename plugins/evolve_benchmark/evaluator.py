@@ -3,7 +3,9 @@
 Invariant: every instance counts, once and in the same way for every program; what is missing, late or wrong never leaves the mean."""
 
 import math
+import secrets
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,7 +41,9 @@ class Benchmark:
             )
         needed = [*NEEDED[chosen.mode], *(["grown"] if chosen.growth else [])]
         problem = load(Path(task.folder), chosen.module, needed)
-        return evaluator(partial(self._evaluate, problem, task)).stages(task)
+        stages = evaluator(partial(self._evaluate, problem, task)).stages(task)
+        timed = bool(chosen.growth) or chosen.mode == SPEED
+        return [(_pinned(stage) if timed else stage, judge) for stage, judge in stages]
 
     def functions(self, task: Task) -> Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]:
         """A picture of the scores, or of how many times as fast each kind is."""
@@ -51,7 +55,8 @@ class Benchmark:
         about = Judging(problem, self._settings, task, candidate, trial)
         try:
             if self._settings.mode == SPEED:
-                return Speed(about).evaluation()
+                # Times differ anyhow, and a program that could draw the instances itself would have its answers ready.
+                return Speed(replace(about, chance=1 + secrets.randbits(128))).evaluation()
             instances = problem.instances(about.stream(INSTANCES), trial.parameters)
             return self._evaluation(about, self._measured(about, instances))
         except Refused as refused:
@@ -141,6 +146,11 @@ class Benchmark:
             else "the reference's value over the answer's"
         )
         return f"The {self._settings.mean} mean over {len(measured)} instances is {fitness:.6g}. Of one instance the score is {ratio}; the worst are:"
+
+
+def _pinned(stage: Stage) -> Stage:
+    """A stage whose programs are timed has cores of its own."""
+    return replace(stage, needs=replace(stage.needs, pinned=True))
 
 
 def _objectives(problem: Problem, measured: Sequence[Measured]) -> dict[str, float]:

@@ -1,6 +1,6 @@
 """What every mode has when it judges: the problem, the program, the judge's random numbers, and what is told of a program beside its score.
 
-Invariant: equal trials draw the same; each purpose has a stream of its own."""
+Invariant: without `chance` equal trials draw the same; each purpose has a stream of its own."""
 
 import math
 from dataclasses import dataclass
@@ -36,10 +36,12 @@ class Judging:
     task: Task
     candidate: Candidate
     trial: Trial
+    chance: int = 0
+    """Of this judging alone, where equal trials need not draw the same."""
 
     def stream(self, purpose: int) -> Generator:
         """Random numbers of the judge's own."""
-        return np.random.default_rng([self.trial.seed, purpose])
+        return np.random.default_rng([self.trial.seed, purpose, *([self.chance] if self.chance else [])])
 
     def fault(self, instance: Instance, answer: Any) -> str:
         """What is wrong with an answer, with the instance that it is to; empty where nothing is."""

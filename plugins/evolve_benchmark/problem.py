@@ -6,7 +6,7 @@ import importlib.util
 import inspect
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational, Real
@@ -60,7 +60,7 @@ class Problem:
 
     def instances(self, rng: Generator, parameters: Parameters) -> list[Instance]:
         """All instances, kind after kind, in the module's order."""
-        made = self._call("instances", rng, parameters)
+        made = self._module.instances(rng, parameters)
         kinds = made if isinstance(made, Mapping) else {ONE_KIND: made}
         if not kinds or not all(isinstance(some, Sequence) and len(some) for some in kinds.values()):
             raise _broken(
@@ -71,18 +71,18 @@ class Problem:
     def warm_up(self, rng: Generator, parameters: Parameters) -> Instance:
         """One that does not count: of `warm_up`, or the first of other instances."""
         if hasattr(self._module, "warm_up"):
-            return Instance(ONE_KIND, self._call("warm_up", rng, parameters))
+            return Instance(ONE_KIND, self._module.warm_up(rng, parameters))
         return self.instances(rng, parameters)[0]
 
     def grown(self, rng: Generator, parameters: Parameters, times: int) -> Instance:
         """One of the size from which growth is measured, or `times` as large."""
-        return Instance(ONE_KIND, self._call("grown", rng, parameters, times))
+        return Instance(ONE_KIND, self._module.grown(rng, parameters, times))
 
     def arguments(self, instance: Instance) -> tuple[Any, ...]:
         """What the program's function is called with: the instance itself, unless the module says otherwise."""
         if not hasattr(self._module, "arguments"):
             return (instance.given,)
-        arguments = self._call("arguments", instance.given)
+        arguments = self._module.arguments(instance.given)
         if not isinstance(arguments, tuple):
             raise _broken(
                 self._path, "arguments", arguments, "a tuple, with one entry for each argument of the program"
@@ -91,22 +91,22 @@ class Problem:
 
     def fault(self, instance: Instance, answer: Any) -> str:
         """Why an answer is none, in a sentence; empty for one that is."""
-        said = self._call("check", instance.given, answer)
+        said = self._module.check(instance.given, answer)
         if not isinstance(said, str):
             raise _broken(self._path, "check", said, 'a text: what is wrong with the answer, "" where nothing is')
         return said
 
     def value(self, instance: Instance, answer: Any) -> Number:
         """What an answer that was checked is worth."""
-        return _positive(self._path, "value", self._call("value", instance.given, answer))
+        return _positive(self._path, "value", self._module.value(instance.given, answer))
 
     def reference(self, instance: Instance) -> Number:
         """The value that answers are compared with."""
-        return _positive(self._path, "reference", self._call("reference", instance.given))
+        return _positive(self._path, "reference", self._module.reference(instance.given))
 
     def trivial(self, instance: Instance) -> Any:
         """The answer that a late one counts as; raises `TaskError` where it is not one itself."""
-        answer = self._call("trivial", instance.given)
+        answer = self._module.trivial(instance.given)
         if fault := self.fault(instance, answer):
             raise _broken(self._path, "trivial", answer, f"an answer that passes check(), which says: {fault}")
         return answer
@@ -115,27 +115,23 @@ class Problem:
         """Whether two answers that were checked say the same: by `agree`, or as plain data with what rounding may do to its numbers."""
         if not hasattr(self._module, "agree"):
             return agreeing(one, other)
-        said = self._call("agree", instance.given, one, other)
+        said = self._module.agree(instance.given, one, other)
         if not isinstance(said, bool):
             raise _broken(self._path, "agree", said, "True or False")
         return said
 
     def label(self, instance: Instance) -> str:
         """A few words about an instance, for a table."""
-        return str(self._call("label", instance.given)) if hasattr(self._module, "label") else ""
+        return str(self._module.label(instance.given)) if hasattr(self._module, "label") else ""
 
     def numbers(self, function: str, *arguments: Any) -> dict[str, Any]:
         """What `objectives` or `metrics` say, by name; nothing where the module has no such function."""
         if not hasattr(self._module, function):
             return {}
-        told = self._call(function, *arguments)
+        told = getattr(self._module, function)(*arguments)
         if not isinstance(told, Mapping):
             raise _broken(self._path, function, told, "a mapping of names to numbers")
         return dict(told)
-
-    def _call(self, function: str, *arguments: Any) -> Any:
-        call: Callable[..., Any] = getattr(self._module, function)
-        return call(*arguments)
 
 
 def _broken(path: Path, function: str, got: object, wanted: str) -> TaskError:

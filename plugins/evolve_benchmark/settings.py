@@ -72,13 +72,17 @@ class BenchmarkSettings(BaseModel):
         description='what counts in the mode `"speed"`: `"cpu"`, the processor time of all threads together; `"wall"`, for programs that may use several',
     )
     pairs_first: int = Field(
-        default=4,
-        ge=2,
-        description='after how many pairs of every instance the mode `"speed"` looks first whether candidate or seed is faster',
+        default=8,
+        ge=4,
+        multiple_of=2,
+        description='after how many pairs of every instance the mode `"speed"` looks first whether candidate or seed is faster; two pairs, in both orders, are one value',
     )
-    pairs_most: int = Field(default=13, description="how many there are at most")
+    pairs_most: int = Field(default=20, multiple_of=2, description="how many there are at most")
     pairs_of_process: int = Field(
-        default=2, ge=2, description="how many of them a process serves, before both programs get a new one"
+        default=4,
+        ge=4,
+        multiple_of=2,
+        description="how many of them a process serves, before both programs get a new one",
     )
     floor: float = Field(
         default=0.02,

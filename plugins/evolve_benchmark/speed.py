@@ -1,6 +1,6 @@
 """The mode `speed`: how many times as fast as the task's seed a function is, on inputs that are fresh for every pair of calls.
 
-A round is one pair for each instance of one drawing, in turns the candidate first and the anchor first; a race of rounds decides how many there are (see `evolve.statistics`). Every few rounds both programs get a
+A round is two pairs for each instance of a drawing, one with the candidate first and one with the anchor first; a race of rounds decides how many there are (see `evolve.statistics`). Every few rounds both programs get a
 new process, since a process keeps its luck with memory for its life. Invariant: the anchor is the task's seed, never another program; each answer is checked, after it was given, and
 none is left out."""
 
@@ -17,7 +17,7 @@ from evolve import Candidate, Evaluation
 from evolve.statistics import Interval, Race, combined, median_interval
 from evolve.types import TaskError
 from evolve_benchmark.judging import INSTANCES, ORDER, Judging, Refused
-from evolve_benchmark.pairs import Fresh, Meter, Pair, Session, both
+from evolve_benchmark.pairs import Asking, Double, Fresh, Meter, Pair, Session
 from evolve_benchmark.problem import Instance
 from evolve_benchmark.timings import Told, rows, table, told
 
@@ -30,10 +30,10 @@ class _Course:
     order: Generator
     race: Race
     fresh: Fresh = field(default_factory=Fresh)
-    pairs: list[Pair] = field(default_factory=list)
+    doubles: list[Double] = field(default_factory=list)
     rounds: list[list[float]] = field(default_factory=list)
     openings: list[tuple[Instance, Any]] = field(default_factory=list)
-    kinds: tuple[str, ...] = ()
+    kinds: Sequence[str] = ()
 
 
 class Speed:
@@ -42,12 +42,13 @@ class Speed:
     def __init__(self, about: Judging) -> None:
         self._about = about
         self._settings = about.settings
+        self._asking = Asking(about.settings.function)
         self._meter = Meter(about.settings.clock, max(1, about.task.limits.grants.threads))
 
     def evaluation(self) -> Evaluation:
         """Times, and tells; raises `Refused`, and `SessionFailed` of the program."""
         chosen, about = self._settings, self._about
-        race = Race(chosen.pairs_first, chosen.pairs_most, floor=chosen.floor)
+        race = Race(chosen.pairs_first // 2, chosen.pairs_most // 2, floor=chosen.floor)
         course = _Course(about.stream(INSTANCES), about.stream(ORDER), race)
         anchor = about.candidate.beside(about.task.seed)
         while race.wanted:
@@ -60,7 +61,7 @@ class Speed:
         with candidate.session(timed=True) as mine, anchor.session(timed=True) as theirs:
             sessions = (mine, theirs)
             self._open(course, sessions)
-            while course.race.wanted and len(course.rounds[-1]) < self._settings.pairs_of_process:
+            while course.race.wanted and 2 * len(course.rounds[-1]) < self._settings.pairs_of_process:
                 self._round(course, sessions)
 
     def _open(self, course: _Course, sessions: tuple[Session, Session]) -> None:
@@ -78,38 +79,42 @@ class Speed:
         course.openings = course.openings or found
 
     def _round(self, course: _Course, sessions: tuple[Session, Session]) -> None:
-        """A pair for each instance of a new drawing, in an order of the judge's."""
-        drawn = self._drawn(course)
-        number, found = len(course.race.values), list[Pair]()
-        for place in course.order.permutation(len(drawn)).tolist():
-            instance = drawn[place]
-            mine, theirs = self._asked(sessions, instance, anchor_first=(number + place) % 2 == 0)
-            moved, label = self._meter.moved(mine, theirs), self._about.problem.label(instance)
-            seconds, anchor = self._meter.seconds(mine) + moved, self._meter.seconds(theirs)
-            found.append(Pair(instance.kind, label, instance.given, mine.value, seconds, anchor, moved))
-        course.pairs += found
-        kinds = [[pair.log_ratio for pair in found if pair.kind == kind] for kind in course.kinds]
-        value = statistics.fmean(map(statistics.fmean, kinds))
+        """Two pairs for each instance of new drawings, in an order of the judge's; who is first in the first of the two changes from one to the next."""
+        ones, others = self._drawn(course), self._drawn(course)
+        number, found = len(course.race.values), list[Double]()
+        for place in course.order.permutation(len(ones)).tolist():
+            first = (number + place) % 2 == 0
+            one = self._paired(sessions, ones[place], anchor_first=first)
+            found.append(Double((one, self._paired(sessions, others[place], anchor_first=not first))))
+        course.doubles += found
+        value = statistics.fmean(map(statistics.fmean, _by_kind(found).values()))
         course.rounds[-1].append(value)
         course.race.add(value)
+
+    def _paired(self, sessions: tuple[Session, Session], instance: Instance, *, anchor_first: bool) -> Pair:
+        """One pair that counts."""
+        mine, theirs = self._asked(sessions, instance, anchor_first=anchor_first)
+        moved, label = self._meter.moved(mine, theirs), self._about.problem.label(instance)
+        seconds, anchor = self._meter.seconds(mine) + moved, self._meter.seconds(theirs)
+        return Pair(instance.kind, label, instance.given, mine.value, seconds, anchor, moved)
 
     def _drawn(self, course: _Course) -> list[Instance]:
         """Instances that no process has seen, of the same kinds each time; raises `TaskError`."""
         drawn = self._about.problem.instances(course.instances, self._about.trial.parameters)
-        kinds = tuple(dict.fromkeys(one.kind for one in drawn))
+        kinds = [one.kind for one in drawn]
         if course.kinds and kinds != course.kinds:
             raise TaskError(
-                f"instances() gave the kinds {', '.join(kinds)} after {', '.join(course.kinds)}. Do: give the same kinds each time, with other instances"
+                f"instances() gave instances of the kinds {', '.join(kinds)} after {', '.join(course.kinds)}. Do: give as many of the same kinds each time, and others"
             )
         course.kinds = kinds
         for instance in drawn:
             course.fresh.check(self._about.problem.arguments(instance), self._about.name(instance))
         return drawn
 
-    def _asked(self, sessions: tuple[Session, Session], instance: Instance, *, anchor_first: bool = False) -> Any:
+    def _asked(self, sessions: tuple[Session, Session], instance: Instance, *, anchor_first: bool = True) -> Any:
         """What both took, each with an answer that is right; raises `Refused`, and `TaskError` where the anchor's is not."""
-        function = self._settings.function
-        mine, theirs = both(sessions, function, self._about.problem.arguments(instance), anchor_first=anchor_first)
+        arguments = self._about.problem.arguments(instance)
+        mine, theirs = self._asking.both(sessions, arguments, anchor_first=anchor_first)
         # Only now, when both have answered, does the judge compute what is right.
         if fault := self._about.fault(instance, mine.value):
             raise Refused(Evaluation.invalid(fault))
@@ -123,9 +128,10 @@ class Speed:
     def _told(self, course: _Course) -> Evaluation:
         """The speed-up with all that stands beside it."""
         about, problem = self._about, self._about.problem
-        medians = {kind: statistics.median(ratios) for kind, ratios in _by_kind(course).items()}
+        medians = {kind: statistics.median(ratios) for kind, ratios in _by_kind(course.doubles).items()}
         self._check_possible(medians)
         fitness = statistics.fmean(medians.values())
+        pairs = [pair for one in course.doubles for pair in one.pairs]
         spread = _error(course.rounds)
         half = (spread.high - spread.low) / 2
         how = Told(
@@ -139,11 +145,11 @@ class Speed:
         )
         return Evaluation.ok(
             fitness,
-            objectives=_objectives(about, course.pairs),
+            objectives=_objectives(about, pairs),
             descriptors=about.descriptors(min(medians.values())),
-            metrics={**how.metrics(course.pairs), **problem.numbers("metrics", course.pairs)},
-            artifacts={"timings": rows(course.pairs)},
-            feedback=f"{told(how)}\n\n{table(rows(course.pairs), self._settings.rows)}",
+            metrics={**how.metrics(pairs), **problem.numbers("metrics", pairs)},
+            artifacts={"timings": rows(course.doubles)},
+            feedback=f"{told(how)}\n\n{table(rows(course.doubles), self._settings.rows)}",
             standard_error=spread.standard_error,
         )
 
@@ -154,8 +160,11 @@ class Speed:
             raise Refused(Evaluation.wrong(said, tag="impossible time"))
 
 
-def _by_kind(course: _Course) -> dict[str, list[float]]:
-    return {kind: [pair.log_ratio for pair in course.pairs if pair.kind == kind] for kind in course.kinds}
+def _by_kind(doubles: Sequence[Double]) -> dict[str, list[float]]:
+    return {
+        kind: [one.log_ratio for one in doubles if one.kind == kind]
+        for kind in dict.fromkeys(one.kind for one in doubles)
+    }
 
 
 def _error(rounds: Sequence[Sequence[float]]) -> Interval:

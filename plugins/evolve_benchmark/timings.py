@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from evolve.statistics import median_interval
-from evolve_benchmark.pairs import Clock, Pair
+from evolve_benchmark.pairs import Clock, Double, Pair
 
 Row: TypeAlias = dict[str, str | float | bool]
 _CLOCKS = {"cpu": "processor time", "wall": "wall time"}
@@ -53,20 +53,20 @@ def told(how: Told) -> str:
     low, high = (math.exp(how.fitness + side * how.half) for side in (-1, 1))
     return (
         f"The program is {math.exp(how.fitness):.4g} times as fast as the seed (95 %: {low:.4g} to {high:.4g}), by {_CLOCKS[how.clock]}: the geometric mean over {how.kinds} kinds of instances of the median"
-        f" of their pairs, in {how.rounds} rounds and {how.processes} processes. {_VERDICTS[how.verdict]} A change of less than {100 * math.expm1(how.half):.2g} % would be noise here. The slowest kinds are:"
+        f" of their pairs, each with one in the other order, in {how.rounds} rounds and {how.processes} processes. {_VERDICTS[how.verdict]} A change of less than {100 * math.expm1(how.half):.2g} % would be noise here. The slowest kinds are:"
     )
 
 
-def rows(pairs: Sequence[Pair]) -> list[Row]:
-    """Every kind and label in the order in which they came, as an artifact: `score` is how many times as fast as the seed, `moved` the charged part of the seconds."""
-    groups: dict[tuple[str, str], list[Pair]] = {}
-    for pair in pairs:
-        groups.setdefault((pair.kind, pair.label), []).append(pair)
+def rows(doubles: Sequence[Double]) -> list[Row]:
+    """Every kind and label (of the first of two), as an artifact: `score` is how many times as fast as the seed, `moved` the charged part of the seconds."""
+    groups: dict[tuple[str, str], list[Double]] = {}
+    for double in doubles:
+        groups.setdefault((double.kind, double.pairs[0].label), []).append(double)
     return [_row(kind, label, found) for (kind, label), found in sorted(groups.items())]
 
 
-def _row(kind: str, label: str, pairs: Sequence[Pair]) -> Row:
-    ratios = [pair.log_ratio for pair in pairs]
+def _row(kind: str, label: str, doubles: Sequence[Double]) -> Row:
+    ratios, pairs = [one.log_ratio for one in doubles], [pair for one in doubles for pair in one.pairs]
     middle = statistics.median(ratios)
     low, high = (middle, middle) if len(ratios) < 2 else _limits(ratios)
     return {
@@ -97,7 +97,7 @@ def table(found: Sequence[Row], most: int) -> str:
     ]
     for row in ordered[:most]:
         name = " ".join(str(part) for part in (row["kind"], row["label"]) if part) or "all"
-        interval = f"{row['low']:.3g} to {row['high']:.3g}" if float(row["pairs"]) > 1 else "one pair"
+        interval = f"{row['low']:.3g} to {row['high']:.3g}" if float(row["pairs"]) > 2 else "two pairs"
         lines.append(
             f"| {name} | {row['score']:.4g} | {interval} | {row['seconds']:.3g} | {row['seed_seconds']:.3g} | {100 * float(row['moved']):.2g} % | {row['pairs']} |"
         )

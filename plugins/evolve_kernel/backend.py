@@ -55,8 +55,13 @@ class Side(Protocol):
 class Backend(Protocol):
     """One task's language on this machine; made when a judge starts, and used for its life. Making one raises `TaskError` where the machine or the task lacks something."""
 
-    def build(self, candidate: Candidate) -> Built:
-        """A program by the judge's own flags; raises `Refused` and `SessionFailed`."""
+    @property
+    def shortest(self) -> float:
+        """Seconds that the seed takes on a shape at least: below, the clock says nothing."""
+        ...
+
+    def build(self, candidate: Candidate, calls: Sequence[tuple[Argument, ...]]) -> Built:
+        """A program by the judge's own flags, for calls with these arguments; raises `Refused` and `SessionFailed`."""
         ...
 
     def sides(

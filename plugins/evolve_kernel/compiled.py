@@ -42,6 +42,8 @@ class Native(Protocol):
 class CompiledBackend:
     """Of one task. Raises `TaskError` where there is no compiler, or the task has no source or header."""
 
+    shortest = 1e-4
+
     def __init__(self, task: Task, settings: KernelSettings, signature: tuple[Argument, ...]) -> None:
         self._settings = settings
         self._compiler = compiler(settings.language)
@@ -50,8 +52,8 @@ class CompiledBackend:
         self._own: Mapping[str, bytes] | None = None
         self._ceilings = ceilings.Ceilings(self._compiler)
 
-    def build(self, candidate: Candidate) -> Built:
-        """Compiled, looked through, linked."""
+    def build(self, candidate: Candidate, calls: Sequence[tuple[Argument, ...]]) -> Built:
+        """Compiled, looked through, linked; for any calls."""
         stem = self._source.rpartition(".")[0]
         made, assembler = f"{stem}.o", f"{stem}.s"
         told = [REMARKS] if self._compiler.remarks else []

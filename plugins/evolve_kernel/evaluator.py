@@ -11,8 +11,10 @@ from typing import Any
 
 from evolve import Candidate, Evaluation, Trial, evaluator
 from evolve.types import Parameters, Stage, Task, TaskError
+from evolve_kernel.arguments import Argument
 from evolve_kernel.backend import Backend, Built, Refused
 from evolve_kernel.compiled import CompiledBackend
+from evolve_kernel.gpu_backend import GpuBackend
 from evolve_kernel.problem import Problem, load
 from evolve_kernel.rounds import Broken, Measured, Program, Rounds, Wrong, draws
 from evolve_kernel.settings import COMPILED_HERE, KernelSettings
@@ -49,12 +51,10 @@ def _pinned(stage: Stage) -> Stage:
 
 def backend_of(task: Task, problem: Problem, settings: KernelSettings) -> Backend:
     """What builds and runs the task's language; raises `TaskError` where nothing here does."""
+    if settings.language not in COMPILED_HERE:
+        return GpuBackend(task, settings)
     signature = problem.arguments(problem.shapes(Parameters(task.parameters))[0])
-    if settings.language in COMPILED_HERE:
-        return CompiledBackend(task, settings, signature)
-    raise TaskError(
-        f"evaluator.language: this version judges no kernels in {settings.language}. Do: write one in c or c++"
-    )
+    return CompiledBackend(task, settings, signature)
 
 
 class _Bench:
@@ -65,13 +65,17 @@ class _Bench:
         self._problem = problem
         self._settings = settings
         self._backend = backend
-        self._anchor: Built | None = None
+        self._anchors: dict[tuple[tuple[Argument, ...], ...], Built] = {}
 
     def judged(self, candidate: Candidate, trial: Trial) -> Evaluation:
         """Builds, checks, times."""
         try:
-            built = self._backend.build(candidate)
-            measured = self._measured(candidate, built, trial)
+            shapes = self._problem.shapes(trial.parameters)
+            calls = tuple(map(self._problem.arguments, shapes))
+            built = self._backend.build(candidate, calls)
+            rounds = Rounds(self._problem, self._settings, shapes, draws(trial.seed))
+            mine, anchor = Program(candidate, built), self._anchor(candidate, calls)
+            measured = rounds.measured(self._backend, mine, anchor, race=trial.split == "search")
         except Refused as refused:
             return Evaluation.invalid(str(refused))
         except Wrong as wrong:
@@ -80,16 +84,15 @@ class _Bench:
             return Evaluation.wrong(NEUTRAL, tag=str(broken))
         return _evaluation(built, measured)
 
-    def _measured(self, candidate: Candidate, built: Built, trial: Trial) -> Measured:
+    def _anchor(self, candidate: Candidate, calls: tuple[tuple[Argument, ...], ...]) -> Program:
+        """The seed, built once in the judge's life for the same calls."""
         anchor = candidate.beside(self._task.seed)
-        if self._anchor is None:
+        if calls not in self._anchors:
             try:
-                self._anchor = self._backend.build(anchor)
+                self._anchors[calls] = self._backend.build(anchor, calls)
             except Refused as refused:
                 raise TaskError(f"the seed cannot be judged. {refused} Do: mend it") from None
-        rounds = Rounds(self._problem, self._settings, self._problem.shapes(trial.parameters), draws(trial.seed))
-        mine, theirs = Program(candidate, built), Program(anchor, self._anchor)
-        return rounds.measured(self._backend, mine, theirs, race=trial.split == "search")
+        return Program(anchor, self._anchors[calls])
 
 
 def _evaluation(built: Built, measured: Measured) -> Evaluation:

@@ -87,14 +87,14 @@ def _kernel(told: object) -> Kernel:
     raise _strange("a kernel")
 
 
-def _launches(told: object, call: Call, kernels: int) -> tuple[RecordedLaunch, ...]:
+def _launches(told: Any, call: Call, kernels: int) -> tuple[RecordedLaunch, ...]:
     if not isinstance(told, list) or not 1 <= len(told) <= _MOST_LAUNCHES:
         raise Refused(f"each call launches 1 to {_MOST_LAUNCHES} kernels, got something else")
     arrays = [one for one in call if one.kind != "number"]
     return tuple(_launch(one, arrays, kernels) for one in told)
 
 
-def _launch(told: object, arrays: Sequence[Argument], kernels: int) -> RecordedLaunch:
+def _launch(told: Any, arrays: Sequence[Argument], kernels: int) -> RecordedLaunch:
     match told:
         case [kernel, [*grid], [*block], shared, [*parameters]] if _whole(kernel, 0, kernels - 1):
             sizes = len(grid) == len(block) == 3 and all(_whole(one, 1, _LARGEST_GRID) for one in grid)
@@ -109,7 +109,7 @@ def _launch(told: object, arrays: Sequence[Argument], kernels: int) -> RecordedL
     raise _strange("a launch")
 
 
-def _parameter(told: object, arrays: Sequence[Argument]) -> tuple[int, int] | bytes:
+def _parameter(told: Any, arrays: Sequence[Argument]) -> tuple[int, int] | bytes:
     match told:
         case [array, offset] if _whole(array, 0, len(arrays) - 1) and _whole(offset, 0, arrays[array].bytes - 1):
             return array, offset

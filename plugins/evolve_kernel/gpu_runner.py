@@ -70,8 +70,8 @@ class Runner:
         self._calls += 1
         if self._graph:
             self._graphs.forget(self._graph)
-        made = [self._launch(launch) for launch in launches]
-        self._graph = self._graphs.ready(self._graphs.captured(lambda stream: [*map(self._graphs.launch, made)]))
+        made = [self._launched(launch) for launch in launches]
+        self._graph = self._graphs.ready(self._graphs.captured(lambda stream: self._launch_all(made)))
         self._driver.put(self._room + start, image.ctypes.data, image.nbytes)
         self._driver.fill(self._flush, self._calls % 256, self._flushed)
         self._driver.wait()
@@ -90,8 +90,8 @@ class Runner:
 
     def bandwidth(self) -> float:
         """See the function of this name."""
-        ends = [self._driver.allocate(_COPIED) for _ in range(2)]
-        copy = self._graphs.ready(self._graphs.captured(lambda stream: self._driver.copy(*ends, _COPIED)))
+        one, other = self._driver.allocate(_COPIED), self._driver.allocate(_COPIED)
+        copy = self._graphs.ready(self._graphs.captured(lambda stream: self._driver.copy(other, one, _COPIED)))
         return 2 * _COPIED / min(self._timed(copy) for _ in range(_TRIES))
 
     def _timed(self, graph: int) -> float:
@@ -99,7 +99,11 @@ class Runner:
         self._driver.wait()
         return self._graphs.between(self._events)
 
-    def _launch(self, told: Any) -> Launch:
+    def _launch_all(self, made: Sequence[Launch]) -> None:
+        for launch in made:
+            self._graphs.launch(launch)
+
+    def _launched(self, told: Any) -> Launch:
         """A launch as the judge tells it: `[kernel, grid, block, shared, parameters]`, each parameter a place in the room, or bytes in hexadecimal digits."""
         kernel, grid, block, shared, parameters = told
         values = tuple(

@@ -25,6 +25,7 @@ class Racer:
     def __init__(self, solve: Callable[..., Any], times: Callable[..., Took], turns: list[str], name: str) -> None:
         self.program = Program({"seed.py": "x" * 64})
         self.calls: list[list[tuple[Any, ...]]] = []
+        self.limits: list[float | None] = []
         self.rival: Racer | None = None
         self._solve, self._times, self._turns, self._name = solve, times, turns, name
 
@@ -39,9 +40,10 @@ class Racer:
         self.calls.append([])
         yield self
 
-    def timed(self, function: str, /, *arguments: Any) -> Took:
+    def timed(self, function: str, /, *arguments: Any, seconds: float | None = None) -> Took:
         assert function == "solve"
         self._turns.append(self._name)
+        self.limits.append(seconds)
         self.calls[-1].append(arguments)
         took = self._times(len(self.calls[-1]), *arguments)
         return Took(self._solve(*arguments), took.cpu, took.wall, took.outside, took.late)

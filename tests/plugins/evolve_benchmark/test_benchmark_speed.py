@@ -5,7 +5,7 @@ import re
 
 import pytest
 from benchmark_played import Took, racers
-from benchmark_problems import halving
+from benchmark_problems import HALVES, halving
 
 from evolve.types import Objective, Outcome, Parameters, TaskError, Trial
 from evolve_benchmark.evaluator import Benchmark
@@ -52,7 +52,7 @@ def test_the_fitness_is_the_logarithm_of_the_speed_up(tmp_path):
     assert (found.outcome, found.fitness) == (Outcome.OK, pytest.approx(math.log(2)))
     assert found.metrics["speed_up"] == pytest.approx(2)
     assert found.descriptors == {"worst": pytest.approx(math.log(2)), "log2_bytes": 6.0}
-    assert (found.metrics["pairs"], found.metrics["processes"]) == (8, 2)
+    assert (found.metrics["pairs"], found.metrics["processes"]) == (16, 2)
     assert found.standard_error == pytest.approx(0)
     assert candidate.rival.program.files == halving(tmp_path, DOUBLES).seed.files
 
@@ -63,20 +63,37 @@ def test_each_kind_weighs_the_same_by_its_median(tmp_path):
 
     def mine(number, numbers):
         calls.append(number)
-        return Took(None, (0.1 if len(calls) == 5 else 0.001) if len(numbers) == 2 else 0.002)
+        return Took(None, (0.1 if len(calls) == 7 else 0.001) if len(numbers) == 2 else 0.002)
 
-    found, _, _ = judge(tmp_path, mine, pairs_first=6, pairs_most=6)
+    found, _, _ = judge(tmp_path, mine, pairs_first=12, pairs_most=12)
     assert found.fitness == pytest.approx(math.log(2) / 2)
     assert found.descriptors["worst"] == pytest.approx(0.0)
 
 
 def test_candidate_and_anchor_take_turns_to_be_first(tmp_path):
-    """For each kind, and in each round."""
+    """One pair in each order, the two right after one another; who begins with that changes."""
     _, candidate, turns = judge(tmp_path)
     firsts = [turns[place] for place in range(0, len(turns), 2)]
     kinds = [len(numbers) for calls in candidate.calls for (numbers,) in calls]
-    counted = [(first, kind) for place, (first, kind) in enumerate(zip(firsts, kinds, strict=True)) if place % 6 > 1]
-    assert sorted(counted) == sorted([("anchor", 2), ("candidate", 2), ("anchor", 9), ("candidate", 9)] * 2)
+    counted = [(first, kind) for place, (first, kind) in enumerate(zip(firsts, kinds, strict=True)) if place % 10 > 1]
+    doubles = list(zip(counted[::2], counted[1::2], strict=True))
+    assert all(one[0] != other[0] and one[1] == other[1] for one, other in doubles)
+    assert sorted(one for one, _ in doubles) == sorted(
+        [("anchor", 2), ("candidate", 2), ("anchor", 9), ("candidate", 9)] * 2
+    )
+
+
+def test_who_comes_second_is_not_faster_for_it(tmp_path):
+    """Where the first call of a pair takes a tenth more, equal programs are equal."""
+    turns = []
+
+    def taking(number, numbers):
+        turns.append(None)
+        return Took(None, 0.0022 if len(turns) % 2 else 0.002)
+
+    found, _, _ = judge(tmp_path, taking, taking)
+    assert found.fitness == pytest.approx(0.0)
+    assert found.standard_error == pytest.approx(0.0)
 
 
 def test_both_see_the_same_and_no_input_twice_in_a_process(tmp_path):
@@ -95,14 +112,23 @@ def test_the_first_calls_of_a_process_do_not_count(tmp_path):
     assert found.fitness == pytest.approx(math.log(2))
 
 
+def test_a_call_that_takes_too_long_is_ended(tmp_path):
+    """After ten seconds, or a hundred times what the seed takes; the seed has the stage's time."""
+    _, candidate, _ = judge(tmp_path)
+    assert set(candidate.limits) == {50.0}
+    assert set(candidate.rival.limits) == {None}
+    _, candidate, _ = judge(tmp_path, theirs=steady(0.002, wall=0.02))
+    assert set(candidate.limits) == {10.0}
+
+
 def test_equal_programs_are_measured_until_it_is_known(tmp_path):
     """No difference beyond the floor ends a race; without a floor all pairs are measured."""
     same = steady(0.002)
     found, _, _ = judge(tmp_path, same, same)
-    assert (found.fitness, found.metrics["pairs"]) == (0.0, 8)
+    assert (found.fitness, found.metrics["pairs"]) == (0.0, 16)
     assert "It is as fast as the seed" in found.feedback
-    found, _, _ = judge(tmp_path, same, same, floor=0.0, pairs_most=9)
-    assert found.metrics["pairs"] == 18
+    found, _, _ = judge(tmp_path, same, same, floor=0.0, pairs_most=18)
+    assert found.metrics["pairs"] == 36
     assert found.metrics["processes"] == 5
     assert "was not decided" in found.feedback
 
@@ -209,7 +235,7 @@ def test_the_picture_has_a_bar_for_each_kind(tmp_path):
     ("text", "said"),
     [
         (DOUBLES.replace("rng.random(2).tolist()", "[1.0, 2.0]"), "gave the same instance twice (few 2 numbers)"),
-        (DOUBLES.replace('"few"', 'f"few {rng.random()}"'), "Do: give the same kinds each time"),
+        (DOUBLES.replace('"few"', 'f"few {rng.random()}"'), "Do: give as many of the same kinds each time"),
     ],
 )
 def test_what_a_module_must_not_do(tmp_path, text, said):
@@ -222,6 +248,16 @@ def test_a_seed_whose_answers_are_refused_is_the_tasks_fault(tmp_path):
     """And not the candidate's."""
     with pytest.raises(TaskError, match=r"check\(\) refuses an answer of the task's own seed: solve\(\): not twice"):
         judge(tmp_path, honest=lambda numbers: [])
+
+
+def test_what_is_timed_has_cores_of_its_own(tmp_path):
+    """Whatever the task says; what is not timed has them where the task says so."""
+    task = halving(
+        tmp_path, HALVES + DOUBLES + "\n\ndef grown(rng, parameters, times):\n    return [1.0]\n", deterministic=False
+    )
+    for settings, pinned in (({"mode": "speed"}, True), ({"growth": 1}, True), ({}, False)):
+        ((stage, _),) = Benchmark(BenchmarkSettings(module="problem.py", **settings)).stages(task)
+        assert stage.needs.pinned is pinned
 
 
 def test_a_speed_is_never_deterministic(tmp_path):

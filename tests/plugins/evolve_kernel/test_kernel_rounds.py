@@ -21,6 +21,8 @@ SETTINGS = KernelSettings(module="problem.py", function="doubled", header="doubl
 class Played:
     """A back end of two sides that go on from process to process."""
 
+    shortest = 1e-4
+
     def __init__(self, mine, theirs, least=1e-6):
         self.both = (mine, theirs)
         self.processes = 0
@@ -63,7 +65,7 @@ def test_twice_the_speed_is_ln_two(measure):
     assert found.interval.estimate == pytest.approx(math.log(2), abs=0.11)
     assert [len(values) for values in found.processes] == [2, 2]
     assert backend.processes == 2
-    assert [len(timing.mine) for timing in found.timings] == [4, 4]
+    assert [len(timing.mine) for timing in found.timings] == [8, 8]
 
 
 def test_equal_programs_are_measured_until_they_are_known_to_be_equal(measure):
@@ -71,6 +73,23 @@ def test_equal_programs_are_measured_until_they_are_known_to_be_equal(measure):
     noisy = PlayedSide([1e-3, 1.2e-3, 0.9e-3, 1.1e-3, 1.05e-3])
     assert sum(map(len, measure(Played(noisy, PlayedSide([1e-3]))).processes)) == SETTINGS.rounds
     assert sum(map(len, measure(Played(PlayedSide([1e-3]), PlayedSide([1e-3]))).processes)) == SETTINGS.first
+
+
+def test_who_is_called_first_makes_no_difference(measure):
+    """The first call of a pair is a fifth slower here, whoever's it is: each round has both orders, and none of it is left."""
+    calls = []
+
+    class Ordered(PlayedSide):
+        def call(self, question, poison):
+            """Slower where the other one did not just answer the same question."""
+            first = not calls or calls[-1] is not question
+            calls.append(question)
+            self._seconds = [1.2e-3 if first else 1e-3]
+            return super().call(question, poison)
+
+    found = measure(Played(Ordered([1e-3]), Ordered([1e-3])), race=False)
+    assert found.values == pytest.approx([0.0] * SETTINGS.rounds, abs=1e-9)
+    assert {round(ratio, 3) for timing in found.timings for ratio in timing.ratios} == {0.182, -0.182}
 
 
 def test_a_confirmation_has_all_rounds(measure):
