@@ -143,6 +143,8 @@ class CompiledSide:
     def call(self, question: Question, poison: int) -> Called:
         """One call; see `Side.call`."""
         layout = Layout.of(self.segment, question.arguments, question.draw)
+        # Twice: whoever is called first, after the judge has computed something else, would find less of it in the caches than who follows.
+        layout.prepare(question.inputs, poison)
         layout.prepare(question.inputs, poison)
         timed = self.native.call(layout.places, (glue.CALL, *layout.numbers), seconds=self.seconds)
         tag = layout.violation(question.inputs) or _clocks(timed)
