@@ -59,9 +59,11 @@ bench: $(STAMP)  ## the figures of speed and size, as tables
 	$(BIN)/python benchmarks/novelty.py
 	$(BIN)/python benchmarks/isolation.py
 	$(BIN)/python benchmarks/prompts.py
+	$(BIN)/python benchmarks/timing_fidelity.py
 
-gpu-check: $(STAMP)  ## the tests that need a GPU; they skip with a reason where there is none
+gpu-check: $(STAMP)  ## the tests that need a GPU, and what kernels reach there; skips with a reason where there is none
 	$(BIN)/python -m pytest -m gpu -rs || [ $$? -eq 5 ]
+	$(BIN)/python benchmarks/kernels_gpu.py
 
 wheel: $(STAMP)  ## build the wheel into dist/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist .

@@ -10,6 +10,10 @@ SHAPES = {
     "one row": ((1, 1_000_000),),
     "narrow": ((60_000, 13), (150_000, 5)),
     "wide": ((3, 300_000), (300, 3000)),
+    "gpu": ((8192, 1024), (2048, 4096), (65_536, 128), (128, 65_536)),
+    "gpu prime": ((8191, 1021), (61, 131_071)),
+    "gpu one row": ((1, 4_194_304),),
+    "gpu narrow": ((600_000, 13), (1_000_000, 5)),
 }
 REGIMES = ("normal", "offset", "spread", "equal", "one large", "masked", "far below")
 TOLERANCE = {"out": 1e-5}

@@ -1,0 +1,59 @@
+"""How near the seeds of the kernels in Triton come to what the GPU can do, and how far a seed seems to be from itself.
+
+Each seed is judged through real judges, as in a campaign. Says why there is nothing to measure where there is no GPU, or no torch."""
+
+import importlib.util
+import sys
+from contextlib import closing
+
+from evolve.judge import Job, LocalExecutor, decode_report, encode_job
+from evolve.judge.machine import has_gpu
+from evolve.sandbox import Means
+from evolve.sandbox.machine.probe import probe
+from evolve.task import bundled, load
+from evolve.types import Evaluation, Outcome, Parameters, Trial
+
+_PATIENCE = 900.0
+
+
+def main() -> int:
+    """Prints one row for each kernel; 1 where one has no score."""
+    lacking = lacks()
+    if lacking:
+        print(f"kernels on a GPU: not measured, {lacking}")
+        return 0
+    means = probe().means
+    print("| kernel | of the floor | ln(speed-up) against itself | registers | device |\n|---|---|---|---|---|")
+    return max(told(name, judged(name, means)) for name in bundled() if name.endswith("/triton"))
+
+
+def lacks() -> str:
+    """What this machine has not; empty where it has all."""
+    if not has_gpu():
+        return "this machine has no GPU that can be seen"
+    missing = [name for name in ("torch", "triton") if importlib.util.find_spec(name) is None]
+    return f"this Python has no {' and no '.join(missing)} (pip install 'evolve[torch]')" if missing else ""
+
+
+def judged(name: str, means: Means) -> Evaluation:
+    """The seed of a task, once."""
+    task = load(name)
+    job = Job("seed", "evaluate", Trial(parameters=Parameters(task.parameters)), files=task.seed.files)
+    with closing(LocalExecutor(task, 1, means=means)) as executor:
+        return decode_report(executor.submit(job.id, encode_job(job)).result(timeout=_PATIENCE)).evaluation
+
+
+def told(name: str, evaluation: Evaluation) -> int:
+    """A row; 1 where there is no score to tell."""
+    if evaluation.outcome is not Outcome.OK or evaluation.fitness is None:
+        print(f"| {name} | {evaluation.outcome} {evaluation.tag} | - | - | - |")
+        return 1
+    facts = evaluation.descriptors
+    print(
+        f"| {name} | {facts['of_floor']:.2f} | {evaluation.fitness:+.3f} | {facts['registers']:.0f} | {evaluation.device} |"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
