@@ -47,7 +47,7 @@ class CompiledBackend:
     def __init__(self, task: Task, settings: KernelSettings, signature: tuple[Argument, ...]) -> None:
         self._settings = settings
         self._compiler = compiler(settings.language)
-        self._source = _source(task, settings)
+        self._source = source_of(task, settings)
         self._glue = glue.source(settings.function, settings.header, signature)
         self._own: Mapping[str, bytes] | None = None
         self._ceilings = ceilings.Ceilings(self._compiler)
@@ -106,7 +106,7 @@ class CompiledBackend:
         return self._own
 
 
-def _source(task: Task, settings: KernelSettings) -> str:
+def source_of(task: Task, settings: KernelSettings) -> str:
     """The one file of the program that is compiled; raises `TaskError`."""
     suffixes = SUFFIXES[settings.language]
     found = [path for path in task.seed.files if PurePosixPath(path).suffix in suffixes]
