@@ -89,9 +89,9 @@ class CompiledBackend:
         ):
             yield one, other
 
-    def least_seconds(self, anchor: Candidate, moved: int, operations: int) -> float:
+    def least_seconds(self, anchor: Candidate, moved: int, operations: int, *, again: bool = False) -> float:
         """By the fastest reading of so many bytes, and the fastest arithmetic, that the judge's own code reaches on this machine."""
-        return self._ceilings.least_seconds(anchor, moved, operations)
+        return self._ceilings.least_seconds(anchor, moved, operations, again=again)
 
     def _own_parts(self, candidate: Candidate) -> Mapping[str, bytes]:
         """The judge's own objects, compiled once; the header that the glue includes is the task's, whatever the program brings."""
