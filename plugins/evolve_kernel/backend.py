@@ -70,6 +70,7 @@ class Backend(Protocol):
         """New processes of both programs, with room for calls with the `largest` arguments, and smaller ones."""
         ...
 
-    def least_seconds(self, anchor: Candidate, moved: int, operations: int) -> float:
-        """How long it takes here at least to move so many bytes and compute so many operations, by measured ceilings."""
+    def least_seconds(self, anchor: Candidate, moved: int, operations: int, *, again: bool = False) -> float:
+        """How long it takes here at least to move so many bytes and compute so many operations, by measured ceilings. `again`: a program seems to be faster, so that what was measured under
+        a load, if it was, is measured once more."""
         ...

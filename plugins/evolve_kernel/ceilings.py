@@ -1,7 +1,7 @@
 """What this machine can do at most: bytes that one core reads in a second, operations that it computes. Measured by code of the judge's own.
 
 A kernel cannot be faster than both allow, so one that seems to be was timed wrongly, or has not done its work. Source: the roofline model (Williams, Waterman and Patterson 2009, https://doi.org/10.1145/1498765.1498785).
-Invariant: the fastest of several measurements counts, for whatever else ran meanwhile only makes slower; each is made once in a judge's life."""
+Invariant: the fastest of several measurements counts, for whatever else ran meanwhile only makes slower."""
 
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -35,16 +35,15 @@ class Ceilings:
         self._reading: dict[int, float] = {}
         self._arithmetic = 0.0
 
-    def least_seconds(self, anchor: Candidate, moved: int, operations: int) -> float:
+    def least_seconds(self, anchor: Candidate, moved: int, operations: int, *, again: bool = False) -> float:
         """The longer of reading so many bytes from where memory of that size lies when it has just been used, and of so many operations in single precision. `anchor` is a program that the judge
-        trusts, in whose place its own code runs."""
+        trusts, in whose place its own code runs. `again`: measured once more, for something may have slowed the first measurement down."""
         size = _class(moved)
-        if size not in self._reading or not self._arithmetic:
+        if again or size not in self._reading or not self._arithmetic:
             with self._calls(anchor, size) as rate:
-                self._reading.setdefault(size, rate(_READING, size))
-                self._arithmetic = self._arithmetic or max(
-                    rate(kind, _CHAINS * _OPERATIONS * width) for kind, width in _ARITHMETIC.items()
-                )
+                self._reading[size] = max(self._reading.get(size, 0.0), rate(_READING, size))
+                found = [rate(kind, _CHAINS * _OPERATIONS * width) for kind, width in _ARITHMETIC.items()]
+                self._arithmetic = max(self._arithmetic, *found)
         return max(moved / self._reading[size], operations / self._arithmetic)
 
     @contextmanager
@@ -73,8 +72,8 @@ class Ceilings:
 
 
 def _class(size: int) -> int:
-    """The power of two from which a size on is measured."""
-    return min(max(_SMALLEST, 1 << (size - 1).bit_length()), _LARGEST)
+    """The power of two at which a size is measured: not larger than it, so that no slower memory is needed."""
+    return min(max(_SMALLEST, 1 << (size.bit_length() - 1)), _LARGEST)
 
 
 def _fastest(seconds: Callable[[int], float], amount: int) -> float:
