@@ -59,6 +59,7 @@ bench: $(STAMP)  ## the figures of speed and size, as tables
 	$(BIN)/python benchmarks/novelty.py
 	$(BIN)/python benchmarks/isolation.py
 	$(BIN)/python benchmarks/prompts.py
+	$(BIN)/python benchmarks/timing_fidelity.py
 
 gpu-check: $(STAMP)  ## the tests that need a GPU, and what kernels reach there; skips with a reason where there is none
 	$(BIN)/python -m pytest -m gpu -rs || [ $$? -eq 5 ]

@@ -47,7 +47,7 @@ class CompiledBackend:
     def __init__(self, task: Task, settings: KernelSettings, signature: tuple[Argument, ...]) -> None:
         self._settings = settings
         self._compiler = compiler(settings.language)
-        self._source = _source(task, settings)
+        self._source = source_of(task, settings)
         self._glue = glue.source(settings.function, settings.header, signature)
         self._own: Mapping[str, bytes] | None = None
         self._ceilings = ceilings.Ceilings(self._compiler)
@@ -106,7 +106,7 @@ class CompiledBackend:
         return self._own
 
 
-def _source(task: Task, settings: KernelSettings) -> str:
+def source_of(task: Task, settings: KernelSettings) -> str:
     """The one file of the program that is compiled; raises `TaskError`."""
     suffixes = SUFFIXES[settings.language]
     found = [path for path in task.seed.files if PurePosixPath(path).suffix in suffixes]
@@ -143,6 +143,8 @@ class CompiledSide:
     def call(self, question: Question, poison: int) -> Called:
         """One call; see `Side.call`."""
         layout = Layout.of(self.segment, question.arguments, question.draw)
+        # Twice: whoever is called first, after the judge has computed something else, would find less of it in the caches than who follows.
+        layout.prepare(question.inputs, poison)
         layout.prepare(question.inputs, poison)
         timed = self.native.call(layout.places, (glue.CALL, *layout.numbers), seconds=self.seconds)
         tag = layout.violation(question.inputs) or _clocks(timed)

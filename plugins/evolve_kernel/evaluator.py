@@ -10,11 +10,12 @@ from statistics import median
 from typing import Any
 
 from evolve import Candidate, Evaluation, Trial, evaluator
-from evolve.types import Parameters, Stage, Task, TaskError
+from evolve.types import Parameters, Stage, Task, TaskError, Twin
 from evolve_kernel.arguments import Argument
 from evolve_kernel.backend import Backend, Built, Refused
-from evolve_kernel.compiled import CompiledBackend
+from evolve_kernel.compiled import CompiledBackend, source_of
 from evolve_kernel.gpu_backend import GpuBackend
+from evolve_kernel.impostors import impostors
 from evolve_kernel.problem import Problem, load
 from evolve_kernel.rounds import Broken, Measured, Program, Rounds, Wrong, draws
 from evolve_kernel.settings import COMPILED_HERE, KernelSettings
@@ -42,6 +43,13 @@ class Kernel:
     def functions(self, task: Task) -> Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]:
         """Neither certificates nor pictures."""
         return {}
+
+    def twins(self, task: Task) -> Sequence[Twin]:
+        """Programs that break the rules, for the check of a task in a language that is compiled here."""
+        if self._settings.language not in COMPILED_HERE:
+            return []
+        path, header = source_of(task, self._settings), self._settings.header
+        return impostors(path, task.seed.files[path], header, task.context[header], self._settings.function)
 
 
 def _pinned(stage: Stage) -> Stage:

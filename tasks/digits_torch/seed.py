@@ -11,15 +11,15 @@ MOMENTUM = 0.8
 DECAY = 0.0001
 
 
-def network(classes):
-    return nn.Sequential(nn.Linear(64, HIDDEN), nn.Tanh(), nn.Linear(HIDDEN, classes))
+def network(pixels, classes):
+    return nn.Sequential(nn.Linear(pixels, HIDDEN), nn.Tanh(), nn.Linear(HIDDEN, classes))
 
 
 def train(inputs, targets, told):
     torch.manual_seed(told["seed"])
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    images, labels = pixels(inputs).to(device), torch.from_numpy(targets).to(device)
-    net = network(told["classes"]).to(device)
+    images, labels = scaled(inputs).to(device), torch.from_numpy(targets).to(device)
+    net = network(inputs.shape[1], told["classes"]).to(device)
     optimiser = torch.optim.SGD(net.parameters(), lr=RATE, momentum=MOMENTUM, weight_decay=DECAY)
     for _ in range(ROUNDS):
         for rows in torch.randperm(len(images), device=device).split(BATCH):
@@ -30,11 +30,11 @@ def train(inputs, targets, told):
 
 
 def predict(model, inputs):
-    net = network(len(model["2.bias"]))
+    net = network(inputs.shape[1], len(model["2.bias"]))
     net.load_state_dict({name: torch.from_numpy(value) for name, value in model.items()})
     with torch.no_grad():
-        return net(pixels(inputs)).argmax(dim=1).numpy()
+        return net(scaled(inputs)).argmax(dim=1).numpy()
 
 
-def pixels(inputs):
+def scaled(inputs):
     return torch.from_numpy(inputs) / 16.0

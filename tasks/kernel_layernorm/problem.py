@@ -115,11 +115,13 @@ def bounds(inputs: Arrays) -> NDArray[np.float64]:
     square = np.einsum("rc,rc->r", values, values, dtype="float64") / columns
     deviation = np.sqrt(np.maximum(square - mean * mean, 0.0) + EPSILON)
     scale = np.linalg.norm(inputs["weight"].astype("float64")) + np.linalg.norm(inputs["bias"].astype("float64"))
-    return UNIT * (8 + np.sqrt(columns)) * (1 + np.sqrt(square) / deviation) * scale
+    allowed: NDArray[np.float64] = UNIT * (8 + np.sqrt(columns)) * (1 + np.sqrt(square) / deviation) * scale
+    return allowed
 
 
 def _mean_square(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.einsum("rc,rc->r", values, values) / values.shape[1]
+    squares: NDArray[np.float64] = np.einsum("rc,rc->r", values, values) / values.shape[1]
+    return squares
 
 
 def work(shape: Shape) -> tuple[int, int]:

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from task_files import TASKS
+
 from evolve_kernel.answers import fault
 from evolve_kernel.compiler import FLAGS, STANDARDS
 from evolve_kernel.problem import Arrays, Problem, Shape, load
-from numpy.typing import NDArray
-from task_files import TASKS
 
 Answer = Callable[[Arrays, Shape], Arrays]
 """What comes of inputs."""

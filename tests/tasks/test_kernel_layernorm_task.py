@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from evolve_kernel.problem import Arrays, Shape
 from kernel_calls import Answer, KernelTask, brain, half, needs_compiler
 
 from evolve.task import load
 from evolve.types import Parameters, TaskError
+from evolve_kernel.problem import Arrays, Shape
 
 TASK = load("kernel_layernorm")
 REGIMES = ("ordinary", "offset", "tiny", "constant", "spike", "scales")

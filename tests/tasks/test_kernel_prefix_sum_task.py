@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from evolve_kernel.problem import Arrays, Shape
 from kernel_calls import Answer, KernelTask, brain, half, needs_compiler
 
 from evolve.task import load
 from evolve.types import Parameters, TaskError
+from evolve_kernel.problem import Arrays, Shape
 
 TASK = load("kernel_prefix_sum")
 REGIMES = ("positive", "walk", "alternating", "whole", "growing", "rare")

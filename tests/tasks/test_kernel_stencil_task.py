@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from evolve_kernel.problem import Arrays, Shape
 from kernel_calls import Answer, KernelTask, brain, half, needs_compiler
 from numpy.typing import NDArray
 
 from evolve.task import load
 from evolve.types import Parameters, TaskError
+from evolve_kernel.problem import Arrays, Shape
 
 TASK = load("kernel_stencil")
 REGIMES = ("ordinary", "offset", "frame", "spikes", "scales", "constant")

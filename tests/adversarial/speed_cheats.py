@@ -1,0 +1,352 @@
+"""What hostile programs try on the tasks of speed, `convolve2d` and `psd_projection`: to look fast without being it.
+
+Every program begins with the seed's function, under the name `honest`, so that what it adds is the trick alone. What remains right and is no faster has a fitness of about 0: at most `NOTHING`, since times are noisy."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from cheat import Cheat
+
+from evolve.types import Outcome
+
+TASKS = Path(__file__).parents[2] / "tasks"
+INVALID = frozenset({Outcome.INVALID})
+OK = frozenset({Outcome.OK})
+CRASHED = frozenset({Outcome.CRASHED})
+NOTHING = 0.35
+
+CHECKED = "every answer is checked by what the judge computes, after it was given"
+FRESH = "each call has numbers that were never there before"
+CHARGED = "processor time beside the calls, beyond the seed's, is added to the time of the call"
+KERNEL = "the kernel counts the time of all threads, and the judge reads it from outside"
+TWO_PROCESSES = "judge and program are two processes"
+OWN_COPY = "arguments arrive as copies, and the judge checks with its own"
+ALONE = "a program that is timed can start no process"
+SECRET = "instances are drawn from chance that no program can know"
+
+
+def _honest(task: str, name: str) -> str:
+    source = (TASKS / task / "seed.py").read_text("utf-8")
+    return source.replace(f"def {name}(", "def honest(")
+
+
+def _cheat(task: str, function: str, row: tuple[str, str, str, str, frozenset[Outcome]]) -> Cheat:
+    """One whose module is the seed with another name and a body that defines the function."""
+    name, trick, rule, body, outcomes = row
+    honest = _honest(task, function)
+    files: Mapping[str, str] = {"seed.py": f"{honest}\n\n{body.strip()}\n"}
+    twin = {"seed.py": f"{honest}\n\n{function} = honest\n"}
+    at_most = NOTHING if Outcome.OK in outcomes else None
+    return Cheat(task, name, trick, rule, files, outcomes, at_most, twin=twin)
+
+
+# In the candidate's own process, a program can reach the loop that serves it.
+LOOP = """
+import sys
+
+
+def loop():
+    frame = sys._getframe()
+    while "program" not in frame.f_locals or not hasattr(frame.f_locals["program"], "timing"):
+        frame = frame.f_back
+    return frame.f_locals["program"].timing
+"""
+
+CONVOLUTIONS = (
+    ("zeros", "answers zeros", CHECKED, """
+def convolve(image, kernel):
+    return np.zeros([a + b - 1 for a, b in zip(image.shape, kernel.shape)], image.dtype)
+""", INVALID),
+    ("the answer before", "answers what it has answered before to an input of this shape", FRESH, """
+known = {}
+
+
+def convolve(image, kernel):
+    if image.shape not in known:
+        known[image.shape] = honest(image, kernel)
+    return known[image.shape]
+""", INVALID),
+    ("by identity", "keeps answers by the addresses of their inputs", FRESH, """
+known = {}
+
+
+def convolve(image, kernel):
+    key = (id(image), id(kernel), image.shape)
+    if key not in known:
+        known[key] = honest(image, kernel)
+    return known[key]
+""", INVALID | OK),
+    ("by content", "keeps answers by what their inputs hold", FRESH, """
+known = {}
+
+
+def convolve(image, kernel):
+    key = (image[::7, ::7].tobytes(), kernel.tobytes())
+    if key not in known:
+        known[key] = honest(image, kernel)
+    return known[key]
+""", OK),
+    ("in files", "keeps answers in files, for the process that comes next", FRESH, """
+import hashlib
+import os
+
+
+def convolve(image, kernel):
+    name = hashlib.sha1(image.tobytes() + kernel.tobytes()).hexdigest() + ".npy"
+    if not os.path.exists(name):
+        np.save(name, honest(image, kernel))
+    return np.load(name)
+""", OK),
+    ("single precision", "computes with half of the digits", CHECKED, """
+def convolve(image, kernel):
+    return honest(image.astype(np.float32), kernel.astype(np.float32)).astype(image.dtype)
+""", INVALID),
+    ("half", "leaves half of the kernel out", CHECKED, """
+def convolve(image, kernel):
+    answer = honest(image, kernel[: len(kernel) // 2])
+    return np.vstack([answer, np.zeros((len(kernel) - len(kernel) // 2, answer.shape[1]))])
+""", INVALID),
+    ("tiny numbers are nothing", "takes numbers without full precision for 0", CHECKED, """
+def convolve(image, kernel):
+    answer = honest(image, kernel)
+    answer[np.abs(answer) < np.finfo(answer.dtype).tiny] = 0.0
+    return answer
+""", INVALID),
+    ("put off", "computes when the answer is asked for, by another numpy.asarray", CHARGED, """
+waiting, plain = [], np.asarray
+
+
+def computed(value, *arguments):
+    if waiting and value is waiting[0][0]:
+        np.asarray = plain
+        return honest(*waiting.pop()[1])
+    return plain(value, *arguments)
+
+
+def convolve(image, kernel):
+    waiting[:] = [(np.zeros(1), (image, kernel))]
+    np.asarray = computed
+    return waiting[0][0]
+""", OK),
+    ("done at once", "says that it is done, and begins then", CHARGED, LOOP + """
+import os
+
+
+def convolve(image, kernel):
+    timing = loop()
+
+    def call(requests, replies):
+        function, arguments = timing._prepared
+        os.write(replies, os.read(requests, 1))
+        timing._value = honest(*arguments)
+
+    timing._call = call
+    return honest(image, kernel)
+""", OK),
+    ("before the signal", "begins when its arguments have arrived, before the clock runs", CHARGED, LOOP + """
+def convolve(image, kernel):
+    timing = loop()
+    prepare = type(timing).prepare
+
+    def prepared(self, function, arguments, windows):
+        answer = honest(*arguments)
+        prepare(self, lambda *_: answer, arguments, windows)
+
+    if prepare.__name__ == "prepare":
+        type(timing).prepare = prepared
+    return honest(image, kernel)
+""", OK),
+    ("a thread goes on", "returns at once, and a thread fills the answer in", CHARGED, """
+import threading
+
+waiting, plain = [], np.asarray
+
+
+def filled(value, *arguments):
+    while waiting:
+        waiting.pop().join()
+    return plain(value, *arguments)
+
+
+def convolve(image, kernel):
+    answer = np.empty([a + b - 1 for a, b in zip(image.shape, kernel.shape)], image.dtype)
+
+    def fill():
+        answer[:] = honest(image, kernel)
+
+    waiting.append(threading.Thread(target=fill))
+    waiting[0].start()
+    np.asarray = filled
+    return answer
+""", OK),
+    ("a thread works", "has a thread compute, and waits for it asleep", KERNEL, """
+import threading
+
+
+def convolve(image, kernel):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(honest(image, kernel)))
+    thread.start()
+    thread.join()
+    return found[0]
+""", OK),
+    ("in the way", "a thread that fills the caches while the seed is timed", CHARGED, """
+import threading
+import time
+
+stop = []
+
+
+def disturb():
+    block = np.zeros(4_000_000)
+    while not stop:
+        block += 1.0
+        time.sleep(0.001)
+
+
+def convolve(image, kernel):
+    if threading.active_count() == 1:
+        threading.Thread(target=disturb, daemon=True).start()
+    return honest(image, kernel)
+""", OK),
+    ("other clocks", "replaces the clocks of its process", TWO_PROCESSES, """
+import time
+
+for name in ("perf_counter", "process_time", "monotonic", "time", "thread_time"):
+    setattr(time, name, lambda: 0.0)
+    setattr(time, name + "_ns", lambda: 0)
+
+
+def convolve(image, kernel):
+    return honest(image, kernel)
+""", OK),
+    ("other comparisons", "replaces what the judge would compare with", TWO_PROCESSES, """
+np.array_equal = np.allclose = lambda *_, **__: True
+np.linalg.norm = lambda *_, **__: 0.0
+
+
+def convolve(image, kernel):
+    return np.ones([a + b - 1 for a, b in zip(image.shape, kernel.shape)], image.dtype)
+""", INVALID),
+    ("another process", "has a process compute whose time nobody counts", ALONE, """
+import os
+
+
+def convolve(image, kernel):
+    here, there = os.pipe()
+    if os.fork() == 0:
+        os.write(there, honest(image, kernel).tobytes())
+        os._exit(0)
+    shape = [a + b - 1 for a, b in zip(image.shape, kernel.shape)]
+    size, parts = 8 * shape[0] * shape[1], b""
+    while len(parts) < size:
+        parts += os.read(here, size)
+    return np.frombuffer(parts).reshape(shape)
+""", CRASHED),
+    ("inputs of zeros", "makes its inputs so that zeros are right", OWN_COPY, """
+def convolve(image, kernel):
+    image[:] = 0.0
+    kernel[:] = 0.0
+    return np.zeros([a + b - 1 for a, b in zip(image.shape, kernel.shape)])
+""", INVALID),
+    ("only the first", "is right in the calls that begin a process, of which it thinks that they alone are checked", CHECKED, """
+calls = []
+
+
+def convolve(image, kernel):
+    calls.append(None)
+    if len(calls) <= 5:
+        return honest(image, kernel)
+    return np.zeros([a + b - 1 for a, b in zip(image.shape, kernel.shape)])
+""", INVALID),
+    ("knows the draws", "draws the judge's instances itself while it is imported, and has the answers ready", SECRET, """
+def draws(rng):
+    for _ in range(30):
+        for shape, small in (((160, 150), (6, 7)), ((26, 28), (26, 28)), ((97, 83), (11, 13))):
+            yield rng.standard_normal(shape), rng.standard_normal(small)
+        image = np.full((100, 90), rng.uniform(-100.0, 100.0))
+        yield image, np.full((9, 8), rng.uniform(-1.0, 1.0))
+        image = rng.standard_normal((90, 90))
+        yield image * 1e-306, rng.standard_normal((8, 8)) * 10.0 ** rng.uniform(-3.0, 0.0)
+
+
+known = {image[0].tobytes(): honest(image, kernel) for image, kernel in draws(np.random.default_rng([0, 0]))}
+
+
+def convolve(image, kernel):
+    answer = known.get(image[0].tobytes())
+    return honest(image, kernel) if answer is None else answer
+""", OK),
+)  # fmt: skip
+
+PROJECTIONS = (
+    ("zeros", "answers 0, which has no negative eigenvalue", CHECKED, """
+def project(matrix):
+    return np.zeros_like(matrix)
+""", INVALID),
+    ("the matrix", "answers the matrix, as if it were semidefinite", CHECKED, """
+def project(matrix):
+    return matrix
+""", INVALID),
+    ("lifted", "adds so much to the diagonal that no eigenvalue is negative", CHECKED, """
+def project(matrix):
+    return matrix + np.eye(len(matrix)) * np.abs(matrix).sum(axis=0).max()
+""", INVALID),
+    ("early", "ends the iteration when half of the digits are right", CHECKED, """
+SMALL = 1e-2
+
+
+def project(matrix):
+    return honest(matrix)
+""", INVALID),
+    ("single precision", "computes with half of the digits", CHECKED, """
+def project(matrix):
+    return honest(matrix.astype(np.float32)).astype(matrix.dtype)
+""", INVALID),
+    ("other numbers", "answers in single precision", CHECKED, """
+def project(matrix):
+    return honest(matrix).astype(np.float32)
+""", INVALID),
+    ("NaN", "hides in NaN, which no comparison finds", CHECKED, """
+def project(matrix):
+    return np.full_like(matrix, np.nan)
+""", INVALID),
+    ("not symmetric", "leaves one half of the answer out", CHECKED, """
+def project(matrix):
+    return np.triu(honest(matrix))
+""", INVALID),
+    ("fails on hard ones", "raises where it would be slow", "a call that fails is the program's failure", """
+def project(matrix):
+    if np.linalg.matrix_rank(matrix) < len(matrix):
+        raise ValueError("too hard")
+    return honest(matrix)
+""", CRASHED),
+    ("when it is over", "computes when the function's objects are thrown away", KERNEL, """
+class Late:
+    def __init__(self, matrix, answer):
+        self.matrix, self.answer = matrix, answer
+
+    def __del__(self):
+        self.answer[:] = honest(self.matrix)
+
+
+def project(matrix):
+    answer = np.empty_like(matrix)
+    Late(matrix, answer)
+    return answer
+""", OK),
+    ("at the exit", "leaves the work to the end of its process", CHECKED, """
+import atexit
+
+
+def project(matrix):
+    answer = np.zeros_like(matrix)
+    atexit.register(lambda: np.copyto(answer, honest(matrix)))
+    return answer
+""", INVALID),
+)  # fmt: skip
+
+CHEATS: Sequence[Cheat] = (
+    *(_cheat("convolve2d", "convolve", row) for row in CONVOLUTIONS),
+    *(_cheat("psd_projection", "project", row) for row in PROJECTIONS),
+)
