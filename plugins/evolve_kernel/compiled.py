@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from statistics import median
 from typing import Any, Protocol
 
-from evolve import NATIVE_BLOCK, Candidate, Segment, Timed, native_source
+from evolve import NATIVE_BLOCK, Candidate, Segment, SessionFailed, Timed, native_source
 from evolve.types import Task, TaskError
 from evolve_kernel import ceilings, gate, glue
 from evolve_kernel.arguments import Argument
@@ -23,6 +23,7 @@ LIBRARY = "kernel.so"
 LISTING = "listing.txt"
 LISTED = ("sh", "-c", f"exec objdump -d --no-show-raw-insn kernel.o > {LISTING}")
 _GLUE, _LOOP = "evolve_glue", "evolve_loop"
+_BUILD_FAILED = "build_failed"
 _NOTHINGS = 9
 """Calls of nothing, whose median is subtracted."""
 _MORE_THAN_WALL, _AT_ONCE = 1.25, 2e-3
@@ -96,14 +97,21 @@ class CompiledBackend:
     def _own_parts(self, candidate: Candidate) -> Mapping[str, bytes]:
         """The judge's own objects, compiled once; the header that the glue includes is the task's, whatever the program brings."""
         if self._own is None:
-            sources = {_GLUE: self._glue, _LOOP: native_source()}
-            files = {f"{name}.c": text.encode() for name, text in sources.items()}
-            made = {f"{name}.o": [f"{name}.c"] for name in sources}
-            self._own = {
-                name: candidate.build([*self._compiler.own(), "-c", "-o", name, *source], [name], files=files)[name]
-                for name, source in made.items()
-            }
+            files = {f"{_GLUE}.c": self._glue.encode(), f"{_LOOP}.c": native_source().encode()}
+            loop = self._compiled_own(candidate, _LOOP, files)
+            try:
+                self._own = {**self._compiled_own(candidate, _GLUE, files), **loop}
+            except SessionFailed as failure:
+                if failure.status != _BUILD_FAILED:
+                    raise
+                raise TaskError(
+                    f"{self._settings.header} does not declare {self._settings.function} with the parameters that arguments() gives. Do: correct one of both. {failure}"
+                ) from failure
         return self._own
+
+    def _compiled_own(self, candidate: Candidate, name: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
+        made = f"{name}.o"
+        return candidate.build([*self._compiler.own(), "-c", "-o", made, f"{name}.c"], [made], files=files)
 
 
 def source_of(task: Task, settings: KernelSettings) -> str:

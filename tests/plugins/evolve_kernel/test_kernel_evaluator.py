@@ -123,3 +123,12 @@ def test_an_oracle_that_the_seed_misses_is_the_tasks_fault(tmp_path: Path) -> No
         report = judging(tmp_path, stack, text=text)()
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert "the seed, which all others are compared with, fails on count" in told(report)
+
+
+def test_a_header_that_declares_something_else_is_the_tasks_fault(tmp_path: Path) -> None:
+    """Both are the task's."""
+    text = DOUBLING.replace('("number", "count", shape["count"])', '("number", "count", 3), ("number", "more", 4)')
+    with ExitStack() as stack:
+        report = judging(tmp_path, stack, text=text)()
+    assert report.evaluation.outcome is Outcome.INTERNAL
+    assert "doubled.h does not declare doubled with the parameters that arguments() gives" in told(report)
