@@ -3,6 +3,8 @@
 import importlib.util
 import sys
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,9 @@ import pytest
 
 from evolve.literals import template
 from evolve.sandbox import Box
+from evolve.sandbox.machine.probe import probe
 from evolve.task import load, making
-from evolve.types import Outcome, SandboxError
+from evolve.types import Outcome, Program, SandboxError
 from evolve_recipe.recipe import Recipe
 from tests.judged_here import Judged, judging
 
@@ -63,6 +66,38 @@ def test_a_copy_has_the_images_itself(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_the_seed_has_numbers_to_tune() -> None:
     """Sizes, rounds, rates."""
     assert len(template(TASK.seed).values) >= 6
+
+
+LOOKING = """
+import sys
+from pathlib import Path
+
+def found():
+    seen = []
+    for start in map(Path, (*sys.path, sys.prefix, ".", FOLDER)):
+        for place in (start, *start.parents):
+            for below in ("", "tasks", "evolve/_bundled/tasks"):
+                for task in ("digits_torch", "digits_recipe"):
+                    file = place / below / task / "digits.npz"
+                    try:
+                        file.read_bytes()
+                        seen.append(str(file))
+                    except OSError:
+                        pass
+    return seen
+"""
+
+
+@pytest.mark.skipif(not probe().means.namespaces, reason="what is not a program's is not hidden here")
+def test_no_program_reads_the_labels() -> None:
+    """Neither beside the task nor in the other one, where the file itself lies."""
+    source = f"FOLDER = {str(FOLDER)!r}\n{LOOKING}"
+    limits, program = replace(TASK.limits, preload=()), Program({"seed.py": source})
+    with closing(Box(limits, means=probe().means)) as box, box.open(program, "seed", 60.0) as session:
+        assert session.call("found") == []
+    names: dict[str, Any] = {}
+    exec(source, names)
+    assert set(names["found"]()) >= {str(FOLDER / "digits.npz"), str(FOLDER.parent / "digits_recipe" / "digits.npz")}
 
 
 @with_torch
