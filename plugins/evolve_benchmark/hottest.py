@@ -1,4 +1,4 @@
-"""A program's hottest lines: where it is while it works, in a session of its own in which nothing is timed.
+"""A program's hottest lines: where its time goes, in a session of its own whose times count for nothing.
 
 Invariant: a program says numbers of lines, never what they hold; whatever else it says, or does there, changes nothing but these lines."""
 
@@ -11,18 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from evolve import SessionFailed
-from evolve_benchmark import sampler
+from evolve_benchmark import tracer
 from evolve_benchmark.asking import Arguments
 from evolve_benchmark.judging import PROFILE, Judging
 
 SECONDS, LIMIT = 0.3, 1.5
-"""Of calls that are looked at, and of wall time of the whole session with its import and the calls that come before."""
+"""Of calls that are followed, and of wall time of the whole session with its import and the calls that come before."""
 INPUTS = 16
-"""At most so many are looked at, some of them in several calls."""
-SAMPLES = 20
-"""Fewer tell nothing."""
-MOST, PLENTY = 200, 1_000_000
-"""Lines that may come back, and samples of one."""
+"""At most so many are followed, some of them in several calls."""
+LEAST = 1000
+"""Microseconds in all: less tells nothing."""
+PART = 200
+"""Of so many equal parts of the time: lines with less than one are not shown."""
+MOST, PLENTY = 200, 10_000_000
+"""Lines that may come back, and microseconds of one."""
 WIDTH = 100
 """Characters of a line that are shown."""
 
@@ -56,10 +58,10 @@ def _files(about: Judging) -> dict[str, str]:
 
 
 def _asked(about: Judging, files: dict[str, str], path: str, seconds: float) -> Any:
-    """What the program says; raises `SessionFailed`. Its module gets one line more, below its last, which brings the sampler in."""
-    function, name = about.settings.function, "evolve_sampler"
+    """What the program says; raises `SessionFailed`. Its module gets one line more, below its last, which brings the tracer in."""
+    function, name = about.settings.function, "evolve_tracer"
     more = f"\nfrom {name} import call as {name}_call, lines as {name}_lines\n"
-    placed = {path: (files[path] + more).encode(), f"{name}.py": Path(sampler.__file__).read_bytes()}
+    placed = {path: (files[path] + more).encode(), f"{name}.py": Path(tracer.__file__).read_bytes()}
     first, rest = _questions(about, min(INPUTS, max(1, int(SECONDS / seconds))))
     with about.candidate.session(LIMIT, files=placed) as session:
         for arguments in first:
@@ -69,8 +71,8 @@ def _asked(about: Judging, files: dict[str, str], path: str, seconds: float) -> 
             share = (end - time.monotonic()) / (len(rest) - place)
             if share <= 0:
                 break
-            session.call(f"{name}_call", about.task.entry, function, share, *arguments)
-        return session.call(f"{name}_lines", sorted(files), MOST)
+            session.call(f"{name}_call", about.task.entry, function, sorted(files), share, *arguments)
+        return session.call(f"{name}_lines", MOST)
 
 
 def _questions(about: Judging, count: int) -> tuple[list[Arguments], list[Arguments]]:
@@ -88,16 +90,16 @@ def _questions(about: Judging, count: int) -> tuple[list[Arguments], list[Argume
 
 
 def _found(said: Any, files: dict[str, str]) -> Counter[_Line]:
-    """The samples of each line; none at all where anything is not as it should be."""
+    """The microseconds of each line; none at all where anything is not as it should be."""
     if type(said) is not list or len(said) > MOST:
         return Counter()
     numbers = {file: len(_lines(text)) for file, text in files.items()}
-    found = Counter({_Line(one[0], one[1]): one[2] for one in said if _is_sample(one, numbers)})
-    return found if len(found) == len(said) and found.total() >= SAMPLES else Counter()
+    found = Counter({_Line(one[0], one[1]): one[2] for one in said if _is_time(one, numbers)})
+    return found if len(found) == len(said) and found.total() >= LEAST else Counter()
 
 
-def _is_sample(one: Any, numbers: dict[str, int]) -> bool:
-    """Whether it is `[file, line, samples]` of a line that there is."""
+def _is_time(one: Any, numbers: dict[str, int]) -> bool:
+    """Whether it is `[file, line, microseconds]` of a line that there is."""
     if type(one) is not list or list(map(type, one)) != [str, int, int]:
         return False
     return one[0] in numbers and 1 <= one[1] <= numbers[one[0]] and 1 <= one[2] <= PLENTY
@@ -114,11 +116,12 @@ def _table(found: Counter[_Line], files: dict[str, str], most: int) -> str:
         return ""
     total = found.total()
     hottest = sorted(found.items(), key=lambda item: (-item[1], item[0].file, item[0].number))[:most]
+    shown = [(line, spent) for line, spent in hottest if PART * spent >= total]
     rows = [
-        f"| {_shown(line.file)}:{line.number} | {100 * samples / total:.0f} % | {_shown(_lines(files[line.file])[line.number - 1])} |"
-        for line, samples in hottest
+        f"| {_shown(line.file)}:{line.number} | {100 * spent / total:.0f} % | {_shown(_lines(files[line.file])[line.number - 1])} |"
+        for line, spent in shown
     ]
-    told = f"Where the program is while it works, by {total} looks at other calls; what a line calls in libraries is part of it:"
+    told = f"Where the program's time goes, by {total / 1e6:.2g} s of other calls that were followed line by line, which makes short lines look dearer than they are; what a line calls in libraries is part of it:"
     return "\n".join([told, "", "| line | of the time | |", "|---|---|---|", *rows])
 
 
