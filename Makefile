@@ -29,7 +29,7 @@ demo: $(STAMP)  ## a real campaign of about 60 s: 26 circles in the unit square,
 test: $(STAMP)  ## the tests that a change needs, in less than 10 minutes
 	$(PYTEST) -m "not slow and not gpu and not server"
 
-test-all: $(STAMP)  ## every test, the slow ones and the oracles too
+test-all: $(STAMP)  ## every test, the slow ones, the oracles and those that need torch, too
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,ribs,torch]' 'torch==2.13.0'
 	$(PYTEST) -m "not gpu and not server"
 

@@ -106,9 +106,9 @@ def _source(task: Task, language: Language) -> str:
 
 
 def _check_granted(task: Task) -> None:
-    if not task.limits.grants.gpu:
+    if not task.limits.grants.gpu or not all(stage.needs.gpus for stage in task.stages):
         raise TaskError(
-            f"task {task.name!r} is judged on a GPU, and grants its programs none. Do: write gpu = 1 in [sandbox], and needs = {{ gpus = 1, pinned = true }} in the stage"
+            f"task {task.name!r} is judged on a GPU, and has a stage without one. Do: write gpu = 1 in [sandbox], and needs = {{ gpus = 1, pinned = true }} in the stage"
         )
 
 

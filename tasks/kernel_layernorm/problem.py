@@ -19,8 +19,8 @@ UNIT = 2.0**-24
 """Half the distance of 1 to the next float32."""
 REGIMES = ("ordinary", "offset", "tiny", "constant", "spike", "scales")
 SHAPES: Mapping[str, tuple[tuple[int, int], ...]] = {
-    "search": ((2048, 1536), (12288, 256), (512, 6144)),
-    "prime": ((2039, 1531), (12289, 257), (509, 6143)),
+    "search": ((1280, 1536), (7680, 256), (320, 6144)),
+    "prime": ((1277, 1531), (7681, 257), (317, 6143)),
     "one row": ((1, 524288),),
     "narrow": ((131072, 16), (262144, 3)),
     "gpu": ((8192, 1024), (32768, 256), (1024, 8192)),

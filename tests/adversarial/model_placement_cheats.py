@@ -241,7 +241,7 @@ def worst(gpus, models, answer):
 def place(gpus, models):
     lucky = random.Random(os.urandom(8))
     tries = [[lucky.randrange(gpus) for _ in models] for _ in range(100)]
-    return min([honest(gpus, models)[::-1], *tries], key=lambda answer: worst(gpus, models, answer))
+    return min(tries, key=lambda answer: worst(gpus, models, answer))
 """,
         frozenset({Outcome.WRONG, Outcome.INVALID}),
     ),

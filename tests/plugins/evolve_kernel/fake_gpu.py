@@ -291,3 +291,6 @@ class FakeCandidate:
         self.placed.append(files)
         self.sessions.append(FakeSession(files, self.library))
         yield self.sessions[-1]
+
+    def beside(self, program: Program) -> "FakeCandidate":
+        return FakeCandidate(program, self.library)

@@ -1,7 +1,9 @@
 """Facts about the judge's part of kernels on a GPU: claims parsed, two clocks, integrity. The GPU is a fake."""
 
 import copy
+import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,11 @@ import pytest
 
 from evolve import Program
 from evolve.task import load
-from evolve.types import Task, TaskError
+from evolve.types import Evaluation, Outcome, Parameters, Task, TaskError, Trial
 from evolve_kernel import gpu_backend
 from evolve_kernel.arguments import Argument
 from evolve_kernel.backend import Built, Question, Refused
+from evolve_kernel.evaluator import Kernel
 from evolve_kernel.gpu_backend import GpuBackend, placed
 from evolve_kernel.gpu_recording import parsed
 from evolve_kernel.gpu_side import DISAGREE, GpuCeilings, agree
@@ -250,7 +253,8 @@ def test_a_claim_that_cannot_be_is_refused(claim: object, reason: str) -> None:
 @pytest.mark.parametrize(
     ("toml", "message"),
     [
-        (TOML.replace("gpu = 1", "gpu = 0"), "is judged on a GPU, and grants its programs none. Do: write gpu = 1"),
+        (TOML.replace("gpu = 1", "gpu = 0"), "is judged on a GPU, and has a stage without one. Do: write gpu = 1"),
+        (TOML + "[[stages]]\nneeds = { gpus = 0 }\n", "has a stage without one. Do: write gpu = 1"),
         (
             TOML.replace("double.py", "double.pyx").replace('entry = "double"', 'entry = ""'),
             "one file with the suffix .py, got none",
@@ -291,3 +295,94 @@ def test_a_machine_without_nvidia_s_compiler_says_so(task: Task, monkeypatch: py
 def test_a_task_without_an_entry_gets_one() -> None:
     """A file of CUDA is no module; the name of the entry is empty then, and so is that of the file."""
     assert placed("", "gpu_runner")[".py"] == b"from evolve_kernel.gpu_runner import *\n"
+
+
+PROBLEM = """
+import numpy as np
+
+REGIMES = ("normal", "large")
+TOLERANCE = {"out": 0}
+
+
+def shapes(parameters):
+    return [{"count": 4}, {"count": 7}]
+
+
+def arguments(shape):
+    dims = (shape["count"],)
+    return [("out", "out", dims, "float32"), ("in", "in", dims, "float32"), ("number", "count", shape["count"])]
+
+
+def make_inputs(rng, shape, regime):
+    return {"in": rng.standard_normal(shape["count"], dtype=np.float32) * (1000 if regime == "large" else 1)}
+
+
+def oracle(inputs, shape):
+    return {"out": 2.0 * inputs["in"]}
+
+
+def work(shape):
+    return 8 * shape["count"], shape["count"]
+"""
+
+
+class RecordedCandidate(FakeCandidate):
+    """Whose text is the name of its binary: what is recorded is one launch for each call."""
+
+    @contextmanager
+    def session(self, *, files: Any, timed: bool = False) -> Iterator[Any]:
+        with super().session(files=files, timed=timed) as session:
+            session.call = self.recorded  # type: ignore[method-assign]
+            yield session
+
+    def recorded(self, function: str, text: str, calls: list[Any]) -> dict[str, Any]:
+        if text == "library":
+            return {"refused": "it launches a kernel that is not its own"}
+        numbers = [call[-1][-1].to_bytes(8, "little").hex() for call in calls]
+        kernel = [text, np.frombuffer(text.encode(), "uint8"), KERNEL[2]]
+        return {"kernels": [kernel], "calls": [[[*LAUNCH[:4], [[0, 0], [1, 0], one]]] for one in numbers]}
+
+    def beside(self, program: Program) -> "RecordedCandidate":
+        return RecordedCandidate(program, self.library)
+
+
+def evaluated(task: Task, cuda: FakeCuda, binary: str) -> Evaluation:
+    """A program judged from beginning to end, beside the seed."""
+    (Path(task.folder) / "problem.py").write_text(PROBLEM)
+    ((_, judge),) = Kernel(SETTINGS).stages(replace(task, seed=Program({"double.py": "double"})))
+    candidate = RecordedCandidate(Program({"double.py": binary}), cuda)
+    return judge(candidate, Trial(parameters=Parameters({})))
+
+
+def test_a_program_that_is_twice_as_fast_is_told_so(task: Task, cuda: FakeCuda) -> None:
+    """By rounds of pairs, like one in C."""
+    cuda.kernels = {**cuda.kernels, b"fast": FakeKernel(doubled, (8, 8, 8), 0.5e-3)}
+    found = evaluated(task, cuda, "fast")
+    assert (found.outcome, found.fitness) == (Outcome.OK, pytest.approx(math.log(2)))
+    assert (found.descriptors["registers"], found.descriptors["launches"]) == (32.0, 1.0)
+    assert evaluated(task, cuda, "double").fitness == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize(
+    ("binary", "outcome", "tag"),
+    [
+        ("idle", Outcome.WRONG, ""),
+        ("input", Outcome.WRONG, "modified its inputs"),
+        ("beyond", Outcome.WRONG, "wrote outside of its arrays"),
+        ("library", Outcome.INVALID, ""),
+        ("stale", Outcome.WRONG, ""),
+    ],
+)
+def test_what_a_kernel_may_not_do_has_no_score(
+    binary: str, outcome: Outcome, tag: str, task: Task, cuda: FakeCuda
+) -> None:
+    """Like an answer that was kept from an earlier call, which the device remembers."""
+    kept: list[Any] = []
+
+    def stale(out: int, given: int, count: int) -> None:
+        kept.append(2 * floats(given, count))
+        floats(out, count)[:] = next(one for one in kept if len(one) == count)
+
+    cuda.kernels = {**cuda.kernels, b"stale": FakeKernel(stale, (8, 8, 8))}
+    found = evaluated(task, cuda, binary)
+    assert (found.outcome, found.tag, found.fitness) == (outcome, tag, None)

@@ -1,0 +1,28 @@
+"""No cheat gains anything where the score is a speed, and the honest program that looks most like it loses nothing."""
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+from adversary import Adversary
+from cheat import Cheat
+from test_adversarial import CHEATS, timed
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
+
+
+@pytest.fixture(scope="module")
+def adversary() -> Iterator[Adversary]:
+    """One for all, which judges the cheats of a task in one process."""
+    made = Adversary()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    "cheat", [pytest.param(cheat, id=f"{cheat.task}-{cheat.name}") for cheat in CHEATS if timed(cheat)]
+)
+def test_a_cheat_is_no_faster_and_its_twin_passes(adversary: Adversary, cheat: Cheat) -> None:
+    """By the task's own evaluator, at the strongest isolation that there is here."""
+    found = adversary.verdict(cheat)
+    assert (found.profit, found.unfair) == ("", ""), found.said

@@ -1,0 +1,40 @@
+"""Commands on a task that needs a GPU, on a machine that has none."""
+
+import json
+
+import pytest
+
+import evolve.judge.grants
+
+TASK = "kernel_softmax/triton"
+
+
+@pytest.fixture(autouse=True)
+def without_gpu(monkeypatch):
+    """Also where there is one."""
+    monkeypatch.setattr(evolve.judge.grants, "has_gpu", lambda devices: False)
+
+
+@pytest.mark.parametrize(
+    "words", [["run", TASK, "--budget", "5programs"], ["run", TASK, "--dry-run"], ["task", "check", TASK]]
+)
+def test_it_is_one_error_before_anything_is_made(call, home, words):
+    """It names the task, and what to do."""
+    told = call(*words)
+    assert (told.exit_code, told.stdout) == (1, "")
+    errors = [line for line in told.stderr.splitlines() if not line.startswith("evolve: note: isolation")]
+    assert len(errors) == 1
+    assert errors[0].startswith(
+        f"evolve: error: task {TASK!r} gives its programs a GPU (sandbox.gpu), and this machine has none"
+    )
+    assert "Do: " in errors[0]
+    assert not (home / "archive").exists()
+
+
+def test_it_is_listed_with_what_it_needs(call):
+    """So that it is seen before it is tried."""
+    lines = map(json.loads, call("task", "list", "--json").stdout.splitlines())
+    found = {line["name"]: line["grants"].get("gpu", 0) for line in lines if line["name"].startswith("kernel_")}
+    assert (found["kernel_softmax"], found[TASK]) == (0, 1)
+    needs = json.loads(call("devices", "--json", "--devices", "cpu").stdout)["needs"]
+    assert {"task": TASK, "stage": "evaluate", "needs": "1 core, 1 GPU, pinned", "met": False} in needs
