@@ -172,7 +172,7 @@ def test_the_least_time_of_a_call_is_small_and_even(plain: Box) -> None:
 
 def test_a_program_that_was_ended_between_two_calls_was_late(box: Box) -> None:
     """A judge that computes for longer than a session lasts finds nobody there; that the program's time is over is no crash of the program's."""
-    with box.open(PROGRAM, "seed", 0.3, "timed") as session:
+    with box.open(WORKER, "seed", 0.3, "timed") as session:
         session.timed("nothing")
         time.sleep(1.7)
         with pytest.raises(SessionFailed) as caught:
