@@ -142,7 +142,7 @@ def test_a_broken_plugin_is_named(installed, plugin, message):
             "no operator is called 'tune_literal'. Did you mean 'tune_literals'?",
         ),
         (lambda loaded: loaded.strategy("iland", {}, []), "no strategy is called 'iland'. Did you mean 'islands'?"),
-        (lambda loaded: loaded.evaluator(EvaluatorSource(plugin="kernel")), "no evaluator is called 'kernel'."),
+        (lambda loaded: loaded.evaluator(EvaluatorSource(plugin="oracle")), "no evaluator is called 'oracle'."),
         (lambda loaded: loaded.strategy("random", {"x": 1}, ["perturb_literals"]), "'random' has no settings, got x"),
         (
             lambda loaded: loaded.strategy("islands", {"x": 1}, ["tune_literals"]),

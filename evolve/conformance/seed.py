@@ -86,7 +86,8 @@ def noisy(values: Sequence[float]) -> Finding:
             "say `deterministic = true` where that is meant: each program is then judged once",
         )
     mean = sum(values) / len(values)
-    share = f" ({noise / abs(mean):.2%} of the mean)" if mean else ""
+    # Around a mean of zero, such as that of a seed's speed against itself, a share of it says nothing.
+    share = f" ({noise / abs(mean):.2%} of the mean)" if abs(mean) > noise else ""
     return Finding(
         "seed again", "passed", f"{len(values)} measurements have a standard deviation of {noise:.3g}{share}"
     )

@@ -14,6 +14,7 @@ from evolve.sandbox.status import SessionFailed, Status, Usage
 from evolve.sandbox.wire import Piece, WireError, decode
 
 T = TypeVar("T")
+_LATE = "the program did not answer in time"
 _PATIENCE = 0.2
 """Seconds that a process gets to end after its replies have: an exit closes files first, and its code is worth knowing."""
 _CLAIMABLE = {Status.ERROR, Status.MEMORY_LIMIT, Status.BAD_JSON, Status.NO_RESULT, Status.NO_ENTRY}
@@ -63,8 +64,10 @@ class Dialogue:
         raise failure
 
     def miss(self, what: str) -> NoReturn:
-        """Raises why there is no process any more that could answer."""
+        """Raises why there is no process any more that could answer: it was ended when its time was over, perhaps, while nobody asked it anything."""
         self.check()
+        if time.monotonic() > self._deadline:
+            self.fail(_named(SessionFailed(Status.TIMEOUT, _LATE), what, self._seconds))
         self.fail(self._unanswered(what, inside_frame=False))
 
     def _had(self, get: Callable[[float], T], what: str, seconds: float | None) -> T:

@@ -47,7 +47,6 @@ class Native:
         if any(not -_LARGEST <= number < _LARGEST for number in numbers):
             raise ValueError("a number does not fit into 64 bits")
         what = f"the call of {self._library}"
-        self._watch.go_on(what)
         places = (*pointers, *[0] * (_MOST - len(pointers)), *numbers, *[0] * (_MOST - len(numbers)))
         _PLACES.pack_into(self._segment.memory, 0, len(pointers), len(numbers), *places)
         return self._watch.lap(what, seconds)

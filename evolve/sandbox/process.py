@@ -35,9 +35,15 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 _PASSED = ("PATH", "LD_LIBRARY_PATH", "TZ", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 _NO_MODULE = re.compile(r"No module named '(\w+)")
 # The packages are made by hand, without their `__init__.py`: what these import is no business of a candidate's process. What a template
-# is told does not stand among its arguments, which a candidate might read.
+# is told does not stand among its arguments, which a candidate might read. It begins once more where it can with addresses that are not drawn
+# (ADDR_NO_RANDOMIZE): all forks of a template have its addresses, and where they lie makes equal programs of two templates differ by some percent.
 _PROGRAM = """
-import json, sys, types
+import ctypes, json, os, sys, types
+if sys.platform == "linux":
+    system, drawn = ctypes.CDLL(None), 0x0040000
+    kind = system.personality(0xFFFFFFFF)
+    if kind >= 0 and not kind & drawn and system.personality(kind | drawn) >= 0:
+        os.execv(sys.orig_argv[0], sys.orig_argv)
 told = json.load(sys.stdin)
 for name, folder in (("evolve", told["engine"]), ("evolve.sandbox", told["engine"] + "/sandbox")):
     sys.modules[name] = types.ModuleType(name)

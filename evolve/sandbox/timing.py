@@ -40,10 +40,11 @@ class Stopwatch:
         self._until = clock.read()
 
     def lap(self, what: str, seconds: float | None) -> Timed:
-        """Has the candidate do what it was told to do at a signal, and leaves it stopped."""
+        """Has the candidate do what it was told to do at a signal, and leaves it stopped. Where it was stopped before, all that it does from then on counts."""
+        stopped = self._until if self._clock.holds else None
         self.go_on(what)
         with self._following(what):
-            began = self._clock.read()
+            began = self._clock.read() if stopped is None else stopped
             sent, came = self._dialogue.signal(what, seconds)
             ended = self._clock.stop()
         outside, self._until = began - self._until, ended

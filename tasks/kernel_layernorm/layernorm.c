@@ -7,7 +7,7 @@ enum { SUMS = 1 << 3 };
 
 static float together(const float *sums)
 {
-    float sum = 0.0f;
+    float sum = 0;
     for (long s = 0; s < SUMS; s++)
         sum += sums[s];
     return sum;
@@ -15,7 +15,7 @@ static float together(const float *sums)
 
 static float mean_of(const float *row, long columns)
 {
-    float sums[SUMS] = {0.0f};
+    float sums[SUMS] = {0};
     long c = 0;
     for (; c + SUMS <= columns; c += SUMS)
         for (long s = 0; s < SUMS; s++)
@@ -27,7 +27,7 @@ static float mean_of(const float *row, long columns)
 
 static float variance_of(const float *row, long columns, float mean)
 {
-    float sums[SUMS] = {0.0f};
+    float sums[SUMS] = {0};
     long c = 0;
     for (; c + SUMS <= columns; c += SUMS)
         for (long s = 0; s < SUMS; s++)
@@ -42,7 +42,7 @@ void layernorm(float *out, const float *in, const float *weight, const float *bi
     for (long r = 0; r < rows; r++) {
         const float *row = in + r * columns;
         const float mean = mean_of(row, columns);
-        const float scale = 1.0f / sqrtf(variance_of(row, columns, mean) + LAYERNORM_EPSILON);
+        const float scale = 1 / sqrtf(variance_of(row, columns, mean) + LAYERNORM_EPSILON);
         for (long c = 0; c < columns; c++)
             out[r * columns + c] = (row[c] - mean) * scale * weight[c] + bias[c];
     }

@@ -25,7 +25,7 @@ static float sum_lanes(float *out, const float *in, float before)
 
 static void sum_row(float *out, const float *in, long columns)
 {
-    float sum = 0.0f;
+    float sum = 0;
     long c = 0;
     for (; c + LENGTH <= columns; c += LENGTH)
         sum = sum_lanes(out + c, in + c, sum);

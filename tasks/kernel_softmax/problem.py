@@ -5,7 +5,7 @@ Invariant: inputs are drawn from the generator that is given; all of them are fi
 import numpy as np
 
 SHAPES = {
-    "search": ((1000, 1000), (10_000, 100), (20_000, 20), (32, 32_768)),
+    "search": ((700, 1000), (7000, 100), (15_000, 20), (22, 32_768)),
     "prime": ((1009, 1021), (7919, 127), (31, 32_749)),
     "one row": ((1, 300_000),),
     "narrow": ((60_000, 13), (150_000, 5)),

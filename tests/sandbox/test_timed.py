@@ -1,6 +1,7 @@
 """Timed calls: what they take is what the judge and the kernel say, at every level of isolation."""
 
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -167,3 +168,13 @@ def test_the_least_time_of_a_call_is_small_and_even(plain: Box) -> None:
     with plain.open(WORKER, "seed", 60, "timed") as session:
         times = sorted(session.timed("nothing").cpu for _ in range(30))
     assert times[22] < 10 * times[7]
+
+
+def test_a_program_that_was_ended_between_two_calls_was_late(box: Box) -> None:
+    """A judge that computes for longer than a session lasts finds nobody there; that the program's time is over is no crash of the program's."""
+    with box.open(WORKER, "seed", 0.3, "timed") as session:
+        session.timed("nothing")
+        time.sleep(1.7)
+        with pytest.raises(SessionFailed) as caught:
+            session.timed("nothing")
+    assert caught.value.status is Status.TIMEOUT

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from kernel_calls import Answer, KernelTask, brain, half, needs_compiler
 
+from evolve.literals import find
 from evolve.task import load
 from evolve.types import Parameters, TaskError
 from evolve_kernel.problem import Arrays, Shape
@@ -57,6 +58,11 @@ def by_numpy(inputs: Arrays, _: Shape) -> Arrays:
 def test_the_problem_has_the_regimes_that_are_tried_here(task: KernelTask) -> None:
     """So that none is left out."""
     assert task.problem.regimes == REGIMES
+
+
+def test_only_what_changes_the_speed_can_be_tuned(task: KernelTask) -> None:
+    """The exponents of sizes, each of which gives right answers."""
+    assert [one.value for one in find(task.seed, "layernorm.c")] == [3]
 
 
 @needs_compiler

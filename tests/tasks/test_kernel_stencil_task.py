@@ -11,6 +11,7 @@ import pytest
 from kernel_calls import Answer, KernelTask, brain, half, needs_compiler
 from numpy.typing import NDArray
 
+from evolve.literals import find
 from evolve.task import load
 from evolve.types import Parameters, TaskError
 from evolve_kernel.problem import Arrays, Shape
@@ -63,6 +64,11 @@ def padded(mode: Any, times: Callable[[NDArray[np.float32]], Any] = np.asarray) 
 def test_the_problem_has_the_regimes_that_are_tried_here(task: KernelTask) -> None:
     """So that none is left out."""
     assert task.problem.regimes == REGIMES
+
+
+def test_only_what_changes_the_speed_can_be_tuned(task: KernelTask) -> None:
+    """The exponents of sizes, each of which gives right answers."""
+    assert [one.value for one in find(task.seed, "stencil.c")] == [3, 5]
 
 
 @needs_compiler

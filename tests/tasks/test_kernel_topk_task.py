@@ -7,6 +7,7 @@ import pytest
 from kernel_calls import Answer, KernelTask, brain, half, needs_compiler
 from numpy.typing import NDArray
 
+from evolve.literals import find
 from evolve.task import load
 from evolve.types import Parameters, TaskError
 from evolve_kernel.problem import Arrays, Shape
@@ -65,6 +66,11 @@ def unsorted(inputs: Arrays, given: Shape) -> Arrays:
 def test_the_problem_has_the_regimes_that_are_tried_here(task: KernelTask) -> None:
     """So that none is left out."""
     assert task.problem.regimes == REGIMES
+
+
+def test_only_what_changes_the_speed_can_be_tuned(task: KernelTask) -> None:
+    """The exponents of sizes, each of which gives right answers."""
+    assert [one.value for one in find(task.seed, "topk.c")] == [2]
 
 
 @needs_compiler
