@@ -15,7 +15,7 @@ from evolve_benchmark.growth import PAIRS, exponent
 from evolve_benchmark.problem import Instance, Problem
 from evolve_benchmark.settings import BenchmarkSettings
 
-INSTANCES, ORDER, FIRST, AGAIN, GROWTH = range(5)
+INSTANCES, ORDER, FIRST, AGAIN, GROWTH, PROFILE = range(6)
 """What a trial's random numbers are for."""
 
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 QUALITY, TIMED, SPEED = "quality", "quality at time", "speed"
 _OF_QUALITY = ("better", "mean", "seconds", "start", "late")
-_OF_SPEED = ("clock", "pairs_first", "pairs_most", "pairs_of_process", "floor")
+_OF_SPEED = ("clock", "pairs_first", "pairs_most", "pairs_of_process", "floor", "profile")
 
 
 class BenchmarkSettings(BaseModel):
@@ -89,6 +89,12 @@ class BenchmarkSettings(BaseModel):
         ge=0,
         allow_inf_nan=False,
         description="a difference in the logarithm of the time that does not matter: no more pairs are measured where it is known to be smaller",
+    )
+    profile: int = Field(
+        default=5,
+        ge=0,
+        le=50,
+        description='how many of the program\'s hottest lines the feedback of the mode `"speed"` shows; 0: none are looked for',
     )
 
     @model_validator(mode="after")

@@ -7,7 +7,7 @@ none is left out."""
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from numpy.random import Generator
 from evolve import Candidate, Evaluation
 from evolve.statistics import Interval, Race, combined, median_interval
 from evolve.types import TaskError
+from evolve_benchmark.hottest import profile
 from evolve_benchmark.judging import INSTANCES, ORDER, Judging, Refused
 from evolve_benchmark.pairs import Asking, Double, Fresh, Meter, Pair, Session
 from evolve_benchmark.problem import Instance
@@ -53,7 +54,9 @@ class Speed:
         anchor = about.candidate.beside(about.task.seed)
         while race.wanted:
             self._process(course, about.candidate, anchor)
-        return self._told(course)
+        found = self._told(course)
+        hottest = profile(about, statistics.fmean(pair.seconds for one in course.doubles for pair in one.pairs))
+        return replace(found, feedback=f"{found.feedback}\n\n{hottest}".rstrip())
 
     def _process(self, course: _Course, candidate: Candidate, anchor: Candidate) -> None:
         """Some rounds in a new process of each."""

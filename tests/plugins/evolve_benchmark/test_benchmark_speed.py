@@ -40,7 +40,7 @@ def steady(seconds, **more):
 def judge(folder, mine=None, theirs=None, solve=double, honest=double, text=DOUBLES, fields=None, **settings):
     """The evaluation, the candidate, and the turns."""
     task = halving(folder, text, deterministic=False, **(fields or {}))
-    benchmark = Benchmark(BenchmarkSettings(module="problem.py", mode="speed", **settings))
+    benchmark = Benchmark(BenchmarkSettings(**{"module": "problem.py", "mode": "speed", "profile": 0, **settings}))
     ((_, evaluate),) = benchmark.stages(task)
     candidate, turns = racers(mine or steady(0.001), theirs or steady(0.002), solve, honest)
     return evaluate(candidate, Trial(parameters=Parameters())), candidate, turns
