@@ -147,16 +147,20 @@ def test_a_call_that_the_machine_has_delayed_does_not_count(task: Task, cuda: Fa
 
 
 def test_a_pair_that_a_busy_machine_has_disturbed_is_made_with_another_question(task: Task, cuda: FakeCuda) -> None:
-    """And costs a program nothing."""
+    """Two more than the rounds have, of two shapes in two orders, and the two of each process that do not count."""
+    asked: list[bytes] = []
     delays = itertools.chain([0.0, 0.0, 1.0, 0.0, 0.0, 1.0], itertools.repeat(0.0))
 
     def sometimes(out: int, given: int, count: int) -> None:
         doubled(out, given, count)
+        asked.append(floats(given, count).tobytes())
         cuda.delay = next(delays)
 
     cuda.kernels = {**cuda.kernels, b"sometimes": FakeKernel(sometimes, (8, 8, 8))}
     found = evaluated(task, cuda, "sometimes")
     assert (found.outcome, found.tag, found.fitness) == (Outcome.OK, "", pytest.approx(0.0))
+    assert len(asked) == 4 * found.metrics["rounds"] + 2 * found.metrics["processes"] + 2
+    assert len(set(asked)) == len(asked) - found.metrics["processes"]
 
 
 @pytest.mark.parametrize(
