@@ -37,11 +37,12 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Called:
     """What came of one call: copies of its outputs, which may be anything; `seconds` by the clock that counts, without the cost of a call of nothing. `tag` names in a few words a failure of integrity,
-    empty where none was seen."""
+    empty where none was seen. `doubtful`: these seconds are no time, since something has disturbed a clock; a side is so a bounded number of times, and has a tag then."""
 
     outputs: Arrays
     seconds: float
     tag: str = ""
+    doubtful: bool = False
 
 
 class Side(Protocol):

@@ -39,40 +39,25 @@ class Driver:
             "arch": 10 * read(_MAJOR) + read(_MINOR),
         }
 
-    def allocate(self, size: int) -> int:
-        """The address of so many bytes, which live as long as the process."""
-        address = ctypes.c_uint64()
-        self.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(size))
-        return int(address.value)
-
-    def put(self, address: int, host: int, size: int) -> None:
-        """Copies from the host to the device, and waits for it."""
-        self.call("cuMemcpyHtoD_v2", ctypes.c_uint64(address), ctypes.c_void_p(host), ctypes.c_size_t(size))
-
-    def get(self, host: int, address: int, size: int) -> None:
-        """Copies from the device to the host, and waits for it."""
-        self.call("cuMemcpyDtoH_v2", ctypes.c_void_p(host), ctypes.c_uint64(address), ctypes.c_size_t(size))
-
-    def fill(self, address: int, byte: int, size: int) -> None:
-        """Has a range filled; does not wait for it."""
-        self.call("cuMemsetD8Async", ctypes.c_uint64(address), ctypes.c_ubyte(byte), ctypes.c_size_t(size), self.stream)
-
-    def copy(self, to: int, address: int, size: int) -> None:
-        """Has a range copied on the device; does not wait for it."""
-        self.call(
-            "cuMemcpyDtoDAsync_v2", ctypes.c_uint64(to), ctypes.c_uint64(address), ctypes.c_size_t(size), self.stream
-        )
-
     def wait(self) -> None:
         """Until all is done that was asked for."""
         self.call("cuStreamSynchronize", self.stream)
 
-    def loaded(self, binary: bytes, name: str) -> int:
-        """The handle of a function of a compiled module."""
-        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    def module(self, binary: bytes) -> int:
+        """The handle of a compiled module, loaded: its variables are as they were compiled."""
+        module = ctypes.c_void_p()
         self.call("cuModuleLoadData", ctypes.byref(module), ctypes.c_char_p(binary))
-        self.call("cuModuleGetFunction", ctypes.byref(function), module, ctypes.c_char_p(name.encode()))
-        return int(function.value or 0)
+        return int(module.value or 0)
+
+    def function(self, module: int, name: str) -> int:
+        """The handle of a function of a module."""
+        found = ctypes.c_void_p()
+        self.call("cuModuleGetFunction", ctypes.byref(found), ctypes.c_void_p(module), ctypes.c_char_p(name.encode()))
+        return int(found.value or 0)
+
+    def unload(self, module: int) -> None:
+        """Gives a module back, with its variables."""
+        self.call("cuModuleUnload", ctypes.c_void_p(module))
 
     def resources(self, function: int) -> dict[str, int]:
         """What a function takes: `registers` of a thread, bytes that a thread has `spilled`, static `shared` memory."""
@@ -100,3 +85,34 @@ class Driver:
         if self.library.cuGetErrorName(code, ctypes.byref(word)) or not word.value:
             return f"error {code}"
         return word.value.decode("ascii", "replace")
+
+
+class Memory:
+    """The memory of the GPU of one driver, by addresses."""
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+
+    def allocate(self, size: int) -> int:
+        """The address of so many bytes, which live as long as the process."""
+        address = ctypes.c_uint64()
+        self._driver.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(size))
+        return int(address.value)
+
+    def put(self, address: int, host: int, size: int) -> None:
+        """Copies from the host to the device, and waits for it."""
+        self._driver.call("cuMemcpyHtoD_v2", ctypes.c_uint64(address), ctypes.c_void_p(host), ctypes.c_size_t(size))
+
+    def get(self, host: int, address: int, size: int) -> None:
+        """Copies from the device to the host, and waits for it."""
+        self._driver.call("cuMemcpyDtoH_v2", ctypes.c_void_p(host), ctypes.c_uint64(address), ctypes.c_size_t(size))
+
+    def fill(self, address: int, byte: int, size: int) -> None:
+        """Has a range filled; does not wait for it."""
+        told = ctypes.c_uint64(address), ctypes.c_ubyte(byte), ctypes.c_size_t(size)
+        self._driver.call("cuMemsetD8Async", *told, self._driver.stream)
+
+    def copy(self, to: int, address: int, size: int) -> None:
+        """Has a range copied on the device; does not wait for it."""
+        places = ctypes.c_uint64(to), ctypes.c_uint64(address)
+        self._driver.call("cuMemcpyDtoDAsync_v2", *places, ctypes.c_size_t(size), self._driver.stream)

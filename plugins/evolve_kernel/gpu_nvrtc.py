@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from evolve_kernel.gpu_driver import Driver
+from evolve_kernel.gpu_driver import Driver, Memory
 from evolve_kernel.gpu_graphs import Graphs, Launch
 
 _NAMES = ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so")
@@ -33,7 +33,8 @@ def record(
         binary = compiled(text, opened.facts()["arch"], compiler() if library is None else library)
     except CompileError as error:
         return {"refused": f"the program does not compile:\n{error}"}
-    kernel, plan = opened.loaded(binary, function), opened.loaded(binary, f"{function}_plan")
+    module = opened.module(binary)
+    kernel, plan = opened.function(module, function), opened.function(module, f"{function}_plan")
     numpy = importlib.import_module("numpy")
     kernels = [[function, numpy.frombuffer(binary, "uint8"), opened.resources(kernel)]]
     return {"kernels": kernels, "calls": [[_launch(opened, plan, call)] for call in calls]}
@@ -88,12 +89,13 @@ def _packaged() -> Iterator[str]:
 def _launch(driver: Driver, plan: int, call: Sequence[Any]) -> list[Any]:
     """The one launch of a call: all arguments in their order, in the sizes that the plan has written."""
     numbers = [value.to_bytes(8, "little", signed=True) for kind, _, _, _, value in call if kind == "number"]
-    graphs, room, told = Graphs(driver), driver.allocate(4 * _PLAN), (ctypes.c_int * _PLAN)()
-    driver.put(room, ctypes.addressof(told), 4 * _PLAN)
+    graphs, memory, told = Graphs(driver), Memory(driver), (ctypes.c_int * _PLAN)()
+    room = memory.allocate(4 * _PLAN)
+    memory.put(room, ctypes.addressof(told), 4 * _PLAN)
     one = (1, 1, 1)
     graphs.launch(Launch(plan, one, one, 0, (room.to_bytes(8, "little"), *numbers)))
     driver.wait()
-    driver.get(ctypes.addressof(told), room, 4 * _PLAN)
+    memory.get(ctypes.addressof(told), room, 4 * _PLAN)
     sizes, arrays, parameters = list(told), 0, list[Any]()
     for kind, _, _, _, value in call:
         if kind == "number":

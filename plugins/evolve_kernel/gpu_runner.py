@@ -1,12 +1,12 @@
 """What times kernels on a GPU: in a process of its own, in which no line of a program's Python runs.
 
 The judge places this file and its neighbours in a candidate's box, as the module whose functions are called, and gives it compiled kernels and the launches that a
-recorder has seen. Invariant: graph, events and memory are this code's own; of a program there is only what runs on the device."""
+recorder has seen. Invariant: graph, events and memory are this code's own; of a program there is only what runs on the device, and of what that keeps there nothing outlives a call."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from evolve_kernel.gpu_driver import Driver
+from evolve_kernel.gpu_driver import Driver, Memory
 from evolve_kernel.gpu_graphs import Graphs, Launch
 
 _LEAST_FLUSHED = 128 << 20
@@ -25,7 +25,7 @@ def begin(kernels: Sequence[Any], size: int, driver: Driver | None = None) -> di
 
 
 def refill(image: Any, start: int, launches: Sequence[Any]) -> None:
-    """Copies an image of the arguments to the device, from the byte `start` of its room on, captures the launches anew, and throws everything out of the caches."""
+    """Loads the kernels anew, copies an image of the arguments to the device, from the byte `start` of its room on, captures the launches, and throws everything out of the caches."""
     _opened[0].refill(image, start, launches)
 
 
@@ -54,12 +54,16 @@ class Runner:
 
     def __init__(self, driver: Driver, kernels: Sequence[Any], size: int) -> None:
         self._driver = driver
+        self._memory = Memory(driver)
         self._graphs = Graphs(driver)
         self.facts = driver.facts()
-        self._functions = [driver.loaded(bytes(binary), name) for name, binary in kernels]
-        self._room = driver.allocate(max(1, size))
+        self._kernels = [(name, bytes(binary)) for name, binary in kernels]
+        self._modules: list[int] = []
+        self._functions: list[int] = []
+        self._size = max(1, size)
+        self._room = self._memory.allocate(self._size)
         self._flushed = max(_LEAST_FLUSHED, _CACHES * self.facts["l2"])
-        self._flush = driver.allocate(self._flushed)
+        self._flush = self._memory.allocate(self._flushed)
         self._events = (self._graphs.event(), self._graphs.event())
         self._empty = self._graphs.ready(self._graphs.captured(lambda stream: None))
         self._graph = 0
@@ -68,12 +72,13 @@ class Runner:
     def refill(self, image: Any, start: int, launches: Sequence[Any]) -> None:
         """See the function of this name."""
         self._calls += 1
-        if self._graph:
-            self._graphs.forget(self._graph)
+        self._load()
         made = [self._launched(launch) for launch in launches]
         self._graph = self._graphs.ready(self._graphs.captured(lambda stream: self._launch_all(made)))
-        self._driver.put(self._room + start, image.ctypes.data, image.nbytes)
-        self._driver.fill(self._flush, self._calls % 256, self._flushed)
+        self._memory.fill(self._room, self._calls % 256, self._size)
+        self._driver.wait()
+        self._memory.put(self._room + start, image.ctypes.data, image.nbytes)
+        self._memory.fill(self._flush, self._calls % 256, self._flushed)
         self._driver.wait()
 
     def replay(self) -> float:
@@ -86,13 +91,23 @@ class Runner:
 
     def give(self, image: Any, start: int) -> None:
         """See the function of this name."""
-        self._driver.get(image.ctypes.data, self._room + start, image.nbytes)
+        self._memory.get(image.ctypes.data, self._room + start, image.nbytes)
 
     def bandwidth(self) -> float:
         """See the function of this name."""
-        one, other = self._driver.allocate(_COPIED), self._driver.allocate(_COPIED)
-        copy = self._graphs.ready(self._graphs.captured(lambda stream: self._driver.copy(other, one, _COPIED)))
+        one, other = self._memory.allocate(_COPIED), self._memory.allocate(_COPIED)
+        copy = self._graphs.ready(self._graphs.captured(lambda stream: self._memory.copy(other, one, _COPIED)))
         return 2 * _COPIED / min(self._timed(copy) for _ in range(_TRIES))
+
+    def _load(self) -> None:
+        """The kernels anew: variables on the device are as they were compiled."""
+        if self._graph:
+            self._graphs.forget(self._graph)
+        for module in self._modules:
+            self._driver.unload(module)
+        self._modules = [self._driver.module(binary) for _, binary in self._kernels]
+        named = zip(self._modules, self._kernels, strict=True)
+        self._functions = [self._driver.function(module, name) for module, (name, _) in named]
 
     def _timed(self, graph: int) -> float:
         self._graphs.replay(graph, self._events)

@@ -12,8 +12,8 @@ from evolve_kernel.backend import Called, Question
 from evolve_kernel.gpu_recording import Recording
 from evolve_kernel.layout import GUARD, Layout
 
-TRIES = 5
-"""How often a call is made where the clocks disagree: the machine may have done something else, which only makes the judge's clock later."""
+DOUBTS = 5
+"""In how many calls of a process the clocks may disagree: the machine may have done something else, which only makes the judge's clock later."""
 APART, AT_ONCE = 0.1, 60e-6
 """How far two clocks may be apart: a share of the time, and seconds."""
 DISAGREE = "two clocks that disagree"
@@ -31,33 +31,32 @@ class Timer(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class GpuSide:
-    """`overhead` is what the judge's clock shows beyond the device's where nothing is replayed; `seconds` the wall time of one call."""
+    """`overhead` is what the judge's clock shows beyond the device's where nothing is replayed; `seconds` the wall time of one call; `doubts` in how many calls the clocks have disagreed."""
 
     session: Timer
     segment: Segment
     recording: Recording
     overhead: float
     seconds: float
+    doubts: int = 0
 
     def call(self, question: Question, poison: int) -> Called:
-        """One call; see `Side.call`. It is made again, from the beginning, where the clocks disagree."""
+        """One call; see `Side.call`. Where the clocks disagree it is doubtful, and a failure of integrity if that was too often."""
         layout = Layout.of(self.segment, question.arguments, question.draw - question.draw % _PLACES)
         launches = [launch.told(layout.places) for launch in self.recording.launches[question.arguments]]
         start = layout.places[0] - GUARD
         last, place = layout.arrays[-1]
         image = self.segment.window(start, (place + last.bytes + GUARD - start,), "uint8")
-        tag = DISAGREE
-        for _ in range(TRIES):
-            layout.prepare(question.inputs, poison)
-            self.session.timed("refill", image, start, launches, seconds=self.seconds)
-            replayed = self.session.timed("replay", seconds=self.seconds)
-            self.session.timed("give", image, start, seconds=self.seconds)
-            if agree(replayed.value, replayed.wall - self.overhead):
-                tag = ""
-                break
-        return Called(layout.outputs(), float(replayed.value), layout.violation(question.inputs) or tag)
+        layout.prepare(question.inputs, poison)
+        self.session.timed("refill", image, start, launches, seconds=self.seconds)
+        replayed = self.session.timed("replay", seconds=self.seconds)
+        self.session.timed("give", image, start, seconds=self.seconds)
+        doubtful = not agree(replayed.value, replayed.wall - self.overhead)
+        self.doubts += doubtful
+        tag = layout.violation(question.inputs) or (DISAGREE if self.doubts > DOUBTS else "")
+        return Called(layout.outputs(), float(replayed.value), tag, doubtful)
 
 
 def agree(events: float, wall: float) -> bool:

@@ -119,7 +119,7 @@ class Rounds:
         """So many rounds between two equal questions that do not count: the first brings memory and code into place, and the last must get the same answer, whatever lies where it
         is written."""
         shape = self._shapes[int(self._rng.integers(len(self._shapes)))]
-        question = self._question(shape)
+        question = self._question(shape, next(self._regimes))
         first, _ = self._pair(sides, question, shape, poison=0, turn=0)
         values = tuple(self._round(sides, timings) for _ in range(count))
         last, _ = self._pair(sides, question, shape, poison=1, turn=1)
@@ -135,8 +135,12 @@ class Rounds:
         return math.fsum(sum(timing.ratios[-2:]) / 2 for timing in timings) / len(timings)
 
     def _time(self, sides: tuple[Side, Side], timing: Timings, turn: int) -> None:
-        question, poison = self._question(timing.shape), int(self._rng.integers(2))
-        mine, theirs = self._pair(sides, question, timing.shape, poison, turn)
+        """One pair. Where a time is none, both get a new question of the same kind: whoever disturbs a clock has seen nothing of it, and does not choose."""
+        regime, asked = next(self._regimes), False
+        while not asked:
+            question, poison = self._question(timing.shape, regime), int(self._rng.integers(2))
+            mine, theirs = self._pair(sides, question, timing.shape, poison, turn)
+            asked = not (mine.doubtful or theirs.doubtful)
         if theirs.seconds < self._shortest:
             raise TaskError(
                 f"the seed takes {theirs.seconds * 1e6:.0f} microseconds on {shape_name(timing.shape)}, too little for a clock that is read from outside. Do: give larger shapes"
@@ -171,8 +175,7 @@ class Rounds:
                 if _is_implausible(timing):
                     raise Broken("a time below what is physically possible")
 
-    def _question(self, shape: Shape) -> Question:
-        regime = next(self._regimes)
+    def _question(self, shape: Shape, regime: str) -> Question:
         inputs = self._problem.inputs(self._rng, shape, regime)
         return Question(self._problem.arguments(shape), inputs, int(self._rng.integers(1 << 30)))
 

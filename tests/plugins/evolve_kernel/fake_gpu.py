@@ -6,7 +6,7 @@ import ctypes
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -28,6 +28,8 @@ class FakeKernel:
     work: Work
     sizes: tuple[int, ...]
     seconds: float = 1e-3
+    loaded: Callable[[], Work] | None = None
+    """Makes the work anew for each module that is loaded, with variables of its own."""
 
 
 def floats(address: int, count: int) -> "np.ndarray[Any, Any]":
@@ -41,12 +43,12 @@ def doubled(out: int, given: int, count: int) -> None:
 
 @dataclass
 class FakeCuda:
-    """The library. `kernels` by the binary that holds them; `now` in seconds; `forged` is what events tell instead of the truth, `lost` how often the machine is away when it is waited for."""
+    """The library. `kernels` by the binary that holds them; `now` in seconds; `forged` is what events tell instead of the truth, `delay` how many seconds the machine is away when it is waited for next."""
 
     kernels: Mapping[bytes, FakeKernel]
     now: float = 0.0
     forged: float | None = None
-    lost: int = 0
+    delay: float = 0.0
     filled: list[tuple[int, int]] = field(default_factory=list)
     others: list[int] = field(default_factory=list)
     """Kinds of nodes that a capture has beside launches."""
@@ -91,6 +93,8 @@ class FakeCuda:
 
     def cuMemsetD8Async(self, address: Any, byte: Any, size: Any, stream: Any) -> int:
         self.filled.append((byte.value, size.value))
+        (held,) = [one for one in self.memory if ctypes.addressof(one) == address.value]
+        ctypes.memset(address.value, byte.value, min(size.value, len(held)))
         return 0
 
     def cuMemcpyDtoDAsync_v2(self, to: Any, address: Any, size: Any, stream: Any) -> int:
@@ -105,7 +109,14 @@ class FakeCuda:
 
     def cuModuleGetFunction(self, function: Any, module: Any, name: Any) -> int:
         function._obj.value = next(self.handles)
-        self.functions[function._obj.value] = self.kernels[self.modules[module.value]]
+        kernel = self.kernels[self.modules[module.value]]
+        if kernel.loaded is not None:
+            kernel = replace(kernel, work=kernel.loaded())
+        self.functions[function._obj.value] = kernel
+        return 0
+
+    def cuModuleUnload(self, module: Any) -> int:
+        del self.modules[module.value]
         return 0
 
     def cuFuncGetAttribute(self, value: Any, attribute: int, function: Any) -> int:
@@ -151,9 +162,7 @@ class FakeCuda:
         return 0
 
     def cuStreamSynchronize(self, stream: Any) -> int:
-        if self.lost:
-            self.lost -= 1
-            self.now += 1.0
+        self.now, self.delay = self.now + self.delay, 0.0
         return 0
 
     def cuEventCreate(self, event: Any, flags: int) -> int:

@@ -1,9 +1,9 @@
 """Facts about the judge's part of kernels on a GPU: claims parsed, two clocks, integrity. The GPU is a fake."""
 
 import copy
+import itertools
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,33 +13,22 @@ import pytest
 
 from evolve import Program
 from evolve.task import load
-from evolve.types import Evaluation, Outcome, Parameters, Task, TaskError, Trial
+from evolve.types import Outcome, Task, TaskError
 from evolve_kernel import gpu_backend
 from evolve_kernel.arguments import Argument
 from evolve_kernel.backend import Built, Question, Refused
-from evolve_kernel.evaluator import Kernel
 from evolve_kernel.gpu_backend import GpuBackend, placed
 from evolve_kernel.gpu_recording import parsed
-from evolve_kernel.gpu_side import DISAGREE, GpuCeilings, agree
-from evolve_kernel.settings import KernelSettings
+from evolve_kernel.gpu_side import DISAGREE, DOUBTS, GpuCeilings, agree
 from tests.plugins.evolve_kernel.fake_gpu import FakeCandidate, FakeCuda, FakeKernel, doubled, floats
+from tests.plugins.evolve_kernel.fake_judging import KERNEL, LAUNCH, SETTINGS, TOML, double_task, evaluated
 
 CALL = (
     Argument("out", "out", (4,), "float32"),
     Argument("in", "in", (4,), "float32"),
     Argument("number", "count", value=4),
 )
-FOUR = (4).to_bytes(8, "little").hex()
-LAUNCH: list[Any] = [0, [1, 1, 1], [32, 1, 1], 0, [[0, 0], [1, 0], FOUR]]
-KERNEL: list[Any] = ["double", np.frombuffer(b"double", "uint8"), {"registers": 32, "spilled": 0, "shared": 0}]
 CLAIM: dict[str, Any] = {"kernels": [KERNEL], "calls": [[LAUNCH]]}
-SETTINGS = KernelSettings(module="problem.py", function="double", language="triton")
-TOML = """schema = 1
-program = { files = ["double.py"], entry = "double" }
-evaluator = { plugin = "kernel", module = "problem.py", function = "double", language = "triton" }
-[sandbox]
-gpu = 1
-"""
 
 
 def doubled_input(out: int, given: int, count: int) -> None:
@@ -62,10 +51,8 @@ WORKS = {b"double": doubled, b"input": doubled_input, b"beyond": beyond, b"idle"
 @pytest.fixture
 def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
     """With torch and triton, as far as anybody asks."""
-    for name, text in {"task.toml": TOML, "README.md": "Double.\n", "double.py": "", "problem.py": ""}.items():
-        (tmp_path / name).write_text(text)
     monkeypatch.setattr(gpu_backend, "_IMPORTED", ("numpy",))
-    return load(tmp_path)
+    return double_task(tmp_path)
 
 
 @pytest.fixture
@@ -135,28 +122,45 @@ def test_what_was_not_written_is_poison(task: Task, cuda: FakeCuda) -> None:
 
 
 def test_events_that_tell_less_than_the_judge_saw_are_no_time(task: Task, cuda: FakeCuda) -> None:
-    """However often the call is made."""
+    """No call is made twice: the question is known then."""
     cuda.forged = 1e-6
     found, _, mine = called(task, cuda, b"double")
-    assert found.tag == DISAGREE
-    assert mine.sessions[0].asked.count("replay") == 10
+    assert (found.doubtful, found.tag) == (True, "")
+    assert mine.sessions[0].asked.count("replay") == 2
 
 
-def test_a_call_that_the_machine_has_delayed_is_made_again(task: Task, cuda: FakeCuda) -> None:
-    """From the beginning: inputs, poison, caches."""
-    backend = GpuBackend(task, SETTINGS)
+def test_a_call_that_the_machine_has_delayed_does_not_count(task: Task, cuda: FakeCuda) -> None:
+    """A bounded number of times in the life of a process."""
+
+    def delayed(out: int, given: int, count: int) -> None:
+        doubled(out, given, count)
+        cuda.delay = 1.0
+
+    cuda.kernels = {**cuda.kernels, b"delayed": FakeKernel(delayed, (8, 8, 8))}
+    backend, asked = GpuBackend(task, SETTINGS), questions()
     sides = FakeCandidate(task.seed, cuda), FakeCandidate(task.seed, cuda)
-    with backend.sides(sides[0], built(), sides[1], built(), CALL) as (one, _):  # type: ignore[arg-type]
-        wait = cuda.cuStreamSynchronize
+    with backend.sides(sides[0], built(b"delayed"), sides[1], built(), CALL) as (one, _):  # type: ignore[arg-type]
+        for delays in range(DOUBTS + 1):
+            late = one.call(next(asked), 0)
+            assert (late.doubtful, late.tag) == (True, DISAGREE if delays == DOUBTS else "")
+            assert late.seconds == pytest.approx(1e-3)
 
-        def late(stream: Any) -> int:
-            cuda.lost = 1 if one.session.asked[-1] == "replay" and one.session.asked.count("replay") < 3 else 0  # type: ignore[attr-defined]
-            return wait(stream)
 
-        cuda.cuStreamSynchronize = late  # type: ignore[method-assign]
-        found = one.call(next(questions()), 0)
-    assert (found.tag, found.seconds) == ("", pytest.approx(1e-3))
-    assert sides[0].sessions[0].asked[-9:] == ["refill", "replay", "give"] * 3
+def test_a_pair_that_a_busy_machine_has_disturbed_is_made_with_another_question(task: Task, cuda: FakeCuda) -> None:
+    """Two more than the rounds have, of two shapes in two orders, and the two of each process that do not count."""
+    asked: list[bytes] = []
+    delays = itertools.chain([0.0, 0.0, 1.0, 0.0, 0.0, 1.0], itertools.repeat(0.0))
+
+    def sometimes(out: int, given: int, count: int) -> None:
+        doubled(out, given, count)
+        asked.append(floats(given, count).tobytes())
+        cuda.delay = next(delays)
+
+    cuda.kernels = {**cuda.kernels, b"sometimes": FakeKernel(sometimes, (8, 8, 8))}
+    found = evaluated(task, cuda, "sometimes")
+    assert (found.outcome, found.tag, found.fitness) == (Outcome.OK, "", pytest.approx(0.0))
+    assert len(asked) == 4 * found.metrics["rounds"] + 2 * found.metrics["processes"] + 2
+    assert len(set(asked)) == len(asked) - found.metrics["processes"]
 
 
 @pytest.mark.parametrize(
@@ -295,63 +299,6 @@ def test_a_machine_without_nvidia_s_compiler_says_so(task: Task, monkeypatch: py
 def test_a_task_without_an_entry_gets_one() -> None:
     """A file of CUDA is no module; the name of the entry is empty then, and so is that of the file."""
     assert placed("", "gpu_runner")[".py"] == b"from evolve_kernel.gpu_runner import *\n"
-
-
-PROBLEM = """
-import numpy as np
-
-REGIMES = ("normal", "large")
-TOLERANCE = {"out": 0}
-
-
-def shapes(parameters):
-    return [{"count": 4}, {"count": 7}]
-
-
-def arguments(shape):
-    dims = (shape["count"],)
-    return [("out", "out", dims, "float32"), ("in", "in", dims, "float32"), ("number", "count", shape["count"])]
-
-
-def make_inputs(rng, shape, regime):
-    return {"in": rng.standard_normal(shape["count"], dtype=np.float32) * (1000 if regime == "large" else 1)}
-
-
-def oracle(inputs, shape):
-    return {"out": 2.0 * inputs["in"]}
-
-
-def work(shape):
-    return 8 * shape["count"], shape["count"]
-"""
-
-
-class RecordedCandidate(FakeCandidate):
-    """Whose text is the name of its binary: what is recorded is one launch for each call."""
-
-    @contextmanager
-    def session(self, *, files: Any, timed: bool = False) -> Iterator[Any]:
-        with super().session(files=files, timed=timed) as session:
-            session.call = self.recorded  # type: ignore[method-assign]
-            yield session
-
-    def recorded(self, function: str, text: str, calls: list[Any]) -> dict[str, Any]:
-        if text == "library":
-            return {"refused": "it launches a kernel that is not its own"}
-        numbers = [call[-1][-1].to_bytes(8, "little").hex() for call in calls]
-        kernel = [text, np.frombuffer(text.encode(), "uint8"), KERNEL[2]]
-        return {"kernels": [kernel], "calls": [[[*LAUNCH[:4], [[0, 0], [1, 0], one]]] for one in numbers]}
-
-    def beside(self, program: Program) -> "RecordedCandidate":
-        return RecordedCandidate(program, self.library)
-
-
-def evaluated(task: Task, cuda: FakeCuda, binary: str) -> Evaluation:
-    """A program judged from beginning to end, beside the seed."""
-    (Path(task.folder) / "problem.py").write_text(PROBLEM)
-    ((_, judge),) = Kernel(SETTINGS).stages(replace(task, seed=Program({"double.py": "double"})))
-    candidate = RecordedCandidate(Program({"double.py": binary}), cuda)
-    return judge(candidate, Trial(parameters=Parameters({})))
 
 
 def test_a_program_that_is_twice_as_fast_is_told_so(task: Task, cuda: FakeCuda) -> None:

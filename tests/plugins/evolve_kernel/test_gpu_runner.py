@@ -13,6 +13,7 @@ from evolve_kernel import gpu_graphs, gpu_nvrtc, gpu_recorder
 from evolve_kernel.gpu_driver import Driver, DriverError
 from evolve_kernel.gpu_runner import Runner
 from tests.plugins.evolve_kernel.fake_gpu import FakeCuda, FakeKernel, FakeTorch, doubled, floats
+from tests.plugins.evolve_kernel.fake_judging import program
 
 DOUBLE = FakeKernel(doubled, (8, 8, 8))
 KERNELS = {b"double": DOUBLE, b"wide": FakeKernel(doubled, (8, 8, 8, 128)), b"library": DOUBLE}
@@ -33,23 +34,6 @@ def torch(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Fa
     made = FakeTorch(cuda)
     made.installed(monkeypatch)
     return made
-
-
-def program(text: str) -> str:
-    """A launch(out, given, count) of the fake's, with `kernel(binary)`, which loads, and `start(function, *values)`."""
-    return f"""
-import torch
-import triton.runtime
-utils = triton.runtime.driver.active.utils
-functions = {{}}
-def kernel(binary):
-    if binary not in functions:
-        functions[binary] = utils.load_binary(binary.decode(), binary, 0, 0)[1]
-    return functions[binary]
-def start(function, *values, sizes=(2, 1, 1, 32, 1, 1, 64)):
-    torch.library.launched(function, sizes, [value.to_bytes(8, "little", signed=True) for value in values])
-{text}
-"""
 
 
 HONEST = """
@@ -153,9 +137,35 @@ def test_a_runner_replays_launches_on_what_was_refilled(cuda: FakeCuda) -> None:
         back = np.zeros_like(image)
         runner.give(back, 0)
         assert back.view("float32").tolist() == [2 * turn] * 4 + [turn] * 4
-    assert cuda.filled == [(1, 128 << 20), (2, 128 << 20)]
+    assert cuda.filled == [(1, 64), (1, 128 << 20), (2, 64), (2, 128 << 20)]
     assert runner.nothing() == 0.0
     assert runner.bandwidth() == pytest.approx(2 * (256 << 20) / 1e-3)
+
+
+def test_nothing_that_a_kernel_leaves_outlives_a_call(cuda: FakeCuda) -> None:
+    """Neither in its variables nor in the room around its arrays."""
+    seen: list[int] = []
+
+    def counting() -> Any:
+        calls: list[int] = []
+
+        def work(out: int, given: int, count: int) -> None:
+            seen.append(len(calls))
+            calls.append(1)
+            floats(out, count)[:] = 1
+
+        return work
+
+    cuda.kernels = {b"double": FakeKernel(doubled, (8, 8, 8), loaded=counting)}
+    runner = Runner(Driver(cuda), [("double", np.frombuffer(b"double", "uint8"))], 64)
+    beyond = [0, [1, 1, 1], [32, 1, 1], 0, [48, 0, (4).to_bytes(8, "little").hex()]]
+    room = np.zeros(64, "uint8")
+    for turn in (1, 2):
+        runner.refill(np.zeros(32, "uint8"), 0, [beyond])
+        runner.give(room, 0)
+        assert set(room[32:].tolist()) == {turn}
+        runner.replay()
+    assert seen == [0, 0]
 
 
 def test_a_large_cache_is_overwritten_whole(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,13 +173,13 @@ def test_a_large_cache_is_overwritten_whole(cuda: FakeCuda, monkeypatch: pytest.
     monkeypatch.setattr(Driver, "facts", lambda self: {"l2": 100 << 20})
     runner = Runner(Driver(cuda), [], 64)
     runner.refill(np.zeros(8, "uint8"), 0, [])
-    assert cuda.filled == [(1, 200 << 20)]
+    assert cuda.filled == [(1, 64), (1, 200 << 20)]
 
 
 def test_what_the_driver_refuses_is_an_error_with_its_word(cuda: FakeCuda) -> None:
     """And the function's name."""
     with pytest.raises(DriverError, match="cuModuleLoadData: CUDA_ERROR_FAKE"):
-        Driver(cuda).loaded(b"unknown", "double")
+        Driver(cuda).module(b"unknown")
 
 
 class FakeCompiler:
