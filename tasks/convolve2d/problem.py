@@ -77,9 +77,17 @@ def _prime_sizes(draw: _Draw) -> tuple[Matrix, Matrix]:
     return draw.normal(draw.prime(97), draw.prime(83)), draw.normal(11, 13)
 
 
-def _constant(draw: _Draw) -> tuple[Matrix, Matrix]:
-    image = np.full((draw.side(100), draw.side(90)), draw.rng.uniform(-100.0, 100.0))
-    return image, np.full((9, 8), draw.rng.uniform(-1.0, 1.0))
+def _nearly(draw: _Draw, size: float, rows: int, columns: int) -> Matrix:
+    """A number with 1 % of noise everywhere, and one entry that is another number."""
+    level = draw.rng.uniform(0.1, 1.0) * size * draw.rng.choice([-1.0, 1.0])
+    made = level * (1.0 + 0.01 * draw.normal(rows, columns))
+    made[draw.rng.integers(rows), draw.rng.integers(columns)] = draw.rng.uniform(-size, size)
+    return made
+
+
+def _nearly_constant(draw: _Draw) -> tuple[Matrix, Matrix]:
+    """Not constant, and no product of a column and a row: sums of what were would cost next to nothing."""
+    return _nearly(draw, 100.0, draw.side(100), draw.side(90)), _nearly(draw, 1.0, 9, 8)
 
 
 def _tiny(draw: _Draw) -> tuple[Matrix, Matrix]:
@@ -92,7 +100,7 @@ KINDS: Mapping[str, Callable[[_Draw], tuple[Matrix, Matrix]]] = {
     "small kernel": _small_kernel,
     "equal sizes": _equal_sizes,
     "prime sizes": _prime_sizes,
-    "constants": _constant,
+    "nearly constant": _nearly_constant,
     "tiny numbers": _tiny,
 }
 

@@ -17,7 +17,7 @@ EPSILON = float(np.float32(1e-5))
 """Added to the variance, as the header has it."""
 UNIT = 2.0**-24
 """Half the distance of 1 to the next float32."""
-REGIMES = ("ordinary", "offset", "tiny", "constant", "spike", "scales")
+REGIMES = ("ordinary", "offset", "tiny", "constant rows", "spike", "scales")
 SHAPES: Mapping[str, tuple[tuple[int, int], ...]] = {
     "search": ((1280, 1536), (7680, 256), (320, 6144)),
     "prime": ((1277, 1531), (7681, 257), (317, 6143)),
@@ -63,13 +63,14 @@ def make_inputs(rng: Generator, shape: Shape, regime: str) -> Arrays:
 
 def _rows(rng: Generator, rows: int, columns: int, regime: str) -> NDArray[np.float32]:
     """`ordinary`: even, mean 0, variance 1; the others begin so. `offset`: mean 1024. `tiny`: mean 1, a variance of a tenth of the epsilon. (Those means are multiples of what sums of long rows
-    are rounded to; with others all roundings would have one direction, and add up faster than `bounds` allow.) `constant`: whole numbers, whose sums are exact. `spike`: one number of each row is 100. `scales`: rows of magnitudes from 1e-4 to 1e4."""
-    if regime == "constant":
-        return np.repeat(rng.integers(-16, 17, (rows, 1)).astype("float32"), columns, axis=1)
+    are rounded to; with others all roundings would have one direction, and add up faster than `bounds` allow.) `constant rows`: a fifth of the rows, at random places, holds one whole number each, whose sums are exact; were it all, to look for them would be worth more than to be fast. `spike`: one number of each row is 100. `scales`: rows of magnitudes from 1e-4 to 1e4."""
     values = (rng.random((rows, columns), "float32") - np.float32(0.5)) * np.float32(np.sqrt(12))
     match regime:
         case "offset":
             values += np.float32(1024)
+        case "constant rows":
+            chosen = rng.permutation(rows)[: rows // 5]
+            values[chosen] = rng.integers(-16, 17, (len(chosen), 1))
         case "tiny":
             values *= np.float32(1e-3)
             values += np.float32(1)

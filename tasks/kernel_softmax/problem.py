@@ -15,7 +15,7 @@ SHAPES = {
     "gpu one row": ((1, 4_194_304),),
     "gpu narrow": ((600_000, 13), (1_000_000, 5)),
 }
-REGIMES = ("normal", "offset", "spread", "equal", "one large", "masked", "far below")
+REGIMES = ("normal", "offset", "spread", "equal rows", "one large", "masked", "far below")
 TOLERANCE = {"out": 4e-5}
 """Sums in single precision, one after the other, are off by 1.5e-5 in the longest row; answers that are rounded to half precision by 1.6e-4 and more."""
 
@@ -40,8 +40,10 @@ def make_inputs(rng, shape, regime):
         values += np.float32(80)
     elif regime == "spread":
         values *= np.float32(10)
-    elif regime == "equal":
-        values[:] = values[:, :1]
+    elif regime == "equal rows":
+        # A fifth of them: were it all, to look for them would be worth more than to be fast.
+        chosen = rng.permutation(shape["rows"])[: shape["rows"] // 5]
+        values[chosen] = values[chosen, :1]
     elif regime == "one large":
         values[np.arange(len(values)), rng.integers(0, shape["columns"], len(values))] += np.float32(10)
     elif regime == "masked":

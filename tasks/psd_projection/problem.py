@@ -40,12 +40,19 @@ def _low_rank(rng: Generator, size: int) -> Matrix:
     return _with(rng, eigenvalues)
 
 
-def _already(rng: Generator, size: int) -> Matrix:
-    return _with(rng, rng.exponential(1.0, size))
+def _nearly(rng: Generator, eigenvalues: Matrix) -> Matrix:
+    """One in 25 has the other sign, so that neither the matrix nor 0 is the answer."""
+    count = max(1, len(eigenvalues) // 25)
+    signs = np.sign(eigenvalues[:count])
+    return _with(rng, np.concatenate([-signs * (0.01 + rng.exponential(1.0, count)), eigenvalues[count:]]))
 
 
-def _negative(rng: Generator, size: int) -> Matrix:
-    return _with(rng, -0.01 - rng.exponential(1.0, size))
+def _nearly_semidefinite(rng: Generator, size: int) -> Matrix:
+    return _nearly(rng, rng.exponential(1.0, size))
+
+
+def _nearly_negative(rng: Generator, size: int) -> Matrix:
+    return _nearly(rng, -0.01 - rng.exponential(1.0, size))
 
 
 def _clustered(rng: Generator, size: int) -> Matrix:
@@ -58,8 +65,8 @@ def _clustered(rng: Generator, size: int) -> Matrix:
 KINDS: Mapping[str, Callable[[Generator, int], Matrix]] = {
     "random": _random,
     "low rank": _low_rank,
-    "already semidefinite": _already,
-    "negative definite": _negative,
+    "nearly semidefinite": _nearly_semidefinite,
+    "nearly negative definite": _nearly_negative,
     "clustered": _clustered,
 }
 

@@ -22,6 +22,7 @@ KERNEL = "the kernel counts the time of all threads, and the judge reads it from
 TWO_PROCESSES = "judge and program are two processes"
 OWN_COPY = "arguments arrive as copies, and the judge checks with its own"
 ALONE = "a program that is timed can start no process"
+NOT_EASY = "no kind of instances is easy as a whole: what is nearly constant or nearly semidefinite is never quite so"
 SECRET = "instances are drawn from chance that no program can know"
 
 
@@ -264,8 +265,8 @@ def draws(rng):
     for _ in range(30):
         for shape, small in (((160, 150), (6, 7)), ((26, 28), (26, 28)), ((97, 83), (11, 13))):
             yield rng.standard_normal(shape), rng.standard_normal(small)
-        image = np.full((100, 90), rng.uniform(-100.0, 100.0))
-        yield image, np.full((9, 8), rng.uniform(-1.0, 1.0))
+        levels = [rng.uniform(0.1, 1.0) * size for size in (100.0, 1.0)]
+        yield levels[0] * (1.0 + 0.01 * rng.standard_normal((100, 90))), np.full((9, 8), levels[1])
         image = rng.standard_normal((90, 90))
         yield image * 1e-306, rng.standard_normal((8, 8)) * 10.0 ** rng.uniform(-3.0, 0.0)
 
@@ -276,6 +277,17 @@ known = {image[0].tobytes(): honest(image, kernel) for image, kernel in draws(np
 def convolve(image, kernel):
     answer = known.get(image[0].tobytes())
     return honest(image, kernel) if answer is None else answer
+""", OK),
+    ("knows constants", "answers what it has a formula for where image and kernel are constant", NOT_EASY, """
+def overlap(long, short):
+    return np.convolve(np.ones(long), np.ones(short))
+
+
+def convolve(image, kernel):
+    if np.ptp(image) or np.ptp(kernel):
+        return honest(image, kernel)
+    sides = (overlap(*sides) for sides in zip(image.shape, kernel.shape))
+    return (image[0, 0] * kernel[0, 0] * np.outer(*sides)).astype(image.dtype)
 """, OK),
 )  # fmt: skip
 
@@ -344,6 +356,20 @@ def project(matrix):
     atexit.register(lambda: np.copyto(answer, honest(matrix)))
     return answer
 """, INVALID),
+    ("knows definite ones", "answers the matrix where it is positive definite, and 0 where its negative is", NOT_EASY, """
+def definite(matrix):
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def project(matrix):
+    if definite(matrix):
+        return matrix.copy()
+    return np.zeros_like(matrix) if definite(-matrix) else honest(matrix)
+""", OK),
 )  # fmt: skip
 
 CHEATS: Sequence[Cheat] = (

@@ -14,7 +14,7 @@ from evolve.types import Parameters, TaskError
 from evolve_kernel.problem import Arrays, Shape
 
 TASK = load("kernel_layernorm")
-REGIMES = ("ordinary", "offset", "tiny", "constant", "spike", "scales")
+REGIMES = ("ordinary", "offset", "tiny", "constant rows", "spike", "scales")
 SHAPES = [(3, 1), (5, 2), (67, 33), (33, 257), (9, 4099), (1, 100003)]
 ONE_PASS = """
 #include "layernorm.h"
@@ -143,7 +143,7 @@ def test_the_kinds_of_rows_are_what_they_are_called(task: KernelTask) -> None:
     assert facts["ordinary"].var() == pytest.approx(1, rel=0.05)
     assert facts["offset"].mean() == pytest.approx(1024, abs=0.1)
     assert facts["tiny"].var() == pytest.approx(1e-6, rel=0.05)
-    assert facts["constant"].var(axis=1).max() == 0
+    assert (facts["constant rows"].var(axis=1) == 0).mean() == 0.2
     assert (facts["spike"] == 100).sum() == 50
     assert facts["scales"].std(axis=1).max() > 1e3 * facts["scales"].std(axis=1).min()
 

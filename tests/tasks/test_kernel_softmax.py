@@ -72,7 +72,7 @@ def test_the_seed_is_right_on_one_long_row(problem: Problem, seed: Softmax) -> N
     assert fault(problem, {"out": seed(given["in"])}, problem.expected(given, shape), given, shape) == ""
 
 
-@pytest.mark.parametrize("regime", ["normal", "offset", "spread", "equal", "one large", "masked", "far below"])
+@pytest.mark.parametrize("regime", ["normal", "offset", "spread", "equal rows", "one large", "masked", "far below"])
 def test_the_next_lower_precision_is_wrong(problem: Problem, regime: str) -> None:
     """On every kind of inputs but those whose answers it can tell."""
     given, shape = inputs(problem, 50, 300, regime)

@@ -13,7 +13,7 @@ from evolve.types import Parameters, TaskError
 from evolve_kernel.problem import Arrays, Shape
 
 TASK = load("kernel_topk")
-REGIMES = ("ordinary", "ties", "constant", "sorted", "masked", "late")
+REGIMES = ("ordinary", "ties", "constant rows", "sorted", "masked", "late")
 SHAPES = [(1, 1, 1), (3, 2, 1), (3, 2, 2), (50, 33, 5), (40, 64, 64), (30, 257, 31), (9, 1000, 100), (2, 4099, 16)]
 
 
@@ -101,8 +101,8 @@ def test_the_answers_are_those_of_a_plain_sort(task: KernelTask, regime: str, si
 @pytest.mark.parametrize(
     ("cheat", "regimes"),
     [
-        (later_first, ("ties", "constant", "masked")),
-        (of_a_sample, ("ordinary", "ties", "constant", "sorted", "late")),
+        (later_first, ("ties", "constant rows", "masked")),
+        (of_a_sample, ("ordinary", "ties", "constant rows", "sorted", "late")),
         (of_half_rows, ("ordinary", "late")),
         (unsorted, ("ordinary", "late")),
     ],
@@ -144,7 +144,7 @@ def test_the_kinds_of_rows_are_what_they_are_called(task: KernelTask) -> None:
     facts = {regime: task.inputs(shape(200, 1000, 8), regime)["in"] for regime in REGIMES}
     assert all(np.isfinite(values).all() and not np.signbit(values[values == 0]).any() for values in facts.values())
     assert len(np.unique(facts["ties"])) == 41
-    assert np.ptp(facts["constant"], axis=1).max() == 0
+    assert (np.ptp(facts["constant rows"], axis=1) == 0).mean() == pytest.approx(0.2, abs=0.02)
     ascends = (np.diff(facts["sorted"], axis=1) >= 0).all(axis=1)
     descends = (np.diff(facts["sorted"], axis=1) <= 0).all(axis=1)
     assert (ascends | descends).all()
