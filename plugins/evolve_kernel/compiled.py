@@ -15,13 +15,13 @@ from evolve.types import Task, TaskError
 from evolve_kernel import ceilings, gate, glue
 from evolve_kernel.arguments import Argument
 from evolve_kernel.backend import Built, Called, Question, Refused, Side
-from evolve_kernel.compiler import REMARKS, SUFFIXES, compiler, remarks, simd_share
-from evolve_kernel.layout import Layout, needed
+from evolve_kernel.compiler import LISTER, REMARKS, SUFFIXES, compiler, remarks, simd_share
+from evolve_kernel.layout import OUTSIDE, Layout, segment_for
 from evolve_kernel.settings import KernelSettings
 
 LIBRARY = "kernel.so"
 LISTING = "listing.txt"
-LISTED = ("sh", "-c", f"exec objdump -d --no-show-raw-insn kernel.o > {LISTING}")
+LISTED = ("sh", "-c", f"exec {LISTER} -d --no-show-raw-insn kernel.o > {LISTING}")
 _GLUE, _LOOP = "evolve_glue", "evolve_loop"
 _BUILD_FAILED = "build_failed"
 _NOTHINGS = 9
@@ -69,7 +69,7 @@ class CompiledBackend:
             )
             if found.suspects:
                 listed = candidate.build(list(LISTED), [LISTING], files={"kernel.o": kept[made]})[LISTING]
-                gate.check_listing(listed.decode("utf-8", "replace"))
+                gate.check_listing(listed.decode("utf-8", "replace"), kept[assembler].decode("utf-8", "replace"))
         except gate.Forbidden as forbidden:
             raise Refused(f"The compiled program cannot be timed: {forbidden}.") from None
         parts = {"kernel.o": kept[made], **self._own_parts(candidate)}
@@ -84,7 +84,7 @@ class CompiledBackend:
     ) -> Iterator[tuple[Side, Side]]:
         """Both in processes of their own, with one segment that has room for the `largest` arguments."""
         with (
-            Segment(needed(largest)) as segment,
+            segment_for(largest) as segment,
             _side(candidate, mine, segment, self._settings) as one,
             _side(anchor, theirs, segment, self._settings) as other,
         ):
@@ -151,11 +151,12 @@ class CompiledSide:
     def call(self, question: Question, poison: int) -> Called:
         """One call; see `Side.call`."""
         layout = Layout.of(self.segment, question.arguments, question.draw)
+        layout.seal()
         # Twice: whoever is called first, after the judge has computed something else, would find less of it in the caches than who follows.
         layout.prepare(question.inputs, poison)
         layout.prepare(question.inputs, poison)
         timed = self.native.call(layout.places, (glue.CALL, *layout.numbers), seconds=self.seconds)
-        tag = layout.violation(question.inputs) or _clocks(timed)
+        tag = layout.violation(question.inputs) or ("" if layout.sealed else OUTSIDE) or _clocks(timed)
         return Called(layout.outputs(), timed.cpu - self.nothing, tag)
 
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from evolve.types import TaskError
 
 COMMANDS = {"c": "cc", "c++": "c++"}
+LISTER = "objdump"
+"""The command that lists the instructions of an object."""
 SUFFIXES = {"c": (".c",), "c++": (".cc", ".cpp", ".cxx")}
 STANDARDS = {"c": ["-std=c11"], "c++": ["-std=c++17", "-fno-exceptions", "-fno-rtti"]}
 FLAGS = (
@@ -96,6 +98,10 @@ def compiler(language: str) -> Compiler:
                 "Do: install a C and C++ compiler, such as gcc and g++"
             )
     command = COMMANDS[language]
+    if shutil.which(LISTER) is None:
+        raise TaskError(
+            f"what a compiler makes is listed by {LISTER!r}, and this machine has no such command. Do: install binutils"
+        )
     said = subprocess.run([command, "--version"], capture_output=True, text=True, check=False, timeout=60).stdout
     machine = subprocess.run([command, "-dumpmachine"], capture_output=True, text=True, check=False, timeout=60).stdout
     return Compiler(command, language, "Free Software Foundation" in said, machine.startswith("x86_64"))

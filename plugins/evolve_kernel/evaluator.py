@@ -1,13 +1,13 @@
 """Judges a kernel: built by the judge's own flags, checked on every call, timed in pairs against the task's seed.
 
-Invariant: the fitness is ln(speed-up) against the seed, which is built and run beside every candidate and never cached; what is not right has no speed."""
+Invariant: the fitness is ln(speed-up) against the seed, which is run beside every candidate, and no time of it is kept; what is not right has no speed."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TypeAlias
 
 from evolve import Candidate, Evaluation, Trial, evaluator
 from evolve.types import Parameters, Stage, Task, TaskError, Twin
@@ -16,11 +16,15 @@ from evolve_kernel.backend import Backend, Built, Refused
 from evolve_kernel.compiled import CompiledBackend, source_of
 from evolve_kernel.gpu_backend import GpuBackend
 from evolve_kernel.impostors import impostors
-from evolve_kernel.problem import Problem, load
+from evolve_kernel.layout import needed
+from evolve_kernel.problem import Problem, load, shape_name
 from evolve_kernel.rounds import Broken, Measured, Program, Rounds, Wrong, draws
 from evolve_kernel.settings import COMPILED_HERE, KernelSettings
 from evolve_kernel.telling import told
 
+MOST_BYTES = 1 << 30
+"""Of the arrays of one shape, with what stands around them."""
+Signature: TypeAlias = tuple[tuple[str, str, str], ...]
 NEUTRAL = "The measurement of this program could not be used."
 """What is said of a program that was caught: nothing about the detector."""
 
@@ -34,9 +38,7 @@ class Kernel:
     def stages(self, task: Task) -> Sequence[tuple[Stage, Callable[[Any, Trial], Evaluation]]]:
         """`evaluate`; raises `TaskError` where the module is not what it should be, or this machine cannot judge the language."""
         problem = load(Path(task.folder), self._settings.module)
-        for parameters in ({}, *(case.parameters for case in task.held_out)):
-            for shape in problem.shapes(Parameters({**task.parameters, **parameters})):
-                problem.arguments(shape)
+        _check_shapes(task, problem)
         bench = _Bench(task, problem, self._settings, backend_of(task, problem, self._settings))
         return [(_pinned(stage), judge) for stage, judge in evaluator(bench.judged).stages(task)]
 
@@ -50,6 +52,24 @@ class Kernel:
             return []
         path, header = source_of(task, self._settings), self._settings.header
         return impostors(path, task.seed.files[path], header, task.context[header], self._settings.function)
+
+
+def _check_shapes(task: Task, problem: Problem) -> None:
+    """All shapes, those of held-out cases too, are of one function, and fit into memory."""
+    wanted: Signature | None = None
+    for parameters in ({}, *(case.parameters for case in task.held_out)):
+        for shape in problem.shapes(Parameters({**task.parameters, **parameters})):
+            found = problem.arguments(shape)
+            signature = tuple((one.kind, one.name, one.dtype) for one in found)
+            wanted = wanted or signature
+            if signature != wanted:
+                raise TaskError(
+                    f"arguments() gives {signature} on {shape_name(shape)}, and {wanted} on the first shape: one function is called on all. Do: let shapes differ in sizes and values alone"
+                )
+            if needed(found) > MOST_BYTES:
+                raise TaskError(
+                    f"the arrays of {shape_name(shape)} take {needed(found) / 2**30:.1f} GiB, and {MOST_BYTES / 2**30:g} GiB is the most. Do: give a smaller shape"
+                )
 
 
 def _pinned(stage: Stage) -> Stage:

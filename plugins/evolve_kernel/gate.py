@@ -163,9 +163,10 @@ _READABLE = {0xDA20, 0xDA21}
 """On AArch64, the status and control of floating point (FPCR, FPSR)."""
 
 
-def check_listing(listing: str) -> None:
+def check_listing(listing: str, assembler: str) -> None:
     """Looks at code as `objdump -d` lists it, where bytes of a forbidden instruction were found: they may be part of a number in another instruction, and are harmless where nothing can jump
-    there. Raises `Forbidden` where one stands in the list, or a jump leads to no instruction of the list, or to a computed place."""
+    there. Raises `Forbidden` where one stands in the list, or a jump leads to no instruction of the list, or to a computed place, or where the compiler's `assembler` has parts that the program wrote
+    itself: those can return to any place."""
     places: set[str] = set()
     targets: set[str] = set()
     for section in listing.split("Disassembly of section ")[1:]:
@@ -183,10 +184,16 @@ def check_listing(listing: str) -> None:
                 targets.add(f"{name} {target}")
     if not places or not targets <= places:
         raise Forbidden("its code has a jump into the middle of an instruction")
+    if _OWN_ASSEMBLER.search(assembler):
+        raise Forbidden(
+            "it has bytes of an instruction that reaches the system or a clock within another one, and inline assembler, which can return to there. Do: leave one of both out"
+        )
 
 
 _LISTED = re.compile(
     r"^ +([0-9a-f]+):\t(?:(?:notrack|bnd|rep|repz|lock|data16|cs) )*([a-z(][\w.)]*) *(.*)$", re.MULTILINE
 )
+_OWN_ASSEMBLER = re.compile(r"^\s*(?:#|//|@)\s*APP\b", re.MULTILINE)
+"""How compilers mark what comes from `asm` in a program."""
 _LISTED_FORBIDDEN = {*_FORBIDDEN.values(), "int", "(bad)"}
 _JUMPS = {"call", "callq", "jmpq", "xbegin", "loop", "loope", "loopne"}

@@ -13,6 +13,8 @@ _BODY = """enum {{ CALL = {call}, TOUCH = {touch} }};
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #define DEFAULT_MODES() _mm_setcsr(0x1f80)
+#elif defined(__aarch64__)
+#define DEFAULT_MODES() __asm__ volatile("msr fpcr, xzr")
 #else
 #define DEFAULT_MODES() ((void)0)
 #endif

@@ -1,6 +1,6 @@
 """Where a kernel's arrays lie in shared memory, and what stands around them.
 
-Invariant: between any two arrays, and at both ends, there are `GUARD` bytes that no honest kernel writes; equal arguments and equal draws give equal places, for both programs of a pair."""
+Invariant: between any two arrays, and at both ends, there are `GUARD` bytes that no honest kernel writes, and what lies beyond them can be sealed; equal arguments and equal draws give equal places, for both programs of a pair."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,21 +8,36 @@ from dataclasses import dataclass
 import numpy as np
 
 from evolve import NATIVE_BLOCK, Segment
+from evolve.types import TaskError
 from evolve_kernel.arguments import Argument
 from evolve_kernel.problem import Arrays
 
+OUTSIDE = "wrote outside of its arrays"
 ALIGNED = 64
 """Every array begins at a multiple of so many bytes."""
 GUARD = 1024
 POISONS = (0xFF, 0xA5)
 """The byte of which what is to be written is full before a call: the first makes floats NaN."""
 _START = -(-NATIVE_BLOCK // ALIGNED) * ALIGNED
+_SEAL = 0x5A5A5A5A5A5A5A5A
+"""What the rest of the segment is full of before a call: 8 bytes."""
 _PLACES = 64
 """How many places an array may begin at, `ALIGNED` bytes apart: a page."""
 
 
 def _up(size: int) -> int:
     return -(-size // ALIGNED) * ALIGNED
+
+
+def segment_for(arguments: Sequence[Argument]) -> Segment:
+    """One that is large enough for these arguments; raises `TaskError` where the machine has no such memory."""
+    size = needed(arguments)
+    try:
+        return Segment(size)
+    except OSError as error:
+        raise TaskError(
+            f"there is no memory of {size} bytes to share with a kernel: {error}. Do: give smaller shapes, or judge on a machine with more memory"
+        ) from None
 
 
 def needed(arguments: Sequence[Argument]) -> int:
@@ -64,11 +79,21 @@ class Layout:
         """Writes everything: guards, inputs, and poison where outputs and room are."""
         for array, place in self.arrays:
             self._guard(place - GUARD)[:] = self.guard
-            self._guard(place + array.bytes)[:] = self.guard
+            self._after(array, place)[:] = self.guard
             if array.kind == "in":
                 self.segment.view(place, array.dims, array.dtype)[:] = inputs[array.name]
             else:
                 self.segment.view(place, (array.bytes,), "uint8")[:] = POISONS[poison]
+
+    def seal(self) -> None:
+        """Writes what lies beyond the guards of all arrays: there, something of an earlier call could be kept."""
+        for rest in self._beyond():
+            rest[:] = _SEAL
+
+    @property
+    def sealed(self) -> bool:
+        """Whether all of that is as it was written."""
+        return all(bool((rest == _SEAL).all()) for rest in self._beyond())
 
     def outputs(self) -> Arrays:
         """Copies of what was filled."""
@@ -81,14 +106,24 @@ class Layout:
     def violation(self, inputs: Arrays) -> str:
         """What was written that must not be, in a few words; empty where nothing was."""
         for array, place in self.arrays:
-            guards = (self._guard(place - GUARD), self._guard(place + array.bytes))
+            guards = (self._guard(place - GUARD), self._after(array, place))
             if not all((guard == self.guard).all() for guard in guards):
-                return "wrote outside of its arrays"
+                return OUTSIDE
             if array.kind == "in" and not np.array_equal(
                 self.segment.view(place, (array.bytes,), "uint8"), inputs[array.name].reshape(-1).view("uint8")
             ):
                 return "modified its inputs"
         return ""
 
+    def _beyond(self) -> "list[np.ndarray[tuple[int], np.dtype[np.int64]]]":
+        array, place = self.arrays[-1]
+        end = place + _up(array.bytes) + GUARD
+        parts = ((_START, self.places[0] - GUARD), (end, self.segment.size))
+        return [self.segment.view(first, ((last - first) // 8,), "int64") for first, last in parts if last - first >= 8]
+
     def _guard(self, place: int) -> "np.ndarray[tuple[int], np.dtype[np.uint8]]":
         return self.segment.view(place, (GUARD,), "uint8")
+
+    def _after(self, array: Argument, place: int) -> "np.ndarray[tuple[int], np.dtype[np.uint8]]":
+        """From an array's last byte to where the next guard, or the rest, begins."""
+        return self.segment.view(place + array.bytes, (GUARD + _up(array.bytes) - array.bytes,), "uint8")

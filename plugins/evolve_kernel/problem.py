@@ -6,6 +6,7 @@ import importlib.util
 import inspect
 import math
 import sys
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +17,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from evolve.types import Parameters, TaskError
-from evolve_kernel.arguments import Argument, arguments_of
+from evolve_kernel.arguments import BYTES, Argument, arguments_of
 
 Shape: TypeAlias = Mapping[str, int]
 Arrays: TypeAlias = dict[str, NDArray[Any]]
@@ -27,6 +28,8 @@ REQUIRED = {
     "oracle": "(inputs, shape)",
     "work": "(shape)",
 }
+EXACT = {"float64", *(name for name in BYTES if "int" in name)}
+"""Types of answers."""
 OPTIONAL = {"check": "(outputs, expected, inputs, shape)"}
 FUNCTIONS = {**REQUIRED, **OPTIONAL}
 REGIMES, TOLERANCE = "REGIMES", "TOLERANCE"
@@ -60,7 +63,12 @@ class Problem:
             found = arguments_of(made)
         except ValueError as error:
             raise TaskError(f"{self._path}: arguments(): {error}. Do: correct it") from None
-        unchecked = [one.name for one in found if one.kind == "out" and one.name not in self.tolerance]
+        outputs = [one.name for one in found if one.kind == "out"]
+        if unknown := sorted(set(self.tolerance) - set(outputs)):
+            raise TaskError(
+                f"{self._path}: {TOLERANCE} has a number for {unknown[0]!r}, and the outputs are {', '.join(outputs)}. Do: name an output"
+            )
+        unchecked = [name for name in outputs if name not in self.tolerance]
         if unchecked and not self.checks:
             raise TaskError(
                 f"{self._path}: nothing says what is right for the output {unchecked[0]!r}. Do: give it a {TOLERANCE}, or write check{OPTIONAL['check']}"
@@ -98,21 +106,22 @@ class Problem:
         if not isinstance(made, Mapping) or set(made) != set(wanted):
             raise _broken(self._path, function, made, f"a mapping with an array for each of {', '.join(wanted)}")
         for name, argument in wanted.items():
-            array = made[name]
-            if (
-                not isinstance(array, np.ndarray)
-                or array.shape != argument.dims
-                or (exact and array.dtype != argument.dtype)
-            ):
-                told = (
-                    f"an array of the shape {argument.dims}{f' and type {argument.dtype}' if exact else ''} for {name}"
-                )
-                raise _broken(self._path, function, array, told)
+            array, types = made[name], {argument.dtype} if exact else EXACT
+            if not isinstance(array, np.ndarray) or array.shape != argument.dims or array.dtype.name not in types:
+                wanted_type = argument.dtype if exact else "float64, or of whole numbers,"
+                told = f"an array of the shape {argument.dims} and type {wanted_type} for {name}"
+                got = f"{array.dtype}{array.shape}" if isinstance(array, np.ndarray) else repr(array)
+                raise _broken(self._path, function, got, told)
         return {name: np.ascontiguousarray(made[name]) for name in wanted}
 
     def _call(self, function: str, *arguments: Any) -> Any:
         call: Callable[..., Any] = getattr(self._module, function)
-        return call(*arguments)
+        try:
+            return call(*arguments)
+        except Exception as error:
+            raise TaskError(
+                f"{self._path}: {function}() raised {_raised(error, self._path)}{_asked(function, arguments)}. Do: mend it"
+            ) from error
 
 
 def shape_name(shape: Shape) -> str:
@@ -129,7 +138,21 @@ def _is_shape(shape: object) -> bool:
 
 
 def _broken(path: Path, function: str, got: object, wanted: str) -> TaskError:
-    return TaskError(f"{path}: {function}() returned {got!r:.80}. Do: return {wanted}")
+    told = got if isinstance(got, str) else repr(got)
+    return TaskError(f"{path}: {function}() returned {told:.80}. Do: return {wanted}")
+
+
+def _raised(error: Exception, path: Path) -> str:
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return f"{type(error).__name__}: {error!s:.200}{f' (line {lines[-1]})' if lines else ''}"
+
+
+def _asked(function: str, arguments: Sequence[Any]) -> str:
+    """On what it was called, where that says something."""
+    given = dict(zip(FUNCTIONS[function].strip("()").split(", "), arguments, strict=True))
+    told = shape_name(given["shape"]) if "shape" in given else ""
+    regime = f"{given['regime']!r}" if "regime" in given else ""
+    return "".join(f" on {one}" for one in (told, regime) if one)
 
 
 def load(folder: Path, file: str) -> Problem:
@@ -166,7 +189,10 @@ def _executed(path: Path) -> ModuleType:
         raise TaskError(f"{path}: this is no Python file. Do: name one that ends in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise TaskError(f"{path}: this cannot be imported: {_raised(error, path)}. Do: mend it") from error
     return module
 
 

@@ -15,6 +15,7 @@ from evolve.statistics import Interval, Race, combined, median_interval
 from evolve.types import TaskError
 from evolve_kernel.answers import fault
 from evolve_kernel.backend import Backend, Built, Called, Question, Side
+from evolve_kernel.layout import needed
 from evolve_kernel.problem import Problem, Shape, shape_name
 from evolve_kernel.settings import KernelSettings
 
@@ -89,9 +90,7 @@ class Rounds:
         self._rng = rng
         self._shapes = shapes
         self._regimes: Iterator[str] = self._dealt()
-        self._largest = max(
-            map(problem.arguments, shapes), key=lambda found: sum(one.bytes for one in found if one.dims)
-        )
+        self._largest = max(map(problem.arguments, shapes), key=needed)
         self._shortest = 0.0
 
     def measured(self, backend: Backend, mine: Program, anchor: Program, *, race: bool) -> Measured:

@@ -43,6 +43,11 @@ void kernel(double *out, const double *in, long count, long trick) {
     case 7: write(4, "x", 1); write(4, "y", 1); break;
     case 8: for (;;) {}
     case 9: kill(getpid(), SIGCONT); break;
+#ifdef __x86_64__
+    case 10: out[0] = (double)__builtin_ia32_rdtsc(); break;
+#else
+    case 10: __builtin_trap();
+#endif
   }
 }
 """
@@ -93,6 +98,7 @@ def test_a_kernel_computes_in_shared_memory(box: Box) -> None:
         (7, Status.BAD_FRAME),
         (8, Status.TIMEOUT),
         (9, Status.SIGNAL),
+        (10, Status.SIGNAL),
     ],
 )
 def test_a_kernel_that_does_anything_else_is_ended(

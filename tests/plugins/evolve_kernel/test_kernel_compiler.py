@@ -3,10 +3,10 @@
 import shutil
 
 import pytest
-from kernel_problems import doubling, needs_compiler
+from kernel_problems import DOUBLING, doubling, needs_compiler
 
 from evolve.plugins import BUNDLED, load
-from evolve.types import ConfigError, EvaluatorSource, TaskError
+from evolve.types import Case, ConfigError, EvaluatorSource, TaskError
 from evolve_kernel import ceilings
 from evolve_kernel.arguments import Argument
 from evolve_kernel.compiler import compiler, remarks, simd_share
@@ -70,6 +70,35 @@ def test_a_task_that_cannot_be_built_is_an_error(tmp_path, fields, said):
     """When the evaluator is loaded."""
     with pytest.raises(TaskError, match=said):
         Kernel(KernelSettings(**MINIMAL)).stages(doubling(tmp_path, **fields))
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('("number", "count", shape["count"])]', '("number", "count", 1)] + [("room", "more", dims, "int8")] * (shape["count"] > 100)', "on count 300, and .* on the first shape"),
+        ('("number", "count", shape["count"])]', '("number", "a" if shape["count"] < 400 else "b", 1)]', "on count 500, and"),
+        ("parameters.count, 3 *", "parameters.count, 10**7 *", "the arrays of count 1000000000 take 14.9 GiB, and 1 GiB is the most"),
+    ],
+)  # fmt: skip
+def test_shapes_that_no_one_function_can_be_called_on_are_an_error(tmp_path, old, new, said):
+    """Those of held-out cases too, before anything is made."""
+    text = DOUBLING.replace(old, new)
+    assert text != DOUBLING
+    task = doubling(tmp_path, text, parameters={"count": 100}, held_out=(Case("far", {"count": 500}),))
+    with pytest.raises(TaskError, match=said):
+        Kernel(KernelSettings(**MINIMAL)).stages(task)
+
+
+@needs_compiler
+def test_a_machine_without_a_lister_is_told_before_a_campaign(tmp_path, monkeypatch):
+    """It is no program's fault."""
+    compiler.cache_clear()
+    there = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda command: None if command == "objdump" else there(command))
+    with pytest.raises(TaskError, match=r"listed by 'objdump', and this machine has no such command. Do: install"):
+        Kernel(KernelSettings(**MINIMAL)).stages(doubling(tmp_path))
+    compiler.cache_clear()
 
 
 @needs_compiler

@@ -98,10 +98,10 @@ def test_cpp_may_leave_copies_of_templates(tmp_path):
 
 def listing(tmp_path, source):
     """As the back end has it made."""
-    content = compiled(tmp_path, source, "-w")
+    content = compiled(tmp_path, source, "-w", "-save-temps=obj")
     command = ["objdump", "-d", "--no-show-raw-insn", "program.o"]
     said = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
-    return gate.passed(content, "doubled", ()).suspects, said
+    return gate.passed(content, "doubled", ()).suspects, said, (tmp_path / "program.s").read_text()
 
 
 @needs_compiler
@@ -112,7 +112,9 @@ def listing(tmp_path, source):
         ('__asm__ volatile("syscall" ::: "rcx", "r11");', ("syscall",), "the instruction syscall"),
         ("room[0] = __builtin_ia32_rdtsc();", ("rdtsc",), "the instruction rdtsc"),
         ('__asm__ volatile("int $0x80");', ("int",), "the instruction int"),
-        ('__asm__ volatile("movl $0x050f, %%eax" ::: "eax");', ("syscall",), ""),
+        ("*(volatile int *)room = 0x050f;", ("syscall",), ""),
+        ('__asm__ volatile("movl $0x050f, %%eax" ::: "eax");', ("syscall",), "and inline assembler, which can return to there"),
+        ('__asm__ volatile("movl $0x90c3310f, %%eax; leaq 1f(%%rip), %%rcx; push %%rcx; leaq doubled(%%rip), %%rcx; push %%rcx; ret; 1:" ::: "rax", "rcx");', ("rdtsc",), "and inline assembler"),
         ('void *place; __asm__ volatile("movl $0x050f, %%eax; leaq doubled(%%rip), %0; jmp *%0" : "=r"(place) :: "eax");', ("syscall",), "a jump to a computed place"),
         ('__asm__ volatile("jmp 1f + 1\\n1: movl $0x050f, %%eax" ::: "eax");', ("syscall",), "into the middle of an instruction"),
     ],
@@ -122,19 +124,19 @@ def test_bytes_of_an_instruction_count_where_it_can_be_reached(tmp_path, body, s
     compiler = pytest.importorskip("evolve_kernel.compiler").compiler("c")
     if not compiler.x86:
         pytest.skip("these are instructions of x86")
-    found, listed = listing(tmp_path, CALL % body)
+    found, listed, assembler = listing(tmp_path, CALL % body)
     assert found == suspects
     if said:
         with pytest.raises(gate.Forbidden, match=said):
-            gate.check_listing(listed)
+            gate.check_listing(listed, assembler)
     else:
-        gate.check_listing(listed)
+        gate.check_listing(listed, assembler)
 
 
 def test_a_listing_of_nothing_is_no_proof():
     """Such as that of a tool that failed."""
     with pytest.raises(gate.Forbidden):
-        gate.check_listing("")
+        gate.check_listing("", "")
 
 
 @pytest.mark.parametrize("content", [b"", b"\x7fELF", b"\x7fELF\x02\x01\x01" + bytes(57), bytes(1000)])

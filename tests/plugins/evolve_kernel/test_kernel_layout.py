@@ -5,8 +5,10 @@ import pytest
 from kernel_problems import needs_linux
 
 from evolve import NATIVE_BLOCK, Segment
+from evolve.types import TaskError
+from evolve_kernel import layout as layouts
 from evolve_kernel.arguments import Argument
-from evolve_kernel.layout import ALIGNED, GUARD, Layout, needed
+from evolve_kernel.layout import ALIGNED, GUARD, Layout, needed, segment_for
 
 ARGUMENTS = (
     Argument("out", "out", (3, 5), "float32"),
@@ -84,3 +86,39 @@ def test_a_changed_input_is_seen(segment):
     layout.prepare(INPUTS, 0)
     segment.view(layout.places[1], (7,), "float64")[0] = -0.0
     assert layout.violation(INPUTS) == "modified its inputs"
+
+
+@pytest.mark.parametrize("draw", [0, 9, 63])
+def test_a_note_anywhere_else_in_the_segment_is_seen(draw):
+    """Each byte of it belongs to an array, a guard, or the rest, which is sealed: a smaller shape leaves room behind its arrays."""
+    with Segment(needed(ARGUMENTS) + 4096) as segment:
+        layout = Layout.of(segment, ARGUMENTS, draw)
+        layout.seal()
+        layout.prepare(INPUTS, 0)
+        assert layout.sealed
+        own = {byte for array, place in layout.arrays for byte in range(place, place + array.bytes)}
+        for place in {
+            NATIVE_BLOCK,
+            layout.places[0] - GUARD - 1,
+            segment.size - 1,
+            *range(NATIVE_BLOCK, segment.size, 61),
+        } - own:
+            if place < NATIVE_BLOCK:
+                continue
+            byte = segment.view(place, (1,), "uint8")
+            byte[:] = byte ^ 1
+            assert not layout.sealed or layout.violation(INPUTS) == layouts.OUTSIDE, place
+            byte[:] = byte ^ 1
+        assert layout.sealed
+        assert layout.violation(INPUTS) == ""
+
+
+def test_a_machine_without_so_much_memory_says_so(monkeypatch):
+    """With the size."""
+
+    def none(size):
+        raise OSError(12, "Cannot allocate memory")
+
+    monkeypatch.setattr(layouts, "Segment", none)
+    with pytest.raises(TaskError, match=rf"there is no memory of {needed(ARGUMENTS)} bytes .*Cannot allocate memory"):
+        segment_for(ARGUMENTS)

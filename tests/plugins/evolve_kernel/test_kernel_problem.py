@@ -43,6 +43,11 @@ def problem(tmp_path):
             'TOLERANCE = {"out": -1}',
             "TOLERANCE is {'out': -1}. Do: give a number from 0 on",
         ),
+        (
+            "import numpy as np",
+            "import numpy as np\n1 / 0",
+            "this cannot be imported: ZeroDivisionError: division by zero (line 5)",
+        ),
         ('TOLERANCE = {"out": 1e-6}', "check = 3", "there is no function check(outputs, expected, inputs, shape)"),
     ],
 )
@@ -89,6 +94,32 @@ def test_what_a_module_gives_comes_as_values(problem):
         ('"out": 2.0 *', '"out": 2.0 * np.ones((4, 1)) *', "expected", "oracle() returned"),
         ("return 8 * ", "return 0 * ", "work", "work() returned (0, 4). Do: return two whole numbers"),
         ('"out": 1e-6', "", "arguments", "nothing says what is right for the output 'out'"),
+        (
+            "2.0 * inputs",
+            "2 * inputs[0] + inputs",
+            "expected",
+            "oracle() raised KeyError: 0 (line 24) on count 4. Do: mend it",
+        ),
+        (
+            ".astype(np.float64)",
+            "",
+            "expected",
+            "oracle() returned float32(4,). Do: return an array of the shape (4,) and type float64",
+        ),
+        (
+            'return {"given"',
+            '1 / 0; return {"given"',
+            "inputs",
+            "make_inputs() raised ZeroDivisionError: division by zero (line 20) on count 4 on 'small'",
+        ),
+        ("dims = (shape", "dims = (shape.x", "arguments", "arguments() raised AttributeError"),
+        ("    return [{", "    return 1 / 0 or [{", "shapes", "shapes() raised ZeroDivisionError"),
+        (
+            '"out": 1e-6',
+            '"out": 1e-6, "uot": 0',
+            "arguments",
+            "TOLERANCE has a number for 'uot', and the outputs are out",
+        ),
         ('("out", "out"', '("in", "out"', "arguments", "no argument is filled"),
     ],
 )

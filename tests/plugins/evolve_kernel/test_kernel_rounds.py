@@ -201,3 +201,14 @@ def test_the_feedback_has_a_row_for_each_shape_and_no_secret():
     assert said.startswith("Speed-up against the seed: 1.42 (")
     assert "From 2 rounds in 1 process of each program" in said
     assert said.endswith("The compiler about loops:\n- line 3: couldn't vectorize loop")
+
+
+def test_the_segment_has_room_for_the_shape_that_needs_most(tmp_path, monkeypatch):
+    """Guards and whole lines count: many small arrays need more than one that has more bytes."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    given = 'return [("out", f"o{i}", (1,), "int8") for i in range(20)] if shape["count"] == 50 else [("out", "o", (500,), "int8")]'
+    text = DOUBLING.replace('TOLERANCE = {"out": 1e-6}', "check = lambda outputs, expected, inputs, shape: ''")
+    (tmp_path / "problem.py").write_text(text.replace("    dims = (", f"    {given}\n    dims = ("))
+    problem = load(tmp_path, "problem.py")
+    rounds = Rounds(problem, SETTINGS, problem.shapes(Parameters(count=50)), np.random.default_rng(0))
+    assert len(rounds._largest) == 20
