@@ -63,7 +63,7 @@ def make_inputs(rng: Generator, shape: Shape, regime: str) -> Arrays:
 
 def _rows(rng: Generator, rows: int, columns: int, regime: str) -> NDArray[np.float32]:
     """`ordinary`: even, mean 0, variance 1; the others begin so. `offset`: mean 1024. `tiny`: mean 1, a variance of a tenth of the epsilon. (Those means are multiples of what sums of long rows
-    are rounded to; with others all roundings would have one direction, and add up faster than `bounds` allow.) `constant rows`: a fifth of the rows, at random places, holds one whole number each, whose sums are exact; were it all, to look for them would be worth more than to be fast. `spike`: one number of each row is 100. `scales`: rows of magnitudes from 1e-4 to 1e4."""
+    are rounded to; with others all roundings would have one direction, and add up faster than `bounds` allow.) `constant rows`: a fifth of the rows, at random places, holds one whole number each, whose sums are exact, but half of those rows one that is larger by 1; were it all, to look for them would be worth more than to be fast. `spike`: one number of each row is 100. `scales`: rows of magnitudes from 1e-4 to 1e4."""
     values = (rng.random((rows, columns), "float32") - np.float32(0.5)) * np.float32(np.sqrt(12))
     match regime:
         case "offset":
@@ -71,6 +71,7 @@ def _rows(rng: Generator, rows: int, columns: int, regime: str) -> NDArray[np.fl
         case "constant rows":
             chosen = rng.permutation(rows)[: rows // 5]
             values[chosen] = rng.integers(-16, 17, (len(chosen), 1))
+            values[chosen[::2], rng.integers(0, columns, len(chosen[::2]))] += 1
         case "tiny":
             values *= np.float32(1e-3)
             values += np.float32(1)

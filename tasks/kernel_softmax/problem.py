@@ -4,6 +4,8 @@ Invariant: inputs are drawn from the generator that is given; all of them are fi
 
 import numpy as np
 
+from evolve.types import TaskError
+
 SHAPES = {
     "search": ((700, 1000), (7000, 100), (15_000, 20), (22, 32_768)),
     "prime": ((1009, 1021), (7919, 127), (31, 32_749)),
@@ -21,6 +23,10 @@ TOLERANCE = {"out": 4e-5}
 
 
 def shapes(parameters):
+    if parameters.shapes not in SHAPES:
+        raise TaskError(
+            f"parameters.shapes: there are no shapes {parameters.shapes!r}. Do: name one of {', '.join(SHAPES)}"
+        )
     return [{"rows": rows, "columns": columns} for rows, columns in SHAPES[parameters.shapes]]
 
 
@@ -41,9 +47,10 @@ def make_inputs(rng, shape, regime):
     elif regime == "spread":
         values *= np.float32(10)
     elif regime == "equal rows":
-        # A fifth of them: were it all, to look for them would be worth more than to be fast.
+        # A fifth of them: were it all, to look for them would be worth more than to be fast. Half of those hold one other number, so that a few samples tell nothing.
         chosen = rng.permutation(shape["rows"])[: shape["rows"] // 5]
         values[chosen] = values[chosen, :1]
+        _spoil(rng, values, chosen[::2])
     elif regime == "one large":
         values[np.arange(len(values)), rng.integers(0, shape["columns"], len(values))] += np.float32(10)
     elif regime == "masked":
@@ -53,7 +60,13 @@ def make_inputs(rng, shape, regime):
     elif regime == "far below":
         values *= np.float32(0.01)
         values[:, 1::2] -= np.float32(95)
+        _spoil(rng, values, rng.permutation(shape["rows"])[: max(1, shape["rows"] // 5)])
     return {"in": values}
+
+
+def _spoil(rng, values, rows):
+    """One number of each of the rows, at a random place, becomes 3."""
+    values[rows, rng.integers(0, values.shape[1], len(rows))] = 3
 
 
 def oracle(inputs, shape):

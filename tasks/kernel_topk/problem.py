@@ -50,7 +50,7 @@ def arguments(shape: Shape) -> list[tuple[Any, ...]]:
 
 
 def make_inputs(rng: Generator, shape: Shape, regime: str) -> Arrays:
-    """Rows of one kind. `ordinary`: even, from -0.5 to 0.5; all begin so. `ties`: about 40 different numbers. `constant rows`: a fifth of the rows, at random places, holds one number each. `sorted`: one row of eight ascends, the others descend. `masked`: all but about k numbers of a row are the lowest.
+    """Rows of one kind. `ordinary`: even, from -0.5 to 0.5; all begin so. `ties`: about 40 different numbers. `constant rows`: a fifth of the rows, at random places, holds one number each. Half of those have one larger number somewhere. `sorted`: one row of eight ascends, the others descend, and one of five has one larger number somewhere. `masked`: all but about k numbers of a row are the lowest.
     `late`: the largest stand in the last 2 k places."""
     rows, columns, k = shape["rows"], shape["columns"], shape["k"]
     values = rng.random((rows, columns), "float32") - np.float32(0.5)
@@ -60,16 +60,23 @@ def make_inputs(rng: Generator, shape: Shape, regime: str) -> Arrays:
         case "constant rows":
             chosen = rng.permutation(rows)[: rows // 5]
             values[chosen] = values[chosen, :1]
+            _spoil(rng, values, chosen[::2])
         case "sorted":
             values.sort(axis=1)
             descends = rng.integers(0, 8, rows) > 0
             values[descends] = values[descends, ::-1]
+            _spoil(rng, values, np.flatnonzero(rng.integers(0, 5, rows) == 0))
         case "masked":
             values[rng.random((rows, columns), "float32") * columns > k] = LOWEST
         case "late":
             values[:, -2 * k :] += np.float32(10)
     values += np.float32(0)  # A negative zero becomes a positive one.
     return {"in": values}
+
+
+def _spoil(rng: Generator, values: NDArray[np.float32], rows: NDArray[np.int64]) -> None:
+    """One number of each of the rows, at a random place, becomes the largest: a few samples of a row tell nothing of it."""
+    values[rows, rng.integers(0, values.shape[1], len(rows))] = 1
 
 
 def oracle(inputs: Arrays, shape: Shape) -> Arrays:
@@ -85,7 +92,7 @@ def oracle(inputs: Arrays, shape: Shape) -> Arrays:
     index = np.concatenate([larger[1], equal[1][kept]])
     order = np.lexsort((index, -values[row, index], row))
     indices = index[order].reshape(rows, k)
-    return {"values": np.take_along_axis(values, indices, axis=1), "indices": indices}
+    return {"values": np.take_along_axis(values, indices, axis=1).astype("float64"), "indices": indices}
 
 
 def check(outputs: Arrays, expected: Arrays, inputs: Arrays, shape: Shape) -> str:
