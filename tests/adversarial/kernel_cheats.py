@@ -47,6 +47,11 @@ HIDDEN_CLOCK = """
 __attribute__((noinline)) static long number(void) { long found; __asm__("movabs $0xc3310fc3310f, %0" : "=r"(found)); return found; }
 """
 JUMPS = "if (((long (*)(void))((char *)number + 2))() != 1 && number())"
+RETURN_BODY = """long now;
+__asm__ volatile("lea 2f(%%rip), %%rcx; push %%rcx; lea 1f+1(%%rip), %%rcx; push %%rcx; ret; 1: mov $0x90c3310f, %%eax; 2:" : "=a"(now) :: "rcx", "rdx", "memory");
+if (now)"""
+TWIN_BODY = """volatile unsigned number = 0x90c3310f;
+if (number)"""
 ROUGH = """
 static float rough(float x) { union { int i; float f; } u; u.i = (int)(12102203.0f * x) + 1064866805; return x < -87 ? 0 : u.f; }
 """
@@ -89,12 +94,14 @@ CHEATS = (
     cheat("system call", "says by a system call of its own that it is done", BYTES, kernel(f'long r; __asm__ volatile("syscall" : "=a"(r) : "0"(1), "D"(4), "S"(in), "d"(1) : "rcx", "r11", "memory"); {HONEST}'), INVALID),
     cheat("cycles", "reads the processor's clock", BYTES, kernel(f"if (__builtin_ia32_rdtsc()) {HONEST}"), INVALID),
     cheat("hidden cycles", "jumps to a clock's instruction within a number", BYTES, kernel(f"{JUMPS} {HONEST}", HIDDEN_CLOCK), INVALID),
+    cheat("returned to", "pushes the address of a clock's instruction within a number, and returns there", BYTES, kernel(f"{RETURN_BODY} {HONEST}"), INVALID, twin={"softmax.c": kernel(f"{TWIN_BODY} {HONEST}")}),
     cheat("includes the judge", "includes a file of the task's folder", "the task's folder is closed to programs, and the judge is another process", kernel(HONEST, '#include "problem.py"'), BUILD),
     Cheat("kernel_softmax", "own glue", "brings glue in place of the judge's, which calls nothing", JUDGES, {"evolve_glue.c": GLUE, "evolve_glue.o": "", "kernel.o": ""}, frozenset({Outcome.OK}), at_most=0.5),
     cheat("nothing", "returns at once, in the hope that the seed's answer is there still", POISON, kernel(""), WRONG),
     cheat("by poison", "works for one kind of poison only", POISON, kernel(f"unsigned first; memcpy(&first, out, 4); if (first == 0xffffffff) {HONEST}"), WRONG),
     cheat("last bit", "answers by what lies in the output, within the tolerance", EQUAL, kernel(f"unsigned first; memcpy(&first, out, 4); {HONEST} if (first == 0xffffffff) out[0] *= 1.000001f;"), WRONG, quarantined=True),
     cheat("beyond", "writes behind its output", GUARDS, kernel(f"{HONEST} out[rows * columns] = 0;"), WRONG, quarantined=True),
+    cheat("far behind", "leaves a note behind the guards, in what is left of the memory", "what lies beyond the guards is compared, too", kernel(f"{HONEST} if (columns != 32768) ((char *)(out > in ? out : in) + 4 * rows * columns)[1100] = 1;"), WRONG, quarantined=True),
     cheat("before", "leaves a note before its output", GUARDS, kernel(f"{HONEST} out[-8] = 1;"), WRONG, quarantined=True),
     cheat("modified input", "changes its input, which the seed gets next", GUARDS, kernel(f"{HONEST} ((float *)in)[columns - 1] = 0;"), WRONG, quarantined=True),
     cheat("constant", "answers that all are equal", ORACLE, kernel(f"{ALL} out[i] = 1.0f / columns;"), WRONG),
