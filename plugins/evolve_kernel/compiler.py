@@ -43,6 +43,8 @@ LINK = (
     "-Wl,-z,relro",
     "-Wl,-z,noexecstack",
     "-Wl,-z,defs",
+    # No code is filled in when the library is loaded.
+    "-Wl,-z,text",
     "-Wl,-z,separate-code",
     "-Wl,-Bsymbolic",
 )

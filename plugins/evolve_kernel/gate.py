@@ -4,7 +4,7 @@ What has no memory of its own between calls cannot keep answers, what runs at no
 Invariant: what is not allowed here by name is refused; a refusal says what was found, in words for whoever wrote the program."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from evolve_kernel import elf
@@ -81,10 +81,18 @@ def passed(
     if size > most:
         raise Forbidden(f"its code and constants have {size} bytes, and {most} are allowed")
     code = [section.content for section in read.sections if section.flags & elf.EXECUTE]
-    suspects = dict.fromkeys(name for content in code for name in _instructions(read.machine, content))
+    suspects = dict.fromkeys(
+        name for content in (*code, *_joints(read.machine, code)) for name in _instructions(read.machine, content)
+    )
     if suspects and read.machine != elf.X86_64:
         raise Forbidden(f"its code has {next(iter(suspects))}")
     return Passed(size, tuple(suspects))
+
+
+def _joints(machine: int, code: Sequence[bytes]) -> Iterator[bytes]:
+    """Where one section of code may end and another begin when both are linked, in whatever order; instructions of AArch64 lie at multiples of their length."""
+    if machine == elf.X86_64:
+        yield from (one[-2:] + other[:2] for one in code for other in code if one is not other)
 
 
 def _check_section(section: Section) -> None:
@@ -130,7 +138,10 @@ def _check_symbols(read: ObjectFile, function: str, mangled: bool) -> None:
 
 def _is_the_function(read: ObjectFile, symbol: Symbol, function: str) -> bool:
     right = (symbol.name, symbol.binding, symbol.kind) == (function, elf.GLOBAL, elf.FUNCTION)
-    return right and symbol.section < len(read.sections) and bool(read.sections[symbol.section].flags & elf.EXECUTE)
+    if not right or symbol.section >= len(read.sections):
+        return False
+    section = read.sections[symbol.section]
+    return bool(section.flags & elf.EXECUTE) and symbol.value < section.size
 
 
 def _check_needs(read: ObjectFile, allowed: Collection[str]) -> None:

@@ -16,7 +16,7 @@ from evolve_kernel.backend import Built, Side
 from evolve_kernel.gpu_nvrtc import compiler
 from evolve_kernel.gpu_recording import Call, Recording, parsed
 from evolve_kernel.gpu_side import GpuCeilings, GpuSide, Timer, overhead
-from evolve_kernel.layout import needed
+from evolve_kernel.layout import segment_for
 from evolve_kernel.settings import KernelSettings, Language
 
 SUFFIXES: Mapping[Language, str] = {"triton": ".py", "cuda": ".cu"}
@@ -56,7 +56,7 @@ class GpuBackend:
     ) -> Iterator[tuple[Side, Side]]:
         """Both in processes of their own on the same device, with one segment between them and the judge."""
         with (
-            Segment(needed(largest)) as segment,
+            segment_for(largest) as segment,
             self._side(candidate, mine, segment) as one,
             self._side(anchor, theirs, segment) as other,
         ):

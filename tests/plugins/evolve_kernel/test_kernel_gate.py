@@ -182,3 +182,18 @@ def test_instructions_of_aarch64_are_looked_at_one_by_one(word, said):
     """svc and the counter of time; FPCR may be read, and a function may return."""
     code = struct.pack("<2I", 0xD65F03C0, word)
     assert list(gate._instructions(elf.AARCH64, code)) == ([said] if said else [])
+
+
+@needs_compiler
+def test_an_instruction_that_only_the_linker_makes_is_seen(tmp_path):
+    """One section ends with its first byte, another one begins with its second."""
+    split = '__asm__(".section .text.a,\\"ax\\",@progbits\\n.byte 0x0f\\n.section .text.b,\\"ax\\",@progbits\\n.byte 0x31\\n.text");'
+    assert "rdtsc" in gate.passed(compiled(tmp_path, f"{split}\n{KERNEL}"), "doubled", ()).suspects
+
+
+@needs_compiler
+def test_a_function_lies_within_its_section(tmp_path):
+    """Behind it there may be the judge's own code, when all is linked."""
+    behind = '__asm__(".globl doubled\\n.type doubled, @function\\n.set doubled, .text + 0x4000");\nint unused;'
+    object_file = compiled(tmp_path, behind.replace("int unused;", "static const int unused = 1;"), "-w")
+    assert "does not define the function 'doubled'" in refused(object_file)
