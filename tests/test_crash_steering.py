@@ -104,7 +104,15 @@ def test_requests_that_a_killed_engine_has_taken_are_done_once(place, monkeypatc
     assert_replays(place)
 
 
-@pytest.mark.parametrize("death", [("before", 1), ("after", 1), ("after", 3), ("before", 5)])
+@pytest.mark.parametrize(
+    "death",
+    [
+        ("before", 1),
+        pytest.param(("after", 1), marks=pytest.mark.slow),
+        ("after", 3),
+        pytest.param(("before", 5), marks=pytest.mark.slow),
+    ],
+)
 def test_a_rejudging_that_is_killed_goes_on_with_what_is_missing(tmp_path, death):
     """Commit 1 changes the task and asks for all elites, 2 tells the machine, 3 is the first turn."""
     place = new_place(tmp_path)

@@ -35,6 +35,7 @@ def test_it_keeps_the_contract(author: Author) -> None:
     assert {finding["verdict"] for finding in found} == {"passed"}
 
 
+@pytest.mark.slow
 def test_its_task_passes_the_check(author: Author) -> None:
     """With the twins that it brings: the honest one passes, the cheats gain nothing."""
     told = author.evolve("task", "check", "tasks/prose")
@@ -44,6 +45,7 @@ def test_its_task_passes_the_check(author: Author) -> None:
     assert re.search(r"prose may be used: \d+ passed", told)
 
 
+@pytest.mark.slow
 def test_its_campaign_improves_on_the_seed(author: Author) -> None:
     """Within a hundred programs, by the operators that need no model."""
     lines = author.evolve("run", "tasks/prose", "--budget", "100programs", "--json").splitlines()

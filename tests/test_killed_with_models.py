@@ -59,7 +59,7 @@ def member(server: FaultServer) -> str:
     return f'{{name = "m", concurrency = {IN_FLIGHT}, settings = {{model = "{fault_server.MODEL}", base_url = "{server.url}"}}}}'
 
 
-@pytest.mark.parametrize("instant", [1, 2])
+@pytest.mark.parametrize("instant", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_answers_that_arrived_before_a_kill_are_judged_and_not_paid_again(tmp_path: Path, instant: int) -> None:
     environment = {**os.environ, "EVOLVE_HOME": str(tmp_path / "home")}
     task = written_task(tmp_path / "number")

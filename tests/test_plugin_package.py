@@ -120,6 +120,7 @@ def test_its_campaign_improves_and_replays(place: Place) -> None:
     assert place.evolve("campaign", "replay", "near").returncode == 0
 
 
+@pytest.mark.slow
 def test_equal_seeds_are_equal_campaigns(place: Place) -> None:
     """With --deterministic, for its operator and strategy keep the contract."""
     digests = set()
@@ -156,6 +157,7 @@ def test_settings_for_what_has_none_are_one_message(place: Place, setting: str) 
     assert "has no settings, got step" in error_of(done)
 
 
+@pytest.mark.slow
 def test_without_it_its_campaigns_say_what_is_missing(place: Place) -> None:
     """And go on as soon as it is there again, from where they were."""
     done = place.evolve("run", "near", *PLUGIN, "--budget", "5programs", "--judges", "1", "--name", "waits")

@@ -7,6 +7,7 @@ import pytest
 from evolve.task import making
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", making.kinds())
 def test_every_new_task_passes(call, home, kind):
     """Exit code 0, a table for a person, and the word."""
