@@ -66,7 +66,8 @@ def make_inputs(rng, shape, regime):
 
 def _spoil(rng, values, rows):
     """One number of each of the rows, at a random odd place, becomes 3 less than the first: the largest stays what it is, so that equal terms still add up exactly."""
-    values[rows, 1 + 2 * rng.integers(0, values.shape[1] // 2, len(rows))] = values[rows, 0] - 3
+    if values.shape[1] > 1:
+        values[rows, 1 + 2 * rng.integers(0, values.shape[1] // 2, len(rows))] = values[rows, 0] - 3
 
 
 def oracle(inputs, shape):
