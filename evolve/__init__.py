@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evolve.hookspecs import hookimpl
-    from evolve.judge import Candidate, evaluator
+    from evolve.judge import Candidate, TaskModule, evaluator, task_module
     from evolve.sandbox import NATIVE_BLOCK, Segment, SessionFailed, Timed, TimingUnavailable, native_source
     from evolve.types import Child, Evaluation, EvolveError, Outcome, Program, Selection, Trial
 
@@ -23,19 +23,21 @@ __all__ = [
     "Segment",
     "Selection",
     "SessionFailed",
+    "TaskModule",
     "Timed",
     "TimingUnavailable",
     "Trial",
     "evaluator",
     "hookimpl",
     "native_source",
+    "task_module",
 ]
 
 _OF_THE_SANDBOX = ("NATIVE_BLOCK", "Segment", "SessionFailed", "Timed", "TimingUnavailable", "native_source")
+_OF_THE_JUDGE = ("Candidate", "TaskModule", "evaluator", "task_module")
 _HOME = {
-    "Candidate": "evolve.judge",
-    "evaluator": "evolve.judge",
     "hookimpl": "evolve.hookspecs",
+    **dict.fromkeys(_OF_THE_JUDGE, "evolve.judge"),
     **dict.fromkeys(_OF_THE_SANDBOX, "evolve.sandbox"),
 }
 

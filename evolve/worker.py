@@ -5,11 +5,9 @@ evaluator that a plugin brings. Invariant: the socket carries frames and nothing
 
 import gc
 import importlib
-import importlib.util
 import socket
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
 from evolve.judge.attempt import Raised, attempt
@@ -28,6 +26,7 @@ from evolve.judge.job import (
 )
 from evolve.judge.judging import Bench, judge, prepare
 from evolve.judge.machine import environment, hardware, imports
+from evolve.judge.module import executed
 from evolve.judge.seats import Sandbox, Seats
 from evolve.judge.version import check_version, deciding
 from evolve.sandbox import Box, Devices
@@ -146,9 +145,10 @@ def load_evaluator(task: Task) -> "Evaluator":
     if task.evaluator.path is None:
         return _from_plugin(task)
     path = Path(task.folder) / task.evaluator.path
-    if not task.one_file:
-        sys.path.insert(0, str(path.parent))
-    found = {id(value): value for value in vars(_executed(path)).values() if isinstance(value, CodedEvaluator)}
+    if not path.is_file():
+        raise TaskError(f"there is no evaluator at {path}. Do: write one, or correct `evaluator` in task.toml")
+    module = executed(path, neighbours=not task.one_file)
+    found = {id(value): value for value in vars(module).values() if isinstance(value, CodedEvaluator)}
     if len(found) != 1:
         raise TaskError(
             f"{path} has {len(found)} functions marked @evaluator, wanted one. Do: mark the function that judges a program"
@@ -167,14 +167,3 @@ def _from_plugin(task: Task) -> "Evaluator":
         ) from error
     evaluator: Evaluator = plugins.load().evaluator(task.evaluator)
     return evaluator
-
-
-def _executed(path: Path) -> ModuleType:
-    """The file as a module."""
-    spec = importlib.util.spec_from_file_location("evolve_task_evaluator", path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise TaskError(f"there is no evaluator at {path}. Do: write one, or correct `evaluator` in task.toml")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module

@@ -4,18 +4,17 @@ Invariant: a score that is read from what the script says is *claimed*; one that
 saved is *rescored*; none is witnessed. Whatever a script does, writes or prints ends in an outcome of the program."""
 
 import base64
-import importlib.util
 import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evolve.evaluators.metrics import Metric
 from evolve.evaluators.saved import Unreadable
 from evolve.evaluators.settings import PLACEHOLDER, CommandSettings
+from evolve.judge import task_module
 from evolve.types import Evaluation, Outcome, Stage, Task, TaskError, Trial, Trust
 from evolve.types.suggest import did_you_mean
 
@@ -243,19 +242,10 @@ def _those(metrics: Mapping[str, float], names: Sequence[str]) -> Mapping[str, f
 
 def _function(task: Task, file: str) -> Rescore:
     """The function `rescore` of a file in the task's folder, which may import its neighbours; raises `TaskError`."""
-    path = Path(task.folder) / file
-    if task.one_file or not path.is_file():
+    if task.one_file:
         raise TaskError(
-            f"{task.path} has no file {file!r} to rescore with. Do: write it, with a function rescore(files, trial)"
+            f"{task.path}: a task in one file has no other file {file!r} to rescore with. Do: give the task a folder"
         )
-    sys.path.insert(0, str(path.parent))
-    spec = importlib.util.spec_from_file_location("evolve_task_rescore", path)
-    if spec is None or spec.loader is None:
-        raise TaskError(f"{path} is no file with Python. Do: call it rescore.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    function = vars(module).get("rescore")
-    if not callable(function):
-        raise TaskError(f"{path} has no function rescore(files, trial). Do: write one")
-    return function  # type: ignore[no-any-return]
+    module = task_module(task.folder, file, {"rescore": "(files, trial)"}, setting="evaluator.rescore")
+    function: Rescore = module.constant("rescore")
+    return function

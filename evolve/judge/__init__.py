@@ -14,6 +14,7 @@ from evolve.judge.job import (
     encode_job,
     encode_report,
 )
+from evolve.judge.module import TaskModule, task_module
 
 __all__ = [
     "Candidate",
@@ -21,6 +22,7 @@ __all__ = [
     "Job",
     "LocalExecutor",
     "Report",
+    "TaskModule",
     "decode_description",
     "decode_job",
     "decode_report",
@@ -28,4 +30,5 @@ __all__ = [
     "encode_job",
     "encode_report",
     "evaluator",
+    "task_module",
 ]

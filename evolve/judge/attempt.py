@@ -11,7 +11,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 _OURS = str(Path(__file__).parent)
-_SHOWN = 4000
+_SHOWN, _LINE = 4000, 240
+"""Characters of a traceback, and of a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,14 @@ class Raised:
         """The error as one line: `ValueError: message`. One that cannot be said, such as a number of too many digits, is named alone."""
         said = attempt(lambda: str(self.error))
         return " ".join(f"{type(self.error).__name__}: {'' if isinstance(said, Raised) else said}".split())
+
+    def within(self, path: Path) -> str:
+        """The line, no longer than can be read at once, and where in a file it was raised."""
+        told = self.line
+        numbers = [
+            frame.lineno for frame in traceback.extract_tb(self.error.__traceback__) if frame.filename == str(path)
+        ]
+        return f"{told[:_LINE]}{f' (line {numbers[-1]})' if numbers else ''}"
 
     @property
     def trace(self) -> str:

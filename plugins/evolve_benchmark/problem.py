@@ -2,20 +2,17 @@
 
 Invariant: whatever the module gives is looked at here once; what it breaks of the contract is an error that names the function."""
 
-import importlib.util
-import inspect
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational, Real
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeAlias
 
 from numpy.random import Generator
 
+from evolve import TaskModule, task_module
 from evolve.types import Parameters, TaskError
 from evolve_benchmark.agreeing import agreeing
 
@@ -36,7 +33,6 @@ OPTIONAL = {
     "objectives": "(instance, answer)",
     "metrics": "(measured)",
 }
-FUNCTIONS = {**REQUIRED, **OPTIONAL}
 VALUED = ("value", "reference")
 """What a module needs as well where answers are better or worse."""
 ONE_KIND = ""
@@ -54,13 +50,13 @@ class Instance:
 class Problem:
     """The functions of a module, called and checked."""
 
-    def __init__(self, module: ModuleType, path: Path) -> None:
+    def __init__(self, module: TaskModule) -> None:
         self._module = module
-        self._path = path
+        self._path = module.path
 
     def instances(self, rng: Generator, parameters: Parameters) -> list[Instance]:
         """All instances, kind after kind, in the module's order."""
-        made = self._module.instances(rng, parameters)
+        made = self._module.call("instances", rng, parameters)
         kinds = made if isinstance(made, Mapping) else {ONE_KIND: made}
         if not kinds or not all(isinstance(some, Sequence) and len(some) for some in kinds.values()):
             raise _broken(
@@ -70,19 +66,19 @@ class Problem:
 
     def warm_up(self, rng: Generator, parameters: Parameters) -> Instance:
         """One that does not count: of `warm_up`, or the first of other instances."""
-        if hasattr(self._module, "warm_up"):
-            return Instance(ONE_KIND, self._module.warm_up(rng, parameters))
+        if self._module.has("warm_up"):
+            return Instance(ONE_KIND, self._module.call("warm_up", rng, parameters))
         return self.instances(rng, parameters)[0]
 
     def grown(self, rng: Generator, parameters: Parameters, times: int) -> Instance:
         """One of the size from which growth is measured, or `times` as large."""
-        return Instance(ONE_KIND, self._module.grown(rng, parameters, times))
+        return Instance(ONE_KIND, self._module.call("grown", rng, parameters, times))
 
     def arguments(self, instance: Instance) -> tuple[Any, ...]:
         """What the program's function is called with: the instance itself, unless the module says otherwise."""
-        if not hasattr(self._module, "arguments"):
+        if not self._module.has("arguments"):
             return (instance.given,)
-        arguments = self._module.arguments(instance.given)
+        arguments = self._module.call("arguments", instance.given)
         if not isinstance(arguments, tuple):
             raise _broken(
                 self._path, "arguments", arguments, "a tuple, with one entry for each argument of the program"
@@ -91,44 +87,44 @@ class Problem:
 
     def fault(self, instance: Instance, answer: Any) -> str:
         """Why an answer is none, in a sentence; empty for one that is."""
-        said = self._module.check(instance.given, answer)
+        said = self._module.call("check", instance.given, answer)
         if not isinstance(said, str):
             raise _broken(self._path, "check", said, 'a text: what is wrong with the answer, "" where nothing is')
         return said
 
     def value(self, instance: Instance, answer: Any) -> Number:
         """What an answer that was checked is worth."""
-        return _positive(self._path, "value", self._module.value(instance.given, answer))
+        return _positive(self._path, "value", self._module.call("value", instance.given, answer))
 
     def reference(self, instance: Instance) -> Number:
         """The value that answers are compared with."""
-        return _positive(self._path, "reference", self._module.reference(instance.given))
+        return _positive(self._path, "reference", self._module.call("reference", instance.given))
 
     def trivial(self, instance: Instance) -> Any:
         """The answer that a late one counts as; raises `TaskError` where it is not one itself."""
-        answer = self._module.trivial(instance.given)
+        answer = self._module.call("trivial", instance.given)
         if fault := self.fault(instance, answer):
             raise _broken(self._path, "trivial", answer, f"an answer that passes check(), which says: {fault}")
         return answer
 
     def agree(self, instance: Instance, one: Any, other: Any) -> bool:
         """Whether two answers that were checked say the same: by `agree`, or as plain data with what rounding may do to its numbers."""
-        if not hasattr(self._module, "agree"):
+        if not self._module.has("agree"):
             return agreeing(one, other)
-        said = self._module.agree(instance.given, one, other)
+        said = self._module.call("agree", instance.given, one, other)
         if not isinstance(said, bool):
             raise _broken(self._path, "agree", said, "True or False")
         return said
 
     def label(self, instance: Instance) -> str:
         """A few words about an instance, for a table."""
-        return str(self._module.label(instance.given)) if hasattr(self._module, "label") else ""
+        return str(self._module.call("label", instance.given)) if self._module.has("label") else ""
 
     def numbers(self, function: str, *arguments: Any) -> dict[str, Any]:
         """What `objectives` or `metrics` say, by name; nothing where the module has no such function."""
-        if not hasattr(self._module, function):
+        if not self._module.has(function):
             return {}
-        told = getattr(self._module, function)(*arguments)
+        told = self._module.call(function, *arguments)
         if not isinstance(told, Mapping):
             raise _broken(self._path, function, told, "a mapping of names to numbers")
         return dict(told)
@@ -156,41 +152,6 @@ def _exact(given: object) -> Number:
 
 
 def load(folder: Path, file: str, needed: Sequence[str] = VALUED) -> Problem:
-    """The problem in a file of a task's folder, which may import its neighbours; raises `TaskError` where it lacks a function, one of those that every module has or
-    one that is `needed`."""
-    path = folder / file
-    if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
-        raise TaskError(f"{folder}: evaluator.module: there is no file {file!r}. Do: write it, or name another")
-    if str(path.parent) not in sys.path:
-        sys.path.insert(0, str(path.parent))
-    module = _executed(path)
-    for function in (*REQUIRED, *needed):
-        _has(path, module, function)
-    for function in OPTIONAL:
-        if hasattr(module, function):
-            _has(path, module, function)
-    return Problem(module, path)
-
-
-def _executed(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"evolve_benchmark_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise TaskError(f"{path}: this is no Python file. Do: name one that ends in .py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _has(path: Path, module: ModuleType, function: str) -> None:
-    """Raises `TaskError` where the module has no such function, or one that takes something else."""
-    wanted = f"{function}{FUNCTIONS[function]}"
-    found = getattr(module, function, None)
-    if not callable(found):
-        raise TaskError(f"{path}: there is no function {wanted}. Do: write it")
-    try:
-        inspect.signature(found).bind(*wanted.partition("(")[2].split(","))
-    except TypeError:
-        raise TaskError(
-            f"{path}: {function}{inspect.signature(found)} takes something else. Do: write {wanted}"
-        ) from None
+    """The problem in a file of a task's folder; raises `TaskError` where it lacks a function, one of those that every module has or one that is `needed`."""
+    required = {**REQUIRED, **{function: OPTIONAL[function] for function in needed}}
+    return Problem(task_module(folder, file, required, OPTIONAL))

@@ -2,20 +2,16 @@
 
 Invariant: whatever the module gives is looked at here once; what it breaks of the contract is an error that names the function."""
 
-import importlib.util
-import inspect
 import math
-import sys
-import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from evolve import TaskModule, task_module
 from evolve.types import Parameters, TaskError
 from evolve_kernel.arguments import BYTES, Argument, arguments_of
 
@@ -39,12 +35,12 @@ REGIMES, TOLERANCE = "REGIMES", "TOLERANCE"
 class Problem:
     """The functions and constants of a module, called and checked."""
 
-    def __init__(self, module: ModuleType, path: Path) -> None:
+    def __init__(self, module: TaskModule) -> None:
         self._module = module
-        self._path = path
-        self.regimes: tuple[str, ...] = tuple(module.REGIMES)
-        self.tolerance: Mapping[str, float] = dict(getattr(module, TOLERANCE, {}))
-        self.checks = hasattr(module, "check")
+        self._path = module.path
+        self.regimes = _regimes(module)
+        self.tolerance = _tolerance(module)
+        self.checks = module.has("check")
         """Whether the module has a check of its own, beside or in place of tolerances."""
 
     def shapes(self, parameters: Parameters) -> list[Shape]:
@@ -115,13 +111,7 @@ class Problem:
         return {name: np.ascontiguousarray(made[name]) for name in wanted}
 
     def _call(self, function: str, *arguments: Any) -> Any:
-        call: Callable[..., Any] = getattr(self._module, function)
-        try:
-            return call(*arguments)
-        except Exception as error:
-            raise TaskError(
-                f"{self._path}: {function}() raised {_raised(error, self._path)}{_asked(function, arguments)}. Do: mend it"
-            ) from error
+        return self._module.call(function, *arguments, told=_asked(function, arguments))
 
 
 def shape_name(shape: Shape) -> str:
@@ -142,11 +132,6 @@ def _broken(path: Path, function: str, got: object, wanted: str) -> TaskError:
     return TaskError(f"{path}: {function}() returned {told:.80}. Do: return {wanted}")
 
 
-def _raised(error: Exception, path: Path) -> str:
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-    return f"{type(error).__name__}: {error!s:.200}{f' (line {lines[-1]})' if lines else ''}"
-
-
 def _asked(function: str, arguments: Sequence[Any]) -> str:
     """On what it was called, where that says something."""
     given = dict(zip(FUNCTIONS[function].strip("()").split(", "), arguments, strict=True))
@@ -156,55 +141,24 @@ def _asked(function: str, arguments: Sequence[Any]) -> str:
 
 
 def load(folder: Path, file: str) -> Problem:
-    """The problem in a file of a task's folder, which may import its neighbours; raises `TaskError` where it lacks something."""
-    path = folder / file
-    if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
-        raise TaskError(f"{folder}: evaluator.module: there is no file {file!r}. Do: write it, or name another")
-    if str(path.parent) not in sys.path:
-        sys.path.insert(0, str(path.parent))
-    module = _executed(path)
-    for function in FUNCTIONS:
-        if function in REQUIRED or hasattr(module, function):
-            _has(path, module, function)
-    regimes = getattr(module, REGIMES, ())
-    if not isinstance(regimes, tuple) or not regimes or not all(isinstance(one, str) for one in regimes):
-        raise TaskError(f"{path}: {REGIMES} is {regimes!r:.80}. Do: name the kinds of inputs, as a tuple of texts")
-    _check_tolerance(path, getattr(module, TOLERANCE, {}))
-    return Problem(module, path)
+    """The problem in a file of a task's folder; raises `TaskError` where it lacks something."""
+    return Problem(task_module(folder, file, REQUIRED, OPTIONAL))
 
 
-def _check_tolerance(path: Path, given: object) -> None:
+def _regimes(module: TaskModule) -> tuple[str, ...]:
+    given = module.constant(REGIMES, ())
+    if not isinstance(given, tuple) or not given or not all(isinstance(one, str) for one in given):
+        raise TaskError(f"{module.path}: {REGIMES} is {given!r:.80}. Do: name the kinds of inputs, as a tuple of texts")
+    return given
+
+
+def _tolerance(module: TaskModule) -> Mapping[str, float]:
+    given = module.constant(TOLERANCE, {})
     right = isinstance(given, Mapping) and all(
         type(value) in (int, float) and 0 <= value < math.inf for value in given.values()
     )
     if not right:
         raise TaskError(
-            f"{path}: {TOLERANCE} is {given!r:.80}. Do: give a number from 0 on for each output, such as 1e-6"
+            f"{module.path}: {TOLERANCE} is {given!r:.80}. Do: give a number from 0 on for each output, such as 1e-6"
         )
-
-
-def _executed(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"evolve_kernel_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise TaskError(f"{path}: this is no Python file. Do: name one that ends in .py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise TaskError(f"{path}: this cannot be imported: {_raised(error, path)}. Do: mend it") from error
-    return module
-
-
-def _has(path: Path, module: ModuleType, function: str) -> None:
-    """Raises `TaskError` where the module has no such function, or one that takes something else."""
-    wanted = f"{function}{FUNCTIONS[function]}"
-    found = getattr(module, function, None)
-    if not callable(found):
-        raise TaskError(f"{path}: there is no function {wanted}. Do: write it")
-    try:
-        inspect.signature(found).bind(*wanted.partition("(")[2].split(","))
-    except TypeError:
-        raise TaskError(
-            f"{path}: {function}{inspect.signature(found)} takes something else. Do: write {wanted}"
-        ) from None
+    return dict(given)

@@ -2,19 +2,20 @@
 
 Invariant: what a problem gives is checked once, before any program sees it; programs never see the file."""
 
-import importlib.util
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
-from evolve import EvolveError
+from evolve import EvolveError, TaskModule, task_module
 from evolve_recipe.loader import Inputs, Integers
+
+DATA = {"data": "(parameters)"}
+DISTURBED = {"disturbed": "(inputs, rng, parameters)"}
+"""The functions of a problem, with their arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +27,15 @@ class Data:
     classes: int
 
 
-@dataclass(frozen=True, slots=True)
 class Problem:
     """`data(parameters)` gives inputs and labels as arrays; `disturbed(inputs, rng, parameters)` what a program is asked about instead."""
 
-    data: Callable[[Mapping[str, Any]], tuple[Any, Any]]
-    disturbed: Callable[[Inputs, Generator, Mapping[str, Any]], Inputs]
+    def __init__(self, module: TaskModule) -> None:
+        self._module = module
 
     def read(self, parameters: Mapping[str, Any]) -> Data:
         """The data for these parameters; raises `EvolveError` where they are none to train on."""
-        inputs, targets = self.data(parameters)
+        inputs, targets = self._module.call("data", parameters)
         inputs, targets = np.asarray(inputs, dtype=np.float32), np.asarray(targets)
         classes = int(targets.max()) + 1 if targets.size and targets.dtype.kind in "iu" else 0
         if targets.shape != (len(inputs),) or classes < 2 or targets.min() < 0 or not np.isfinite(inputs).all():
@@ -45,31 +45,14 @@ class Problem:
             )
         return Data(inputs, targets.astype(np.int64), classes)
 
-
-def load(path: Path) -> Problem:
-    """The problem in a file; raises `EvolveError` where there is none, and what the file raises."""
-    if not path.is_file():
-        raise EvolveError(
-            f"there is no file {path.name!r} in the task's folder. Do: write it, or name another one as the evaluator's `problem`"
-        )
-    module = _executed(path)
-    data = getattr(module, "data", None)
-    if not callable(data):
-        raise EvolveError(f"{path.name} has no function `data`. Do: write data(parameters) -> inputs, targets")
-    return Problem(data, getattr(module, "disturbed", _as_they_are))
+    def disturbed(self, inputs: Inputs, rng: Generator, parameters: Mapping[str, Any]) -> Inputs:
+        """The inputs that a program is asked about: as they are, where the module says nothing else."""
+        if not self._module.has("disturbed"):
+            return inputs
+        disturbed: Inputs = self._module.call("disturbed", inputs, rng, parameters)
+        return disturbed
 
 
-def _as_they_are(inputs: Inputs, rng: Generator, parameters: Mapping[str, Any]) -> Inputs:
-    return inputs
-
-
-def _executed(path: Path) -> ModuleType:
-    """The file as a module, that may import its neighbours."""
-    spec = importlib.util.spec_from_file_location("evolve_recipe_problem", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    if str(path.parent) not in sys.path:
-        sys.path.insert(0, str(path.parent))
-    spec.loader.exec_module(module)
-    return module
+def load(folder: str | Path, file: str) -> Problem:
+    """The problem in a file of a task's folder; raises `EvolveError` where there is none, and what the file raises."""
+    return Problem(task_module(folder, file, DATA, DISTURBED, setting="evaluator.problem"))

@@ -5,7 +5,6 @@ Invariant: what decides the score is the judge's count of right answers; the bas
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -87,7 +86,7 @@ class _Bench:
     def problem(self) -> problem.Problem:
         """The task's own code."""
         if self._problem is None:
-            self._problem = problem.load(Path(self._task.folder) / self._settings.problem)
+            self._problem = problem.load(self._task.folder, self._settings.problem)
         return self._problem
 
     def _pairs(self, candidate: Candidate, work: "_Work", runs: Sequence[Run]) -> results.Pairs | None:

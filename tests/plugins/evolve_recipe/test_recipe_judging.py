@@ -288,7 +288,7 @@ def test_what_is_wrong_with_a_problem_is_one_error(made: Callable[..., Judged], 
     found = judged()
     assert (found.evaluation.outcome, "Do: write it" in told(found)) == (Outcome.INTERNAL, True)
     (tmp_path / "other.py").write_text("x = 1\n")
-    assert "has no function `data`" in told(judged())
+    assert "there is no function data(parameters)" in told(judged())
     (tmp_path / "other.py").write_text("def data(parameters):\n    return [[0.0], [1.0]], [0, 5, 6]\n")
     assert "a whole number from 0 on for each" in told(judged())
 
@@ -298,7 +298,7 @@ def test_labels_are_whole_numbers_of_two_classes_at_least(tmp_path: Path, target
     """Read before any program is asked."""
     (tmp_path / "problem.py").write_text(f"def data(parameters):\n    return [[0.0], [1.0]], {targets}\n")
     with pytest.raises(EvolveError, match="Do: return finite inputs"):
-        load_problem(tmp_path / "problem.py").read({})
+        load_problem(tmp_path, "problem.py").read({})
 
 
 def test_a_program_with_files_of_its_own_is_compared_with_the_seed(made: Callable[..., Judged], tmp_path: Path) -> None:

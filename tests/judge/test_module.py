@@ -1,0 +1,102 @@
+"""Facts about the files of a task's folder that evaluators are made of."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evolve import TaskModule, task_module
+from evolve.types import EvolveError, TaskError
+
+NEEDED = {"check": "(instance, answer)"}
+CHECKS = "def check(instance, answer):\n    return instance == answer\n"
+
+
+@pytest.fixture(autouse=True)
+def _own_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What is put on the import path and among the modules goes with the test."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def made(folder: Path, text: str) -> TaskModule:
+    """The module of a text."""
+    (folder / "problem.py").write_text(text)
+    return task_module(folder, "problem.py", NEEDED, {"label": "(instance)"})
+
+
+def test_functions_are_called_and_constants_read(tmp_path: Path) -> None:
+    """With defaults for what is not there."""
+    module = made(tmp_path, CHECKS + "SIZE = 3\n")
+    assert (module.call("check", 1, 1), module.call("check", 1, 2)) == (True, False)
+    assert (module.constant("SIZE"), module.constant("REGIMES", ("dense",))) == (3, ("dense",))
+    assert (module.has("check"), module.has("label")) == (True, False)
+    assert module.path == tmp_path / "problem.py"
+
+
+def test_it_imports_its_neighbours_and_has_dataclasses(tmp_path: Path) -> None:
+    """So the folder is on the path, and the module is known by its name."""
+    (tmp_path / "task_module_neighbour.py").write_text("HALF = 2\n")
+    text = (
+        "from __future__ import annotations\nfrom dataclasses import dataclass\nfrom task_module_neighbour import HALF\n"
+        "@dataclass\nclass One:\n    number: int = HALF\n"
+    )
+    assert made(tmp_path, text + CHECKS).constant("One")().number == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "there is no function check(instance, answer). Do: write it"),
+        ("check = 3\n", "there is no function check(instance, answer)"),
+        ("def check(answer): pass\n", "check(answer) takes something else. Do: write check(instance, answer)"),
+        (CHECKS + "def label(): pass\n", "label() takes something else. Do: write label(instance)"),
+        (CHECKS + "1 / 0\n", "this cannot be imported: ZeroDivisionError: division by zero (line 3). Do: mend it"),
+        ("def check(:\n", "this cannot be imported: SyntaxError: "),
+        ("raise SystemExit(2)\n", "this cannot be imported: SystemExit: 2 (line 1)"),
+        ("raise ValueError('x' * 10000)\n", f"ValueError: {'x' * 228} (line 1). Do: mend it"),
+    ],
+)
+def test_what_is_no_such_module_is_one_line(tmp_path: Path, text: str, said: str) -> None:
+    """That names the file."""
+    with pytest.raises(TaskError, match=re.escape(said)) as error:
+        made(tmp_path, text)
+    assert str(error.value).startswith(str(tmp_path / "problem.py"))
+
+
+def test_what_is_not_installed_is_said_as_python_says_it(tmp_path: Path) -> None:
+    """Whoever runs the judge knows for which Python it is to be installed."""
+    with pytest.raises(ModuleNotFoundError, match="no_such_package"):
+        made(tmp_path, "import no_such_package\n")
+
+
+@pytest.mark.parametrize("file", ["no.py", "../problem.py", "problem.txt", "."])
+def test_it_is_a_python_file_of_the_folder(tmp_path: Path, file: str) -> None:
+    """And the error says under which setting it is named."""
+    (tmp_path / "problem.py").write_text(CHECKS)
+    (tmp_path / "task").mkdir()
+    (tmp_path / "task" / "problem.txt").write_text(CHECKS)
+    said = "this is no Python file" if file.endswith("txt") else f"evaluator.data: there is no file {file!r}"
+    with pytest.raises(TaskError, match=re.escape(said)):
+        task_module(tmp_path / "task", file, NEEDED, setting="evaluator.data")
+
+
+def test_what_a_function_raises_has_its_line_and_what_was_told(tmp_path: Path) -> None:
+    """The error itself stays behind it; an error of ours is left as it is."""
+    module = made(tmp_path, "def check(instance, answer):\n    return 1 / instance\n")
+    with pytest.raises(TaskError) as error:
+        module.call("check", 0, 1, told=" on instance 0")
+    said = f"{module.path}: check() raised ZeroDivisionError: division by zero (line 2) on instance 0. Do: mend it"
+    assert str(error.value) == said
+    assert isinstance(error.value.__cause__, ZeroDivisionError)
+    ours = made(
+        tmp_path,
+        "from evolve import EvolveError\ndef check(instance, answer):\n    raise EvolveError('Do: rest')\n",
+    )
+    with pytest.raises(EvolveError, match=r"^Do: rest$"):
+        ours.call("check", 0, 1)
