@@ -36,13 +36,18 @@ def check_task(
     grant = granted(devices)
     loaded = evolve.task.load(task, parameters(assignments))
     means = confined(loaded, wished(sandbox), harmless=evolve.task.is_bundled(Path(loaded.folder))).noted()
-    found = check(loaded, min(_JUDGES, usable_cores()), means, logs(workspace()), grant)
+    found = check(loaded, min(_JUDGES, usable_cores()), means, logs(workspace()), grant, _tell)
     if as_json:
         emit(found)
     else:
         say(_page(loaded, found))
     if not found.passed:
         click.get_current_context().exit(1)
+
+
+def _tell(part: str) -> None:
+    """A check may take a minute: what it does is said as it begins."""
+    say(f"trying {part} ...", err=True)
 
 
 def _page(task: Task, found: Conformance) -> str:

@@ -3,7 +3,7 @@
 Invariant: a check that failed names at least one finding with a remedy; the machine is as it was."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from evolve.conformance.impostors import opened
 from evolve.conformance.judges import in_short, judged
 from evolve.conformance.made_up import LEAST_SECONDS, PATIENCE, hurried, made_up
 from evolve.conformance.proposals import changeable
-from evolve.conformance.seed import judged_seed, shown, trial_of
+from evolve.conformance.seed import MEASUREMENTS, judged_seed, shown, trial_of
 from evolve.devices import EVERYTHING, Grant
 from evolve.judge import Description, Job, LocalExecutor, Report
 from evolve.plugins import load
@@ -23,12 +23,18 @@ from evolve.types import Carried, Evaluation, Outcome, Parameters, Task, TextId,
 
 
 def check(
-    task: Task, slots: int, means: Means = PLAIN, hidden: Sequence[str] = (), devices: Grant = EVERYTHING
+    task: Task,
+    slots: int,
+    means: Means = PLAIN,
+    hidden: Sequence[str] = (),
+    devices: Grant = EVERYTHING,
+    begun: Callable[[str], object] = str,
 ) -> Conformance:
     """Checks a task with `slots` judges side by side, its programs confined by `means` and without sight of what is `hidden`; raises `TaskError`
-    where its evaluator does not load."""
+    where its evaluator does not load. Each part is told to `begun` before it begins."""
     with closing(LocalExecutor(task, slots, means=means, hidden=hidden, devices=devices)) as executor:
         description = executor.describe()
+        begun(f"the seed, {'twice' if task.deterministic else f'{MEASUREMENTS} times'}")
         seed = judged_seed(task, executor)
         findings = list(seed.findings)
         cases: tuple[CaseLine, ...] = ()
@@ -39,10 +45,14 @@ def check(
             findings += declarations(task, seed.evaluation)
             findings += _functions(task, description, executor, seed.first)
             findings += _carried(task, executor, seed.first)
+            if task.held_out:
+                begun("the seed on each held-out case")
             cases, found = _held_out(task, executor)
+            begun("programs that the task brings")
             findings += [*found, *brought(task, executor, seed, plugins)]
     limit = max(LEAST_SECONDS, PATIENCE * seed.evaluation.seconds)
     if seed.evaluation.outcome is Outcome.OK:
+        begun(f"made-up programs that fail in every common way, each for {limit:.3g} s at most")
         findings += made_up(opened(hurried(task, description, limit)), slots, means, hidden, devices, seed)
     else:
         findings.append(Finding("made-up programs", "not tried", "the seed must pass first"))

@@ -1,9 +1,10 @@
-"""Whether a kernel's outputs are right, and where they are wrong.
+"""Whether a kernel's outputs are right, how near, and where they are wrong.
 
 Invariant: an output is right where its distance from the answer is *not above* the tolerance, so that NaN is never right; what is said of a wrong one shows no input, and no answer but one."""
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -17,29 +18,43 @@ _FAR = 3.0
 """An element is counted as wrong where it is off by more than so many times what each may be off on average."""
 
 
-def fault(problem: Problem, outputs: Arrays, expected: Arrays, inputs: Arrays, shape: Shape) -> str:
-    """What is wrong with outputs; empty where nothing is."""
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`fault` says what is wrong with a call's outputs, empty where nothing is. `distance` is how far from the answers they are at most: relative, in the L2 norm, of
+    the outputs that have a tolerance above 0; None where there are none."""
+
+    fault: str
+    distance: float | None = None
+
+
+def judged(problem: Problem, outputs: Arrays, expected: Arrays, inputs: Arrays, shape: Shape) -> Verdict:
+    """What is to be said of outputs; the module's own check comes last."""
+    distances = []
     for name, answer in expected.items():
-        if name in problem.tolerance and (said := _distance(name, outputs[name], answer, problem.tolerance[name])):
-            return said
-    return problem.fault(outputs, expected, inputs, shape)
+        if name not in problem.tolerance:
+            continue
+        found = _compared(name, outputs[name], answer, problem.tolerance[name])
+        if found.fault:
+            return found
+        distances += [] if found.distance is None else [found.distance]
+    return Verdict(problem.fault(outputs, expected, inputs, shape), max(distances, default=None))
 
 
-def _distance(name: str, output: NDArray[Any], answer: NDArray[Any], tolerance: float) -> str:
+def _compared(name: str, output: NDArray[Any], answer: NDArray[Any], tolerance: float) -> Verdict:
     if tolerance == 0:
         wrong = output != answer
-        return f"{name} must be exact: {_pattern(output, answer, wrong)}" if wrong.any() else ""
+        return Verdict(f"{name} must be exact: {_pattern(output, answer, wrong)}" if wrong.any() else "")
     with np.errstate(all="ignore"):
         off = np.subtract(output, answer, dtype=np.float64).reshape(-1)
         norm = _length(answer.reshape(-1)) or 1.0
         distance = _length(off) / norm
         if distance <= tolerance:
-            return ""
+            return Verdict("", distance)
         wrong = ~(np.abs(off) <= _FAR * tolerance * norm / np.sqrt(off.size)).reshape(answer.shape)
     finite = math.isfinite(distance)
     told = f"{name} is off by {distance:.3g} (relative, in the L2 norm)" if finite else f"{name} is not finite"
     told = f"{told}, and {tolerance:g} is allowed"
-    return f"{told}: {_pattern(output, answer, wrong)}" if wrong.any() else told
+    return Verdict(f"{told}: {_pattern(output, answer, wrong)}" if wrong.any() else told, distance)
 
 
 def _length(values: NDArray[Any]) -> float:

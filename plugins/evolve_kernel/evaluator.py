@@ -25,6 +25,8 @@ from evolve_kernel.telling import told
 MOST_BYTES = 1 << 30
 """Of the arrays of one shape, with what stands around them."""
 Signature: TypeAlias = tuple[tuple[str, str, str], ...]
+MOST_BITS = 53.0
+"""Of an answer that is as exact as float64."""
 NEUTRAL = "The measurement of this program could not be used."
 """What is said of a program that was caught: nothing about the detector."""
 
@@ -130,7 +132,7 @@ def _evaluation(built: Built, measured: Measured) -> Evaluation:
     return Evaluation.ok(
         found.estimate,
         standard_error=found.standard_error,
-        descriptors={**built.facts, "of_floor": of_floor},
+        descriptors={**built.facts, "of_floor": of_floor, **_precision(measured.distance)},
         metrics={
             "speedup": math.exp(found.estimate),
             "speedup_low": math.exp(found.low),
@@ -140,3 +142,10 @@ def _evaluation(built: Built, measured: Measured) -> Evaluation:
         },
         feedback=told(measured, built.remarks),
     )
+
+
+def _precision(distance: float | None) -> dict[str, float]:
+    """The bits of the answers that are right: about 24 in single precision, 11 in half."""
+    if distance is None:
+        return {}
+    return {"precision": min(MOST_BITS, -math.log2(distance)) if distance else MOST_BITS}

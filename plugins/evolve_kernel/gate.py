@@ -124,6 +124,9 @@ def _is_called(name: str, wanted: str) -> bool:
 
 def _check_symbols(read: ObjectFile, function: str, mangled: bool) -> None:
     defined = [one for one in read.symbols if one.section != elf.UNDEFINED and one.binding != elf.LOCAL]
+    others = sorted({one.name for one in defined})
+    if others and function not in others:
+        raise Forbidden(f"it does not define the function {function!r}, but {', '.join(others)!r:.80}. Do: call it so")
     for symbol in defined:
         if symbol.name != function and not (
             mangled and symbol.binding == elf.WEAK and symbol.name.startswith(_MANGLED)

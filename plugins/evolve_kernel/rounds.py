@@ -13,7 +13,7 @@ from numpy.random import Generator
 from evolve import Candidate
 from evolve.statistics import Interval, Race, combined, median_interval
 from evolve.types import TaskError
-from evolve_kernel.answers import fault
+from evolve_kernel.answers import judged
 from evolve_kernel.backend import Backend, Built, Called, Question, Side
 from evolve_kernel.layout import needed
 from evolve_kernel.problem import Problem, Shape, shape_name
@@ -56,10 +56,11 @@ class Timings:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What all rounds have found: `processes` holds the rounds' values, of one pair of processes after the other."""
+    """What all rounds have found: `processes` holds the rounds' values, of one pair of processes after the other; `distance` how far from the answers the candidate's were at most, relative, and None where no output has a tolerance."""
 
     timings: tuple[Timings, ...]
     processes: tuple[tuple[float, ...], ...]
+    distance: float | None = None
 
     @property
     def values(self) -> list[float]:
@@ -92,6 +93,7 @@ class Rounds:
         self._regimes: Iterator[str] = self._dealt()
         self._largest = max(map(problem.arguments, shapes), key=needed)
         self._shortest = 0.0
+        self._distances: list[float] = []
 
     def measured(self, backend: Backend, mine: Program, anchor: Program, *, race: bool) -> Measured:
         """Rounds until the race is decided, or all of them; raises `Wrong`, `Broken`, and `SessionFailed` of the candidate."""
@@ -112,7 +114,7 @@ class Rounds:
             for value in values:
                 running.add(value)
         self._check_times(timings, backend, anchor.candidate)
-        return Measured(tuple(timings), tuple(processes))
+        return Measured(tuple(timings), tuple(processes), max(self._distances, default=None))
 
     def _process(self, sides: tuple[Side, Side], timings: Sequence[Timings], count: int) -> tuple[float, ...]:
         """So many rounds between two equal questions that do not count: the first brings memory and code into place, and the last must get the same answer, whatever lies where it
@@ -156,14 +158,17 @@ class Rounds:
             found[place] = sides[place].call(question, poison)
         expected = self._problem.expected(question.inputs, shape)
         mine, theirs = found[0], found[1]
-        if said := theirs.tag or fault(self._problem, theirs.outputs, expected, question.inputs, shape):
+        anchor = judged(self._problem, theirs.outputs, expected, question.inputs, shape)
+        if said := theirs.tag or anchor.fault:
             raise TaskError(
                 f"the seed, which all others are compared with, fails on {shape_name(shape)}: {said}. Do: mend it, or the oracle"
             )
         if mine.tag:
             raise Broken(mine.tag)
-        if said := fault(self._problem, mine.outputs, expected, question.inputs, shape):
-            raise Wrong(f"{said} (on {shape_name(shape)})")
+        verdict = judged(self._problem, mine.outputs, expected, question.inputs, shape)
+        if verdict.fault:
+            raise Wrong(f"{verdict.fault} (on {shape_name(shape)})")
+        self._distances += [] if verdict.distance is None else [verdict.distance]
         return mine, theirs
 
     def _check_times(self, timings: Sequence[Timings], backend: Backend, anchor: Candidate) -> None:

@@ -14,6 +14,8 @@ def test_every_new_task_passes(call, home, kind):
     call("task", "new", "mine", "--kind", kind)
     checked = call("task", "check", "mine")
     assert checked.exit_code == 0, checked.output
+    assert checked.stderr.startswith("trying the seed, ")
+    assert "\ntrying made-up programs that fail in every common way, each for " in checked.stderr
     assert "an endless loop" in checked.stdout
     assert "mine may be used: " in checked.stdout
     assert "grants     nothing beyond the usual\n" in checked.stdout
@@ -30,6 +32,7 @@ def test_a_task_that_fails_is_told_with_remedies_and_as_json(call, home):
     )
     checked = call("task", "check", "mine")
     assert checked.exit_code == 1
+    assert checked.stderr == "trying the seed, twice ...\n"
     assert "wrong at judging 1: no" in checked.stdout
     assert "what to do\n  seed: mend the seed or the evaluator" in checked.stdout
     assert "mine is NOT ready: 1 failed, 1 not tried" in checked.stdout

@@ -67,7 +67,8 @@ def test_the_seed_is_judged_against_itself(judge: Judge) -> None:
     assert found.standard_error is not None
     assert (found.metrics["rounds"], found.metrics["processes"]) == (2.0, 1.0)
     assert found.metrics["speedup_low"] <= found.metrics["speedup"] <= found.metrics["speedup_high"]
-    assert set(found.descriptors) == {"log2_code", "simd", "of_floor"}
+    assert set(found.descriptors) == {"log2_code", "simd", "of_floor", "precision"}
+    assert found.descriptors["precision"] == 53.0  # twice a number is exact
     assert 0 < found.descriptors["simd"] < 1
     assert found.descriptors["of_floor"] > 0
     assert f"| count {COUNT} |" in told(report)

@@ -73,6 +73,8 @@ def test_an_object_without_the_function_is_refused(tmp_path):
     """Or with a variable of its name."""
     assert "does not define the function 'doubled'" in refused(compiled(tmp_path, "static const int nothing = 3;\n"))
     assert "does not define the function 'doubled'" in refused(compiled(tmp_path, "const int doubled = 3;\n"))
+    misspelt = refused(compiled(tmp_path, "int dubled(int a) { return a; }\nint more(int a) { return a; }\n"))
+    assert misspelt == "it does not define the function 'doubled', but 'dubled, more'. Do: call it so"
 
 
 @needs_compiler
