@@ -31,7 +31,7 @@ from evolve.judge.seats import Sandbox, Seats
 from evolve.judge.version import check_version, deciding
 from evolve.sandbox import Box, Devices
 from evolve.sandbox.kernel import close_to_others
-from evolve.types import EvolveError, Task, TaskError
+from evolve.types import ConfigError, EvolveError, Task, TaskError
 
 if TYPE_CHECKING:  # importing the protocols imports numpy, which a task's own Python may lack
     from evolve.protocols import Evaluator
@@ -165,5 +165,8 @@ def _from_plugin(task: Task) -> "Evaluator":
             f"the evaluator of task {task.name!r} is the plugin's {task.evaluator.plugin!r}, and its Python, {sys.executable}, has no "
             f"{error.name}. Do: install evolve and that plugin there, or take [environment] out of task.toml"
         ) from error
-    evaluator: Evaluator = plugins.load().evaluator(task.evaluator)
+    try:
+        evaluator: Evaluator = plugins.load().evaluator(task.evaluator)
+    except ConfigError as error:
+        raise TaskError(f"{task.path}: evaluator: {error}") from error
     return evaluator

@@ -17,7 +17,7 @@ from evolve.judge.framing import receive_frame, send_frame
 from evolve.judge.job import Charge, encode_charge
 from evolve.judge.version import task_version
 from evolve.plugins import load
-from evolve.types import ConfigError, EvaluatorSource, Outcome, SandboxError, Stage, TaskError
+from evolve.types import EvaluatorSource, Outcome, SandboxError, Stage, TaskError
 from evolve.worker import load_evaluator, serve
 
 
@@ -179,7 +179,7 @@ def test_a_sandbox_that_does_not_start_is_described(tmp_path):
 def test_an_evaluator_may_come_from_a_plugin():
     """By its name; an unknown one is a clear error."""
     task = small_task(evaluator=EvaluatorSource(plugin="no-such-plugin"))
-    with pytest.raises(ConfigError, match="no evaluator is called 'no-such-plugin'"):
+    with pytest.raises(TaskError, match="/nowhere: evaluator: no evaluator is called 'no-such-plugin'"):
         load_evaluator(task)
     assert "no-such-plugin" not in load().evaluators
 
