@@ -32,6 +32,14 @@ def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
     seen = candidate.call("seen")
     return Evaluation.ok(1.0, artifacts={"seen": seen, "begun": begun, "ended": time.monotonic(), "device": trial.device})
 """
+MEETING = """
+    import os
+    from pathlib import Path
+    (Path({folder!r}) / str(os.getpid())).touch()
+    while len(os.listdir({folder!r})) < 2 and time.monotonic() < begun + 15:
+        time.sleep(0.01)
+"""
+"""Lines by which the first candidate stays until a second judge has begun, however late that starts."""
 SEEN = """
 import os, time
 def seen():
@@ -64,8 +72,10 @@ def test_two_candidates_never_have_one_gpu_at_a_time(tmp_path, leases, monkeypat
     monkeypatch.setattr(executor_module, "found_gpus", lambda: list(GPUS))
     monkeypatch.setattr(executor_module, "check_grants", lambda task, hidden: None)
     (tmp_path / "task").mkdir()
+    (tmp_path / "judges").mkdir()
     stages = (Stage("evaluate", 20.0, needs=Needs(gpus=1)),)
-    task = written_task(tmp_path / "task", TELLING, stages=stages, limits=Limits(grants=Grants(gpu=1)))
+    text = TELLING.replace("    seen =", MEETING.format(folder=str(tmp_path / "judges")) + "    seen =")
+    task = written_task(tmp_path / "task", text, stages=stages, limits=Limits(grants=Grants(gpu=1)))
     executor = LocalExecutor(task, 3, devices=Grant(folder=str(leases)))
     try:
         assert executor.describe().hardware.endswith(f"; {NAME}")
