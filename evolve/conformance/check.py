@@ -42,7 +42,7 @@ def check(
             findings += _trust(seed.evaluation)
             plugins = load()
             findings.append(changeable(task, seed.evaluation, plugins))
-            findings += declarations(task, seed.evaluation)
+            findings += declarations(task, seed.evaluation, seed.noise)
             findings += _functions(task, description, executor, seed.first)
             findings += _carried(task, executor, seed.first)
             if task.held_out:

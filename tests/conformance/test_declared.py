@@ -24,12 +24,12 @@ SEED = Evaluation.ok(
 )
 
 
-def found(**fields: Any) -> list[tuple[str, str, str]]:
+def found(noise: float | None = None, **fields: Any) -> list[tuple[str, str, str]]:
     """The findings on a task whose fitness, 5, is to be small."""
     task = Task(
         "made", "", "1", "Be.", Program({}), "seed", EvaluatorSource(), fitness=Fitness("error", "min", 3), **fields
     )
-    findings = declarations(task, SEED)
+    findings = declarations(task, SEED, noise)
     assert all(bool(finding.remedy) == (finding.verdict != "passed") for finding in findings)
     return [(finding.tried, finding.verdict, finding.happened) for finding in findings]
 
@@ -57,6 +57,12 @@ def test_a_seed_that_beats_every_anchor_is_strange() -> None:
     """Perhaps the direction is the wrong one."""
     assert found(anchors=(Anchor(9.0, "A"), Anchor(4.0, "B"))) == [("anchors", "passed", "9 A, 4 B")]
     assert found(anchors=(Anchor(9.0, "A"),))[0][1] == "warned"
+
+
+def test_a_seed_that_is_an_anchor_is_above_it_by_chance() -> None:
+    """In a noisy task, where the seed's own score may be the anchor."""
+    for noise, verdict in ((None, "warned"), (0.01, "passed"), (0.005, "warned")):
+        assert found(noise, anchors=(Anchor(5.025, "the seed"),))[0][1] == verdict
 
 
 def test_objectives_constraints_and_carried_artifacts_are_there() -> None:
