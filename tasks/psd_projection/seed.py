@@ -5,21 +5,22 @@ The sign is found by Newton and Schulz's iteration, which needs products of matr
 import numpy as np
 
 STEPS = 70.0
-SMALL = 1e-15
+DIGITS = 15.0
 
 
 def project(matrix):
     """Half of the sum of the matrix and its absolute value, which is its sign times itself."""
     size = np.linalg.norm(matrix)
-    if size == 0.0:
+    if not size:
         return matrix
+    small = 10**-DIGITS
     sign = matrix / size
     for _ in range(max(1, int(STEPS))):
-        change = 0.5 * (sign - sign @ sign @ sign)
+        change = (sign - sign @ sign @ sign) / 2
         # Symmetric to the last digit, or rounding would grow where eigenvalues are 0.
-        change = 0.5 * (change + change.T)
+        change = (change + change.T) / 2
         sign = sign + change
-        if np.linalg.norm(change) < SMALL:
+        if np.linalg.norm(change) < small:
             break
-    answer = 0.5 * (matrix + sign @ matrix)
-    return 0.5 * (answer + answer.T)
+    answer = (matrix + sign @ matrix) / 2
+    return (answer + answer.T) / 2

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from task_files import TASKS
 
-from evolve_kernel.answers import fault
+from evolve_kernel.answers import judged
 from evolve_kernel.compiler import FLAGS, STANDARDS
 from evolve_kernel.problem import Arrays, Problem, Shape, load
 
@@ -58,7 +58,7 @@ class KernelTask:
         kept = {name: array.copy() for name, array in inputs.items()}
         outputs = answer(inputs, shape)
         assert all(np.array_equal(kept[name], inputs[name]) for name in kept), "it has modified its inputs"
-        return fault(self.problem, outputs, self.problem.expected(inputs, shape), inputs, shape)
+        return judged(self.problem, outputs, self.problem.expected(inputs, shape), inputs, shape).fault
 
     def degenerate(self, shape: Shape, regime: str) -> Iterator[tuple[str, str]]:
         """What the judge says of answers that are none, each with its name."""
@@ -66,10 +66,10 @@ class KernelTask:
         expected = self.problem.expected(inputs, shape)
         before = self._cast(self.problem.expected(self.inputs(shape, regime, 1), shape), shape)
         right = self._cast(expected, shape)
-        assert fault(self.problem, right, expected, inputs, shape) == "", "the right answer is wrong"
+        assert judged(self.problem, right, expected, inputs, shape).fault == "", "the right answer is wrong"
         for name, change in _CHANGES.items():
             wrong = {key: change(array, before[key]) for key, array in right.items()}
-            yield name, fault(self.problem, wrong, expected, inputs, shape)
+            yield name, judged(self.problem, wrong, expected, inputs, shape).fault
 
     def _cast(self, arrays: Arrays, shape: Shape) -> Arrays:
         types = {one.name: one.dtype for one in self.problem.arguments(shape)}

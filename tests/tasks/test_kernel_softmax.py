@@ -14,7 +14,7 @@ import pytest
 import evolve.task
 from evolve.literals import template
 from evolve.types import Parameters
-from evolve_kernel.answers import fault
+from evolve_kernel.answers import judged
 from evolve_kernel.compiler import FLAGS, compiler
 from evolve_kernel.problem import Problem, load
 
@@ -62,14 +62,14 @@ def test_the_seed_is_right_on_rows_of_any_length(problem: Problem, seed: Softmax
     for regime in problem.regimes:
         given, shape = inputs(problem, 13, columns, regime)
         expected = problem.expected(given, shape)
-        assert fault(problem, {"out": seed(given["in"])}, expected, given, shape) == "", regime
+        assert judged(problem, {"out": seed(given["in"])}, expected, given, shape).fault == "", regime
 
 
 @needs_compiler
 def test_the_seed_is_right_on_one_long_row(problem: Problem, seed: Softmax) -> None:
     """Where sums in single precision are off the most."""
     given, shape = inputs(problem, 1, 300_000, "one large")
-    assert fault(problem, {"out": seed(given["in"])}, problem.expected(given, shape), given, shape) == ""
+    assert judged(problem, {"out": seed(given["in"])}, problem.expected(given, shape), given, shape).fault == ""
 
 
 @pytest.mark.parametrize("regime", ["normal", "offset", "spread", "equal rows", "one large", "masked", "far below"])
@@ -79,8 +79,8 @@ def test_the_next_lower_precision_is_wrong(problem: Problem, regime: str) -> Non
     expected = problem.expected(given, shape)
     rounded = {"out": expected["out"].astype(np.float16).astype(np.float32)}
     exact = {"out": expected["out"].astype(np.float32)}
-    assert fault(problem, exact, expected, given, shape) == ""
-    assert fault(problem, rounded, expected, given, shape) != ""
+    assert judged(problem, exact, expected, given, shape).fault == ""
+    assert judged(problem, rounded, expected, given, shape).fault != ""
 
 
 def test_no_largest_is_needed_for_ordinary_numbers_alone(problem: Problem) -> None:
@@ -89,7 +89,7 @@ def test_no_largest_is_needed_for_ordinary_numbers_alone(problem: Problem) -> No
     with np.errstate(over="ignore", invalid="ignore"):
         raised = np.exp(given["in"])
         out = raised / raised.sum(axis=1, keepdims=True)
-    assert fault(problem, {"out": out}, problem.expected(given, shape), given, shape) != ""
+    assert judged(problem, {"out": out}, problem.expected(given, shape), given, shape).fault != ""
 
 
 def test_every_case_has_shapes_that_no_other_has(problem: Problem) -> None:

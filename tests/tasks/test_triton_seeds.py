@@ -11,7 +11,7 @@ import pytest
 from evolve.literals import template
 from evolve.task import bundled, find, load
 from evolve.types import Parameters, Task
-from evolve_kernel.answers import fault
+from evolve_kernel.answers import judged
 from evolve_kernel.problem import Problem
 from evolve_kernel.problem import load as load_problem
 
@@ -53,7 +53,7 @@ def test_a_seed_is_right_by_the_language_s_meaning(name: str, monkeypatch: pytes
             outputs = {
                 one.name: values[place] for place, one in enumerate(problem.arguments(shape)) if one.kind == "out"
             }
-            assert fault(problem, outputs, problem.expected(inputs, shape), inputs, shape) == "", (shape, regime)
+            assert judged(problem, outputs, problem.expected(inputs, shape), inputs, shape).fault == "", (shape, regime)
             assert all((kept[key] == array).all() for key, array in inputs.items())
 
 
