@@ -305,7 +305,7 @@ def project(matrix):
     return matrix + np.eye(len(matrix)) * np.abs(matrix).sum(axis=0).max()
 """, INVALID),
     ("early", "ends the iteration when half of the digits are right", CHECKED, """
-SMALL = 1e-2
+DIGITS = 2.0
 
 
 def project(matrix):
