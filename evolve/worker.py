@@ -26,7 +26,7 @@ from evolve.judge.job import (
 )
 from evolve.judge.judging import Bench, judge, prepare
 from evolve.judge.machine import environment, hardware, imports
-from evolve.judge.module import executed
+from evolve.judge.module import TaskCodeError, executed
 from evolve.judge.seats import Sandbox, Seats
 from evolve.judge.version import check_version, deciding
 from evolve.sandbox import Box, Devices
@@ -120,13 +120,14 @@ def _description(made: Bench, seats: Seats) -> Description:
 
 def _failed(task: Task, raised: Raised) -> Description:
     """Why nothing can be judged. Our own errors say it already; anything else comes with the end of its traceback."""
-    if isinstance(raised.error, EvolveError):
-        return Description(error=str(raised.error))
-    source = task.evaluator.path or task.evaluator.plugin
-    return Description(
-        error=f"the evaluator {source!r} of task {task.name!r} does not load: {raised.line}. Do: {_remedy(task, raised.error)}",
-        trace=raised.trace[-_TRACE_SHOWN:],
-    )
+    error, source = raised.error, task.evaluator.path or task.evaluator.plugin
+    said = f"the evaluator {source!r} of task {task.name!r} does not load: {raised.line}"
+    if isinstance(error, TaskCodeError):
+        said, raised = error.said, error.raised
+    elif isinstance(error, EvolveError):
+        about = isinstance(error, TaskError | ConfigError) and task.folder not in str(error)
+        return Description(error=f"{task.path}: evaluator: {error}" if about else str(error))
+    return Description(error=f"{said}. Do: {_remedy(task, raised.error)}", trace=raised.trace[-_TRACE_SHOWN:])
 
 
 def _remedy(task: Task, error: BaseException) -> str:
@@ -165,8 +166,5 @@ def _from_plugin(task: Task) -> "Evaluator":
             f"the evaluator of task {task.name!r} is the plugin's {task.evaluator.plugin!r}, and its Python, {sys.executable}, has no "
             f"{error.name}. Do: install evolve and that plugin there, or take [environment] out of task.toml"
         ) from error
-    try:
-        evaluator: Evaluator = plugins.load().evaluator(task.evaluator)
-    except ConfigError as error:
-        raise TaskError(f"{task.path}: evaluator: {error}") from error
+    evaluator: Evaluator = plugins.load().evaluator(task.evaluator)
     return evaluator

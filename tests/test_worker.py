@@ -17,7 +17,7 @@ from evolve.judge.framing import receive_frame, send_frame
 from evolve.judge.job import Charge, encode_charge
 from evolve.judge.version import task_version
 from evolve.plugins import load
-from evolve.types import EvaluatorSource, Outcome, SandboxError, Stage, TaskError
+from evolve.types import ConfigError, EvaluatorSource, Outcome, SandboxError, Stage, TaskError
 from evolve.worker import load_evaluator, serve
 
 
@@ -148,6 +148,27 @@ def test_an_evaluator_that_does_not_load_is_described(tmp_path, text, message):
     assert reports == []
 
 
+@pytest.mark.parametrize(
+    ("settings", "text", "message"),
+    [
+        ({"modul": "problem.py"}, "", "{task}: evaluator: 'benchmark' has no setting 'modul'. Did you mean 'module'?"),
+        ({"module": 3}, "", "{task}: evaluator: "),
+        ({"module": "problem.py"}, "", "{task}/problem.py: there is no function instances(rng, parameters)"),
+        ({"module": "gone.py"}, "", "{task}: evaluator.module: there is no file 'gone.py'"),
+        ({"module": "problem.py"}, "1 / 0\n", "{task}/problem.py: this cannot be imported: ZeroDivisionError: division by zero (line 1). Do: "),
+        ({"module": "problem.py"}, "import no_such\n", "{task}/problem.py: this cannot be imported: ModuleNotFoundError: No module named 'no_such' (line 1). Do: "),
+    ],
+)  # fmt: skip
+def test_what_a_plugin_cannot_judge_names_the_task(tmp_path, settings, text, message):
+    """Be it in the task's file or in its module; the traceback of the module's own code is kept."""
+    (tmp_path / "problem.py").write_text(text)
+    source = EvaluatorSource(plugin="benchmark", settings={"function": "answer", **settings})
+    description, _ = served(small_task(tmp_path, evaluator=source))
+    assert description.error.startswith(message.replace("{task}", str(tmp_path)))
+    assert text.strip() in description.trace
+    assert bool(text) == bool(description.trace)
+
+
 def test_the_line_that_fails_is_shown(tmp_path):
     """The traceback's end comes beside the message, which is one line."""
     description, _ = served(written_task(tmp_path, "def setup():\n    return 1 / 0\n\nsetup()\n"))
@@ -179,7 +200,7 @@ def test_a_sandbox_that_does_not_start_is_described(tmp_path):
 def test_an_evaluator_may_come_from_a_plugin():
     """By its name; an unknown one is a clear error."""
     task = small_task(evaluator=EvaluatorSource(plugin="no-such-plugin"))
-    with pytest.raises(TaskError, match="/nowhere: evaluator: no evaluator is called 'no-such-plugin'"):
+    with pytest.raises(ConfigError, match="no evaluator is called 'no-such-plugin'"):
         load_evaluator(task)
     assert "no-such-plugin" not in load().evaluators
 

@@ -7,19 +7,14 @@ from collections.abc import Sequence
 
 from evolve.conformance.findings import Finding
 from evolve.conformance.judges import in_short, judged
-from evolve.conformance.seed import Seed, shown, trial_of
-from evolve.conformance.twins import program, twins
+from evolve.conformance.seed import SURE, Seed, shown, trial_of
+from evolve.conformance.twins import program
 from evolve.judge import Job, LocalExecutor, Report
-from evolve.plugins import Plugins
 from evolve.types import Outcome, Task, Twin
 
-SURE = 3.0
-"""By how many standard deviations of a difference of two measurements a program must be better before that is a gain."""
 
-
-def brought(task: Task, executor: LocalExecutor, seed: Seed, plugins: Plugins) -> list[Finding]:
-    """A finding for each program; `seed` has passed. Raises `TaskError` where one cannot be read, and `PluginError`."""
-    found = twins(task, plugins)
+def brought(task: Task, executor: LocalExecutor, seed: Seed, found: Sequence[Twin]) -> list[Finding]:
+    """A finding for each program; `seed` has passed."""
     reports = _reports(task, executor, found)
     return [
         _passes(task, *pair) if pair[0].honest else _gains(task, *pair, seed)

@@ -14,12 +14,17 @@ from evolve.conformance.impostors import opened
 from evolve.conformance.judges import in_short, judged
 from evolve.conformance.made_up import LEAST_SECONDS, PATIENCE, hurried, made_up
 from evolve.conformance.proposals import changeable
-from evolve.conformance.seed import MEASUREMENTS, judged_seed, shown, trial_of
+from evolve.conformance.seed import MEASUREMENTS, Seed, judged_seed, shown, trial_of
+from evolve.conformance.twins import twins
 from evolve.devices import EVERYTHING, Grant
 from evolve.judge import Description, Job, LocalExecutor, Report
 from evolve.plugins import load
 from evolve.sandbox import PLAIN, Means
 from evolve.types import Carried, Evaluation, Outcome, Parameters, Task, TextId, Trial
+
+
+def silent(part: str) -> None:
+    """Nobody is told."""
 
 
 def check(
@@ -28,10 +33,10 @@ def check(
     means: Means = PLAIN,
     hidden: Sequence[str] = (),
     devices: Grant = EVERYTHING,
-    begun: Callable[[str], object] = str,
+    begun: Callable[[str], None] = silent,
 ) -> Conformance:
     """Checks a task with `slots` judges side by side, its programs confined by `means` and without sight of what is `hidden`; raises `TaskError`
-    where its evaluator does not load. Each part is told to `begun` before it begins."""
+    where its evaluator does not load. What takes long is told to `begun` as it begins."""
     with closing(LocalExecutor(task, slots, means=means, hidden=hidden, devices=devices)) as executor:
         description = executor.describe()
         begun(f"the seed, {'twice' if task.deterministic else f'{MEASUREMENTS} times'}")
@@ -39,17 +44,8 @@ def check(
         findings = list(seed.findings)
         cases: tuple[CaseLine, ...] = ()
         if seed.evaluation.outcome is Outcome.OK:
-            findings += _trust(seed.evaluation)
-            plugins = load()
-            findings.append(changeable(task, seed.evaluation, plugins))
-            findings += declarations(task, seed.evaluation, seed.noise)
-            findings += _functions(task, description, executor, seed.first)
-            findings += _carried(task, executor, seed.first)
-            if task.held_out:
-                begun("the seed on each held-out case")
-            cases, found = _held_out(task, executor)
-            begun("programs that the task brings")
-            findings += [*found, *brought(task, executor, seed, plugins)]
+            cases, found = _of_a_passing_seed(task, description, executor, seed, begun)
+            findings += found
     limit = max(LEAST_SECONDS, PATIENCE * seed.evaluation.seconds)
     if seed.evaluation.outcome is Outcome.OK:
         begun(f"made-up programs that fail in every common way, each for {limit:.3g} s at most")
@@ -71,6 +67,24 @@ def check(
         held_out=cases,
         findings=tuple(findings),
     )
+
+
+def _of_a_passing_seed(
+    task: Task, description: Description, executor: LocalExecutor, seed: Seed, begun: Callable[[str], None]
+) -> tuple[tuple[CaseLine, ...], list[Finding]]:
+    """What the task declares and brings, and the seed on its held-out cases."""
+    plugins = load()
+    findings = [*_trust(seed.evaluation), changeable(task, seed.evaluation, plugins)]
+    findings += declarations(task, seed.evaluation, seed.noise)
+    findings += _functions(task, description, executor, seed.first)
+    findings += _carried(task, executor, seed.first)
+    if task.held_out:
+        begun("the seed on each held-out case")
+    cases, found = _held_out(task, executor)
+    twin_programs = twins(task, plugins)
+    if twin_programs:
+        begun("programs that the task brings")
+    return cases, [*findings, *found, *brought(task, executor, seed, twin_programs)]
 
 
 def _trust(evaluation: Evaluation) -> list[Finding]:

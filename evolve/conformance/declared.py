@@ -5,10 +5,8 @@ Invariant: pure; one finding for each kind of declaration that there is."""
 from collections.abc import Mapping
 
 from evolve.conformance.findings import Finding
+from evolve.conformance.seed import SURE
 from evolve.types import Axis, Evaluation, Task
-
-_BY_CHANCE = 3.0
-"""So many standard deviations above an anchor a seed that is as good as it may lie."""
 
 
 def declarations(task: Task, seed: Evaluation, noise: float | None = None) -> list[Finding]:
@@ -54,7 +52,7 @@ def _anchors(task: Task, seed: Evaluation, noise: float) -> Finding:
     assert seed.fitness is not None, "the seed is OK"
     values = [task.fitness.inside(anchor.value) for anchor in task.anchors]
     told = ", ".join(f"{anchor.value:g} {anchor.by}" for anchor in task.anchors)
-    if seed.fitness <= max(values) + _BY_CHANCE * noise:
+    if seed.fitness <= max(values) + SURE * noise:
         return Finding("anchors", "passed", told)
     return Finding(
         "anchors",

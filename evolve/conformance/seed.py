@@ -13,6 +13,8 @@ from evolve.types import Evaluation, Outcome, Parameters, Task, Trial
 
 MEASUREMENTS = 5
 """How often the seed of a noisy task is judged, each time with another seed."""
+SURE = 3.0
+"""By how many standard deviations a measurement must be better before that is no chance."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,5 +247,5 @@ def _function(task: Task, file: str) -> Rescore:
             f"{task.path}: a task in one file has no other file {file!r} to rescore with. Do: give the task a folder"
         )
     module = task_module(task.folder, file, {"rescore": "(files, trial)"}, setting="evaluator.rescore")
-    function: Rescore = module.constant("rescore")
+    function: Rescore = module.value("rescore")
     return function

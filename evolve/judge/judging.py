@@ -14,6 +14,7 @@ from evolve.judge.attempt import Raised, attempt
 from evolve.judge.candidate import Candidate, OpenSession
 from evolve.judge.checks import Fault, checked, printable, shortened, stored_texts
 from evolve.judge.job import Job, Report
+from evolve.judge.module import TaskCodeError
 from evolve.judge.seat import Seat, Take, anywhere
 from evolve.sandbox import OUTCOME, SessionFailed
 from evolve.types import (
@@ -165,10 +166,17 @@ def _failed(raised: Raised) -> Evaluation:
         return Evaluation.invalid(f"the fitness is {raised.error.fitness}, not a finite number")
     if isinstance(raised.error, Fault):
         return raised.error.evaluation
+    if isinstance(raised.error, TaskCodeError):
+        return _evaluators(raised.error.said, raised.error.raised)
     if isinstance(raised.error, EvolveError):
         return Evaluation.failed(Outcome.INTERNAL, str(raised.error))
+    return _evaluators(f"the evaluator raised {raised.line}", raised)
+
+
+def _evaluators(said: str, raised: Raised) -> Evaluation:
+    """A failure of the task's own code, with its traceback."""
     remedy = _REMEDY if isinstance(raised.error, _PROVOKED) else ""
-    return Evaluation.failed(Outcome.INTERNAL, f"the evaluator raised {raised.line}{remedy}\n\n{raised.trace}")
+    return Evaluation.failed(Outcome.INTERNAL, f"{said}{remedy}\n\n{raised.trace}")
 
 
 def _with_log(message: str, log: str) -> str:

@@ -20,8 +20,8 @@ _FAR = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`fault` says what is wrong with a call's outputs, empty where nothing is. `distance` is how far from the answers they are at most: relative, in the L2 norm, of
-    the outputs that have a tolerance above 0; None where there are none."""
+    """`fault` says what is wrong with a call's outputs, empty where nothing is. `distance` is how far from the answers they are at most: in the L2 norm, relative to the answer where that is not
+    all zeros, of the outputs that have a tolerance above 0; None where there are none."""
 
     fault: str
     distance: float | None = None

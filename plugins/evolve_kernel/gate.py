@@ -124,9 +124,12 @@ def _is_called(name: str, wanted: str) -> bool:
 
 def _check_symbols(read: ObjectFile, function: str, mangled: bool) -> None:
     defined = [one for one in read.symbols if one.section != elf.UNDEFINED and one.binding != elf.LOCAL]
-    others = sorted({one.name for one in defined})
-    if others and function not in others:
-        raise Forbidden(f"it does not define the function {function!r}, but {', '.join(others)!r:.80}. Do: call it so")
+    others = sorted({one.name for one in defined if one.binding == elf.GLOBAL})
+    if others and function not in (one.name for one in defined):
+        remedy = "give it the header's arguments" if others[0].startswith(_MANGLED) else f"name it {function!r}"
+        raise Forbidden(
+            f"it does not define the function {function!r}, but {', '.join(others)!r:.80}. Do: {remedy}, and make all others static"
+        )
     for symbol in defined:
         if symbol.name != function and not (
             mangled and symbol.binding == elf.WEAK and symbol.name.startswith(_MANGLED)

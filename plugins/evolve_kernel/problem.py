@@ -146,14 +146,14 @@ def load(folder: Path, file: str) -> Problem:
 
 
 def _regimes(module: TaskModule) -> tuple[str, ...]:
-    given = module.constant(REGIMES, ())
+    given = module.value(REGIMES, ())
     if not isinstance(given, tuple) or not given or not all(isinstance(one, str) for one in given):
         raise TaskError(f"{module.path}: {REGIMES} is {given!r:.80}. Do: name the kinds of inputs, as a tuple of texts")
     return given
 
 
 def _tolerance(module: TaskModule) -> Mapping[str, float]:
-    given = module.constant(TOLERANCE, {})
+    given = module.value(TOLERANCE, {})
     right = isinstance(given, Mapping) and all(
         type(value) in (int, float) and 0 <= value < math.inf for value in given.values()
     )

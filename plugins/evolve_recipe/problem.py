@@ -54,5 +54,5 @@ class Problem:
 
 
 def load(folder: str | Path, file: str) -> Problem:
-    """The problem in a file of a task's folder; raises `EvolveError` where there is none, and what the file raises."""
+    """The problem in a file of a task's folder; raises `TaskError` where there is none, or where the file raises."""
     return Problem(task_module(folder, file, DATA, DISTURBED, setting="evaluator.problem"))

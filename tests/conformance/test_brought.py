@@ -12,6 +12,7 @@ from evolve import plugins
 from evolve.conformance.brought import brought
 from evolve.conformance.findings import Finding
 from evolve.conformance.seed import judged_seed
+from evolve.conformance.twins import twins
 from evolve.judge import LocalExecutor
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
@@ -45,7 +46,7 @@ def found(folder: Path, programs: Mapping[str, str], seed: str = "5.0", *, noisy
     task = evolve.task.load(folder)
     with closing(LocalExecutor(task, 1)) as executor:
         judged = judged_seed(task, executor)
-        findings = brought(task, executor, judged, plugins.load()) if programs else judged.findings
+        findings = brought(task, executor, judged, twins(task, plugins.load())) if programs else judged.findings
     assert all(finding.remedy for finding in findings if finding.verdict == "failed")
     return {finding.tried: finding for finding in findings}
 

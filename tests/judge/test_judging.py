@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from judge_fakes import FakeBox, FakeClock, failure, small_task
 
+from evolve import task_module
 from evolve.judge import Job, evaluator
 from evolve.judge.judging import judge, prepare
 from evolve.judge.seat import Seat
@@ -202,6 +204,21 @@ def test_an_evaluator_that_an_answer_has_provoked_is_internal_with_what_to_check
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert f"the evaluator raised {type(error).__name__}" in feedback(report)
     assert "Do: look at the type, the length or shape, and the size" in feedback(report)
+
+
+def test_a_task_module_that_an_answer_has_provoked_says_what_and_where(tmp_path, monkeypatch):
+    """With the traceback, down to the neighbour that has raised, and with what to check."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "judging_neighbour.py").write_text("def size(answer):\n    return float(answer)\n")
+    (tmp_path / "problem.py").write_text(
+        "import judging_neighbour\ndef check(answer):\n    return judging_neighbour.size(answer)\n"
+    )
+    module = task_module(tmp_path, "problem.py", {"check": "(answer)"})
+    said = feedback(judged(lambda candidate, trial: module.call("check", 10**400)))
+    begins = f"{tmp_path}/problem.py: check() raised OverflowError: int too large to convert to float (line 3). Do: look at the type"
+    assert said.startswith(begins)
+    assert "judging_neighbour.py" in said
+    assert "return float(answer)" in said
 
 
 def test_an_error_that_cannot_be_said_is_reported():

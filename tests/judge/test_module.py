@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evolve import TaskModule, task_module
-from evolve.types import EvolveError, TaskError
+from evolve import SessionFailed, TaskModule, task_module
+from evolve.judge.module import executed
+from evolve.sandbox import Status
+from evolve.types import EvolveError, TaskError, UnusableFitness
 
 NEEDED = {"check": "(instance, answer)"}
 CHECKS = "def check(instance, answer):\n    return instance == answer\n"
@@ -24,6 +26,16 @@ def _own_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         del sys.modules[name]
 
 
+class Fails:
+    """Nothing is divided by it."""
+
+    def __init__(self, failure: Exception) -> None:
+        self._failure = failure
+
+    def __rtruediv__(self, other: object) -> object:
+        raise self._failure
+
+
 def made(folder: Path, text: str) -> TaskModule:
     """The module of a text."""
     (folder / "problem.py").write_text(text)
@@ -34,7 +46,7 @@ def test_functions_are_called_and_constants_read(tmp_path: Path) -> None:
     """With defaults for what is not there."""
     module = made(tmp_path, CHECKS + "SIZE = 3\n")
     assert (module.call("check", 1, 1), module.call("check", 1, 2)) == (True, False)
-    assert (module.constant("SIZE"), module.constant("REGIMES", ("dense",))) == (3, ("dense",))
+    assert (module.value("SIZE"), module.value("REGIMES", ("dense",))) == (3, ("dense",))
     assert (module.has("check"), module.has("label")) == (True, False)
     assert module.path == tmp_path / "problem.py"
 
@@ -46,7 +58,7 @@ def test_it_imports_its_neighbours_and_has_dataclasses(tmp_path: Path) -> None:
         "from __future__ import annotations\nfrom dataclasses import dataclass\nfrom task_module_neighbour import HALF\n"
         "@dataclass\nclass One:\n    number: int = HALF\n"
     )
-    assert made(tmp_path, text + CHECKS).constant("One")().number == 2
+    assert made(tmp_path, text + CHECKS).value("One")().number == 2
 
 
 @pytest.mark.parametrize(
@@ -69,13 +81,45 @@ def test_what_is_no_such_module_is_one_line(tmp_path: Path, text: str, said: str
     assert str(error.value).startswith(str(tmp_path / "problem.py"))
 
 
-def test_what_is_not_installed_is_said_as_python_says_it(tmp_path: Path) -> None:
-    """Whoever runs the judge knows for which Python it is to be installed."""
-    with pytest.raises(ModuleNotFoundError, match="no_such_package"):
-        made(tmp_path, "import no_such_package\n")
+def test_arguments_may_be_none_and_a_function_may_be_written_in_c(tmp_path: Path) -> None:
+    """What tells nothing of its arguments is taken as it is."""
+    (tmp_path / "problem.py").write_text("def made():\n    return 1\nlabel = str\nlongest = max\n")
+    module = task_module(tmp_path, "problem.py", {"made": "()", "longest": "(values)"}, {"label": "(instance)"})
+    assert (module.call("made"), module.call("label", 1), module.call("longest", [1, 2])) == (1, "1", 2)
+    with pytest.raises(TaskError, match=r"made\(\) takes something else. Do: write made\(count\)"):
+        task_module(tmp_path, "problem.py", {"made": "(count)"})
 
 
-@pytest.mark.parametrize("file", ["no.py", "../problem.py", "problem.txt", "."])
+def test_what_could_not_be_executed_is_no_module(tmp_path: Path) -> None:
+    """Half of it would be imported by others."""
+    with pytest.raises(TaskError):
+        made(tmp_path, CHECKS + "1 / 0\n")
+    assert "evolve_task_problem" not in sys.modules
+
+
+def test_neighbours_are_imported_where_they_belong_to_the_task(tmp_path: Path) -> None:
+    """A task in one file has none."""
+    (tmp_path / "task_module_alone.py").write_text("")
+    (tmp_path / "problem.py").write_text("import task_module_alone\n")
+    with pytest.raises(ModuleNotFoundError):
+        executed(tmp_path / "problem.py", neighbours=False)
+    assert executed(tmp_path / "problem.py").__name__ == "evolve_task_problem"
+    assert sys.path[0] == str(tmp_path)
+
+
+def test_a_file_may_be_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two tasks share one so. A relative folder is one as well."""
+    made(tmp_path, CHECKS + "def label(instance):\n    return 1 / 0\n")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "linked.py").symlink_to("../problem.py")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        TaskError, match=r"other/linked.py: label\(\) raised ZeroDivisionError: division by zero \(line 4\)"
+    ):
+        task_module("other", "linked.py", NEEDED).call("label", 0)
+
+
+@pytest.mark.parametrize("file", ["no.py", "../problem.py", "problem.txt", ".", "/etc/passwd"])
 def test_it_is_a_python_file_of_the_folder(tmp_path: Path, file: str) -> None:
     """And the error says under which setting it is named."""
     (tmp_path / "problem.py").write_text(CHECKS)
@@ -94,6 +138,9 @@ def test_what_a_function_raises_has_its_line_and_what_was_told(tmp_path: Path) -
     said = f"{module.path}: check() raised ZeroDivisionError: division by zero (line 2) on instance 0. Do: mend it"
     assert str(error.value) == said
     assert isinstance(error.value.__cause__, ZeroDivisionError)
+    for failure in (SessionFailed(Status.TIMEOUT, "it fell"), UnusableFitness(float("nan"))):
+        with pytest.raises(type(failure)):
+            module.call("check", Fails(failure), 1)
     ours = made(
         tmp_path,
         "from evolve import EvolveError\ndef check(instance, answer):\n    raise EvolveError('Do: rest')\n",

@@ -314,3 +314,11 @@ def test_a_program_with_files_of_its_own_is_compared_with_the_seed(made: Callabl
     with judging(task, Recipe(task.evaluator.settings)) as judge:
         found = judge({"seed.py": worse, "more.py": "x = 1\n"}).evaluation
     assert found.metrics["gain_p"] < 1e-6
+
+
+@pytest.mark.parametrize("name", ["digits_recipe", "digits_torch"])
+def test_the_problems_of_the_bundled_recipes_can_be_read(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One is a link to the other's; none needs what programs need."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    task = load(name)
+    assert load_problem(task.folder, task.evaluator.settings["problem"]).read(task.parameters).classes == 10
