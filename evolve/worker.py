@@ -121,22 +121,31 @@ def _description(made: Bench, seats: Seats) -> Description:
 def _failed(task: Task, raised: Raised) -> Description:
     """Why nothing can be judged. Our own errors say it already; anything else comes with the end of its traceback."""
     error, source = raised.error, task.evaluator.path or task.evaluator.plugin
-    said = f"the evaluator {source!r} of task {task.name!r} does not load: {raised.line}"
     if isinstance(error, TaskCodeError):
-        said, raised = error.said, error.raised
-    elif isinstance(error, EvolveError):
-        about = isinstance(error, TaskError | ConfigError) and task.folder not in str(error)
-        return Description(error=f"{task.path}: evaluator: {error}" if about else str(error))
-    return Description(error=f"{said}. Do: {_remedy(task, raised.error)}", trace=raised.trace[-_TRACE_SHOWN:])
+        return _traced(task, error.said, error.raised, "mend it; --debug shows the traceback")
+    if isinstance(error, EvolveError):
+        return Description(error=_of_the_task(task, error))
+    said = f"the evaluator {source!r} of task {task.name!r} does not load: {raised.line}"
+    return _traced(task, said, raised, "mend it until it can be imported; --debug shows where it fails")
 
 
-def _remedy(task: Task, error: BaseException) -> str:
+def _traced(task: Task, said: str, raised: Raised, remedy: str) -> Description:
+    """What code of the task's has raised, and what to do: the `remedy`, unless only a package is missing."""
+    error = raised.error
     if task.python and isinstance(error, ModuleNotFoundError):
-        return (
+        remedy = (
             f"install {error.name} for the Python that the task names (`{task.python} -m pip install {error.name}`, or "
             f"`uv pip install --python {task.python} {error.name}`), or name another in [environment]"
         )
-    return "mend it until it can be imported; --debug shows where it fails"
+    return Description(error=f"{said}. Do: {remedy}", trace=raised.trace[-_TRACE_SHOWN:])
+
+
+def _of_the_task(task: Task, error: EvolveError) -> str:
+    """The error's words, with the task's path where they do not name it."""
+    said = str(error)
+    if not isinstance(error, TaskError | ConfigError) or task.folder in said:
+        return said
+    return f"{task.path}: {'' if said.startswith('evaluator') else 'evaluator: '}{said}"
 
 
 def load_evaluator(task: Task) -> "Evaluator":

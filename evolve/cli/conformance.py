@@ -130,7 +130,7 @@ def _entry(found: Registered[Any], kind: str, suite: Callable[[Settings], None])
     check = f"keeps the promises of {'a' if kind == 'strategy' else 'an'} {kind}"
     given, missing = _examples(model)
     if missing:
-        message = f"its settings need a value for {', '.join(missing)}. Do: give each an example, Field(examples=[...])"
+        message = f"its settings need a value for {', '.join(missing)}. Do: give each an example, Field(examples=[...]); one that names a file of a task is tried by `evolve task check`"
         yield Finding(found.plugin, about, check, "skipped", message)
     else:
         yield _verdict(found.plugin, about, check, partial(suite, given))

@@ -2,6 +2,8 @@
 
 Invariant: exit code 0 says that nothing failed; every problem is told with its remedy."""
 
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
 import click
@@ -14,7 +16,7 @@ from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.output import debug_option, emit, facts, json_option, table
 from evolve.cli.parameters import parameters
 from evolve.cli.say import say
-from evolve.conformance import Conformance, check
+from evolve.conformance import Conformance, Finding, check
 from evolve.judge.machine import usable_cores
 from evolve.task.grants import NOTHING_GRANTED, told
 from evolve.types import Task
@@ -50,9 +52,19 @@ def _tell(part: str) -> None:
     say(f"trying {part} ...", err=True)
 
 
+def _alike(finding: Finding) -> tuple[str, ...]:
+    """What makes one row of what was not tried, one after the other for one reason; of all others each has its own."""
+    return ("", finding.happened) if finding.verdict == "not tried" else (finding.tried,)
+
+
+def _row(alike: Sequence[Finding]) -> tuple[str, str, str]:
+    more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
+    return f"{alike[0].tried}{more}", alike[0].verdict, alike[0].happened
+
+
 def _page(task: Task, found: Conformance) -> str:
     """What was tried, how it ended, what it costs, and what to do."""
-    rows = [(finding.tried, finding.verdict, finding.happened) for finding in found.findings]
+    rows = [_row(list(alike)) for _, alike in groupby(found.findings, _alike)]
     parts = [facts(_head(task, found)), table(("tried", "verdict", "what happened"), rows)]
     if found.held_out:
         cases = [

@@ -51,7 +51,9 @@ def judged_seed(task: Task, executor: LocalExecutor) -> Seed:
     last = reports[-1]
     if last.evaluation.outcome is not Outcome.OK:
         what = f"{last.evaluation.outcome} at judging {len(reports)}: {in_short(last)}"
-        return Seed(last, None, (Finding("seed", "failed", what, "mend the seed or the evaluator"),))
+        own = last.evaluation.outcome is Outcome.INTERNAL
+        remedy = "mend the evaluator, or the task's module" if own else "mend the seed or the evaluator"
+        return Seed(last, None, (Finding("seed", "failed", what, remedy),))
     tag = next((report.evaluation.tag for report in reports if report.evaluation.tag), "")
     if tag:
         remedy = "mend the check that tags it: programs that are tagged are quarantined"

@@ -28,12 +28,14 @@ class Raised:
         return " ".join(f"{type(self.error).__name__}: {'' if isinstance(said, Raised) else said}".split())
 
     def within(self, path: Path) -> str:
-        """The line, no longer than can be read at once, and where in a file it was raised."""
-        told = self.line
-        numbers = [
-            frame.lineno for frame in traceback.extract_tb(self.error.__traceback__) if frame.filename == str(path)
-        ]
-        return f"{told[:_LINE]}{f' (line {numbers[-1]})' if numbers else ''}"
+        """The line, no longer than can be read at once, and where in a file, or in one beside it, it was raised."""
+        folder = str(path.parent)
+        frames = [one for one in traceback.extract_tb(self.error.__traceback__) if one.filename.startswith(folder)]
+        if not frames:
+            return self.line[:_LINE]
+        last = frames[-1]
+        other = "" if last.filename == str(path) else f"{last.filename[len(folder) + 1 :]}, "
+        return f"{self.line[:_LINE]} ({other}line {last.lineno})"
 
     @property
     def trace(self) -> str:

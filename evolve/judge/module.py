@@ -54,6 +54,12 @@ class TaskModule:
             f"{self.path}: {function}() raised {answer.within(self.path)}{told}", answer
         ) from answer.error
 
+    def broken(self, function: str, got: Any, wanted: str) -> TaskError:
+        """The error that a function has returned `got`, where something else is `wanted`; of an array the type and shape are told."""
+        is_array = hasattr(got, "dtype") and hasattr(got, "shape")
+        told = f"{got.dtype}{got.shape}" if is_array else " ".join(repr(got).split())
+        return TaskError(f"{self.path}: {function}() returned {told:.80}. Do: return {wanted}")
+
 
 def task_module(
     folder: str | Path,
@@ -69,7 +75,7 @@ def task_module(
     (and names the `setting`), where the file raises, and where a function is missing or takes something else."""
     path = Path(folder).absolute() / file
     if Path(file).is_absolute() or ".." in Path(file).parts or not path.is_file():
-        raise TaskError(f"{folder}: {setting}: there is no file {file!r}. Do: write it, or name another")
+        raise TaskError(f"{Path(folder)}: {setting}: there is no file {file!r}. Do: write it, or name another")
     made = attempt(lambda: executed(path))
     if isinstance(made, Raised):
         if isinstance(made.error, EvolveError):
@@ -97,7 +103,7 @@ def _check(module: TaskModule, function: str, arguments: str) -> None:
         signature.bind(*(name for name in arguments.strip("()").split(",") if name.strip()))
     except TypeError:
         raise TaskError(
-            f"{module.path}: {function}{signature} takes something else. Do: write {function}{arguments}"
+            f"{module.path}: {function}{signature} cannot be called with {arguments}. Do: write {function}{arguments}"
         ) from None
 
 

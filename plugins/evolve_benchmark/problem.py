@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from numpy.random import Generator
 
 from evolve import TaskModule, task_module
-from evolve.types import Parameters, TaskError
+from evolve.types import Parameters
 from evolve_benchmark.agreeing import agreeing
 
 Number: TypeAlias = Fraction | float
@@ -59,8 +59,8 @@ class Problem:
         made = self._module.call("instances", rng, parameters)
         kinds = made if isinstance(made, Mapping) else {ONE_KIND: made}
         if not kinds or not all(isinstance(some, Sequence) and len(some) for some in kinds.values()):
-            raise _broken(
-                self._path, "instances", made, "a sequence of instances, or one for each kind, none of them empty"
+            raise self._module.broken(
+                "instances", made, "a sequence of instances, or one for each kind, none of them empty"
             )
         return [Instance(str(kind), given) for kind, some in kinds.items() for given in some]
 
@@ -80,8 +80,8 @@ class Problem:
             return (instance.given,)
         arguments = self._module.call("arguments", instance.given)
         if not isinstance(arguments, tuple):
-            raise _broken(
-                self._path, "arguments", arguments, "a tuple, with one entry for each argument of the program"
+            raise self._module.broken(
+                "arguments", arguments, "a tuple, with one entry for each argument of the program"
             )
         return arguments
 
@@ -89,22 +89,22 @@ class Problem:
         """Why an answer is none, in a sentence; empty for one that is."""
         said = self._module.call("check", instance.given, answer)
         if not isinstance(said, str):
-            raise _broken(self._path, "check", said, 'a text: what is wrong with the answer, "" where nothing is')
+            raise self._module.broken("check", said, 'a text: what is wrong with the answer, "" where nothing is')
         return said
 
     def value(self, instance: Instance, answer: Any) -> Number:
         """What an answer that was checked is worth."""
-        return _positive(self._path, "value", self._module.call("value", instance.given, answer))
+        return _positive(self._module, "value", self._module.call("value", instance.given, answer))
 
     def reference(self, instance: Instance) -> Number:
         """The value that answers are compared with."""
-        return _positive(self._path, "reference", self._module.call("reference", instance.given))
+        return _positive(self._module, "reference", self._module.call("reference", instance.given))
 
     def trivial(self, instance: Instance) -> Any:
         """The answer that a late one counts as; raises `TaskError` where it is not one itself."""
         answer = self._module.call("trivial", instance.given)
         if fault := self.fault(instance, answer):
-            raise _broken(self._path, "trivial", answer, f"an answer that passes check(), which says: {fault}")
+            raise self._module.broken("trivial", answer, f"an answer that passes check(), which says: {fault}")
         return answer
 
     def agree(self, instance: Instance, one: Any, other: Any) -> bool:
@@ -113,7 +113,7 @@ class Problem:
             return agreeing(one, other)
         said = self._module.call("agree", instance.given, one, other)
         if not isinstance(said, bool):
-            raise _broken(self._path, "agree", said, "True or False")
+            raise self._module.broken("agree", said, "True or False")
         return said
 
     def label(self, instance: Instance) -> str:
@@ -126,19 +126,15 @@ class Problem:
             return {}
         told = self._module.call(function, *arguments)
         if not isinstance(told, Mapping):
-            raise _broken(self._path, function, told, "a mapping of names to numbers")
+            raise self._module.broken(function, told, "a mapping of names to numbers")
         return dict(told)
 
 
-def _broken(path: Path, function: str, got: object, wanted: str) -> TaskError:
-    return TaskError(f"{path}: {function}() returned {got!r:.80}. Do: return {wanted}")
-
-
-def _positive(path: Path, function: str, given: object) -> Number:
+def _positive(module: TaskModule, function: str, given: object) -> Number:
     """A number above 0 and below infinity, exact where the module's is."""
     number = _exact(given)
     if not 0 < number < math.inf:
-        raise _broken(path, function, given, "a finite number above 0")
+        raise module.broken(function, given, "a finite number above 0")
     return number
 
 

@@ -47,8 +47,8 @@ class Problem:
         """The shapes of a set, in the module's order."""
         made = self._call("shapes", parameters)
         if not isinstance(made, Sequence) or not made or not all(_is_shape(shape) for shape in made):
-            raise _broken(
-                self._path, "shapes", made, "a list of shapes, each a mapping of names to whole numbers above 0"
+            raise self._module.broken(
+                "shapes", made, "a list of shapes, each a mapping of names to whole numbers above 0"
             )
         return [dict(shape) for shape in made]
 
@@ -84,7 +84,7 @@ class Problem:
         """What the module's own check says of outputs; empty where it finds nothing, or there is none."""
         said = self._call("check", outputs, expected, inputs, shape) if self.checks else ""
         if not isinstance(said, str):
-            raise _broken(self._path, "check", said, 'a text: what is wrong with the outputs, "" where nothing is')
+            raise self._module.broken("check", said, 'a text: what is wrong with the outputs, "" where nothing is')
         return said
 
     def work(self, shape: Shape) -> tuple[int, int]:
@@ -93,21 +93,21 @@ class Problem:
             case (int(moved), int(operations)) if moved > 0 and operations >= 0:
                 return moved, operations
             case made:
-                raise _broken(
-                    self._path, "work", made, "two whole numbers: the least bytes moved, and the least operations"
+                raise self._module.broken(
+                    "work", made, "two whole numbers: the least bytes moved, and the least operations"
                 )
 
     def _arrays(self, function: str, made: object, kind: str, shape: Shape, *, exact: bool) -> Arrays:
         wanted = {one.name: one for one in self.arguments(shape) if one.kind == kind}
         if not isinstance(made, Mapping) or set(made) != set(wanted):
-            raise _broken(self._path, function, made, f"a mapping with an array for each of {', '.join(wanted)}")
+            got = list(made) if isinstance(made, Mapping) else made
+            raise self._module.broken(function, got, f"a mapping with an array for each of {', '.join(wanted)}")
         for name, argument in wanted.items():
             array, types = made[name], {argument.dtype} if exact else EXACT
             if not isinstance(array, np.ndarray) or array.shape != argument.dims or array.dtype.name not in types:
                 wanted_type = argument.dtype if exact else "float64, or of whole numbers,"
                 told = f"an array of the shape {argument.dims} and type {wanted_type} for {name}"
-                got = f"{array.dtype}{array.shape}" if isinstance(array, np.ndarray) else repr(array)
-                raise _broken(self._path, function, got, told)
+                raise self._module.broken(function, array, told)
         return {name: np.ascontiguousarray(made[name]) for name in wanted}
 
     def _call(self, function: str, *arguments: Any) -> Any:
@@ -127,11 +127,6 @@ def _is_shape(shape: object) -> bool:
     )
 
 
-def _broken(path: Path, function: str, got: object, wanted: str) -> TaskError:
-    told = got if isinstance(got, str) else repr(got)
-    return TaskError(f"{path}: {function}() returned {told:.80}. Do: return {wanted}")
-
-
 def _asked(function: str, arguments: Sequence[Any]) -> str:
     """On what it was called, where that says something."""
     given = dict(zip(FUNCTIONS[function].strip("()").split(", "), arguments, strict=True))
@@ -146,7 +141,9 @@ def load(folder: Path, file: str) -> Problem:
 
 
 def _regimes(module: TaskModule) -> tuple[str, ...]:
-    given = module.value(REGIMES, ())
+    given = module.value(REGIMES)
+    if given is None:
+        raise TaskError(f"{module.path}: there is no {REGIMES}. Do: name the kinds of inputs, as a tuple of texts")
     if not isinstance(given, tuple) or not given or not all(isinstance(one, str) for one in given):
         raise TaskError(f"{module.path}: {REGIMES} is {given!r:.80}. Do: name the kinds of inputs, as a tuple of texts")
     return given

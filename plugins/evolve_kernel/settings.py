@@ -52,7 +52,7 @@ class KernelSettings(BaseModel):
     def _fits_together(self) -> Self:
         if self.language in COMPILED_HERE and not self.header:
             raise ValueError(
-                f'language {self.language!r} needs a header that declares the function: write header = "kernel.h"'
+                f"language {self.language!r} needs a header that declares the function: name that file of program.context as `header`"
             )
         if self.first > self.rounds:
             raise ValueError(f"the first {self.first} rounds are more than all {self.rounds}: write a smaller first")

@@ -215,7 +215,7 @@ def test_a_task_module_that_an_answer_has_provoked_says_what_and_where(tmp_path,
     )
     module = task_module(tmp_path, "problem.py", {"check": "(answer)"})
     said = feedback(judged(lambda candidate, trial: module.call("check", 10**400)))
-    begins = f"{tmp_path}/problem.py: check() raised OverflowError: int too large to convert to float (line 3). Do: look at the type"
+    begins = f"{tmp_path}/problem.py: check() raised OverflowError: int too large to convert to float (judging_neighbour.py, line 2). Do: look at the type"
     assert said.startswith(begins)
     assert "judging_neighbour.py" in said
     assert "return float(answer)" in said

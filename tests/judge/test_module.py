@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from evolve import SessionFailed, TaskModule, task_module
@@ -66,8 +67,11 @@ def test_it_imports_its_neighbours_and_has_dataclasses(tmp_path: Path) -> None:
     [
         ("", "there is no function check(instance, answer). Do: write it"),
         ("check = 3\n", "there is no function check(instance, answer)"),
-        ("def check(answer): pass\n", "check(answer) takes something else. Do: write check(instance, answer)"),
-        (CHECKS + "def label(): pass\n", "label() takes something else. Do: write label(instance)"),
+        (
+            "def check(answer): pass\n",
+            "check(answer) cannot be called with (instance, answer). Do: write check(instance, answer)",
+        ),
+        (CHECKS + "def label(): pass\n", "label() cannot be called with (instance). Do: write label(instance)"),
         (CHECKS + "1 / 0\n", "this cannot be imported: ZeroDivisionError: division by zero (line 3). Do: mend it"),
         ("def check(:\n", "this cannot be imported: SyntaxError: "),
         ("raise SystemExit(2)\n", "this cannot be imported: SystemExit: 2 (line 1)"),
@@ -86,7 +90,7 @@ def test_arguments_may_be_none_and_a_function_may_be_written_in_c(tmp_path: Path
     (tmp_path / "problem.py").write_text("def made():\n    return 1\nlabel = str\nlongest = max\n")
     module = task_module(tmp_path, "problem.py", {"made": "()", "longest": "(values)"}, {"label": "(instance)"})
     assert (module.call("made"), module.call("label", 1), module.call("longest", [1, 2])) == (1, "1", 2)
-    with pytest.raises(TaskError, match=r"made\(\) takes something else. Do: write made\(count\)"):
+    with pytest.raises(TaskError, match=r"made\(\) cannot be called with \(count\). Do: write made\(count\)"):
         task_module(tmp_path, "problem.py", {"made": "(count)"})
 
 
@@ -147,3 +151,13 @@ def test_what_a_function_raises_has_its_line_and_what_was_told(tmp_path: Path) -
     )
     with pytest.raises(EvolveError, match=r"^Do: rest$"):
         ours.call("check", 0, 1)
+
+
+def test_what_a_function_should_not_have_returned_is_one_short_line(tmp_path: Path) -> None:
+    """Whatever its own words are; of an array, what it is."""
+    module = made(tmp_path, CHECKS)
+    said = f"{module.path}: check() returned "
+    array = np.zeros((200, 3))
+    assert str(module.broken("check", array, "a text")) == f"{said}float64(200, 3). Do: return a text"
+    assert "\n" not in str(module.broken("check", {"out": array}, "a text"))
+    assert len(str(module.broken("check", "x" * 1000, ""))) < len(said) + 100

@@ -21,8 +21,11 @@ def _own_path(monkeypatch):
     ("text", "said"),
     [
         ("", "there is no function instances(rng, parameters). Do: write it"),
-        (HALVES.replace("def check(instance, answer)", "def check(answer)"), "check(answer) takes something else"),
-        (HALVES.replace("def trivial(instance)", "def trivial()"), "trivial() takes something else"),
+        (
+            HALVES.replace("def check(instance, answer)", "def check(answer)"),
+            "check(answer) cannot be called with (instance, answer)",
+        ),
+        (HALVES.replace("def trivial(instance)", "def trivial()"), "trivial() cannot be called with (instance)"),
         (HALVES.replace("def reference", "def optimum"), "there is no function reference(instance)"),
         (HALVES + "\nlabel = 3\n", "there is no function label(instance)"),
     ],

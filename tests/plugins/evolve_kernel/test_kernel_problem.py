@@ -35,7 +35,7 @@ def problem(tmp_path):
     ("old", "new", "said"),
     [
         ("def shapes", "def forms", "there is no function shapes(parameters). Do: write it"),
-        ("def work(shape)", "def work()", "work() takes something else. Do: write work(shape)"),
+        ("def work(shape)", "def work()", "work() cannot be called with (shape). Do: write work(shape)"),
         ('REGIMES = ("small", "large")', "REGIMES = ()", "REGIMES is (). Do: name the kinds of inputs"),
         ('REGIMES = ("small", "large")', 'REGIMES = "small"', "REGIMES is 'small'"),
         (
