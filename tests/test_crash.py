@@ -357,9 +357,11 @@ def test_the_second_interrupt_does_not_wait_for_what_is_judged(place, monkeypatc
         for _ in range(2):
             time.sleep(1.0)
             engine.send_signal(signal.SIGINT)
-        assert engine.wait(PATIENCE) == 130
+        code = engine.wait(PATIENCE)
         assert engine.stderr is not None
-        assert "stopped at once; what a campaign had settled is in its log" in engine.stderr.read()
+        said = engine.stderr.read()
+        assert code == 130, said
+        assert "stopped at once; what a campaign had settled is in its log" in said
     before = place.remains()
     assert before.settled
     pause(place, 0.0)
