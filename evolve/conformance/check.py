@@ -23,7 +23,7 @@ from evolve.sandbox import PLAIN, Means
 from evolve.types import Carried, Evaluation, Outcome, Parameters, Task, TextId, Trial
 
 
-def silent(part: str) -> None:
+def _silent(part: str) -> None:
     """Nobody is told."""
 
 
@@ -33,7 +33,7 @@ def check(
     means: Means = PLAIN,
     hidden: Sequence[str] = (),
     devices: Grant = EVERYTHING,
-    begun: Callable[[str], None] = silent,
+    begun: Callable[[str], None] = _silent,
 ) -> Conformance:
     """Checks a task with `slots` judges side by side, its programs confined by `means` and without sight of what is `hidden`; raises `TaskError`
     where its evaluator does not load. What takes long is told to `begun` as it begins."""

@@ -29,12 +29,12 @@ class Raised:
 
     def within(self, path: Path) -> str:
         """The line, no longer than can be read at once, and where in a file, or in one beside it, it was raised."""
-        folder = str(path.parent)
+        folder = f"{path.parent}/"
         frames = [one for one in traceback.extract_tb(self.error.__traceback__) if one.filename.startswith(folder)]
         if not frames:
             return self.line[:_LINE]
         last = frames[-1]
-        other = "" if last.filename == str(path) else f"{last.filename[len(folder) + 1 :]}, "
+        other = "" if last.filename == str(path) else f"{last.filename[len(folder) :]}, "
         return f"{self.line[:_LINE]} ({other}line {last.lineno})"
 
     @property

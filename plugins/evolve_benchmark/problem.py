@@ -52,7 +52,6 @@ class Problem:
 
     def __init__(self, module: TaskModule) -> None:
         self._module = module
-        self._path = module.path
 
     def instances(self, rng: Generator, parameters: Parameters) -> list[Instance]:
         """All instances, kind after kind, in the module's order."""

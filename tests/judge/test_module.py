@@ -142,6 +142,14 @@ def test_what_a_function_raises_has_its_line_and_what_was_told(tmp_path: Path) -
     said = f"{module.path}: check() raised ZeroDivisionError: division by zero (line 2) on instance 0. Do: mend it"
     assert str(error.value) == said
     assert isinstance(error.value.__cause__, ZeroDivisionError)
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "beside2.py").write_text("def fails(value):\n    raise ValueError('no')\n")
+    (tmp_path / "beside" / "problem.py").write_text("from beside2 import fails as check\n")
+    sys.path.append(str(tmp_path))
+    with pytest.raises(
+        TaskError, match=r"check\(\) raised ValueError: no\. Do"
+    ):  # the other file is none of the folder's
+        task_module(tmp_path / "beside", "problem.py", {"check": "(value)"}).call("check", 1)
     for failure in (SessionFailed(Status.TIMEOUT, "it fell"), UnusableFitness(float("nan"))):
         with pytest.raises(type(failure)):
             module.call("check", Fails(failure), 1)
