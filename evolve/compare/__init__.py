@@ -1,0 +1,3 @@
+"""Strategies and settings against each other, at equal budget.
+
+Invariant: a difference is told with its uncertainty, and where there is none to be seen, that is said."""

@@ -1,0 +1,3 @@
+"""Charts as SVG text.
+
+Invariant: pure; no text reaches a chart unescaped."""
