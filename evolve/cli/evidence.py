@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from evolve import report
+from evolve import report, wording
 from evolve.campaign import Campaign
-from evolve.cli import wording
 from evolve.cli.output import CELL, brief, one_line, quoted
 from evolve.types import Outcome, RecordId, Ruled
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from evolve import report
+from evolve import report, wording
 from evolve.campaign import Campaign, workspace
-from evolve.cli import evidence, importing, pictures, rulings, wording
+from evolve.cli import evidence, importing, pictures, rulings
 from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit, emit_all, emit_text, facts, json_option, one_line, quoted, table
