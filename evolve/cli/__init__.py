@@ -66,13 +66,17 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs a command, and reports what it raises for the user. A process that holds keys, and is the command's own, is closed to
-        others first."""
-        if ctx.obj is _OWN_PROCESS:
-            _imported("evolve.sandbox.kernel:close_to_others")()
+        others first; a Ctrl-C that comes when its command is over ends it as one within the command does."""
         reported: Callable[[Callable[[click.Context], Any], click.Context], Any] = _imported(
             "evolve.cli.errors:reported"
         )
-        return reported(super().invoke, ctx)
+        if ctx.obj is not _OWN_PROCESS:
+            return reported(super().invoke, ctx)
+        _imported("evolve.sandbox.kernel:close_to_others")()
+        try:
+            return reported(super().invoke, ctx)
+        finally:
+            signal.signal(signal.SIGINT, _end_at_once)
 
 
 def _third_party() -> dict[str, EntryPoint]:
