@@ -15,7 +15,7 @@ from evolve import report
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import confirmed_best, opened_of
 from evolve.report.frame import Frame, frame, quarantined
-from evolve.types import Outcome, Task
+from evolve.types import Fitness, Outcome, Task
 
 Status = Literal["finished", "exhausted", "unfinished", "failed"]
 EXHAUSTED = 500
@@ -50,8 +50,8 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What campaigns that are compared have in common, or should have. `settings` are dotted keys, without seed, budget and what follows from the
-    machine."""
+    """What campaigns that are compared have in common, or should have. `anchors` are values with the names of those who found them, `settings` dotted keys, without
+    seed, budget and what follows from the machine."""
 
     task: str
     version: str
@@ -60,6 +60,8 @@ class Circumstances:
     isolation: str
     judges: int
     deterministic: bool
+    fitness: Fitness
+    anchors: tuple[tuple[float, str], ...]
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -195,6 +197,8 @@ def _circumstances(campaign: Campaign) -> Circumstances:
         isolation=(machine.isolation if machine else "").partition(":")[0],
         judges=settings.judges,
         deterministic=campaign.task.deterministic,
+        fitness=campaign.task.fitness,
+        anchors=tuple((anchor.value, f"{anchor.by} {anchor.year or ''}".strip()) for anchor in campaign.task.anchors),
         settings=dict(_flat({key: value for key, value in plain.items() if key not in _APART})),
     )
 
