@@ -10,7 +10,7 @@ import numpy as np
 
 from evolve.compare.arms import Group
 from evolve.compare.course import Course
-from evolve.compare.resources import Reals, Resource, amount, values_at
+from evolve.compare.resources import Reals, Resource, amount, rounded, values_at
 from evolve.statistics import Interval
 from evolve.statistics.bootstrap import bootstrap, drawn, interquartile_mean, limits
 from evolve.types import Fitness
@@ -75,7 +75,7 @@ def scale(courses: Sequence[Course], finals: Sequence[float], fitness: Fitness) 
     best += [value for value in finals if math.isfinite(value)]
     if not seeds or not best:
         return None
-    floor, top = math.fsum(seeds) / len(seeds), max(best)
+    floor, top = rounded(math.fsum(seeds) / len(seeds), fitness), max(best)
     return Scale(floor, top) if top > floor else None
 
 

@@ -15,7 +15,7 @@ from evolve.compare.course import Course
 from evolve.compare.duels import Duel, Values, Wins, duels, wins
 from evolve.compare.fairness import check
 from evolve.compare.reaching import Reached, Target, reached, targets_of
-from evolve.compare.resources import Reals, Resource, final, horizon, rounded
+from evolve.compare.resources import Resource, final, horizon, rounded
 from evolve.statistics import Interval
 from evolve.statistics.bootstrap import bootstrap, interquartile_mean
 from evolve.stop import Amount, parse
@@ -23,6 +23,7 @@ from evolve.types import ConfigError, Fitness
 from evolve.types.suggest import did_you_mean
 
 _BASELINE = "best_of_n"
+_NONE = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,11 +212,10 @@ def _different(groups: Sequence[Group]) -> Mapping[str, Mapping[str, str]]:
     keys = sorted({key for arm in sets for settings in arm for key in settings})
     found: dict[str, dict[str, str]] = {group.name: {} for group in groups}
     for key in keys:
-        told = [" or ".join(sorted({settings.get(key, "-") for settings in arm})) for arm in sets]
+        told = [" or ".join(sorted({settings.get(key, _NONE) for settings in arm})) for arm in sets]
         if len(set(told)) > 1:
             for group, value in zip(groups, told, strict=True):
-                found[group.name][key] = value
+                found[group.name] |= {key: value} if value != _NONE else {}
     return found
 
 
-__all__ = ["Comparison", "Line", "Reals", "compared", "weighed"]

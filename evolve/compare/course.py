@@ -199,13 +199,16 @@ def _circumstances(campaign: Campaign) -> Circumstances:
         deterministic=campaign.task.deterministic,
         fitness=campaign.task.fitness,
         anchors=tuple((anchor.value, f"{anchor.by} {anchor.year or ''}".strip()) for anchor in campaign.task.anchors),
-        settings=dict(_flat({key: value for key, value in plain.items() if key not in _APART})),
+        settings={
+            **dict(_flat({key: value for key, value in plain.items() if key not in _APART})),
+            "operators": ", ".join(campaign.operator_names),
+        },
     )
 
 
 def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     for key, value in tree.items():
-        if isinstance(value, Mapping) and value:
+        if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{key}.")
         else:
             yield prefix + key, str(value)
