@@ -8,4 +8,16 @@ from evolve.drawing.ink import VARIABLES, alone
 from evolve.drawing.series import Level, Series
 from evolve.drawing.ticks import Ticks, log_ticks, ticks
 
-__all__ = ["VARIABLES", "Level", "Series", "Ticks", "alone", "attributes", "chart", "element", "escaped", "log_ticks", "ticks"]
+__all__ = [
+    "VARIABLES",
+    "Level",
+    "Series",
+    "Ticks",
+    "alone",
+    "attributes",
+    "chart",
+    "element",
+    "escaped",
+    "log_ticks",
+    "ticks",
+]

@@ -36,9 +36,9 @@ def asked(campaign: Campaign) -> Section:
 def _brief(task: Task) -> Iterator[Block]:
     text = task.brief.strip()
     if len(text) <= _SHORT:
-        yield Words(text)
+        yield Words(text, prose=True)
     else:
-        yield Folded("The brief, as models read it", (Words(text),))
+        yield Folded("The brief, as models read it", (Words(text, prose=True),))
 
 
 def _score(task: Task) -> str:

@@ -9,7 +9,12 @@ from evolve.pages.findings import Findings
 def checking(found: Findings, further: tuple[tuple[str, str], ...]) -> Section:
     """The chapter; `further` are commands for the best program, with what each does, in which `{best}` stands for its name."""
     page = found.overview
-    rows = [(f"evolve campaign replay {page.name}", "computes the archive from the log again, and says whether it is the one that the log tells of")]
+    rows = [
+        (
+            f"evolve campaign replay {page.name}",
+            "computes the archive from the log again, and says whether it is the one that the log tells of",
+        )
+    ]
     if page.best is not None:
         name = page.best.name
         rows.append((f"evolve program show {name} --code", "prints the best program with what its score rests on"))

@@ -12,9 +12,60 @@ from evolve.lexical import ESCAPED_QUOTE, language
 Piece = tuple[str, str]
 """A class, empty for most words, and a text."""
 _C_WORDS = frozenset(
-    "auto bool break case char class const constexpr continue default do double else enum extern false float fn for if impl in inline int "
-    "let long match mut namespace new nullptr pub restrict return short signed sizeof static struct switch template this true typedef "
-    "typename union unsigned use using void volatile while".split()
+    [
+        "auto",
+        "bool",
+        "break",
+        "case",
+        "char",
+        "class",
+        "const",
+        "constexpr",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "false",
+        "float",
+        "fn",
+        "for",
+        "if",
+        "impl",
+        "in",
+        "inline",
+        "int",
+        "let",
+        "long",
+        "match",
+        "mut",
+        "namespace",
+        "new",
+        "nullptr",
+        "pub",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "template",
+        "this",
+        "true",
+        "typedef",
+        "typename",
+        "union",
+        "unsigned",
+        "use",
+        "using",
+        "void",
+        "volatile",
+        "while",
+    ]
 )
 
 

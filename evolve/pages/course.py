@@ -61,7 +61,9 @@ def _chart(points: Sequence[Point], found: Findings, task: Task) -> Chart:
     if not task.deterministic:
         told += " Each point is what one judging found, and the task is noisy: the luckiest of many stand here. What is reported of the best rests on measurements made after it won."
     series = _series(points, [float(place) for place in places])
-    return Chart((series,), "programs", task.fitness.name, told, _table(points, task.fitness), _levels(found, task), early)
+    return Chart(
+        (series,), "programs", task.fitness.name, told, _table(points, task.fitness), _levels(found, task), early
+    )
 
 
 def _series(points: Sequence[Point], places: Sequence[float]) -> Series:
@@ -71,7 +73,9 @@ def _series(points: Sequence[Point], places: Sequence[float]) -> Series:
 def _levels(found: Findings, task: Task) -> tuple[Level, ...]:
     """The seed and the anchors."""
     best = found.overview.best
-    levels = [Level(each.value, f"{each.by} {each.year or ''}".rstrip() + f": {each.value:.8g}") for each in task.anchors]
+    levels = [
+        Level(each.value, f"{each.by} {each.year or ''}".rstrip() + f": {each.value:.8g}") for each in task.anchors
+    ]
     if best is not None and best.seed is not None:
         levels.append(Level(best.seed, f"seed: {wording.number(best.seed, task.fitness)}"))
     if task.bound is not None:
@@ -103,7 +107,9 @@ def _detail(points: Sequence[Point], found: Findings, task: Task) -> Iterator[Bl
         return
     series = _series(late, [float(point.programs) for point in late])
     told = f"The same from program {late[0].programs:,} on, where {1 - _NEAR:.0%} of the gain had been made."
-    yield Chart((series,), "programs", task.fitness.name, told, _table(late, task.fitness), _levels(found, task), tabled=False)
+    yield Chart(
+        (series,), "programs", task.fitness.name, told, _table(late, task.fitness), _levels(found, task), tabled=False
+    )
 
 
 def _others(points: Sequence[Point], task: Task) -> Iterator[Block]:
@@ -118,7 +124,7 @@ def _others(points: Sequence[Point], task: Task) -> Iterator[Block]:
     table = Table((), ())
     yield Row(
         tuple(
-            Chart((_series(points, places),), name, task.fitness.name, f"Against {name}.", table, small=True, tabled=False)
+            Chart((_series(points, places),), name, task.fitness.name, "", table, small=True, tabled=False)
             for name, places in axes
         )
     )
@@ -133,7 +139,11 @@ def _line(found: Findings, task: Task) -> Iterator[Block]:
     told = [step for step in made if step.told]
     yield Paragraph(
         f"From {line[0].line.name} to the best program it took {wording.counted(len(made), 'step')}, along first parents."
-        + (f" The {len(told)} that changed the score most, and the last ones, are told." if len(told) < len(made) else "")
+        + (
+            f" The {len(told)} that changed the score most, and the last ones, are told."
+            if len(told) < len(made)
+            else ""
+        )
     )
     yield _steps(line if len(line) <= _LISTED else (line[0], *told), task.fitness)
     gains = [abs(step.line.change or 0.0) for step in told]
@@ -163,7 +173,7 @@ def _maker(step: Step) -> str:
 def _step(step: Step, name: str, fitness: Fitness, *, unfolded: bool) -> Folded:
     change = f": {signed(step.line.change, fitness.digits)}" if step.line.change is not None else ""
     summary: Line = (Mono(step.line.name), f" by {_maker(step)}{change}")
-    blocks: list[Block] = [Words(step.thought)] if step.thought else []
+    blocks: list[Block] = [Words(step.thought, prose=True)] if step.thought else []
     if step.others:
         blocks.append(Paragraph(f"Further parents: {', '.join(step.others)}."))
     if step.model:
@@ -172,5 +182,3 @@ def _step(step: Step, name: str, fitness: Fitness, *, unfolded: bool) -> Folded:
     if not step.differences:
         blocks.append(Paragraph("It has the same text as its parent."))
     return Folded(summary, tuple(blocks), unfolded)
-
-

@@ -61,9 +61,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Somebody else's words of any number of lines: a brief, a feedback."""
+    """Somebody else's words of any number of lines. `prose`: sentences whose lines may be broken elsewhere."""
 
     text: str
+    prose: bool = False
 
 
 @dataclass(frozen=True, slots=True)

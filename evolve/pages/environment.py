@@ -1,6 +1,6 @@
 """Where a campaign ran, and how it was set.
 
-Invariant: no path of the machine, and nothing of the person who ran it."""
+Invariant: no setting names a folder of the machine."""
 
 import json
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from evolve.pages.document import Block, Facts, Line, Mono, Paragraph, Section, 
 from evolve.pages.findings import Findings
 
 _VALUE = 300
+"""Characters of a setting."""
 
 
 def environment(campaign: Campaign, found: Findings) -> Section:
@@ -23,7 +24,10 @@ def _blocks(campaign: Campaign, found: Findings) -> Iterator[Block]:
         ("versions", ", ".join(f"{name} {version}" for name, version in found.versions.items())),
         ("task version", Mono(campaign.task.version)),
         ("judge slots", str(campaign.settings.judges)),
-        ("deterministic", "yes" if campaign.settings.deterministic else "no: another run with this seed takes another course"),
+        (
+            "deterministic",
+            "yes" if campaign.settings.deterministic else "no: another run with this seed takes another course",
+        ),
     ]
     if evidence is not None and evidence.environment:
         rows.append(("the best was judged with", evidence.environment))
@@ -44,5 +48,18 @@ def _blocks(campaign: Campaign, found: Findings) -> Iterator[Block]:
 
 
 def _json(value: object) -> str:
-    told = json.dumps(value, ensure_ascii=False)
+    told = json.dumps(_without_folders(value), ensure_ascii=False)
     return told if len(told) <= _VALUE else f"{told[:_VALUE]} …"
+
+
+def _without_folders(value: object) -> object:
+    """A setting whose paths are file names alone: a report leaves the machine."""
+    match value:
+        case str() if value.startswith(("/", "~/")):
+            return f"…/{value.rstrip('/').rsplit('/', 1)[-1]}"
+        case list() | tuple():
+            return [_without_folders(each) for each in value]
+        case dict():
+            return {key: _without_folders(each) for key, each in value.items()}
+        case _:
+            return value

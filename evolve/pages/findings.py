@@ -83,6 +83,7 @@ class Findings:
     certificate: str
     evidence: report.Shown | None
     lineage: tuple[Step, ...]
+    blame: tuple[report.BlameLine, ...]
     front: tuple[report.EliteLine, ...]
     failed: tuple[report.FailureClass, ...]
     screened: tuple[report.FailureClass, ...]
@@ -111,6 +112,7 @@ def findings(campaign: Campaign, moment: Moment) -> Findings:
         certificate=report.certificate(campaign, best.record) if best and best.certified else "",
         evidence=report.whole(campaign, best.record) if best else None,
         lineage=steps(campaign, best.record) if best else (),
+        blame=report.blame(campaign, best.record) if best else (),
         front=report.front(campaign, FRONT) if campaign.task.objectives else (),
         failed=tuple(one for one in classes if one.outcome != "screened"),
         screened=tuple(one for one in classes if one.outcome == "screened"),
@@ -141,11 +143,14 @@ def _machines(campaign: Campaign) -> tuple[Machine, ...]:
 
 
 def changed(settings: Mapping[str, Any]) -> tuple[Changed, ...]:
-    """The settings that are not at their defaults, by dotted keys; the task is none of them."""
+    """The settings that are not at their defaults, by dotted keys. The task is none of them, nor is the number of judges, which the
+    machine decides."""
     usual = dict(_flat(json.loads(Settings(task="").model_dump_json())))
     own = dict(_flat(settings))
     return tuple(
-        Changed(key, value, usual.get(key)) for key, value in own.items() if key != "task" and value != usual.get(key)
+        Changed(key, value, usual.get(key))
+        for key, value in own.items()
+        if key not in ("task", "judges") and value != usual.get(key)
     )
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from evolve import wording
 from evolve.campaign import Campaign
 from evolve.drawing import Series
-from evolve.pages.document import Block, Chart, Facts, Line, Mono, Paragraph, Section, Table
+from evolve.pages.document import Block, Chart, Facts, Line, Mono, Paragraph, Section, Table, Tone
 from evolve.pages.document import Picture as PictureBlock
 from evolve.pages.findings import Findings, Picture
 from evolve.pages.listing import Notes, listing
-from evolve.pages.numbers import signed
+from evolve.pages.numbers import share, signed
 from evolve.report import AnchorGap, Best, EliteLine, Shown
 from evolve.report.held_out import Kept
 from evolve.types import FROM_SCRATCH, Fitness, Task
@@ -39,9 +39,9 @@ def _blocks(campaign: Campaign, found: Findings, picture: Picture, notes: Notes)
 
 
 def _facts(found: Findings, best: Best, task: Task) -> Iterator[tuple[str, Line]]:
-    fitness, evidence = task.fitness, found.evidence
+    fitness = task.fitness
     yield "best program", (Mono(best.name), f" ({best.program[:16]})")
-    yield task.fitness.name, wording.score(best, fitness)
+    yield "score", wording.score(best, fitness)
     if best.seed is not None:
         yield "seed", wording.number(best.seed, fitness)
     yield "rests on", _measured(found, best, task)
@@ -53,8 +53,6 @@ def _facts(found: Findings, best: Best, task: Task) -> Iterator[tuple[str, Line]
     yield "promoted", "yes" if best.promoted else "no"
     yield "trust", _TRUST[best.trust]
     yield "isolation", best.isolation or "unknown"
-    if evidence is not None and evidence.ruling:
-        yield "ruling", evidence.ruling
 
 
 _TRUST = {
@@ -106,13 +104,13 @@ def _held_out(found: Findings, best: Best, task: Task) -> Iterator[Block]:
                 Mono(wording.number(line.case.seed, fitness)),
                 Mono(line.case.outcome if line.case.fitness is None else wording.number(line.case.fitness, fitness)),
                 Mono(signed(line.gain, fitness.digits)),
-                "-" if line.share is None else f"{line.share:.0%}",
+                "-" if line.share is None else share(line.share),
                 "no worse" if line.case.agrees else "worse",
             )
             for line in found.kept.lines
         ]
         headings = ("held-out case", "record", "seed", "best program", "gain", "of the search's gain", "than the seed")
-        yield Paragraph(_verdict(found.kept, best), "good" if best.promoted else "bad")
+        yield Paragraph(_verdict(found.kept, best), _tone(found.kept, best))
         if rows:
             yield Table(headings, tuple(rows), frozenset({2, 3, 4, 5}))
             yield Paragraph(
@@ -123,17 +121,29 @@ def _held_out(found: Findings, best: Best, task: Task) -> Iterator[Block]:
             yield Paragraph(f"From scratch: {wording.from_scratch(line, fitness)}.")
 
 
+def _tone(kept: Kept, best: Best) -> Tone:
+    return "good" if best.promoted and kept.verdict == "holds" else "bad"
+
+
 def _verdict(kept: Kept, best: Best) -> str:
     promoted = "The program is promoted" if best.promoted else "The program is not promoted"
     if not best.improved:
         return "There is nothing to promote: the seed is the best."
     told = {
-        "holds": f"held-out cases keep {kept.share or 0.0:.0%} of the gain on average",
-        "shrinks": f"most of the gain is gone on held-out cases: {kept.share or 0.0:.0%} of it is left on average",
+        "holds": f"held-out cases keep {share(kept.share or 0.0)} of the gain on average{lost(kept)}",
+        "shrinks": f"most of the gain is gone on held-out cases: {share(kept.share or 0.0)} of it is left on average",
         "gone": "all of the gain is gone on held-out cases",
         None: f"{len(kept.lines)} of {wording.counted(kept.wanted, 'held-out case')} measured",
     }
     return f"{promoted}: {told[kept.verdict]}."
+
+
+def lost(kept: Kept) -> str:
+    """The cases of which that is not true; empty where it is of all."""
+    if not kept.lost:
+        return ""
+    names = "; ".join(line.case.case for line in kept.lost)
+    return f", but on {len(kept.lost)} of {kept.wanted} most of it is gone ({names})"
 
 
 def _picture(picture: Picture, best: Best) -> Iterator[Block]:
@@ -160,7 +170,7 @@ def _front(found: Findings, task: Task) -> Iterator[Block]:
 
 def _front_table(lines: tuple[EliteLine, ...], members: int, task: Task) -> Table:
     names = tuple(each.name for each in task.objectives)
-    rows = [
+    rows: list[tuple[Line, ...]] = [
         (
             Mono(line.name),
             *(Mono(value) for value in wording.objective_columns(line.objectives)),

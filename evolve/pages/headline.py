@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from evolve import wording
 from evolve.pages.document import Block, Line, Mono, Paragraph, Strong
 from evolve.pages.findings import Findings
-from evolve.pages.numbers import time
+from evolve.pages.found import lost
+from evolve.pages.numbers import share, time
 from evolve.report import Best
 from evolve.types import Level, Task
 
@@ -36,8 +37,10 @@ def _result(found: Findings, task: Task) -> Block:
     if not best.improved:
         told = f" found no program that is better than the seed, which has {wording.score(best, task.fitness)}. {_effort(found)}"
         return Paragraph((Strong("No improvement: "), "the search", told, _basis(best)), "bad")
-    head: Line = (Strong(wording.score(best, task.fitness)), " is what ", Mono(best.name), " reaches")
-    return Paragraph((*head, f"{_proof(found, best)}. {_effort(found)}", _basis(best)), "good")
+    score = Strong(wording.score(best, task.fitness))
+    return Paragraph(
+        (score, " is what ", Mono(best.name), f" reaches{_proof(found, best)}. {_effort(found)}", _basis(best)), "good"
+    )
 
 
 def _nothing(found: Findings) -> Line:
@@ -90,6 +93,10 @@ def _reservations(found: Findings, task: Task) -> Iterator[Block]:
     if level in (Level.REDUCED, Level.NONE):
         told = f"candidates were isolated at the level {level} only, so that a hostile program could have reached its judge."
         yield Paragraph((Strong("Weak isolation: "), told), "bad")
+    limits = found.limits
+    if limits is not None and best.seed is not None and best.improved and limits.low <= best.seed <= limits.high:
+        told = f"the seed's {wording.number(best.seed, task.fitness)} lies between the same limits, so that the gain may be luck."
+        yield Paragraph((Strong("Within the noise: "), told), "bad")
     if best.ratio is not None and not best.ratio.clears_the_floor and best.improved:
         yield Paragraph((Strong("Within the noise: "), wording.ratio(best.ratio).replace("\n", "; ")), "bad")
 
@@ -102,9 +109,11 @@ def _held_out(found: Findings, best: Best) -> Iterator[Block]:
         case "gone":
             told = "all of the gain is gone on held-out cases: there the program is no better than the seed."
         case "shrinks":
-            told = f"most of the gain is gone on held-out cases: {kept.share or 0.0:.0%} of it is left."
+            told = f"most of the gain is gone on held-out cases: {share(kept.share or 0.0)} of it is left."
         case "holds":
-            if not best.promoted:
+            if best.promoted:
+                told = f"{share(kept.share or 0.0)} of the gain is left on average{lost(kept)}." if kept.lost else ""
+            else:
                 told = "the gain does not hold on every held-out case, so that the program is not promoted."
         case None:
             told = f"{len(kept.lines)} of {wording.counted(kept.wanted, 'held-out case')} measured: what the gain is worth elsewhere is not known."

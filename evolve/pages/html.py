@@ -3,6 +3,7 @@
 Invariant: every text passes `escaped`; the only markup that is not made here is that of charts, and a task's pictures are data in an `img`, where nothing of them runs."""
 
 import base64
+import re
 from functools import cache, singledispatch
 from importlib import resources
 
@@ -11,8 +12,8 @@ from evolve.pages import cut
 from evolve.pages.colours import Piece, coloured
 from evolve.pages.document import (
     Bullets,
-    Chart,
     Change,
+    Chart,
     Code,
     Commands,
     Document,
@@ -32,6 +33,8 @@ from evolve.pages.document import (
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _TAB = 4
+_PARTS = re.compile(r"\n[ \t]*\n\s*?(?=\S|[ \t]+\S|\Z)")
+_STANDS = re.compile(r"\s|[-*+|#>`~]|\d+[.)]\s")
 
 
 def html(document: Document, mark: str) -> str:
@@ -127,7 +130,20 @@ def _table(found: Table) -> str:
 
 @block.register
 def _words(found: Words) -> str:
-    return _tag("blockquote", "\n".join(map(escaped, cut.words(found.text).expandtabs(_TAB).split("\n")))) + "\n"
+    text = cut.words(found.text).expandtabs(_TAB)
+    if not found.prose:
+        return _tag("blockquote", _tag("pre", _kept(text))) + "\n"
+    parts = (_tag("p", escaped(part)) if _flows(part) else _tag("pre", _kept(part)) for part in _PARTS.split(text))
+    return _tag("blockquote", "".join(parts)) + "\n"
+
+
+def _kept(text: str) -> str:
+    return "\n".join(map(escaped, text.split("\n")))
+
+
+def _flows(part: str) -> bool:
+    """Whether a paragraph has no lines that must stand as they are: of a list, a table, a heading, or code."""
+    return not any(_STANDS.match(line) for line in part.split("\n"))
 
 
 @block.register
@@ -142,12 +158,15 @@ def _code(found: Code) -> str:
         cells.append(_tag("td", "".join(map(_piece, _cut(pieces))) or " "))
         rows.append(_tag("tr", "".join(cells), class_="open" if number in found.open_lines else None))
     table = _tag("div", _tag("table", "\n".join(rows), class_="code"), class_="scroll", tabindex="0")
-    return _tag("figure", _tag("figcaption", _tag("code", escaped(cut.line(found.path)))) + table + _more(more)) + "\n"
+    told = ": the number of each line, and of the record that brought it" if notes else ""
+    caption = _tag("figcaption", _tag("code", escaped(cut.line(found.path))) + told)
+    return _tag("figure", caption + table + _more(more)) + "\n"
 
 
 def _cut(pieces: list[Piece]) -> list[Piece]:
     """A line of code without what is too long of it; what is left out is counted."""
-    room, kept = cut.CHARACTERS, []
+    room = cut.CHARACTERS
+    kept: list[Piece] = []
     for place, (kind, text) in enumerate(pieces):
         if len(text) > room:
             left = len(text) - room + sum(len(each) for _, each in pieces[place + 1 :])
@@ -174,11 +193,16 @@ _KINDS = {"+": "added", "-": "gone", "@": "at"}
 def _change(found: Change) -> str:
     shown, more = cut.lines(found.diff, cut.CHANGED)
     lines = "\n".join(
-        _tag("span", escaped(cut.line(line.replace("\t", " " * _TAB))) or " ", class_=_KINDS.get(line[:1], "same"))
-        for line in shown
+        _tag("span", escaped(cut.line(line.replace("\t", " " * _TAB))) or " ", class_=_kind(line, number))
+        for number, line in enumerate(shown)
     )
     caption = _tag("figcaption", _tag("code", escaped(cut.line(found.path))))
     return _tag("figure", caption + _tag("pre", lines, class_="diff", tabindex="0") + _more(more)) + "\n"
+
+
+def _kind(line: str, number: int) -> str:
+    """A line of a diff; the first two name the files."""
+    return "at" if number < 2 else _KINDS.get(line[:1], "same")
 
 
 @block.register
@@ -189,7 +213,8 @@ def _commands(found: Commands) -> str:
 
 @block.register
 def _chart(found: Chart) -> str:
-    return _tag("figure", _drawn(found) + _tag("figcaption", _line(found.caption))) + "\n"
+    caption = _tag("figcaption", _line(found.caption)) if found.caption else ""
+    return _tag("figure", _drawn(found) + caption) + "\n"
 
 
 def _drawn(found: Chart) -> str:
@@ -201,8 +226,8 @@ def _drawn(found: Chart) -> str:
 
 
 def _sized(found: Chart, width: int, height: int) -> str:
-    look = {"x": found.x, "y": found.y, "levels": found.levels, "log_x": found.log_x}
-    return chart(found.series, width=width, height=height, **look)
+    names, levels = {"x": found.x, "y": found.y}, () if found.small else found.levels
+    return chart(found.series, levels=levels, width=width, height=height, log_x=found.log_x, **names)
 
 
 @block.register

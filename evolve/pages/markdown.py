@@ -9,8 +9,8 @@ from evolve.drawing.elements import UNREADABLE
 from evolve.pages import cut
 from evolve.pages.document import (
     Bullets,
-    Chart,
     Change,
+    Chart,
     Code,
     Commands,
     Document,
@@ -125,7 +125,11 @@ def _facts(found: Facts) -> str:
 @block.register
 def _table(found: Table) -> str:
     sides = ["---:" if column in found.numbers else "---" for column in range(len(found.headings))]
-    rows = [[_cell(heading) for heading in found.headings], sides, *([_cell(cell) for cell in row] for row in found.rows)]
+    rows = [
+        [_cell(heading) for heading in found.headings],
+        sides,
+        *([_cell(cell) for cell in row] for row in found.rows),
+    ]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

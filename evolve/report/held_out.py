@@ -27,12 +27,17 @@ class KeptLine:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """All held-out cases of a best program. `wanted` is how many there are; `share` the mean of theirs, None while one is not measured,
-    or where the search has gained nothing."""
+    """All held-out cases of a best program. `wanted` is how many there are; `share` the mean of theirs, of which none counts for more than all of the gain;
+    None while one is not measured, or where the search has gained nothing."""
 
     lines: tuple[KeptLine, ...]
     wanted: int
     share: float | None
+
+    @property
+    def lost(self) -> tuple[KeptLine, ...]:
+        """The cases that keep less than half of the gain."""
+        return tuple(line for line in self.lines if (line.share or 0.0) < HALF)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -46,7 +51,7 @@ def kept(best: Best, wanted: Sequence[str], fitness: Fitness) -> Kept:
     """What is known of the cases `wanted`, which are a task's held-out ones."""
     lines = tuple(_line(best, case, fitness) for case in best.cases if case.case in wanted)
     shares = [0.0 if line.case.fitness is None else line.share for line in lines]
-    known = [share for share in shares if share is not None]
+    known = [min(share, 1.0) for share in shares if share is not None]
     complete = bool(known) and len(known) == len(wanted) and _gain(best.fitness, best.seed, fitness) > 0.0
     return Kept(lines, len(wanted), math.fsum(known) / len(known) if complete else None)
 
