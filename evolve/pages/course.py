@@ -44,7 +44,8 @@ def course(campaign: Campaign, found: Findings) -> Section:
 def _blocks(campaign: Campaign, found: Findings) -> Iterator[Block]:
     points, task = found.curve, campaign.task
     if not points:
-        yield Paragraph("No program has a score yet.")
+        meets = " that meets the constraints" if task.constraints else ""
+        yield Paragraph(f"No program{meets} has a score yet.")
         return
     yield _chart(points, found, task)
     yield from _detail(points, found, task)

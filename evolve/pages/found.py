@@ -25,7 +25,10 @@ def found_section(campaign: Campaign, found: Findings, picture: Picture, notes: 
 def _blocks(campaign: Campaign, found: Findings, picture: Picture, notes: Notes) -> Iterator[Block]:
     best, task = found.overview.best, campaign.task
     if best is None:
-        yield Paragraph("No program holds the first place.")
+        none = "No program holds the first place."
+        missed = found.overview.closest
+        yield Paragraph(none if missed is None else wording.closest(missed).replace("\n", "; ") + ".")
+        yield from _front(found, task)
         return
     yield Facts(tuple(_facts(found, best, task)))
     yield from _anchors(best.anchors, task.fitness)

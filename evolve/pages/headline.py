@@ -27,7 +27,7 @@ def _state(found: Findings) -> Iterator[Block]:
         yield Paragraph(f"The campaign has ended for now: {wording.waiting(page.unfinished)}.")
     if page.difference:
         told = f"This version of evolve makes another archive of the log than the log says: {page.difference}. What follows is what this version makes of it."
-        yield Paragraph((Strong("Careful: "), told), "bad")
+        yield Paragraph((Strong("Careful:"), f" {told}"), "bad")
 
 
 def _result(found: Findings, task: Task) -> Block:
@@ -36,7 +36,7 @@ def _result(found: Findings, task: Task) -> Block:
         return Paragraph(_nothing(found), "bad")
     if not best.improved:
         told = f" found no program that is better than the seed, which has {wording.score(best, task.fitness)}. {_effort(found)}"
-        return Paragraph((Strong("No improvement: "), "the search", told, _basis(best)), "bad")
+        return Paragraph((Strong("No improvement:"), " the search", told, _basis(best)), "bad")
     score = Strong(wording.score(best, task.fitness))
     return Paragraph(
         (score, " is what ", Mono(best.name), f" reaches{_proof(found, best)}. {_effort(found)}", _basis(best)), "good"
@@ -46,18 +46,14 @@ def _result(found: Findings, task: Task) -> Block:
 def _nothing(found: Findings) -> Line:
     page = found.overview
     if page.closest is not None:
-        return (
-            Strong("No program meets the constraints. "),
-            f"{wording.closest(page.closest)}. ".replace("\n", "; "),
-            _effort(found),
-        )
+        least = "; ".join(wording.closest(page.closest).split("\n")[1:])
+        return (Strong("No program meets the constraints:"), f" the {least}. {_effort(found)}")
     if not page.records:
-        return (Strong("Nothing was judged yet. "), "There is nothing to report.")
+        return (Strong("Nothing was judged yet."), " There is nothing to report.")
     return (
-        Strong("There is no best program: "),
-        "the seed has failed, and so has every program after it. ",
-        _effort(found),
-        " Why is told below, in what did not work.",
+        Strong("There is no best program:"),
+        " the seed has failed, and so has every program after it. ",
+        f"{_effort(found)} Why is told below, in what did not work.",
     )
 
 
@@ -69,10 +65,11 @@ def _effort(found: Findings) -> str:
 def _proof(found: Findings, best: Best) -> str:
     if best.certified:
         return f", a value that the task has proven in exact arithmetic (record {found.certificate})"
+    ratio = f", which is {best.ratio.factor:.4g} times the seed" if best.ratio is not None else ""
     if found.limits is not None:
         limits = found.limits
-        return f", with {limits.level:.0%} probability between {limits.low:.6g} and {limits.high:.6g}"
-    return ""
+        return f"{ratio}, with {limits.level:.0%} probability between {limits.low:.6g} and {limits.high:.6g}"
+    return ratio
 
 
 def _basis(best: Best) -> str:
@@ -87,18 +84,19 @@ def _reservations(found: Findings, task: Task) -> Iterator[Block]:
         return
     if best.trust == "claimed":
         told = "the program itself has computed this score, and nobody else has. It is worth as much as the program's word."
-        yield Paragraph((Strong("Claimed: "), told), "bad")
+        yield Paragraph((Strong("Claimed:"), f" {told}"), "bad")
     yield from _held_out(found, best)
     level = Level.of(best.isolation)
     if level in (Level.REDUCED, Level.NONE):
         told = f"candidates were isolated at the level {level} only, so that a hostile program could have reached its judge."
-        yield Paragraph((Strong("Weak isolation: "), told), "bad")
+        yield Paragraph((Strong("Weak isolation:"), f" {told}"), "bad")
     limits = found.limits
     if limits is not None and best.seed is not None and best.improved and limits.low <= best.seed <= limits.high:
         told = f"the seed's {wording.number(best.seed, task.fitness)} lies between the same limits, so that the gain may be luck."
-        yield Paragraph((Strong("Within the noise: "), told), "bad")
+        yield Paragraph((Strong("Within the noise:"), f" {told}"), "bad")
     if best.ratio is not None and not best.ratio.clears_the_floor and best.improved:
-        yield Paragraph((Strong("Within the noise: "), wording.ratio(best.ratio).replace("\n", "; ")), "bad")
+        told = wording.ratio(best.ratio).replace("\n", "; ")
+        yield Paragraph((Strong("Within the noise:"), f" {told}"), "bad")
 
 
 def _held_out(found: Findings, best: Best) -> Iterator[Block]:
@@ -118,4 +116,4 @@ def _held_out(found: Findings, best: Best) -> Iterator[Block]:
         case None:
             told = f"{len(kept.lines)} of {wording.counted(kept.wanted, 'held-out case')} measured: what the gain is worth elsewhere is not known."
     if told:
-        yield Paragraph((Strong("Held out: "), told), "bad")
+        yield Paragraph((Strong("Held out:"), f" {told}"), "bad")
