@@ -58,9 +58,10 @@ def _chart(points: Sequence[Point], found: Findings, task: Task) -> Chart:
     places = [point.programs for point in points]
     early = places[-1] > 200 and places[len(places) // 2] < _EARLY * places[-1]
     better = len(points) - 1
-    told = f"The best {task.fitness.name} so far against judged programs{' (on a logarithmic scale)' if early else ''}; it got better {better - 1} times."
+    told = f"The best {task.fitness.name} so far against judged programs{' (on a logarithmic scale)' if early else ''}; it got better {wording.counted(better - 1, 'time')}."
     if not task.deterministic:
-        told += " Each point is what one judging found, and the task is noisy: the luckiest of many stand here. What is reported of the best rests on measurements made after it won."
+        told += " Each point is what one judging found, and the task is noisy: the luckiest of many stand here."
+        told += " What is reported of the best rests on measurements made after it won." if found.confirmed else ""
     series = _series(points, [float(place) for place in places])
     return Chart(
         (series,), "programs", task.fitness.name, told, _table(points, task.fitness), _levels(found, task), early

@@ -39,7 +39,8 @@ def _result(found: Findings, task: Task) -> Block:
         return Paragraph((Strong("No improvement:"), " the search", told, _basis(best)), "bad")
     score = Strong(wording.score(best, task.fitness))
     return Paragraph(
-        (score, " is what ", Mono(best.name), f" reaches{_proof(found, best)}. {_effort(found)}", _basis(best)), "good"
+        (score, " is what ", Mono(best.name), f" reaches{_proof(found, best, task)}. {_effort(found)}", _basis(best)),
+        "good",
     )
 
 
@@ -62,14 +63,16 @@ def _effort(found: Findings) -> str:
     return f"The campaign has judged {wording.counted(page.programs, 'program')} in {time(page.seconds)}."
 
 
-def _proof(found: Findings, best: Best) -> str:
+def _proof(found: Findings, best: Best, task: Task) -> str:
     if best.certified:
         return f", a value that the task has proven in exact arithmetic (record {found.certificate})"
-    ratio = f", which is {best.ratio.factor:.4g} times the seed" if best.ratio is not None else ""
+    parts = [f"which is {best.ratio.factor:.4g} times the seed"] if best.ratio is not None else []
+    if not task.deterministic and not found.confirmed:
+        parts.append("by the measurements that made it win, luck included")
     if found.limits is not None:
         limits = found.limits
-        return f"{ratio}, with {limits.level:.0%} probability between {limits.low:.6g} and {limits.high:.6g}"
-    return ratio
+        parts.append(f"with {limits.level:.0%} probability between {limits.low:.6g} and {limits.high:.6g}")
+    return "".join(f", {part}" for part in parts)
 
 
 def _basis(best: Best) -> str:

@@ -29,7 +29,7 @@ from evolve.pages.document import (
 )
 
 _MEANS_SOMETHING = re.compile(r"([\\`*_\[\]<>#|!~&$])")
-_BEGINS_SOMETHING = re.compile(r"^(\s*)([-+=]|\d+[.)](?=\s))")
+_BEGINS_SOMETHING = re.compile(r"^(\s*\d*)([-+=]|[.)](?=\s))")
 _TICKS = re.compile(r"`+")
 _ADDRESS = re.compile(r"(?i)\b(https?|ftp|mailto|www)([:.])")
 _TAB = 4
@@ -39,11 +39,16 @@ def markdown(document: Document, mark: str) -> str:
     """The whole file; `mark` is a comment in its first line, by which it is known again."""
     parts = [mark, f"# {_plain(document.title)}", _line(document.about), *map(block, document.summary)]
     parts += [_section(number, section) for number, section in enumerate(document.sections, 1)]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return f"{_joined(*parts)}\n"
 
 
 def _section(number: int, section: Section) -> str:
-    return "\n\n".join([f"## {number}. {_plain(section.title)}", *map(block, section.blocks)])
+    return _joined(f"## {number}. {_plain(section.title)}", *map(block, section.blocks))
+
+
+def _joined(*parts: str) -> str:
+    """Without the parts that Markdown has not."""
+    return "\n\n".join(part for part in parts if part)
 
 
 def _seen(text: str) -> str:
@@ -178,4 +183,4 @@ def _picture(found: Picture) -> str:
 
 @block.register
 def _folded(found: Folded) -> str:
-    return "\n\n".join([_line(found.summary), *map(block, found.blocks)])
+    return _joined(_line(found.summary), *map(block, found.blocks))
