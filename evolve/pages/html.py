@@ -33,7 +33,7 @@ from evolve.pages.document import (
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _TAB = 4
-_PARTS = re.compile(r"\n[ \t]*\n\s*?(?=\S|[ \t]+\S|\Z)")
+_PARTS = re.compile(r"\n(?:[ \t]*\n)+")
 _STANDS = re.compile(r"\s|[-*+|#>`~]|\d+[.)]\s")
 
 

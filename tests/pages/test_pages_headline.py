@@ -77,7 +77,10 @@ def test_a_logarithm_is_told_as_a_ratio_and_luck_is_mentioned(tmp_path):
             (0.0, -1.0),
             "Held out: all of the gain is gone on held-out cases: there the program is no better than the seed.",
         ),
-        ((2.0, 2.0, -0.1), "Held out: the gain does not hold on every held-out case, so that the program is not promoted."),
+        (
+            (2.0, 2.0, -0.1),
+            "Held out: the gain does not hold on every held-out case, so that the program is not promoted.",
+        ),
         ((2.0, 0.1), "Held out: 52% of the gain is left on average, but on 1 of 2 most of it is gone (case 1)."),
     ],
 )
