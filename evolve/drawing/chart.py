@@ -15,6 +15,10 @@ from evolve.drawing.series import Level, Series, Spot, spots
 _DOTS = 60
 """A series of no more points has each of them marked."""
 _MARGIN = 0.06
+_BELOW = 2 * ROW + 4
+"""Pixels below the horizontal axis."""
+_ROWS = 2
+"""Rows of a legend for which a chart has room."""
 _Drawn = Sequence[tuple[Series, tuple[Spot, ...]]]
 
 
@@ -30,12 +34,13 @@ def chart(
 ) -> str:
     """A chart as one `<svg>` element, `x` and `y` the names of its axes. It follows the variables of the page, for which `VARIABLES` is a style sheet; `alone` makes it
     a file of its own. Points that are not finite are left out; levels far beyond the points are named, and not
-    drawn. On a logarithmic axis what is not above 0 is drawn where the axis begins."""
+    drawn. It is higher than `height` where its legend needs the room. On a logarithmic axis what is not above 0 is drawn where the axis begins."""
     drawn = [(each, spots(each)) for each in series]
-    up, tops = _up(drawn, levels, height)
-    entries = legend.entries([each.name for each, _ in drawn], named(levels, up))
-    placed = legend.places(entries, width)
-    up = Scale(up.low, up.high, up.start, tops + ROW * legend.rows(placed))
+    up = _up(drawn, levels, height)
+    placed = legend.places(legend.entries([each.name for each, _ in drawn], named(levels, up)), width)
+    rows = legend.rows(placed)
+    height += ROW * max(0, rows - _ROWS)
+    up = Scale(up.low, up.high, height - _BELOW, up.end + ROW * rows)
     frame = Frame(_across(drawn, up, width, lettered=len(levels) > 1, log=log_x), up, width, height)
     parts = [
         element("title", escaped(_summary(drawn, x, y))),
@@ -53,12 +58,12 @@ def chart(
     )
 
 
-def _up(drawn: _Drawn, levels: Sequence[Level], height: int) -> tuple[Scale, float]:
-    """The vertical axis of a chart without a legend, and where it ends there."""
+def _up(drawn: _Drawn, levels: Sequence[Level], height: int) -> Scale:
+    """The vertical axis of a chart without a legend."""
     heights = [value for _, found in drawn for spot in found for value in (spot.low, spot.high)]
     near = [level.value for level in levels if not outside(level.value, heights)]
     low, high = span([*heights, *near], _MARGIN)
-    return Scale(low, high, height - 2 * ROW - 4, 2 * ROW), 2 * ROW
+    return Scale(low, high, height - _BELOW, 2 * ROW)
 
 
 def _across(drawn: _Drawn, up: Scale, width: int, *, lettered: bool, log: bool) -> Scale:

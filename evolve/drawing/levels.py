@@ -46,7 +46,7 @@ def named(levels: Sequence[Level], up: Scale) -> tuple[Named, ...]:
 def _named(level: Level, letter: str, heights: dict[Level, float], up: Scale) -> Named:
     if level not in heights:
         beyond = "above" if level.value > up.high else "below"
-        return Named(f"{level.name} ({beyond} this picture)", "", 0.0, 0.0, beyond)
+        return Named(f"{beyond}: {level.name}", "", 0.0, 0.0, beyond)
     told = f"{letter}: {level.name}" if letter else level.name
     return Named(told, letter, up.place(level.value), heights[level])
 

@@ -66,7 +66,7 @@ def test_levels_are_in_the_legend_and_a_far_one_has_no_line() -> None:
     told = texts(made)
     assert told[told.index("best") : told.index("best") + 4] == [
         "best",
-        "bound (above this picture)",
+        "above: bound",
         "a: anchor",
         "b: seed",
     ]

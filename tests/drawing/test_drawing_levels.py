@@ -9,7 +9,7 @@ UP = Scale(0.0, 10.0, 200.0, 0.0)
 
 def test_the_highest_comes_first_and_letters_keep_apart() -> None:
     found = named([Level(5.0, "seed"), Level(5.1, "anchor"), Level(30.0, "bound")], UP)
-    assert [each.told for each in found] == ["bound (above this picture)", "a: anchor", "b: seed"]
+    assert [each.told for each in found] == ["above: bound", "a: anchor", "b: seed"]
     assert [(each.letter, each.line, each.text) for each in found[1:]] == [("a", 98.0, 98.0), ("b", 100.0, 110.0)]
 
 
