@@ -22,6 +22,7 @@ COMMANDS = {
     "campaign": ("evolve.cli.campaigns:campaign", "List, show and replay campaigns."),
     "program": ("evolve.cli.programs:program", "List, show and compare the programs of a campaign; judge your own."),
     "report": ("evolve.cli.report:report", "Write what a campaign found, and how, into one file."),
+    "compare": ("evolve.cli.comparing:compare", "Compare strategies or settings at equal budget."),
     "view": ("evolve.cli.viewing:view", "Look at campaigns in a browser."),
     "task": ("evolve.cli.tasks:task", "List, write and check tasks."),
     "model": ("evolve.cli.model:model", "List kinds of models, see whether a model answers, and what was asked."),

@@ -121,11 +121,15 @@ def groups(home: Path, patterns: Sequence[str]) -> tuple[tuple[str, tuple[Path, 
         name, sign, pattern = text.partition("=")
         name = " ".join(name.split())
         if not name or not sign or not pattern:
-            raise ConfigError(f"campaigns to read are written 'ARM=glob*', got {text!r}. Do: --read 'islands=*-islands-*'")
+            raise ConfigError(
+                f"campaigns to read are written 'ARM=glob*', got {text!r}. Do: --read 'islands=*-islands-*'"
+            )
         matching = [log for log in logs if fnmatchcase(log.stem, pattern)]
         if not matching:
             near = did_you_mean(pattern, [log.stem for log in logs])
-            raise ConfigError(f"no campaign in {home} is called {pattern!r}.{near} Do: `evolve campaign list` shows them")
+            raise ConfigError(
+                f"no campaign in {home} is called {pattern!r}.{near} Do: `evolve campaign list` shows them"
+            )
         found.setdefault(name, []).extend(log for log in matching if log not in found.get(name, ()))
     _only_once(found)
     return tuple((name, tuple(logs)) for name, logs in found.items())

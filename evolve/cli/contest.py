@@ -10,6 +10,7 @@ from pathlib import Path
 
 import evolve.loop
 from evolve.campaign import Campaign, logs
+from evolve.campaign.fitting import budget_of
 from evolve.cli.arms import Contestant, check_equal, name_of, path_of
 from evolve.cli.isolation import for_campaign
 from evolve.cli.notices import noticed
@@ -17,7 +18,6 @@ from evolve.cli.output import flat
 from evolve.cli.request import Plan, Request, new_plan
 from evolve.cli.run import confined_for, opened_models
 from evolve.cli.say import say
-from evolve.campaign.fitting import budget_of
 from evolve.compare import Course, course
 from evolve.devices import Grant
 from evolve.judge.executor import LocalExecutor
@@ -129,9 +129,7 @@ def _search(plan: Plan, stage: Stage, name: str) -> bool:
         if path_of(stage.home, name) is None:
             campaign, means = None, confined_for(plan).means
         else:
-            campaign = resources.enter_context(
-                Campaign.open(name, stage.plugins, stage.home, readonly=False)
-            )
+            campaign = resources.enter_context(Campaign.open(name, stage.plugins, stage.home, readonly=False))
             means = for_campaign(campaign, plan.wish, plan.task).means
         executor = LocalExecutor(plan.task, plan.settings.judges, means=means, hidden=hidden, devices=stage.devices)
         resources.callback(executor.close)

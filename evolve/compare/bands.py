@@ -49,9 +49,7 @@ def places(courses: Sequence[Course], end: float, resource: Resource) -> Reals:
     return np.unique(found[np.linspace(0, len(found) - 1, _PLACES).astype(int)])
 
 
-def band(
-    group: Group, at: Reals, resource: Resource, fitness: Fitness, rng: np.random.Generator, level: float
-) -> Band:
+def band(group: Group, at: Reals, resource: Resource, fitness: Fitness, rng: np.random.Generator, level: float) -> Band:
     """An arm's band at these places."""
     values = np.stack([values_at(one, at, resource, fitness) for one in group.courses], axis=-1)
     middle = interquartile_mean(values)

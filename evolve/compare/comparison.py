@@ -102,7 +102,14 @@ def weighed(groups: Sequence[Group], question: Question) -> Comparison:
         level=question.level,
         deterministic=about.deterministic,
         lines=tuple(
-            _line(group, arm.values, [area(one, end, per, fitness, of) for one in group.courses] if of else [], fitness, streams, question.level)
+            _line(
+                group,
+                arm.values,
+                [area(one, end, per, fitness, of) for one in group.courses] if of else [],
+                fitness,
+                streams,
+                question.level,
+            )
             for group, arm in zip(groups, values, strict=True)
         ),
         bands=tuple(band(group, at, per, fitness, streams.next(), question.level) for group in groups),
@@ -149,7 +156,9 @@ def _values(group: Group, end: float, per: Resource, fitness: Fitness) -> Values
 def _baseline(values: Sequence[Values], wanted: str) -> Values:
     names = [one.name for one in values]
     if wanted and wanted not in names:
-        raise ConfigError(f"there is no arm {wanted!r}.{did_you_mean(wanted, names)} Do: --baseline with one of {', '.join(names)}")
+        raise ConfigError(
+            f"there is no arm {wanted!r}.{did_you_mean(wanted, names)} Do: --baseline with one of {', '.join(names)}"
+        )
     chosen = wanted or (_BASELINE if _BASELINE in names else names[0])
     return values[names.index(chosen)]
 
@@ -217,5 +226,3 @@ def _different(groups: Sequence[Group]) -> Mapping[str, Mapping[str, str]]:
             for group, value in zip(groups, told, strict=True):
                 found[group.name] |= {key: value} if value != _NONE else {}
     return found
-
-

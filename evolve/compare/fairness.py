@@ -84,7 +84,11 @@ def _ends(groups: Sequence[Group]) -> list[str]:
                     found.append(f"{group.name}: ended early, nothing new was proposed any more: {names}")
                 case _:
                     pass
-        found += [f"{group.name}: {one.problem}: {one.campaign}" for one in group.courses if one.problem and one.status != "failed"]
+        found += [
+            f"{group.name}: {one.problem}: {one.campaign}"
+            for one in group.courses
+            if one.problem and one.status != "failed"
+        ]
     return found
 
 
@@ -92,4 +96,6 @@ def _lengths(courses: Sequence[Course], resource: Resource) -> list[str]:
     spent = [amount(one.spent, resource) for one in courses if one.status in ("finished", "unfinished")]
     if not spent or max(spent) <= min(spent) * (1.0 + _SLACK):
         return []
-    return [f"campaigns have spent from {min(spent):,.6g} to {max(spent):,.6g} {resource}: all are looked at where the shortest ends"]
+    return [
+        f"campaigns have spent from {min(spent):,.6g} to {max(spent):,.6g} {resource}: all are looked at where the shortest ends"
+    ]
