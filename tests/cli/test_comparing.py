@@ -93,24 +93,24 @@ def test_a_campaign_of_the_name_that_was_made_otherwise_is_not_gone_on_with(call
 @pytest.mark.slow
 def test_an_interrupt_keeps_all_and_the_same_command_goes_on(home, number):
     """Ctrl-C in the second campaign: the first is used again, the second is continued."""
-    command = [sys.executable, "-m", "evolve", "compare", "number", *ARMS, "--seeds", "1", "--budget", "600programs"]
+    command = [sys.executable, "-m", "evolve", "compare", "number", *ARMS, "--seeds", "1", "--budget", "150programs"]
     with subprocess.Popen(
         [*command, "--judges", "1"], stderr=subprocess.PIPE, text=True, env=dict(os.environ)
     ) as process:
         assert process.stderr is not None
         first = process.stderr.readline()
-        log = home / "archive/campaigns/number-600programs-random-s0.db"
+        log = home / "archive/campaigns/number-150programs-random-s0.db"
         while process.poll() is None and events(log) < 30:
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         rest = process.stderr.read()
-    assert "number-600programs-islands-s0" in first
+    assert "number-150programs-islands-s0" in first
     assert process.returncode == 130, rest
     again = subprocess.run([*command, "--judges", "1"], capture_output=True, text=True, check=False)
     assert again.returncode == 0, again.stderr
-    assert "(there already)  number-600programs-islands-s0" in again.stderr
+    assert "(there already)  number-150programs-islands-s0" in again.stderr
     assert "(went on after " in again.stderr
-    assert "  number-600programs-random-s0" in again.stderr
+    assert "  number-150programs-random-s0" in again.stderr
     assert "all at" in again.stdout
 
 

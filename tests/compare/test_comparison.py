@@ -49,7 +49,7 @@ def test_failed_campaigns_stay_in_every_figure():
 
 def test_a_baseline_that_there_is_not_is_an_error():
     """With what is meant."""
-    with pytest.raises(ConfigError, match="there is no arm 'clim'. Did you mean 'climb'"):
+    with pytest.raises(ConfigError, match=r"there is no arm 'clim'\. Did you mean 'climb'"):
         weighed([BETTER, WORSE], Question(baseline="clim"))
     assert weighed([BETTER, WORSE], Question(baseline="climb")).duels[0].verdict == "worse"
 

@@ -100,5 +100,5 @@ def test_different_lengths_are_told():
 @pytest.mark.parametrize("groups", [[], [arm("a", [1.0])], [arm("a", [1.0]), Group("b", ())]])
 def test_there_are_two_arms_with_campaigns(groups):
     """Fewer are no comparison."""
-    with pytest.raises(ConfigError, match="at least two arms|has no campaign"):
+    with pytest.raises(ConfigError, match=r"at least two arms|has no campaign"):
         check(groups, "programs")
