@@ -22,6 +22,7 @@ COMMANDS = {
     "campaign": ("evolve.cli.campaigns:campaign", "List, show and replay campaigns."),
     "program": ("evolve.cli.programs:program", "List, show and compare the programs of a campaign; judge your own."),
     "view": ("evolve.cli.viewing:view", "Look at campaigns in a browser."),
+    "sql": ("evolve.cli.sql:sql", "Ask a campaign's log in SQL, for reading only."),
     "task": ("evolve.cli.tasks:task", "List, write and check tasks."),
     "model": ("evolve.cli.model:model", "List kinds of models, see whether a model answers, and what was asked."),
     "sandbox": ("evolve.cli.sandbox:sandbox", "How well candidates are isolated on this machine, and why not better."),
