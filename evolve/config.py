@@ -319,7 +319,7 @@ def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) ->
         path, value = parse_assignment(assignment)
         if path[0] == "task":
             path = ["parameters", *_parameter(path, assignment)]
-        _put(tree, path, value, assignment)
+        put_value(tree, path, value, assignment)
     return validated(tree)
 
 
@@ -367,7 +367,8 @@ def _copy(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _copy(value) if isinstance(value, Mapping) else value for key, value in values.items()}
 
 
-def _put(tree: dict[str, Any], path: list[str], value: Any, text: str) -> None:
+def put_value(tree: dict[str, Any], path: list[str], value: Any, text: str) -> None:
+    """Puts a value into nested values; `text` is what a person wrote. Raises `ConfigError`."""
     for part in path[:-1]:
         inner = tree.setdefault(part, {})
         if not isinstance(inner, dict):

@@ -249,5 +249,8 @@ class Executor(Protocol):
         """A job that survived a restart of the engine."""
 
     def cancel(self, job_id: str) -> None: ...
+    def resize(self, slots: int) -> None:
+        """So many jobs run side by side from now on; what is being judged is judged to its end."""
+
     def close(self) -> None:
         """Ends every process that it started."""

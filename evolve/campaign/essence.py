@@ -14,6 +14,7 @@ from evolve.types import (
     LessonWritten,
     MachineMeasured,
     Opened,
+    Paused,
     Record,
     Replied,
     Ruled,
@@ -32,7 +33,7 @@ _MEMBER = ("name", "weight", "max_tokens", "context_tokens")
 def essence(event: Event) -> Event | None:
     """The event without names, places, times, load and machine; None for one that tells of these alone."""
     match event:
-        case MachineMeasured() | SettingsChanged():
+        case MachineMeasured() | SettingsChanged() | Paused():
             return None
         case Opened(settings=settings):
             return replace(

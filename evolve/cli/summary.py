@@ -94,11 +94,12 @@ def ended(campaign: Campaign, ending: Ending) -> Ended:
 def beginning(campaign: Campaign, isolation: str) -> str:
     """What is said before the first record; `isolation` is one line with what is missing for a better level."""
     settings, again = campaign.settings, campaign.state.progress.records
+    was_paused = "; it was paused, and is not any more" if campaign.state.paused else ""
     verb = f"goes on after {wording.counted(again, 'record')}" if again else "begins"
     judges = f"{settings.judges} judge slot{'s' if settings.judges > 1 else ''}"
     limit = f"budget {campaign.budget}" if settings.budget else "no budget: Ctrl-C ends it"
     return (
-        f"campaign {campaign.name} {verb}: {settings.strategy.name}, {judges}, seed {settings.seed}, {limit}\n"
+        f"campaign {campaign.name} {verb}: {settings.strategy.name}, {judges}, seed {settings.seed}, {limit}{was_paused}\n"
         f"{_models(campaign)}\nisolation {isolation}\nlog {campaign.log.path}"
     )
 
@@ -245,6 +246,13 @@ def waiting_facts(campaign: Campaign) -> list[tuple[str, str]]:
     """How many proposals wait for a model, and where its answers are awaited; nothing where none does."""
     waiting = report.waiting(campaign)
     return [("waiting", f"{wording.counted(waiting, 'call')} in flight{_awaited(campaign)}")] if waiting else []
+
+
+def paused_facts(campaign: Campaign) -> list[tuple[str, str]]:
+    """That a person has paused it, and how it goes on; nothing where nobody has."""
+    if not campaign.state.paused:
+        return []
+    return [("state", f"paused: nothing new is started until evolve campaign unpause {campaign.name}")]
 
 
 def _awaited(campaign: Campaign) -> str:
