@@ -264,6 +264,27 @@ class OutageSection(Section):
     )
 
 
+class TrackersSection(Section):
+    """`trackers.*`: who is told of the campaign while it runs."""
+
+    names: tuple[str, ...] = Field(
+        default=(), description="which trackers are told of each record; also `--tracker`. See trackers"
+    )
+    settings: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="the trackers' own settings, by tracker: below"
+    )
+
+    @model_validator(mode="after")
+    def _have_settings(self) -> "TrackersSection":
+        if len(set(self.names)) < len(self.names):
+            raise ValueError(f"each tracker is named once, got {', '.join(self.names)}")
+        for name in self.settings.keys() - set(self.names):
+            raise ValueError(
+                f"there are settings for tracker {name!r}, which this campaign does not use.{did_you_mean(name, self.names)}"
+            )
+        return self
+
+
 class Settings(Section):
     """Everything that decides how a campaign runs."""
 
@@ -309,6 +330,7 @@ class Settings(Section):
     confirm: ConfirmSection = ConfirmSection()
     novelty: NoveltySection = NoveltySection()
     outage: OutageSection = OutageSection()
+    trackers: TrackersSection = TrackersSection()
 
 
 def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) -> Settings:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from evolve.protocols import Evaluator, Model, Operator, Strategy
+from evolve.protocols import Evaluator, Model, Operator, Strategy, Tracker
 from evolve.types import Program, Section, Selection, Task, Traits
 
 if TYPE_CHECKING:
@@ -72,6 +72,15 @@ class ModelEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class TrackerEntry:
+    """A tracker: `--tracker NAME`. The factory is called before a campaign is made, and raises `ConfigError` where the tracker lacks something."""
+
+    name: str
+    factory: Callable[[Settings], Tracker]
+    settings: "type[BaseModel] | None" = None
+
+
+@dataclass(frozen=True, slots=True)
 class StrategyEntry:
     """A strategy; the factory gets its settings and the names of the campaign's operators."""
 
@@ -102,6 +111,12 @@ def register_strategies() -> Sequence[StrategyEntry]:
 @hookspec
 def register_models() -> Sequence[ModelEntry]:
     """Kinds of models that this plugin provides."""
+    return ()
+
+
+@hookspec
+def register_trackers() -> Sequence[TrackerEntry]:
+    """Trackers that this plugin provides: what is told when a run begins, of each record (`record_settled`), and when it ends."""
     return ()
 
 

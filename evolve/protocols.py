@@ -35,6 +35,9 @@ from evolve.types import (
     Selection,
     Stage,
     Task,
+    TrackedEnd,
+    TrackedRecord,
+    TrackedRun,
     Traits,
     Trial,
     Twin,
@@ -234,6 +237,19 @@ class Twinned(Protocol):
     def twins(self, task: Task) -> Sequence[Twin]:
         """Honest programs, which must pass as the seed does, and others, which must gain nothing. Engine's process; none of them is ever a candidate
         of a campaign, nor in a prompt."""
+
+
+class Tracker(Protocol):
+    """Tells somebody else of a campaign. Main thread: each call must be quick, and whatever is raised ends the tracker and not the campaign."""
+
+    def campaign_begun(self, run: TrackedRun) -> None:
+        """A run begins; nothing is told of the records that the campaign has already."""
+
+    def record_settled(self, record: TrackedRecord) -> None:
+        """A record has settled and is durable. Each is told at most once; one that was written right before the engine was killed is not told."""
+
+    def campaign_ended(self, end: TrackedEnd) -> None:
+        """The run has ended. Nothing more is told."""
 
 
 class Executor(Protocol):

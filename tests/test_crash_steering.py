@@ -132,7 +132,7 @@ def test_a_run_that_is_killed_while_it_is_paused_goes_on(place, monkeypatch):
     assert run(place, "campaign", "config", "task", "--set", "budget=['24programs']") == 0
     engine = place.start()
     try:
-        while not run(place, "campaign", "pause", "task") == 0 or not events(place, Paused):
+        while run(place, "campaign", "pause", "task") != 0 or not events(place, Paused):
             pass
     finally:
         engine.kill()

@@ -80,6 +80,8 @@ def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
             )
     for name in (*names, *scheduled(settings)):
         plugins.operator(name, settings.operators.settings.get(name, {}))
+    for name in settings.trackers.names:
+        plugins.tracker_settings(name, settings.trackers.settings.get(name, {}))
     plugins.strategy(settings.strategy.name, settings.strategy.settings, names)
     archive_of(task, settings)
 

@@ -27,7 +27,7 @@ ANY_TIME = (
     "prompts.tokens",
 )
 """Settings that a campaign may change while it runs."""
-BETWEEN_RUNS = ("novelty.cosine", "novelty.distance", "sandbox", "trackers")
+BETWEEN_RUNS = ("novelty.cosine", "novelty.distance", "sandbox", "trackers.names", "trackers.settings")
 """Settings that a run reads when it begins."""
 _MEMBERS = "models.members"
 _OPERATORS = "operators.settings"
@@ -71,7 +71,7 @@ def when(key: str, plugins: Plugins) -> str:
     """When a setting may change; empty: never."""
     if key in ANY_TIME or key.startswith(f"{_MEMBERS}.") or _of_operator(key, plugins):
         return "any time"
-    return "between runs" if key in BETWEEN_RUNS else ""
+    return "between runs" if key in BETWEEN_RUNS or key.startswith("trackers.settings.") else ""
 
 
 def why_fixed(key: str, plugins: Plugins) -> str:
@@ -152,7 +152,14 @@ def _check_key(name: str, key: str, plugins: Plugins, *, running: bool) -> None:
     raise ConfigError(f"{key!r} cannot change in a campaign that has begun: {why_fixed(key, plugins)}. Do: {remedy}")
 
 
-_OPEN = (f"{_OPERATORS}.", "strategy.settings.", "parameters.", "models.purposes.", "prompts.templates.")
+_OPEN = (
+    f"{_OPERATORS}.",
+    "strategy.settings.",
+    "parameters.",
+    "models.purposes.",
+    "prompts.templates.",
+    "trackers.settings.",
+)
 """Tables whose keys are not the engine's."""
 
 

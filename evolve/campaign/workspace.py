@@ -54,7 +54,7 @@ def logs(home: Path, log: Path | None = None) -> tuple[str, ...]:
     """What no candidate may see: all that a workspace keeps, there yet or not, and with a log that lies elsewhere its own files."""
     archive = home.absolute() / "archive"
     outside = log is not None and not log.resolve().is_relative_to(archive.resolve())
-    beside = log.absolute().parent.glob(f"{glob.escape(log.name)}*") if log is not None and outside else ()
+    beside = log.absolute().parent.glob(f"{glob.escape(log.stem)}.*") if log is not None and outside else ()
     return (str(archive), *sorted(map(str, beside)))
 
 

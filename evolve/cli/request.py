@@ -46,6 +46,7 @@ class Request:
     sandbox: str | None = None
     models: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
+    trackers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,7 @@ def _words(request: Request, plugins: Plugins) -> dict[str, Any]:
         "sandbox": request.sandbox,
         "strategy": None if request.strategy is None else {"name": request.strategy},
         "models": _models(request, plugins),
+        "trackers": {"names": list(request.trackers)} if request.trackers else None,
     }
     return {key: value for key, value in given.items() if value is not None}
 
@@ -132,6 +134,7 @@ def continued_plan(request: Request, campaign: Campaign) -> Plan:
         "judges": request.judges,
         "sandbox": request.sandbox,
         "models": _other_models(request, campaign),
+        "trackers": _other_trackers(request, campaign),
     }
     changes = {key: value for key, value in given.items() if value is not None}
     old = validated({**campaign.settings.model_dump(mode="json"), **changes})
@@ -145,6 +148,14 @@ def continued_plan(request: Request, campaign: Campaign) -> Plan:
     _check_something_is_left(budget, campaign)
     wish = wished(request.sandbox or changes.get("sandbox"), campaign.settings.sandbox)
     return Plan(settings, task, campaign.plugins, campaign.name, changes, wish=wish)
+
+
+def _other_trackers(request: Request, campaign: Campaign) -> dict[str, Any] | None:
+    """Those that are named now; they keep the settings that the campaign has for them."""
+    if not request.trackers:
+        return None
+    own = campaign.settings.trackers.settings
+    return {"names": list(request.trackers), "settings": {name: own[name] for name in request.trackers if name in own}}
 
 
 def _other_models(request: Request, campaign: Campaign) -> dict[str, Any] | None:

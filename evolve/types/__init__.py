@@ -86,6 +86,7 @@ from evolve.types.task import (
     Twin,
     top_share,
 )
+from evolve.types.tracking import TrackedBest, TrackedEnd, TrackedRecord, TrackedRun
 
 __all__ = [
     "PROPOSE",
@@ -156,6 +157,10 @@ __all__ = [
     "Record",
     "RecordId",
     "Selection",
+    "TrackedBest",
+    "TrackedEnd",
+    "TrackedRecord",
+    "TrackedRun",
     "Traits",
     "Action",
     "Asked",
