@@ -3,12 +3,14 @@
 Invariant: a score is said with its trust and its isolation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from evolve import report, wording
 from evolve.campaign import Campaign
+from evolve.cli import marking
 from evolve.cli.output import CELL, brief, one_line, quoted
+from evolve.store.comments import Comments, Marks
 from evolve.types import Outcome, RecordId, Ruled
 
 _NUMBERS = 50
@@ -19,7 +21,7 @@ _NAME = 60
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A record with what the log holds of it. `artifacts` are sizes in characters by name; `judged_again` are later measurements;
-    `ruling` tells by whom its program is quarantined, and why, empty where it is not."""
+    `marks` are a person's, `ruling` tells by whom its program is quarantined, and why, empty where it is not."""
 
     record: report.RecordLine
     feedback: str
@@ -32,6 +34,7 @@ class Shown:
     judged_again: tuple[report.RecordLine, ...]
     files: Mapping[str, str]
     ruling: str = ""
+    marks: Marks = field(default_factory=Marks)
 
 
 def shown(campaign: Campaign, number: RecordId) -> Shown:
@@ -50,6 +53,7 @@ def shown(campaign: Campaign, number: RecordId) -> Shown:
         judged_again=report.measurements(campaign, number),
         files=dict(history.program(record.program).files) if record.program else {},
         ruling=_ruling(campaign.state.quarantined.get(record.program)) if record.program else "",
+        marks=Comments(campaign.log.path).of(number),
     )
 
 
@@ -64,6 +68,7 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
         ("why", _why(shown)),
         ("integrity", one_line(line.tag)),
         ("ruling", shown.ruling),
+        *marking.told(shown.marks),
         ("score", _score(campaign, line)),
         ("estimate", _estimate(campaign, line)),
         ("objectives", _objectives(campaign, line)),

@@ -11,7 +11,7 @@ import click
 
 from evolve import report, wording
 from evolve.campaign import Campaign, workspace
-from evolve.cli import evidence, importing, pictures, rulings
+from evolve.cli import evidence, importing, marking, pictures, rulings
 from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit, emit_all, emit_text, facts, json_option, one_line, quoted, table
@@ -36,6 +36,11 @@ program.add_command(judge_program)
 program.add_command(importing.add_program)
 program.add_command(rulings.quarantine_program)
 program.add_command(rulings.release_program)
+program.add_command(marking.star_program)
+program.add_command(marking.unstar_program)
+program.add_command(marking.tag_program)
+program.add_command(marking.untag_program)
+program.add_command(marking.comment_program)
 
 
 @program.command("list")
@@ -43,10 +48,12 @@ program.add_command(rulings.release_program)
 @click.option("--elites", "chosen", flag_value="elites", default=True, help="The archive's programs (default).")
 @click.option("--all", "chosen", flag_value="all", help="Every record.")
 @click.option("--front", "chosen", flag_value="front", help="The Pareto front over the task's objectives.")
+@click.option("--starred", is_flag=True, help="Of all records, those that you starred.")
+@click.option("--tag", default="", help="Of all records, those that have this tag of yours.")
 @click.option("--limit", type=click.IntRange(min=0), default=SHOWN, show_default=True, help="How many; 0 means all.")
 @json_option
 @debug_option
-def list_programs(name: str | None, chosen: str, limit: int, as_json: bool) -> None:
+def list_programs(name: str | None, chosen: str, starred: bool, tag: str, limit: int, as_json: bool) -> None:
     """List a campaign's programs, the best first (marked *)."""
     with Campaign.open(name, load(), workspace()) as campaign:
         if chosen == "front" and not campaign.task.objectives:
@@ -55,13 +62,33 @@ def list_programs(name: str | None, chosen: str, limit: int, as_json: bool) -> N
                 "Do: leave out --front, or declare [[objectives]] in its task.toml"
             )
         listed = {"elites": report.elites, "front": report.front, "all": report.records}
-        lines: tuple[Any, ...] = listed[chosen](campaign, limit or None)
+        marked = starred or bool(tag)
+        lines: tuple[Any, ...] = (
+            _marked(campaign, limit or None, starred=starred, tag=tag)
+            if marked
+            else listed[chosen](campaign, limit or None)
+        )
         if as_json:
             emit_all(lines)
         elif not lines:
-            say(_nothing(campaign))
+            say(
+                f"campaign {campaign.name} has no such program; evolve program star marks one"
+                if marked
+                else _nothing(campaign)
+            )
         else:
-            say(_record_table(campaign, lines) if chosen == "all" else _elite_table(campaign, lines))
+            say(_record_table(campaign, lines) if marked or chosen == "all" else _elite_table(campaign, lines))
+
+
+def _marked(campaign: Campaign, limit: int | None, *, starred: bool, tag: str) -> tuple[report.RecordLine, ...]:
+    """What a person has marked, the fittest first."""
+    records = marking.picked(campaign.log.path, starred=starred, tag=tag)
+    history = campaign.state.history
+    known = [record for record in records if record <= len(history)]
+    ranked = sorted(
+        known, key=lambda record: (history.fitness(record) is None, -(history.fitness(record) or 0.0), record)
+    )
+    return tuple(report.record_line(campaign, campaign.log.settled(record)) for record in ranked[:limit])
 
 
 def _nothing(campaign: Campaign) -> str:

@@ -20,6 +20,8 @@ def _wandb(settings: Settings) -> Tracker:
         raise ConfigError(
             f"the tracker 'wandb' has mode = 'online', and there is no key. Do: set the environment variable {KEY}, or leave the mode 'offline'"
         )
+    # It would tell its makers of its own errors, whatever the mode.
+    os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
     try:
         module = importlib.import_module("wandb")
     except ImportError as error:

@@ -48,7 +48,12 @@ class Wandb:
             config={"task": run.task, "task_version": run.task_version, "evolve": dict(run.settings)},
             save_code=False,
             settings=self._make_settings(
-                console="off", disable_git=True, x_disable_stats=True, x_disable_meta=True, silent=True
+                console="off",
+                disable_git=True,
+                x_disable_stats=True,
+                x_disable_meta=True,
+                x_save_requirements=False,
+                silent=True,
             ),
         )
 
@@ -59,7 +64,7 @@ class Wandb:
     def campaign_ended(self, end: TrackedEnd) -> None:
         """The run is written; its summary is the campaign's."""
         self._run.summary.update({"reason": end.reason, "records": end.records, "programs": end.programs})
-        self._run.finish(quiet=True)
+        self._run.finish()
 
 
 def run_id(run: TrackedRun) -> str:

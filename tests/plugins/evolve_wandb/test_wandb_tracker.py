@@ -23,8 +23,8 @@ class FakeRun:
     def log(self, values: dict[str, Any], step: int) -> None:
         self.logged.append((step, values))
 
-    def finish(self, quiet: bool) -> None:
-        self.finished = quiet
+    def finish(self) -> None:
+        self.finished = True
 
 
 @pytest.fixture
@@ -36,6 +36,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[FakeRun]:
     fake.init = lambda **words: found.append(FakeRun(**words)) or found[-1]
     monkeypatch.setitem(sys.modules, "wandb", fake)
     monkeypatch.delenv("WANDB_API_KEY", raising=False)
+    monkeypatch.setenv("WANDB_ERROR_REPORTING", "false")
     return found
 
 
