@@ -35,6 +35,9 @@ def campaign() -> None:
 
 campaign.add_command(steering.hint_campaign)
 campaign.add_command(steering.stop_campaign)
+campaign.add_command(steering.pause_campaign)
+campaign.add_command(steering.unpause_campaign)
+campaign.add_command(steering.configure_campaign)
 campaign.add_command(forking.fork_campaign)
 campaign.add_command(rejudging.rejudge_campaign)
 
@@ -127,6 +130,7 @@ def _page(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
     rows = [
         ("campaign", page.name),
         *([("forked from", page.forked_from)] if page.forked_from else []),
+        *summary.paused_facts(opened),
         ("task", _versions(page)),
         ("progress", f"{judged} in {duration(page.seconds)}{waiting}"),
         ("left", report.budget_left(opened, time.time())),

@@ -3,7 +3,7 @@
 Invariant: no more records are read than are listed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import click
 
 from evolve import report, wording
 from evolve.campaign import Campaign, workspace
+from evolve.cli.marking import picked
 from evolve.cli.output import debug_option, emit_all, json_option, table
 from evolve.cli.say import say
 from evolve.plugins import load
@@ -42,6 +43,8 @@ class _Found:
 @click.option("--model", default="", help="Records that this model wrote.")
 @click.option("--island", type=int, help="Records that were proposed on this island.")
 @click.option("--insertion", default="", help="Records that the archive took so: NEW, IMPROVED, PENDING, NOT_ADDED.")
+@click.option("--starred", is_flag=True, help="Records that you starred.")
+@click.option("--tag", default="", help="Records that have this tag of yours.")
 @click.option(
     "--sort", type=click.Choice(("fitness", *report.SORTS[1:])), help="Records by this, the most or best first."
 )
@@ -58,14 +61,19 @@ def list_programs(
     as_json: bool,
     sort: str | None,
     ascending: bool,
+    starred: bool,
+    tag: str,
     **filters: Any,
 ) -> None:
     """List a campaign's programs, the best first (marked *)."""
     wanted = Wanted(sort=sort or "fitness", descending=not ascending, **filters)
-    if wanted != Wanted() or sort is not None:
+    marked = starred or bool(tag)
+    if marked or wanted != Wanted() or sort is not None:
         _check_records(chosen)
         chosen = "all"
     with Campaign.open(name, load(), workspace()) as campaign:
+        if marked:
+            wanted = replace(wanted, among=frozenset(picked(campaign.log.path, starred=starred, tag=tag)))
         most = (0 if target else SHOWN) if limit is None else limit
         found = _found(campaign, chosen or "elites", wanted, most or None, target)
         if target is not None:

@@ -9,7 +9,7 @@ import click
 
 from evolve import report, wording
 from evolve.campaign import Campaign
-from evolve.cli import costs, evidence, importing, pictures, rulings
+from evolve.cli import costs, evidence, importing, marking, pictures, rulings
 from evolve.cli.blaming import blame_program
 from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.listing import list_programs
@@ -36,6 +36,11 @@ program.add_command(blame_program)
 program.add_command(importing.add_program)
 program.add_command(rulings.quarantine_program)
 program.add_command(rulings.release_program)
+program.add_command(marking.star_program)
+program.add_command(marking.unstar_program)
+program.add_command(marking.tag_program)
+program.add_command(marking.untag_program)
+program.add_command(marking.comment_program)
 
 
 @program.command("show")
