@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from evolve import wording
 from evolve.campaign import Campaign
-from evolve.drawing import Level, Series
+from evolve.drawing import Level, Series, outside
 from evolve.pages.authors import authors
 from evolve.pages.document import (
     Block,
@@ -109,9 +109,9 @@ def _detail(points: Sequence[Point], found: Findings, task: Task) -> Iterator[Bl
         return
     series = _series(late, [float(point.programs) for point in late])
     told = f"The same from program {late[0].programs:,} on, where {1 - _NEAR:.0%} of the gain had been made."
-    yield Chart(
-        (series,), "programs", task.fitness.name, told, _table(late, task.fitness), _levels(found, task), tabled=False
-    )
+    heights = [point.fitness for point in late]
+    near = tuple(each for each in _levels(found, task) if not outside(each.value, heights))
+    yield Chart((series,), "programs", task.fitness.name, told, _table(late, task.fitness), near, tabled=False)
 
 
 def _others(points: Sequence[Point], task: Task) -> Iterator[Block]:
