@@ -18,11 +18,11 @@ def unfenced(text: str) -> str:
     """What is in no fence and no code span."""
     lines, fence = [], ""
     for line in text.split("\n"):
-        ticks = re.match(r"`{3,}", line)
+        ticks = re.match(r"(`{3,})[^`]*$", line)
         if fence and line == fence:
             fence = ""
         elif not fence and ticks:
-            fence = ticks[0]
+            fence = ticks[1]
         elif not fence:
             lines.append(re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line))
     assert fence == ""
