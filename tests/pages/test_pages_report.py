@@ -7,8 +7,8 @@ import pytest
 from evolve.pages import Picture
 from evolve.types import Anchor, Lesson, LessonWritten, Origin, Outcome, Program
 from tests.pages.test_pages_html import OURS, Tags
-from tests.pages.test_pages_markdown import unfenced
-from tests.pages.told import HOSTILE, MARK, both
+from tests.pages.test_pages_markdown import KINDS, kinds
+from tests.pages.told import HOSTILE, both
 from tests.written import Written, number_task
 
 
@@ -36,7 +36,9 @@ def test_hostile_words_stay_words(tmp_path, hostile):
         page, text = both(campaign, Picture(svg=f"<svg>{hostile}</svg>"))
     tags = Tags(page)
     assert (tags.seen <= OURS, tags.handlers, tags.open) == (True, [], [])
-    assert not re.search(r"(?<!\\)[<\[]", unfenced(text.removeprefix(MARK)))
+    found, headings = kinds(text)
+    assert found <= KINDS
+    assert [heading[:2] for heading in headings] == ["h1", *["h2"] * 8]
     for written in (page, text):
         assert all(character.isprintable() or character == "\n" for character in written)
 
