@@ -22,6 +22,7 @@ COMMANDS = {
     "campaign": ("evolve.cli.campaigns:campaign", "List, show and replay campaigns."),
     "program": ("evolve.cli.programs:program", "List, show and compare the programs of a campaign; judge your own."),
     "report": ("evolve.cli.report:report", "Write what a campaign found, and how, into one file."),
+    "compare": ("evolve.cli.comparing:compare", "Compare strategies or settings at equal budget."),
     "view": ("evolve.cli.viewing:view", "Look at campaigns in a browser."),
     "sql": ("evolve.cli.sql:sql", "Ask a campaign's log in SQL, for reading only."),
     "task": ("evolve.cli.tasks:task", "List, write and check tasks."),
