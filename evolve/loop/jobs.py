@@ -32,7 +32,6 @@ from evolve.types import (
 )
 from evolve.types.codec import encode
 
-
 _PURPOSES: Mapping[OriginKind, str] = {"seed": "seed", "proposal": "trial", "import": "trial", "measurement": "measure"}
 """Which stream the seed of a judging is drawn from."""
 

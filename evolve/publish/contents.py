@@ -23,7 +23,9 @@ Contents = Mapping[str, bytes]
 """All files of an export by their paths."""
 
 _PART = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9 ._+@=,-]{0,98}[A-Za-z0-9_+@=,-])?")
-_DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{name}{number}" for name in ("com", "lpt") for number in range(10))})
+_DEVICES = frozenset(
+    {"con", "prn", "aux", "nul", *(f"{name}{number}" for name in ("com", "lpt") for number in range(10))}
+)
 """Names that one system keeps for its devices, whatever their suffix."""
 
 
@@ -75,7 +77,10 @@ def stored_names(folder: str, names: Iterable[str], suffix: str = "") -> dict[st
     try:
         check_paths(plain.values())
     except ConfigError:
-        return {name: f"{folder}/{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:20]}{suffix}" for name in given}
+        return {
+            name: f"{folder}/{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:20]}{suffix}"
+            for name in given
+        }
     return plain
 
 
@@ -117,7 +122,9 @@ def check_files(contents: Contents) -> tuple[Difference, ...]:
 
 def _listed(contents: Contents) -> dict[str, str]:
     if MANIFEST not in contents:
-        raise ConfigError(f"there is no {MANIFEST}: this is no export. Do: name what `evolve program export` has written")
+        raise ConfigError(
+            f"there is no {MANIFEST}: this is no export. Do: name what `evolve program export` has written"
+        )
     value = parsed(MANIFEST, contents[MANIFEST])
     if not isinstance(value, dict) or value.get("schema") != SCHEMA:
         shown = value.get("schema") if isinstance(value, dict) else value
@@ -133,9 +140,13 @@ def _listed(contents: Contents) -> dict[str, str]:
 def parsed(path: str, data: bytes) -> object:
     """The JSON that a file holds; raises `ConfigError`."""
     try:
-        return json.loads(data.decode("utf-8"))
+        return json.loads(data.decode("utf-8", "surrogatepass"), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is no JSON: {str(error)[:200]}. Do: export the program again") from error
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number")
 
 
 def json_bytes(value: object) -> bytes:

@@ -13,11 +13,12 @@ from evolve.publish.claims import RECORD, Claims, Judging, Promotion, Spent, Tas
 from evolve.publish.contents import Contents, stored_names, with_manifest
 from evolve.publish.gathering import Gathering, text_bytes, time_of
 from evolve.publish.lineage import Step, steps_of
-from evolve.publish.task_files import place_of, task_files
+from evolve.publish.task_files import is_timed, place_of, task_files
 from evolve.publish.worth import worth
 from evolve.report import record_name, settled
 from evolve.report.records import made_by
 from evolve.types import ConfigError, ProgramId, RecordId, Replied, Ruled, Stamped, Task, TaskError
+
 
 @dataclass(frozen=True, slots=True)
 class Export:
@@ -56,7 +57,9 @@ def _program(campaign: Campaign, record: RecordId) -> ProgramId:
     found = campaign.state.history.program_id(record)
     if found is None:
         name = record_name(campaign, record)
-        raise ConfigError(f"{name} has no program: its proposal was screened. Do: evolve program show {name} --feedback")
+        raise ConfigError(
+            f"{name} has no program: its proposal was screened. Do: evolve program show {name} --feedback"
+        )
     return found
 
 
@@ -75,7 +78,12 @@ def _check_version(campaign: Campaign, record: RecordId, task: Task) -> None:
 
 
 def _claims(
-    campaign: Campaign, first: RecordId, task: Task, gathered: Gathering, steps: Sequence[Step], stored: Mapping[str, str]
+    campaign: Campaign,
+    first: RecordId,
+    task: Task,
+    gathered: Gathering,
+    steps: Sequence[Step],
+    stored: Mapping[str, str],
 ) -> Claims:
     stamped, judgings = campaign.log.settling(first), gathered.judgings()
     origin = made_by(campaign, campaign.log.settled(first).record)
@@ -154,12 +162,6 @@ def _promotion(campaign: Campaign, program: ProgramId, judgings: Sequence[Judgin
     ruling = rulings[-1].event
     assert isinstance(ruling, Ruled), "only such events were asked for"
     return Promotion("held_out", ruling.why, time_of(rulings[-1]))
-
-
-def is_timed(task: Task) -> bool:
-    """Whether the seconds of a machine decide the fitness: a ratio of times, or a stage that has cores to itself because of them."""
-    pinned = any(stage.needs.pinned or stage.needs.exclusive for stage in task.stages)
-    return task.fitness.log_ratio or pinned
 
 
 def _promotes(stamped: Stamped, program: ProgramId) -> bool:

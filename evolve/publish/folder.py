@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from evolve.publish.contents import LARGEST, MANIFEST, MOST, Contents, check_paths, check_size
+from evolve.publish.contents import LARGEST, MANIFEST, Contents, check_paths, check_size
 from evolve.types import ConfigError
 
 ZIP = ".zip"
@@ -32,14 +32,18 @@ def write(contents: Contents, target: Path, *, top: str, force: bool = False) ->
         else:
             _write_folder(contents, target)
     except OSError as error:
-        raise ConfigError(f"the export cannot be written to {target}: {error.strerror}. Do: name another place with -o") from error
+        raise ConfigError(
+            f"the export cannot be written to {target}: {error.strerror}. Do: name another place with -o"
+        ) from error
 
 
 def _check_target(target: Path, *, force: bool) -> None:
     if not (target.exists() or target.is_symlink()):
         return
     if not force:
-        raise ConfigError(f"{str(target)!r} is there already. Do: name another place with -o, or replace it with --force")
+        raise ConfigError(
+            f"{str(target)!r} is there already. Do: name another place with -o, or replace it with --force"
+        )
     if not _is_replaceable(target):
         raise ConfigError(f"{str(target)!r} is no export, and nothing else is replaced. Do: name another place with -o")
 
@@ -86,9 +90,13 @@ def read(place: Path) -> dict[str, bytes]:
         elif place.is_file():
             contents = _read_zip(place)
         else:
-            raise ConfigError(f"there is no export {str(place)!r}. Do: name a folder or a zip file that `evolve program export` has written")
+            raise ConfigError(
+                f"there is no export {str(place)!r}. Do: name a folder or a zip file that `evolve program export` has written"
+            )
     except OSError as error:
-        raise ConfigError(f"the export {place} cannot be read: {error.strerror or error}. Do: check the path") from error
+        raise ConfigError(
+            f"the export {place} cannot be read: {error.strerror or error}. Do: check the path"
+        ) from error
     check_paths(contents)
     return contents
 
@@ -121,7 +129,9 @@ def _data(file: Path, name: str, room: int) -> bytes:
     try:
         number = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        raise ConfigError(f"{name[:200]!r} is no plain file: {error.strerror}. Do: take an export as it was written, without links") from error
+        raise ConfigError(
+            f"{name[:200]!r} is no plain file: {error.strerror}. Do: take an export as it was written, without links"
+        ) from error
     with os.fdopen(number, "rb") as opened:
         status = os.fstat(opened.fileno())
         if not stat.S_ISREG(status.st_mode):
@@ -141,7 +151,9 @@ def _read_zip(place: Path) -> dict[str, bytes]:
                     raise ConfigError(f"the zip file has {entry.filename[:200]!r} twice. Do: export the program again")
                 found[entry.filename] = _entry(archive, entry)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise ConfigError(f"{place} is no zip file that can be read: {str(error)[:200]}. Do: name a folder or a zip file that `evolve program export` has written") from error
+        raise ConfigError(
+            f"{place} is no zip file that can be read: {str(error)[:200]}. Do: name a folder or a zip file that `evolve program export` has written"
+        ) from error
     return _without_top(found)
 
 
@@ -149,7 +161,9 @@ def _entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     """An entry's bytes, and no more than it says that there are."""
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
-        raise ConfigError(f"{entry.filename[:200]!r} is no plain file. Do: take an export as it was written, without links")
+        raise ConfigError(
+            f"{entry.filename[:200]!r} is no plain file. Do: take an export as it was written, without links"
+        )
     with archive.open(entry) as opened:
         data = opened.read(entry.file_size + 1)
     if len(data) != entry.file_size:

@@ -50,7 +50,11 @@ class Gathering:
     def _judging(self, stamped: Stamped, *, of_seed: bool = False) -> Judging:
         record, task = record_of(stamped), self._campaign.task
         origin, evaluation, part = record.origin, record.evaluation, self._part(record)
-        shown = {each.name: each.shown(evaluation.objectives[each.name]) for each in task.objectives if each.name in evaluation.objectives}
+        shown = {
+            each.name: each.shown(evaluation.objectives[each.name])
+            for each in task.objectives
+            if each.name in evaluation.objectives
+        }
         return Judging(
             record=record.id,
             part=part,
@@ -90,7 +94,11 @@ class Gathering:
         """What the first judging and the latest certificate left; of the others nobody needs it."""
         if part == "certificate":
             last = [one for one in self._stamps if record_of(one).evaluation.certified][-1:]
-            return self._texts(CERTIFICATE, record.evaluation.artifacts) if [record_of(one).id for one in last] == [record.id] else {}
+            return (
+                self._texts(CERTIFICATE, record.evaluation.artifacts)
+                if [record_of(one).id for one in last] == [record.id]
+                else {}
+            )
         return self._texts("artifacts", record.evaluation.artifacts) if part == "search" else {}
 
     def _texts(self, folder: str, ids: Mapping[str, str]) -> dict[str, str]:

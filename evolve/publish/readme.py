@@ -24,10 +24,12 @@ def page(claims: Claims, task: Task, steps: Sequence[Step]) -> str:
         table(("", ""), _facts(claims)),
         *_anchors(claims, task.anchors),
         "## What the score rests on",
-        table(("record", "what", "outcome", claims.task.fitness, "trust", "isolation", "when"), _judgings(claims)),
+        table(
+            ("record", "what", "outcome", escaped(claims.task.fitness), "trust", "isolation", "when"), _judgings(claims)
+        ),
         "## How it came about",
         _origin(claims),
-        table(("step", "record", "by", "model", claims.task.fitness, "change", "diff"), _steps(claims, steps)),
+        table(("step", "record", "by", "model", escaped(claims.task.fitness), "change", "diff"), _steps(claims, steps)),
         "## How to verify it",
         _VERIFY,
         "## What is here",
@@ -53,13 +55,22 @@ def _facts(claims: Claims) -> list[tuple[str, str]]:
         ("evidence", evidence(claims)),
         ("promoted", _promoted(claims)),
         ("the seed's", "unknown" if claims.seed_fitness is None else number(claims, claims.seed_fitness)),
-        ("evaluator", f"the plugin {code(task.plugin)} of {escaped(task.release or 'a version that nobody knows')}" if task.plugin else f"in {code(task.folder)}"),
+        (
+            "evaluator",
+            f"the plugin {code(task.plugin)} of {escaped(task.release or 'a version that nobody knows')}"
+            if task.plugin
+            else f"in {code(task.folder)}",
+        ),
     ]
     if claims.quarantined:
         rows.append(("**quarantined**", escaped(claims.quarantined)))
     first = claims.first
     if first is not None:
-        rows += [("environment", escaped(first.environment)), ("machine", escaped(first.hardware)), ("isolation", escaped(first.isolation))]
+        rows += [
+            ("environment", escaped(first.environment)),
+            ("machine", escaped(first.hardware)),
+            ("isolation", escaped(first.isolation)),
+        ]
     return rows
 
 
@@ -71,7 +82,11 @@ def _parameters(claims: Claims) -> str:
 def value_told(claims: Claims) -> str:
     """The value with its uncertainty, and the direction that is better."""
     value, better = claims.value, "larger" if claims.task.direction == "max" else "smaller"
-    return "none: it never passed" if value is None else f"{number(claims, value.fitness)}{interval(claims, value)} ({better} is better)"
+    return (
+        "none: it never passed"
+        if value is None
+        else f"{number(claims, value.fitness)}{interval(claims, value)} ({better} is better)"
+    )
 
 
 def interval(claims: Claims, value: Value) -> str:
@@ -124,7 +139,10 @@ def _anchors(claims: Claims, anchors: Sequence[Anchor]) -> list[str]:
         )
         for anchor in anchors
     ]
-    return ["Values from the literature, and what this program has more than each:", table((claims.task.fitness, "by", "source", "difference"), rows)]
+    return [
+        "Values from the literature, and what this program has more than each:",
+        table((escaped(claims.task.fitness), "by", "source", "difference"), rows),
+    ]
 
 
 def _judgings(claims: Claims) -> list[tuple[str, ...]]:
@@ -133,7 +151,9 @@ def _judgings(claims: Claims) -> list[tuple[str, ...]]:
             str(one.record),
             escaped(_what(one)),
             one.outcome,
-            "" if one.fitness is None else number(claims, one.fitness) + (f" ± {one.standard_error:.2g}" if one.standard_error else ""),
+            ""
+            if one.fitness is None
+            else number(claims, one.fitness) + (f" ± {one.standard_error:.2g}" if one.standard_error else ""),
             one.trust,
             escaped(one.isolation.partition(":")[0]),
             one.at,
@@ -143,14 +163,26 @@ def _judgings(claims: Claims) -> list[tuple[str, ...]]:
 
 
 def _what(one: Judging) -> str:
-    told = {"search": "the search", "again": "judged again", "certificate": "certified", "from scratch": "without what its parents left"}
+    told = {
+        "search": "the search",
+        "again": "judged again",
+        "certificate": "certified",
+        "from scratch": "without what its parents left",
+    }
     return told.get(one.part, f"held out: {one.case}") + (", the seed" if one.of_seed else "")
 
 
 def _origin(claims: Claims) -> str:
     spent = claims.spent
-    calls = f", {spent.calls:,} calls of models, {spent.tokens:,} tokens, {spent.money:.2f} USD" if spent.calls else ", no call of a model"
-    models = "".join(f"\n- model {escaped(used.name)}: {escaped(', '.join([used.model or 'not named', *used.revisions]))}" for used in claims.models)
+    calls = (
+        f", {spent.calls:,} calls of models, {spent.tokens:,} tokens, {spent.money:.2f} USD"
+        if spent.calls
+        else ", no call of a model"
+    )
+    models = "".join(
+        f"\n- model {escaped(used.name)}: {escaped(', '.join([used.model or 'not named', *used.revisions]))}"
+        for used in claims.models
+    )
     versions = ", ".join(f"{name} {version}" for name, version in sorted(claims.versions.items()))
     return (
         f"Found {claims.found or 'at an unknown time'}, after {claims.found_after:,.0f} s of the campaign with random seed {claims.campaign_seed}. In all the campaign judged {spent.programs:,} programs in {spent.seconds:,.0f} s{calls} "
@@ -169,7 +201,7 @@ def _step(claims: Claims, place: int, step: Step) -> tuple[str, ...]:
     return (
         str(place),
         str(step.record),
-        escaped(step.operator or step.kind),
+        code(step.operator or step.kind),
         escaped(step.model),
         step.outcome if step.fitness is None else number(claims, step.fitness),
         "" if step.change is None else f"{step.change:+.4g}",
@@ -188,5 +220,8 @@ def _listed(claims: Claims) -> str:
         ("`verify.py`", "verifies this folder"),
         ("`MANIFEST.json`", "the SHA-256 of every file"),
     ]
-    present = {"`certificate/`": claims.certificate is not None, "`artifacts/`": bool(claims.first and claims.first.artifacts)}
+    present = {
+        "`certificate/`": claims.certificate is not None,
+        "`artifacts/`": bool(claims.first and claims.first.artifacts),
+    }
     return table(("file", "holds"), [row for row in rows if present.get(row[0], True)])

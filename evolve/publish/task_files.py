@@ -11,7 +11,7 @@ from pathlib import Path
 import evolve.task
 from evolve.judge.version import READMES, deciding
 from evolve.publish.claims import TaskClaim
-from evolve.publish.contents import Contents, check_paths, check_size, is_plain
+from evolve.publish.contents import Contents, check_paths, check_size, hashed, is_plain
 from evolve.types import ConfigError, Task, TaskError
 
 FOLDER = "task"
@@ -26,6 +26,12 @@ def place_of(task: Task) -> tuple[str, str]:
     return folder, f"{folder}/{own}" if own else folder
 
 
+def folder_name(task: str) -> str:
+    """What the folder of a task's programs is called: a further task of a folder has a name with a slash."""
+    name = task.replace("/", ".")
+    return name if is_plain(name) else f"task-{hashed(task.encode('utf-8', 'surrogatepass'))[:12]}"
+
+
 def task_files(task: Task) -> dict[str, bytes]:
     """Every file of a task as it lies in its folder now, by its path in an export; raises `ConfigError` for what cannot travel."""
     folder, (place, _) = Path(task.folder), place_of(task)
@@ -34,7 +40,9 @@ def task_files(task: Task) -> dict[str, bytes]:
     for path in _paths(task):
         name = f"{place}/{path.relative_to(folder).as_posix()}"
         if not path.resolve().is_relative_to(folder.resolve()):
-            raise ConfigError(f"{path} leads out of the task's folder, and would not be what it is elsewhere. Do: copy the file into the folder")
+            raise ConfigError(
+                f"{path} leads out of the task's folder, and would not be what it is elsewhere. Do: copy the file into the folder"
+            )
         size += path.stat().st_size
         check_size(len(found) + 1, size)
         found[name] = path.read_bytes()
@@ -72,3 +80,9 @@ def _loaded(fresh: Path, claim: TaskClaim) -> Task:
         return evolve.task.load(place, claim.parameters)
     except TaskError as error:
         raise TaskError(str(error).replace(f"{fresh}/", "")) from error
+
+
+def is_timed(task: Task) -> bool:
+    """Whether the seconds of a machine decide the fitness: a ratio of times, or a stage that has cores to itself because of them."""
+    pinned = any(stage.needs.pinned or stage.needs.exclusive for stage in task.stages)
+    return task.fitness.log_ratio or pinned
