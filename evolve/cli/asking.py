@@ -8,11 +8,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from evolve import wording
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import task_of
 from evolve.campaign.inbox import Inbox
 from evolve.campaign.requests import Answer, Request, Stop, Wish
-from evolve.cli import wording
 from evolve.loop import Requests, known_signatures
 from evolve.plugins import load
 from evolve.store import Locked, Log, writer

@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
+from evolve import wording
 from evolve.campaign import existing_path, workspace
-from evolve.cli import wording
 from evolve.cli.output import brief, debug_option, emit, emit_all, facts, json_option, one_line, quoted, table
 from evolve.cli.say import say
 from evolve.models.tape import Answer, Tape, question

@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
-from evolve import report
+from evolve import report, wording
 from evolve.campaign import Campaign, campaigns, workspace
-from evolve.cli import costs, forking, rejudging, steering, summary, wording
+from evolve.cli import costs, forking, rejudging, steering, summary
 from evolve.cli.campaign_files import export_config, show_schema
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option, table

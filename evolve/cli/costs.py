@@ -4,7 +4,7 @@ Invariant: pure; what a campaign has not spent is not mentioned."""
 
 from collections.abc import Sequence
 
-from evolve.cli import wording
+from evolve import wording
 from evolve.report import CostLine, Costs, Improvements, ModelYield
 from evolve.stop import duration, spelled
 from evolve.types import Fitness, Progress

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 import evolve.task
-from evolve.cli import wording
+from evolve import wording
 from evolve.cli.granting import devices_option, granted
 from evolve.cli.output import debug_option, emit, facts, json_option, one_line, table
 from evolve.cli.say import say

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from evolve import report
+from evolve import report, wording
 from evolve.campaign import Campaign
-from evolve.cli import costs, summary, wording
+from evolve.cli import costs, summary
 from evolve.cli.output import emit, harmless
 from evolve.cli.say import say
 from evolve.loop import Watch

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import click
 
+from evolve import wording
 from evolve.campaign import Campaign, existing_path, logs, workspace
 from evolve.campaign.campaign import settings_of, task_of
 from evolve.campaign.requests import Add
-from evolve.cli import wording
 from evolve.cli.asking import ask
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.isolation import Wish, confined, for_campaign, sandbox_option, wished

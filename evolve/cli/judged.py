@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
-from evolve import report
-from evolve.cli import wording
+from evolve import report, wording
 from evolve.cli.output import facts, one_line, quoted, table
 from evolve.measuring import Measured
 from evolve.statistics import Pool, pooled

@@ -11,7 +11,7 @@ import click
 
 from evolve.cli.options import debug_option, json_option
 from evolve.sandbox import output as sandbox_output
-from evolve.sandbox.output import readable
+from evolve.sandbox.output import brief, harmless, one_line
 
 __all__ = [
     "brief",
@@ -85,22 +85,6 @@ def flat(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
     return rows
 
 
-def harmless(text: str) -> str:
-    """A text without what a terminal would obey and what nobody sees. Each line by itself: what one begins hides nothing of the next."""
-    return "\n".join(map(readable, text.split("\n")))
-
-
-def one_line(text: str) -> str:
-    """A harmless text without line breaks, such as the path of a program's file."""
-    return " ".join(harmless(text).split())
-
-
 def quoted(text: str, most: int = QUOTE) -> str:
     """A program's words of any number of lines, in brief: each line behind a mark that no line of ours has."""
     return sandbox_output.quoted(brief(text, most))
-
-
-def brief(text: str, most: int) -> str:
-    """The beginning of a text, made harmless before it is cut, and how much more there is."""
-    text = harmless(text)
-    return text if len(text) <= most else f"{text[:most]}... ({len(text) - most:,} more characters)"

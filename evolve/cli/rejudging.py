@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import click
 
 import evolve.task
-from evolve import report
+from evolve import report, wording
 from evolve.campaign import Campaign, logs, workspace
 from evolve.campaign.rejudging import Rejudging, begin, planned
-from evolve.cli import summary, wording
+from evolve.cli import summary
 from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.granting import devices_option, granted

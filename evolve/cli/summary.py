@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evolve import report
+from evolve import report, wording
 from evolve.campaign import Campaign
-from evolve.cli import costs, wording
+from evolve.cli import costs
 from evolve.cli.output import CELL, brief, facts, one_line
 from evolve.config import ModelSection
 from evolve.loop import Ending

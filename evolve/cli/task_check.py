@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 import evolve.task
+from evolve import wording
 from evolve.campaign import logs, workspace
-from evolve.cli import wording
 from evolve.cli.granting import devices_option, granted
 from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.output import debug_option, emit, facts, json_option, table

@@ -101,3 +101,19 @@ class Tail:
 
     def _trim(self) -> None:
         del self._kept[: max(0, len(self._kept) - self._most)]
+
+
+def harmless(text: str) -> str:
+    """A text without what a terminal would obey and what nobody sees. Each line by itself: what one begins hides nothing of the next."""
+    return "\n".join(map(readable, text.split("\n")))
+
+
+def one_line(text: str) -> str:
+    """A harmless text without line breaks, such as the path of a program's file."""
+    return " ".join(harmless(text).split())
+
+
+def brief(text: str, most: int) -> str:
+    """The beginning of a text, made harmless before it is cut, and how much more there is."""
+    text = harmless(text)
+    return text if len(text) <= most else f"{text[:most]}... ({len(text) - most:,} more characters)"

@@ -5,9 +5,8 @@ import dataclasses
 import pytest
 from loop_fakes import FakeExecutor, near_seven, number_of
 
-from evolve import report
+from evolve import report, wording
 from evolve.campaign.campaign import confirmed_best
-from evolve.cli import wording
 from evolve.judge import Report
 from evolve.types import Case, Evaluation, Ruled
 

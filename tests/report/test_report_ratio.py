@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve import report
-from evolve.cli import wording
+from evolve import report, wording
 from evolve.cli.summary import best_facts
 from evolve.statistics import zero_floor
 from evolve.types import Fitness, MachineMeasured

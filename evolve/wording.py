@@ -5,7 +5,6 @@ Invariant: pure; the same fact reads the same in the live table, at the end of a
 from collections.abc import Mapping, Sequence
 
 from evolve.campaign import ModelFailures
-from evolve.cli.output import brief, one_line
 from evolve.report import (
     AnchorGap,
     Best,
@@ -19,6 +18,7 @@ from evolve.report import (
     Ratio,
     nearest,
 )
+from evolve.sandbox.output import brief, one_line
 from evolve.types import Fitness, Trust
 
 _REASON = 200

@@ -2,8 +2,7 @@
 
 import pytest
 
-from evolve import report
-from evolve.cli import wording
+from evolve import report, wording
 from evolve.types import Fitness
 from tests.written import number_task
 
