@@ -10,7 +10,7 @@ from evolve.publish.export import Export, export
 from evolve.publish.findings import AGREES, CANNOT_BE_TOLD, DIFFERS, Check, Verification, worst
 from evolve.publish.folder import read, write
 from evolve.publish.index import INDEX, index, write_index
-from evolve.publish.verify import How, known_task, verify
+from evolve.publish.verify import How, OpenJudges, known_task, verify
 
 __all__ = [
     "AGREES",
@@ -23,6 +23,7 @@ __all__ = [
     "Export",
     "How",
     "Judges",
+    "OpenJudges",
     "Published",
     "Verification",
     "check_files",

@@ -12,6 +12,7 @@ from evolve.publish.contents import check_files
 from evolve.publish.folder import read
 from evolve.publish.markdown import code, escaped, table
 from evolve.publish.task_files import laid_down
+from evolve.publish.telling import interval, number
 from evolve.types import ConfigError, Task
 
 INDEX = "INDEX.md"
@@ -66,7 +67,7 @@ def _row(folder: Path, claims: Claims, task: Task) -> tuple[str, ...]:
         _value(claims),
         claims.task.direction,
         _evidence(claims),
-        "" if claims.seed_fitness is None else readme.number(claims, claims.seed_fitness),
+        "" if claims.seed_fitness is None else number(claims, claims.seed_fitness),
         _literature(claims, task),
         "" if first is None else escaped(first.isolation.partition(":")[0]),
         escaped(claims.found.partition("T")[0]),
@@ -75,11 +76,7 @@ def _row(folder: Path, claims: Claims, task: Task) -> tuple[str, ...]:
 
 
 def _value(claims: Claims) -> str:
-    return (
-        ""
-        if claims.value is None
-        else f"{readme.number(claims, claims.value.fitness)}{readme.interval(claims, claims.value)}"
-    )
+    return "" if claims.value is None else f"{number(claims, claims.value.fitness)}{interval(claims, claims.value)}"
 
 
 def _evidence(claims: Claims) -> str:

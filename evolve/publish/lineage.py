@@ -2,12 +2,12 @@
 
 Invariant: the words of operators and models stand in JSON or in a diff, never in a page as they are."""
 
-import difflib
 from dataclasses import dataclass
 
 from evolve import report
 from evolve.campaign import Campaign
 from evolve.publish.contents import json_bytes
+from evolve.report.difference import differences
 from evolve.report.records import made_by
 from evolve.types import Program, RecordId
 from evolve.types.codec import encode
@@ -45,7 +45,9 @@ def steps_of(campaign: Campaign, record: RecordId) -> tuple[tuple[Step, ...], di
         program = campaign.state.history.program(name) if name else Program({})
         diff = f"lineage/{number:04d}.diff" if former is not None else ""
         if former is not None:
-            files[diff] = _changes(former, program).encode("utf-8", "surrogatepass")
+            files[diff] = "".join(one.text for one in differences(former, program, "ab")).encode(
+                "utf-8", "surrogatepass"
+            )
         steps.append(_step(campaign, line, name or "", diff))
         former = program
     files[STEPS] = json_bytes([encode(step) for step in steps])
@@ -70,11 +72,3 @@ def _step(campaign: Campaign, line: report.LineageStep, program: str, diff: str)
         isolation=line.isolation,
         diff=diff,
     )
-
-
-def _changes(old: Program, new: Program) -> str:
-    lines: list[str] = []
-    for path in sorted({*old.files, *new.files}):
-        before, after = old.files.get(path, "").splitlines(), new.files.get(path, "").splitlines()
-        lines += difflib.unified_diff(before, after, f"a/{path}", f"b/{path}", lineterm="")
-    return "".join(f"{line}\n" for line in lines)

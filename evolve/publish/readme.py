@@ -4,9 +4,10 @@ Invariant: a function of the claims, the task and the lineage; every word of a p
 
 from collections.abc import Sequence
 
-from evolve.publish.claims import Claims, Judging, Value
+from evolve.publish.claims import Claims, Judging
 from evolve.publish.lineage import STEPS, Step
 from evolve.publish.markdown import code, escaped, table
+from evolve.publish.telling import number, value_told
 from evolve.types import Anchor, Task
 
 NAME = "README.md"
@@ -79,26 +80,6 @@ def _parameters(claims: Claims) -> str:
     return f" ({escaped(told)})" if told else ""
 
 
-def value_told(claims: Claims) -> str:
-    """The value with its uncertainty, and the direction that is better."""
-    value, better = claims.value, "larger" if claims.task.direction == "max" else "smaller"
-    return (
-        "none: it never passed"
-        if value is None
-        else f"{number(claims, value.fitness)}{interval(claims, value)} ({better} is better)"
-    )
-
-
-def interval(claims: Claims, value: Value) -> str:
-    """Its standard error and the limits of the truth; nothing for an exact value."""
-    if value.certified or claims.task.deterministic:
-        return ""
-    if value.standard_error is None or value.low is None or value.high is None:
-        return ", of unknown precision"
-    between = f"95 %: {number(claims, value.low)} to {number(claims, value.high)}"
-    return f" ± {value.standard_error:.2g} ({between}, {value.count} judgings)"
-
-
 def evidence(claims: Claims) -> str:
     """What kind of value it is."""
     value, proof = claims.value, claims.certificate
@@ -113,11 +94,6 @@ def evidence(claims: Claims) -> str:
     if value.confirmed:
         return "the mean of what was measured after it won its place"
     return "not confirmed: measurements that chose it are among them, so it is too good on average"
-
-
-def number(claims: Claims, value: float) -> str:
-    """With the task's digits."""
-    return f"{value:.{claims.task.digits}g}"
 
 
 def _promoted(claims: Claims) -> str:
