@@ -13,8 +13,8 @@ FUNCTION = "proven"
 """`proven(certificate, parameters)` is the exact fitness, or raises `ValueError` with what does not hold."""
 SENTENCE = "PROVES"
 """A text: what a certificate proves that holds."""
-RESERVED = "exported_"
-"""What names begin with that an export adds."""
+RESERVED = "exported"
+"""What names begin with that an export adds, in small or capital letters."""
 
 
 def check(where: Path, text: str) -> None:
@@ -48,7 +48,7 @@ def _faults_of(node: ast.AST) -> Iterator[str]:
     for name in _names(node):
         if name == "__name__":
             yield f"line {line} asks for __name__, and a verifier is no program of its own. Do: leave only definitions in it"
-        elif name.startswith(RESERVED):
+        elif name.lower().startswith(RESERVED):
             yield f"line {line} uses the name {name!r}, which an export adds. Do: call it otherwise"
 
 
