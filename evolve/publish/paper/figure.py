@@ -16,7 +16,7 @@ from evolve.types import ConfigError, Task
 EXTRA = "paper"
 _NAME = 60
 """Characters of a name in the figure."""
-_SETTINGS = {
+_SETTINGS: Any = {
     "svg.hashsalt": "evolve",
     "svg.fonttype": "path",
     "pdf.fonttype": 42,
@@ -45,8 +45,8 @@ def check_installed() -> None:
 
 def figure(task: Task, points: Sequence[report.Point], kind: str) -> bytes:
     """The figure as `kind`, "svg" or "pdf"."""
-    import matplotlib as mpl  # noqa: PLC0415 an optional third party
-    from matplotlib.figure import Figure  # noqa: PLC0415
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
 
     with mpl.rc_context(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # letters that the font lacks are drawn as boxes

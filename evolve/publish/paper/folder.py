@@ -44,8 +44,7 @@ def write_paper(campaign: Campaign, record: RecordId, target: Path, means: Means
         names = _names(folder)
         _put(folder, "README.md", readme(campaign, found, names, said, notes))
         _put(folder, SUMS, sums(folder))
-        written = Written(found.name, str(target), _names(folder), said, tuple(notes))
-    return written
+        return Written(found.name, str(target), _names(folder), said, tuple(notes))
 
 
 def _fill(campaign: Campaign, found: Result, folder: Path, means: Means) -> tuple[str, list[str]]:
