@@ -74,7 +74,7 @@ def _rows(campaign: Campaign, found: Result) -> Iterator[tuple[str, str, str]]:
     before = f"{fitness.shown(seed.mean):.{fitness.digits}g}" if seed else "-"
     yield f"{fitness.name} ({better} is better)", before, value_text(found, fitness)
     times = f"{seed.count} measurement{'' if seed.count == 1 else 's'}" if seed else "-"
-    yield "by", times, _basis(found, fitness.digits) or basis_text(found, fitness)
+    yield "by", times, _basis(found, fitness.digits) or basis_text(found, campaign.task)
     if fitness.log_ratio:
         yield "ratio to what was there", "1", _ratio(found)
     for case in found.cases:

@@ -25,7 +25,7 @@ _BIBTEX = _LATEX | {"{": r"\textbraceleft{}", "}": r"\textbraceright{}", "@": "{
 """BibTeX counts braces, escaped ones too."""
 _LAST = "\u017f"
 """The last letter that LaTeX knows without another font: Latin with accents ends here."""
-_MARKDOWN = "\\`*_{}[]()#+-.!|<>~&:"
+_MARKDOWN = "\\`*_[]#|<>~&"
 
 
 def latex(text: str) -> str:
@@ -40,7 +40,8 @@ def bibtex(text: str) -> str:
 
 def markdown(text: str) -> str:
     """As Markdown shows it, in a paragraph or a table."""
-    return "".join(f"\\{letter}" if letter in _MARKDOWN else letter for letter in one_line(text))
+    escaped = "".join(f"\\{letter}" if letter in _MARKDOWN else letter for letter in one_line(text))
+    return escaped.replace("://", "\\://").replace("www.", "www\\.")
 
 
 def fenced(text: str) -> str:

@@ -60,7 +60,7 @@ def figure(task: Task, points: Sequence[report.Point], kind: str) -> bytes:
 
 
 def _draw(axes: Any, task: Task, points: Sequence[report.Point]) -> None:
-    """A step for each new best, and a line for each anchor, its name at the right end."""
+    """A step for each new best, and a line for each anchor, its name beside it, where no curve is."""
     axes.step(
         [point.programs for point in points],
         [point.fitness for point in points],
@@ -72,17 +72,9 @@ def _draw(axes: Any, task: Task, points: Sequence[report.Point]) -> None:
     axes.plot(
         [point.programs for point in reached], [point.fitness for point in reached], "o", color="#1f5fa8", markersize=3
     )
-    for anchor in _shown(task, points):
-        axes.axhline(anchor[0], color="#777777", linewidth=0.7, linestyle=(0, (4, 3)))
-        axes.annotate(
-            anchor[1],
-            (1.0, anchor[0]),
-            xycoords=("axes fraction", "data"),
-            ha="right",
-            va="bottom",
-            color="#555555",
-            fontsize=6,
-        )
+    for value, name in _shown(task, points):
+        axes.axhline(value, color="#777777", linewidth=0.7, linestyle=(0, (4, 3)))
+        axes.text(1.01, value, name, transform=axes.get_yaxis_transform(), va="center", color="#555555", fontsize=6)
     axes.set_xlabel("programs judged")
     axes.set_ylabel(brief(one_line(task.fitness.name), _NAME))
     axes.ticklabel_format(useOffset=False, axis="y")

@@ -31,15 +31,15 @@ def readme(campaign: Campaign, found: Result, names: Sequence[str], said: str, n
     listed = "".join(f"- `{name}`: {text}\n" for name, text in _FILES.items() if name in there)
     parts = [
         f"# {markdown(found.name)}",
-        f"{markdown(fitness.name)} {value_text(found, fitness)}, {markdown(basis_text(found, fitness))}.",
-        _verifying(found, said),
+        f"{markdown(fitness.name)} {value_text(found, fitness)}, {markdown(basis_text(found, campaign.task))}.",
+        _verifying(found, said, deterministic=campaign.task.deterministic),
         listed.rstrip(),
         *notes,
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _verifying(found: Result, said: str) -> str:
+def _verifying(found: Result, said: str, *, deterministic: bool) -> str:
     if said:
         return (
             "To verify it, with nothing but Python 3.11 or newer:\n\n```\npython3 -I -S verify.py\n```\n\nWhen this folder was written it said:\n\n"
@@ -55,7 +55,12 @@ def _verifying(found: Result, said: str) -> str:
         "rescored": "The judge computed it from files that the program had saved.",
         "claimed": "The program itself said so, and nobody has checked it.",
     }[found.trust]
+    again = (
+        "equal programs get equal scores there"
+        if deterministic
+        else "another measurement finds another value, which the interval makes allowance for"
+    )
     return (
-        f"The value is measured, and not proven. {trust} So there is no `verify.py` here: to check the value is to measure it again, with the task "
-        "and this engine, and another machine may find another value within the interval. `SHA256SUMS` says only that no file was changed."
+        f"The value is measured, and not proven. {trust} So there is no `verify.py` here: to check the value is to judge the program again, with the "
+        f"task and this engine; {again}. `SHA256SUMS` says only that no file was changed."
     )

@@ -63,9 +63,9 @@ def _value(campaign: Campaign, found: Result) -> str:
     return _listed(
         (
             (f"{markdown(fitness.name)} ({better} is better)", value_text(found, fitness)),
-            ("kind", markdown(basis_text(found, fitness))),
+            ("kind", markdown(basis_text(found, campaign.task))),
             ("certified by", markdown(proof.name) if proof else "nothing: the value is measured"),
-            ("it rests", "" if proof else rests),
+            ("it rests", "" if proof or campaign.task.deterministic else rests),
             (
                 "trust",
                 f"{found.trust}{'' if found.trust != 'claimed' else ': the program said so itself, and nobody has checked it'}",

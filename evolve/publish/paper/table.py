@@ -9,7 +9,7 @@ from evolve.campaign import Campaign
 from evolve.publish.paper.escaping import latex
 from evolve.publish.paper.references import keys
 from evolve.publish.result import Result, seed_estimate
-from evolve.types import Direction, Fitness
+from evolve.types import Direction, Fitness, Task
 
 _DECIMALS = Decimal("1e-15")
 
@@ -30,10 +30,13 @@ def value_text(found: Result, fitness: Fitness) -> str:
     return f"{found.fitness:.{fitness.digits}g}"
 
 
-def basis_text(found: Result, fitness: Fitness) -> str:
+def basis_text(found: Result, task: Task) -> str:
     """What a value rests on, in a few words of plain text."""
+    fitness = task.fitness
     if found.certificate:
-        return "proven: no less than that" if fitness.direction == "max" else "proven: no more than that"
+        return "proven lower bound" if fitness.direction == "max" else "proven upper bound"
+    if task.deterministic:
+        return "measured; equal programs get equal scores"
     times = f"{found.measurements} measurement{'' if found.measurements == 1 else 's'}"
     if found.low is None or found.high is None:
         return f"measured, {times}"
@@ -50,7 +53,7 @@ def table(campaign: Campaign, found: Result) -> str:
         (
             "This work",
             value_text(found, fitness),
-            f"{basis_text(found, fitness)}; judged at isolation {isolation}{trust}",
+            f"{basis_text(found, task)}; judged at isolation {isolation}{trust}",
             "",
         ),
         *_seed(campaign),
@@ -58,7 +61,7 @@ def table(campaign: Campaign, found: Result) -> str:
     for gap in report.anchor_gaps(task, fitness.inside(found.fitness)):
         year = f" ({gap.year})" if gap.year else ""
         key = cited.get((gap.by, gap.source), "")
-        rows.append((f"{gap.by}{year}", f"{gap.value:.17g}", gap.source, f"  % \\cite{{{key}}}" if key else ""))
+        rows.append((f"{gap.by}{year}", repr(gap.value), gap.source, f"  % \\cite{{{key}}}" if key else ""))
     better = "larger is better" if fitness.direction == "max" else "smaller is better"
     lines = [
         f"% {ascii(found.name)[1:-1]} of task {ascii(task.name)[1:-1]}. Needs no package.",
