@@ -72,12 +72,24 @@ def test_a_construction_that_holds_is_verified(tmp_path: Path) -> None:
 
 
 CIRCLES: list[tuple[str, Any, str]] = [
-    ("overlaps by a hair", TWO | {"centres": [["1/4", "1/2"], ["2999999999999997/4000000000000000", "1/2"]]}, "circles 0 and 1 overlap"),
+    (
+        "overlaps by a hair",
+        TWO | {"centres": [["1/4", "1/2"], ["2999999999999997/4000000000000000", "1/2"]]},
+        "circles 0 and 1 overlap",
+    ),
     ("leaves the square by a hair", TWO | {"radii": ["1/4", A_HAIR]}, "circle 1 is not in the unit square"),
-    ("is outside the square", TWO | {"centres": [["1/4", "1/2"], ["5/4", "1/2"]]}, "circle 1 is not in the unit square"),
+    (
+        "is outside the square",
+        TWO | {"centres": [["1/4", "1/2"], ["5/4", "1/2"]]},
+        "circle 1 is not in the unit square",
+    ),
     ("has a negative radius", TWO | {"radii": ["1/4", "-1/4"]}, "circle 1 is not in the unit square"),
     ("has a wrong sum", TWO | {"sum": "2/3"}, "the radii add up to 1/2, not to 2/3"),
-    ("has one circle more", {"centres": [*TWO["centres"], ["0", "0"]], "radii": [*TWO["radii"], "0"], "sum": "1/2"}, "3 circles, wanted 2"),
+    (
+        "has one circle more",
+        {"centres": [*TWO["centres"], ["0", "0"]], "radii": [*TWO["radii"], "0"], "sum": "1/2"},
+        "3 circles, wanted 2",
+    ),
     ("has one radius less", TWO | {"radii": ["1/4"]}, "2 centres and 1 radii"),
     ("has a NaN as a text", TWO | {"radii": ["1/4", "nan"]}, "no exact number"),
     ("has a float", TWO | {"radii": [0.25, 0.25]}, "no exact number"),
@@ -119,7 +131,9 @@ FUNCTIONS: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("construction", "reason"), [case[1:] for case in FUNCTIONS], ids=[case[0] for case in FUNCTIONS])
+@pytest.mark.parametrize(
+    ("construction", "reason"), [case[1:] for case in FUNCTIONS], ids=[case[0] for case in FUNCTIONS]
+)
 def test_a_tampered_step_function_fails_with_the_reason(tmp_path: Path, construction: Any, reason: str) -> None:
     """The judge's own file refuses it, too."""
     found = run(written(tmp_path, steps(), json.dumps(construction), 2 / 3))
@@ -225,7 +239,9 @@ def test_a_large_fraction_is_told_by_its_size(tmp_path: Path) -> None:
     construction = {"centres": [["0", "0"], ["1", "1"]], "radii": ["0", "0"], "sum": "0"}
     assert run(written(tmp_path, packing(), json.dumps(construction), 0.0)).returncode == 0
     construction = {"centres": [[str(small), str(small)], ["1", "1"]], "radii": [str(small), "0"], "sum": str(small)}
-    assert "exactly    a fraction of 1102 bits" in run(written(tmp_path, packing(), json.dumps(construction), 0.0)).stdout
+    assert (
+        "exactly    a fraction of 1102 bits" in run(written(tmp_path, packing(), json.dumps(construction), 0.0)).stdout
+    )
 
 
 def test_an_export_runs_what_it_has_written(tmp_path: Path) -> None:
@@ -233,5 +249,8 @@ def test_an_export_runs_what_it_has_written(tmp_path: Path) -> None:
     assert verified(written(tmp_path / "good", packing(), json.dumps(TWO), 0.5), "number/1").endswith("verified\n")
     shutil.copytree(tmp_path / "good", tmp_path / "bad")
     (tmp_path / "bad" / CONSTRUCTION).write_text(json.dumps(TWO | {"sum": "1"}), "utf-8")
-    with pytest.raises(ConfigError, match=r"the certificate of number/1 does not hold by the task's own verifier: not verified: .* not to 1\."):
+    with pytest.raises(
+        ConfigError,
+        match=r"the certificate of number/1 does not hold by the task's own verifier: not verified: .* not to 1\.",
+    ):
         verified(tmp_path / "bad", "number/1")

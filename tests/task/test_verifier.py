@@ -81,7 +81,8 @@ def test_a_task_in_one_file_has_none(tmp_path: Path) -> None:
     """Its version covers that file alone."""
     path = tmp_path / "problem.py"
     path.write_text(
-        '"""Sum."""\n\n# /// evolve\n# verifier = "verifier.py"\n# ///\n\n# EVOLVE-BLOCK-START\nx = 1\n# EVOLVE-BLOCK-END\n', "utf-8"
+        '"""Sum."""\n\n# /// evolve\n# verifier = "verifier.py"\n# ///\n\n# EVOLVE-BLOCK-START\nx = 1\n# EVOLVE-BLOCK-END\n',
+        "utf-8",
     )
     with pytest.raises(TaskError, match="has no key 'verifier'"):
         load(path)

@@ -1,9 +1,12 @@
-"""The calls of models: which models answered, by their exact revisions and when, and every prompt and reply on the way to one program.
+"""The calls of models: which models answered, by their exact revisions and when, and every prompt and reply on the way to one program, in Markdown to be read
+and in JSON to the letter.
 
 Invariant: the events of calls are read once; what looks like a key is left out of every text."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from evolve import report
 from evolve.campaign import Campaign
@@ -59,31 +62,82 @@ def calls(campaign: Campaign, record: RecordId) -> Calls:
 
 
 def pages(campaign: Campaign, lineage: tuple[Stamped, ...]) -> Iterator[tuple[str, str]]:
-    """A file for each call: its name, and its text in Markdown, with the prompt and the reply to the letter."""
-    for number, stamped in enumerate(lineage, 1):
-        event = stamped.event
-        assert isinstance(event, Replied), "only such events were asked for"
-        yield f"{number:04}-step-{event.step}-{event.call.purpose}.md", _page(campaign, event)
+    """A file for each call in Markdown, without what nobody sees; and one with all of them, to the letter. Names and texts."""
+    wholes = [_whole(campaign, stamped) for stamped in lineage]
+    for number, whole in enumerate(wholes, 1):
+        yield f"{number:04}-step-{whole.step}-{whole.purpose}.md", _page(whole)
+    if wholes:
+        yield "calls.jsonl", "".join(f"{json.dumps(asdict(whole))}\n" for whole in wholes)
 
 
-def _page(campaign: Campaign, event: Replied) -> str:
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A section of a prompt."""
+
+    role: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """A call with its texts, from which keys are left out; `at` in seconds since 1970."""
+
+    step: int
+    index: int
+    at: float
+    purpose: str
+    model: str
+    revision: str
+    parameters: Mapping[str, Any]
+    prompt_tokens: int
+    completion_tokens: int
+    exact: bool
+    cost: float
+    finish: str
+    error: str
+    prompt: tuple[_Said, ...]
+    thinking: str
+    reply: str
+
+
+def _whole(campaign: Campaign, stamped: Stamped) -> _Whole:
+    event = stamped.event
+    assert isinstance(event, Replied), "only such events were asked for"
     call = event.call
+    return _Whole(
+        event.step,
+        event.index,
+        stamped.at,
+        call.purpose,
+        call.model,
+        call.revision,
+        dict(call.parameters),
+        call.prompt_tokens,
+        call.completion_tokens,
+        call.exact,
+        call.cost,
+        call.finish,
+        without_keys(call.error),
+        tuple(_Said(part.role, part.name, _text(campaign, part.text)) for part in call.prompt),
+        _text(campaign, call.thinking),
+        _text(campaign, call.reply),
+    )
+
+
+def _text(campaign: Campaign, text: str) -> str:
+    return without_keys(campaign.log.text(TextId(text))) if text else ""
+
+
+def _page(whole: _Whole) -> str:
+    parameters = ", ".join(f"{name} {value}" for name, value in whole.parameters.items())
     told = [
-        f"# Step {event.step}, {'given up' if event.index < 0 else f'call {event.index}'}, to {markdown(call.purpose)}",
-        f"Model {markdown(call.model)}, revision {markdown(call.revision or 'not told')}; {call.prompt_tokens} + {call.completion_tokens} tokens "
-        f"({'counted' if call.exact else 'estimated'}); ended: {markdown(call.finish or '-')}; parameters: "
-        + markdown(", ".join(f"{name} {value}" for name, value in call.parameters.items()) or "the model's own"),
+        f"# Step {whole.step}, {'given up' if whole.index < 0 else f'call {whole.index}'}, to {markdown(whole.purpose)}",
+        f"Model {markdown(whole.model)}, revision {markdown(whole.revision or 'not told')}; "
+        f"{whole.prompt_tokens} + {whole.completion_tokens} tokens ({'counted' if whole.exact else 'estimated'}); "
+        f"ended: {markdown(whole.finish or '-')}; parameters: {markdown(parameters or 'those of the model')}",
     ]
-    for part in call.prompt:
-        told.append(f"## {markdown(part.role)}: {markdown(part.name)}\n\n{_quoted(campaign, part.text)}")
-    if call.thinking:
-        told.append(f"## thinking\n\n{_quoted(campaign, call.thinking)}")
-    if call.error:
-        told.append(f"## error\n\n{fenced(without_keys(call.error))}")
-    if call.reply:
-        told.append(f"## reply\n\n{_quoted(campaign, call.reply)}")
+    told += [f"## {markdown(said.role)}: {markdown(said.name)}\n\n{fenced(said.text)}" for said in whole.prompt]
+    answers = (("thinking", whole.thinking), ("error", whole.error), ("reply", whole.reply))
+    told += [f"## {title}\n\n{fenced(text)}" for title, text in answers if text]
     return "\n\n".join(part.rstrip("\n") for part in told) + "\n"
-
-
-def _quoted(campaign: Campaign, text: str) -> str:
-    return fenced(without_keys(campaign.log.text(TextId(text))))

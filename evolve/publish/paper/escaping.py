@@ -2,7 +2,7 @@
 
 Invariant: what comes back is one line without control characters, which the reader of the format shows and never obeys."""
 
-from evolve.sandbox.output import one_line
+from evolve.sandbox.output import harmless, one_line
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -19,13 +19,17 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': "''",
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
     "`": "'",
 }
+"""A bracket or a star at the beginning of a row would belong to the end of the row before."""
 _BIBTEX = _LATEX | {"{": r"\textbraceleft{}", "}": r"\textbraceright{}", "@": "{@}"}
 """BibTeX counts braces, escaped ones too."""
 _LAST = "\u017f"
 """The last letter that LaTeX knows without another font: Latin with accents ends here."""
-_MARKDOWN = "\\`*_[]#|<>~&"
+_MARKDOWN = "\\`*_[]#|<>~&$"
 
 
 def latex(text: str) -> str:
@@ -45,7 +49,8 @@ def markdown(text: str) -> str:
 
 
 def fenced(text: str) -> str:
-    """A block of code, whose fence is longer than any in the text."""
+    """A block of code without what nobody sees, whose fence is longer than any in the text."""
+    text = harmless(text)
     runs = max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0)
     fence = "`" * max(3, runs + 1)
     return f"{fence}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}\n"

@@ -6,7 +6,7 @@ never read as mathematics."""
 import importlib.util
 import io
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from evolve import report
@@ -14,6 +14,8 @@ from evolve.sandbox.output import brief, one_line
 from evolve.types import ConfigError, Task
 
 EXTRA = "paper"
+Drawing = Callable[[Task, Sequence[report.Point], str], bytes]
+"""Draws the curve of a task as "svg" or "pdf"."""
 _NAME = 60
 """Characters of a name in the figure."""
 _SETTINGS: Any = {
@@ -35,12 +37,13 @@ _NO_DATES: dict[str, dict[str, None]] = {
 }
 
 
-def check_installed() -> None:
-    """Raises `ConfigError` where the library that draws is missing."""
+def drawing() -> Drawing:
+    """What draws figures; raises `ConfigError` where its library is missing."""
     if importlib.util.find_spec("matplotlib") is None:
         raise ConfigError(
             f"the figures of a paper need matplotlib, which is not installed. Do: pip install 'evolve[{EXTRA}]'"
         )
+    return figure
 
 
 def figure(task: Task, points: Sequence[report.Point], kind: str) -> bytes:

@@ -35,21 +35,25 @@ class Written:
     notes: tuple[str, ...]
 
 
-def write_paper(campaign: Campaign, record: RecordId, target: Path, means: Means = PLAIN) -> Written:
-    """Writes the folder `target`, which must not be there; `means` isolate the judge that draws the task's picture. Raises `ConfigError`."""
-    figure.check_installed()
+def write_paper(
+    campaign: Campaign, record: RecordId, target: Path, means: Means = PLAIN, drawing: figure.Drawing | None = None
+) -> Written:
+    """Writes the folder `target`, which must not be there; `means` isolate the judge that draws the task's picture. Without a `drawing` the one of the extra
+    `paper` is taken. Raises `ConfigError`, and leaves nothing then."""
+    draw = drawing or figure.drawing()
     found = result(campaign, record)
     with _appearing(target) as folder:
-        said, notes = _fill(campaign, found, folder, means)
+        said = _prove(campaign, found, folder)
+        _fill(campaign, found, folder, draw)
+        notes = _picture(campaign, found, folder, means)
         names = _names(folder)
         _put(folder, "README.md", readme(campaign, found, names, said, notes))
         _put(folder, SUMS, sums(folder))
         return Written(found.name, str(target), _names(folder), said, tuple(notes))
 
 
-def _fill(campaign: Campaign, found: Result, folder: Path, means: Means) -> tuple[str, list[str]]:
-    """Everything but the page that says what is there; what the verifier said, and notes."""
-    said = _prove(campaign, found, folder)
+def _fill(campaign: Campaign, found: Result, folder: Path, draw: figure.Drawing) -> None:
+    """What is told of the result, and the program."""
     for path, text in found.files.items():
         _put(folder, f"program/{_inside(found.name, path)}", text)
     calls = calling.calls(campaign, found.record)
@@ -58,10 +62,9 @@ def _fill(campaign: Campaign, found: Result, folder: Path, means: Means) -> tupl
     _put(folder, "statement.md", statement(campaign, found, calls))
     _put(folder, "table.tex", table(campaign, found))
     _put(folder, "references.bib", references(campaign.task))
-    points = report.curve(campaign)
-    for kind in ("svg", "pdf"):
-        (folder / f"curve.{kind}").write_bytes(figure.figure(campaign.task, points, kind))
-    return said, _picture(campaign, found, folder, means)
+    if points := report.curve(campaign):
+        for kind in ("svg", "pdf"):
+            (folder / f"curve.{kind}").write_bytes(draw(campaign.task, points, kind))
 
 
 def _prove(campaign: Campaign, found: Result, folder: Path) -> str:
@@ -79,6 +82,8 @@ def _prove(campaign: Campaign, found: Result, folder: Path) -> str:
 
 def _picture(campaign: Campaign, found: Result, folder: Path, means: Means) -> list[str]:
     """Draws the task's picture; a note where there is one that is not written."""
+    if not Path(campaign.task.path).exists():
+        return ["The task's own picture is left out: the task is not where it was when the campaign began."]
     try:
         if not pictures.drawable(campaign.task, means):
             return []

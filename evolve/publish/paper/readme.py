@@ -18,7 +18,7 @@ _FILES = {
     "curve.pdf": "the same",
     "picture.svg": "the task's own picture of the result",
     "statement.md": "how it came about: models, dates, tokens and cost, operators, seeds, settings, isolation",
-    "prompts/": "every call of a model on the way to the program, prompt and reply; what looked like a key is left out",
+    "prompts/": "every call of a model on the way to the program, prompt and reply, to be read and, in `calls.jsonl`, to the letter; what looked like a key is left out",
     "references.bib": "where the anchors were published",
     "SHA256SUMS": "check sums of all files: `sha256sum -c SHA256SUMS`",
 }
@@ -58,7 +58,8 @@ def _verifying(found: Result, said: str, *, deterministic: bool) -> str:
     again = (
         "equal programs get equal scores there"
         if deterministic
-        else "another measurement finds another value, which the interval makes allowance for"
+        else "another measurement finds another value"
+        + (", within the interval most times" if found.low is not None else ", and how far from this one is not known")
     )
     return (
         f"The value is measured, and not proven. {trust} So there is no `verify.py` here: to check the value is to judge the program again, with the "

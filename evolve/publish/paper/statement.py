@@ -71,6 +71,7 @@ def _value(campaign: Campaign, found: Result) -> str:
                 f"{found.trust}{'' if found.trust != 'claimed' else ': the program said so itself, and nobody has checked it'}",
             ),
             ("promoted", "yes" if found.promoted else "no"),
+            ("constraints", "" if not campaign.task.constraints else "missed" if found.evaluation.violation else "met"),
         )
     )
 
