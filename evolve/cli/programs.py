@@ -10,7 +10,7 @@ import click
 
 from evolve import report, wording
 from evolve.campaign import Campaign, workspace
-from evolve.cli import evidence, importing, pictures, rulings
+from evolve.cli import evidence, exporting, importing, pictures, publishing, rulings
 from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit, emit_all, emit_text, facts, json_option, quoted, table
@@ -28,7 +28,7 @@ SHOWN = 20
 
 @noun
 def program() -> None:
-    """List, show, compare, judge, add and rule out programs. NAME/ID is a record of a campaign; a bare ID is one of the campaign written
+    """List, show, compare, judge, add, rule out, export and publish programs. NAME/ID is a record of a campaign; a bare ID is one of the campaign written
     last, and `best` stands for its best program."""
 
 
@@ -36,6 +36,9 @@ program.add_command(judge_program)
 program.add_command(importing.add_program)
 program.add_command(rulings.quarantine_program)
 program.add_command(rulings.release_program)
+program.add_command(exporting.export_program)
+program.add_command(publishing.verify_program)
+program.add_command(publishing.publish_program)
 
 
 @program.command("list")
