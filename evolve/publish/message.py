@@ -41,7 +41,7 @@ def _subject(campaign: Campaign, found: Result, files: Sequence[str]) -> str:
     fitness, seed = campaign.task.fitness, seed_estimate(campaign)
     before = f"{fitness.shown(seed.mean):.6g}" if seed else "none"
     more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-    return brief(f"{files[0]}{more}: {fitness.name} {before} to {found.fitness:.6g}", _SUBJECT)
+    return brief(f"{files[0]}{more}: {fitness.name} {before} to {found.value.fitness:.6g}", _SUBJECT)
 
 
 def _body(campaign: Campaign, found: Result) -> list[str]:
@@ -85,16 +85,18 @@ def _rows(campaign: Campaign, found: Result) -> Iterator[tuple[str, str, str]]:
 
 def _basis(found: Result, digits: int) -> str:
     """In fewer words than on a page."""
-    if found.certificate or found.low is None or found.high is None:
+    if found.certificate or found.value.low is None or found.value.high is None:
         return ""
-    return f"{found.measurements} measurements, 95 % in {found.low:.{digits}g} to {found.high:.{digits}g}"
+    return f"{found.value.count} measurements, 95 % in {found.value.low:.{digits}g} to {found.value.high:.{digits}g}"
 
 
 def _ratio(found: Result) -> str:
     between = (
-        "" if found.low is None or found.high is None else f" ({_factor(found.low):.4g} to {_factor(found.high):.4g})"
+        ""
+        if found.value.low is None or found.value.high is None
+        else f" ({_factor(found.value.low):.4g} to {_factor(found.value.high):.4g})"
     )
-    return f"{_factor(found.fitness):.4g}{between}"
+    return f"{_factor(found.value.fitness):.4g}{between}"
 
 
 def _factor(logarithm: float) -> float:

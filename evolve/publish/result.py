@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from evolve import report
 from evolve.archive import Estimate
 from evolve.campaign import Campaign
-from evolve.statistics import LEVEL, PRIOR_DEGREES
-from evolve.statistics.beta import student_quantile
+from evolve.publish.claims import Value
+from evolve.publish.gathering import Gathering
+from evolve.publish.worth import worth
 from evolve.types import ConfigError, Evaluation, Program, RecordId, TextId, Trust
 
 CERTIFICATE = "certificate"
@@ -27,18 +28,12 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A program's score, in the user's direction. `low` and `high` are the limits of its interval of 95 %, None where nothing is known of the noise or there is
-    none. `reported`: it rests on what was measured after the program had won its place. `files` are the program's."""
+    """A program's score, in the user's direction; `certificate` is there where the value is certified. `files` are the program's."""
 
     name: str
     record: RecordId
     program: Program
-    fitness: float
-    standard_error: float | None
-    low: float | None
-    high: float | None
-    measurements: int
-    reported: bool
+    value: Value
     promoted: bool
     certificate: Certificate | None
     evaluation: Evaluation
@@ -60,21 +55,15 @@ def result(campaign: Campaign, record: RecordId) -> Result:
     program, evaluation = settled.program, settled.evaluation
     _refuse(campaign, about or record)
     assert program is not None, "what has a fitness has a program"
-    estimate, reported = _estimate(campaign, program, evaluation)
-    proof = _certificate(campaign, settled.id)
-    low, high = _interval(campaign, estimate)
+    value = worth(campaign, program, Gathering(campaign, program).records)
+    assert value is not None, "it has passed once"
     return Result(
         name=report.record_name(campaign, settled.id),
         record=settled.id,
         program=campaign.state.history.program(program),
-        fitness=proof.fitness if proof else campaign.task.fitness.shown(estimate.mean),
-        standard_error=None if proof else estimate.standard_error,
-        low=None if proof else low,
-        high=None if proof else high,
-        measurements=estimate.count,
-        reported=reported,
+        value=value,
         promoted=program in campaign.state.archive.promoted,
-        certificate=proof,
+        certificate=_certificate(campaign, settled.id),
         evaluation=evaluation,
         isolation=evaluation.isolation,
         weaker=campaign.state.reached.weaker(evaluation.isolation),
@@ -110,26 +99,6 @@ def _refuse(campaign: Campaign, record: RecordId) -> None:
         raise ConfigError(
             f"{name} was judged by an earlier version of the task. Do: evolve campaign rejudge {campaign.name}, then name the newer record"
         )
-
-
-def _estimate(campaign: Campaign, program: str, evaluation: Evaluation) -> tuple[Estimate, bool]:
-    """What is known of a program, and whether only by what was measured after it won."""
-    archive = campaign.state.archive
-    holders = [*([archive.best] if archive.best else []), *archive.elites()]
-    elite = next((one for one in holders if one.program == program), None)
-    if elite is None:
-        assert evaluation.fitness is not None, "a failure was refused"
-        return Estimate(evaluation.fitness, evaluation.standard_error, evaluation.measurements), False
-    return elite.reported or elite.estimate, elite.reported is not None
-
-
-def _interval(campaign: Campaign, estimate: Estimate) -> tuple[float | None, float | None]:
-    if not estimate.standard_error:
-        return None, None
-    half = student_quantile(LEVEL, PRIOR_DEGREES + estimate.count - 1) * estimate.standard_error
-    shown = campaign.task.fitness.shown
-    low, high = sorted((shown(estimate.mean - half), shown(estimate.mean + half)))
-    return low, high
 
 
 def _certificate(campaign: Campaign, record: RecordId) -> Certificate | None:

@@ -179,14 +179,16 @@ def test_somebody_else_s_words_stay_words(tmp_path: Path) -> None:
     assert texts["program/seed.py"].endswith("\\ud800\n")
 
 
-@pytest.mark.parametrize("path", ["../x.py", "/x.py", "a/../../x.py", "a\\x.py"])
+@pytest.mark.parametrize("path", ["../x.py", "/x.py", "a/../../x.py", "a\\x.py", "a\nb.py"])
 def test_no_file_of_a_program_leaves_the_folder(tmp_path: Path, path: str) -> None:
-    """Whatever its path is."""
+    """What is no plain path becomes the hash of it."""
     written = Written(tmp_path)
     written.seed(5.0)
     origin = written.campaign.log.settled(1).record.origin
     written._settle(origin, Program({"seed.py": "x = 1\n", path: "y = 2\n"}), written._ok(6.0))
     (tmp_path / "papers").mkdir()
-    with written.campaign as campaign, pytest.raises(ConfigError, match="which cannot be written into a folder"):
-        write_paper(campaign, 2, tmp_path / "papers/paper", drawing=drawn)
-    assert list((tmp_path / "papers").iterdir()) == []
+    with written.campaign as campaign:
+        found = write_paper(campaign, 2, tmp_path / "papers/paper", drawing=drawn)
+    programs = [name for name in found.files if name.startswith("program/")]
+    assert sorted((tmp_path / "papers/paper" / name).read_text("utf-8") for name in programs) == ["x = 1\n", "y = 2\n"]
+    assert [entry.name for entry in (tmp_path / "papers").iterdir()] == ["paper"]

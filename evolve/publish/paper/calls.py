@@ -10,7 +10,8 @@ from typing import Any
 
 from evolve import report
 from evolve.campaign import Campaign
-from evolve.publish.paper.escaping import fenced, markdown
+from evolve.publish.markdown import escaped
+from evolve.publish.paper.escaping import fenced
 from evolve.types import RecordId, Replied, Stamped, TextId
 from evolve.types.secrets import without_keys
 
@@ -132,12 +133,12 @@ def _text(campaign: Campaign, text: str) -> str:
 def _page(whole: _Whole) -> str:
     parameters = ", ".join(f"{name} {value}" for name, value in whole.parameters.items())
     told = [
-        f"# Step {whole.step}, {'given up' if whole.index < 0 else f'call {whole.index}'}, to {markdown(whole.purpose)}",
-        f"Model {markdown(whole.model)}, revision {markdown(whole.revision or 'not told')}; "
+        f"# Step {whole.step}, {'given up' if whole.index < 0 else f'call {whole.index}'}, to {escaped(whole.purpose)}",
+        f"Model {escaped(whole.model)}, revision {escaped(whole.revision or 'not told')}; "
         f"{whole.prompt_tokens} + {whole.completion_tokens} tokens ({'counted' if whole.exact else 'estimated'}); "
-        f"ended: {markdown(whole.finish or '-')}; parameters: {markdown(parameters or 'those of the model')}",
+        f"ended: {escaped(whole.finish or '-')}; parameters: {escaped(parameters or 'those of the model')}",
     ]
-    told += [f"## {markdown(said.role)}: {markdown(said.name)}\n\n{fenced(said.text)}" for said in whole.prompt]
+    told += [f"## {escaped(said.role)}: {escaped(said.name)}\n\n{fenced(said.text)}" for said in whole.prompt]
     answers = (("thinking", whole.thinking), ("error", whole.error), ("reply", whole.reply))
     told += [f"## {title}\n\n{fenced(text)}" for title, text in answers if text]
     return "\n\n".join(part.rstrip("\n") for part in told) + "\n"

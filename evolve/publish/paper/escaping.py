@@ -1,4 +1,4 @@
-"""Somebody else's words in LaTeX, BibTeX and Markdown: names of tasks, models, anchors and their sources.
+"""Somebody else's words in LaTeX and BibTeX, and in blocks of Markdown: names of tasks, models, anchors and their sources.
 
 Invariant: what comes back is one line without control characters, which the reader of the format shows and never obeys."""
 
@@ -29,7 +29,6 @@ _BIBTEX = _LATEX | {"{": r"\textbraceleft{}", "}": r"\textbraceright{}", "@": "{
 """BibTeX counts braces, escaped ones too."""
 _LAST = "\u017f"
 """The last letter that LaTeX knows without another font: Latin with accents ends here."""
-_MARKDOWN = "\\`*_[]#|<>~&$"
 
 
 def latex(text: str) -> str:
@@ -40,12 +39,6 @@ def latex(text: str) -> str:
 def bibtex(text: str) -> str:
     """As the value of a field between braces."""
     return "".join(_BIBTEX.get(letter, letter) if letter <= _LAST else _number(letter) for letter in one_line(text))
-
-
-def markdown(text: str) -> str:
-    """As Markdown shows it, in a paragraph or a table."""
-    escaped = "".join(f"\\{letter}" if letter in _MARKDOWN else letter for letter in one_line(text))
-    return escaped.replace("://", "\\://").replace("www.", "www\\.")
 
 
 def fenced(text: str) -> str:

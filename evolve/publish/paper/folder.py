@@ -7,10 +7,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from evolve import pictures, report
 from evolve.campaign import Campaign
+from evolve.publish.contents import stored_names
 from evolve.publish.paper import calls as calling
 from evolve.publish.paper import figure, picture, script
 from evolve.publish.paper.readme import readme
@@ -54,8 +55,9 @@ def write_paper(
 
 def _fill(campaign: Campaign, found: Result, folder: Path, draw: figure.Drawing) -> None:
     """What is told of the result, and the program."""
+    stored = stored_names("program", found.files)
     for path, text in found.files.items():
-        _put(folder, f"program/{_inside(found.name, path)}", text)
+        _put(folder, stored[path], text)
     calls = calling.calls(campaign, found.record)
     for name, text in calling.pages(campaign, calls.lineage):
         _put(folder, f"prompts/{name}", text)
@@ -123,16 +125,6 @@ def _put(folder: Path, name: str, text: str) -> None:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode("utf-8", "backslashreplace"))
-
-
-def _inside(name: str, path: str) -> str:
-    """A program's path, which stays in its folder; raises `ConfigError` for one that does not."""
-    parts = PurePosixPath(path).parts
-    if path.startswith("/") or "\\" in path or "\0" in path or not parts or ".." in parts:
-        raise ConfigError(
-            f"{name} has a file {path!r}, which cannot be written into a folder. Do: name another program"
-        )
-    return path
 
 
 def _names(folder: Path) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ Invariant: a value that was measured is never called proven."""
 from collections.abc import Sequence
 
 from evolve.campaign import Campaign
-from evolve.publish.paper.escaping import fenced, markdown
+from evolve.publish.markdown import escaped
+from evolve.publish.paper.escaping import fenced
 from evolve.publish.paper.table import basis_text, value_text
 from evolve.publish.result import Result
 
@@ -30,8 +31,8 @@ def readme(campaign: Campaign, found: Result, names: Sequence[str], said: str, n
     there = {f"{name.partition('/')[0]}/" if "/" in name else name for name in names} | {"SHA256SUMS"}
     listed = "".join(f"- `{name}`: {text}\n" for name, text in _FILES.items() if name in there)
     parts = [
-        f"# {markdown(found.name)}",
-        f"{markdown(fitness.name)} {value_text(found, fitness)}, {markdown(basis_text(found, campaign.task))}.",
+        f"# {escaped(found.name)}",
+        f"{escaped(fitness.name)} {value_text(found, fitness)}, {escaped(basis_text(found, campaign.task))}.",
         _verifying(found, said, deterministic=campaign.task.deterministic),
         listed.rstrip(),
         *notes,
@@ -59,7 +60,11 @@ def _verifying(found: Result, said: str, *, deterministic: bool) -> str:
         "equal programs get equal scores there"
         if deterministic
         else "another measurement finds another value"
-        + (", within the interval most times" if found.low is not None else ", and how far from this one is not known")
+        + (
+            ", within the interval most times"
+            if found.value.low is not None
+            else ", and how far from this one is not known"
+        )
     )
     return (
         f"The value is measured, and not proven. {trust} So there is no `verify.py` here: to check the value is to judge the program again, with the "

@@ -3,14 +3,15 @@
 Invariant: every sentence is a fact of the log."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import islice
 
 from evolve import report
 from evolve.campaign import Campaign
+from evolve.publish.markdown import escaped, table
 from evolve.publish.paper.calls import Calls, ModelUse
-from evolve.publish.paper.escaping import fenced, markdown
+from evolve.publish.paper.escaping import fenced
 from evolve.publish.paper.table import basis_text, value_text
 from evolve.publish.result import Result
 from evolve.types import Opened
@@ -30,7 +31,7 @@ def statement(campaign: Campaign, found: Result, calls: Calls) -> str:
         ("Lineage", _lineage(campaign, found)),
         ("Settings", fenced(without_keys(json.dumps(campaign.settings.model_dump(mode="json"), indent=2)))),
     )
-    head = f"# How {markdown(found.name)} came about\n"
+    head = f"# How {escaped(found.name)} came about\n"
     return "\n".join([head, *(f"## {title}\n\n{text.rstrip()}\n" for title, text in sections if text)])
 
 
@@ -45,12 +46,6 @@ def moment(campaign: Campaign) -> datetime:
     return datetime.fromtimestamp(int(last.at), UTC)
 
 
-def rows(headings: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown; its cells are Markdown already."""
-    head = [f"| {' | '.join(headings)} |", "|" + "---|" * len(headings)]
-    return "\n".join([*head, *(f"| {' | '.join(line)} |" for line in lines)]) + "\n"
-
-
 def _listed(pairs: Iterable[tuple[str, str]]) -> str:
     return "".join(f"- {label}: {text}\n" for label, text in pairs if text)
 
@@ -59,12 +54,16 @@ def _value(campaign: Campaign, found: Result) -> str:
     fitness = campaign.task.fitness
     better = "larger" if fitness.direction == "max" else "smaller"
     proof = found.certificate
-    rests = "on what was measured after the program had won its place" if found.reported else "on all its measurements"
+    rests = (
+        "on what was measured after the program had won its place"
+        if found.value.confirmed
+        else "on all its measurements"
+    )
     return _listed(
         (
-            (f"{markdown(fitness.name)} ({better} is better)", value_text(found, fitness)),
-            ("kind", markdown(basis_text(found, campaign.task))),
-            ("certified by", markdown(proof.name) if proof else "nothing: the value is measured"),
+            (f"{escaped(fitness.name)} ({better} is better)", value_text(found, fitness)),
+            ("kind", escaped(basis_text(found, campaign.task))),
+            ("certified by", escaped(proof.name) if proof else "nothing: the value is measured"),
             ("it rests", "" if proof or campaign.task.deterministic else rests),
             (
                 "trust",
@@ -83,12 +82,12 @@ def _judging(campaign: Campaign, found: Result) -> str:
     weaker = " (weaker than elsewhere in the campaign)" if found.weaker else ""
     return _listed(
         (
-            ("task", f"{markdown(task.name)}, version {task.version}"),
-            ("parameters", markdown(parameters)),
+            ("task", f"{escaped(task.name)}, version {task.version}"),
+            ("parameters", escaped(parameters)),
             ("equal programs get equal scores", "yes" if task.deterministic else "no"),
-            ("isolation of the program while it was judged", markdown(found.isolation or "unknown") + weaker),
-            ("environment", markdown(evaluation.environment)),
-            ("hardware", markdown(machine.hardware) if machine else ""),
+            ("isolation of the program while it was judged", escaped(found.isolation or "unknown") + weaker),
+            ("environment", escaped(evaluation.environment)),
+            ("hardware", escaped(machine.hardware) if machine else ""),
         )
     )
 
@@ -99,14 +98,14 @@ def _cases(campaign: Campaign, found: Result) -> str:
     digits = campaign.task.fitness.digits
     lines = [
         (
-            markdown(case.case),
-            markdown(case.outcome) if case.fitness is None else f"{case.fitness:.{digits}g}",
+            escaped(case.case),
+            escaped(case.outcome) if case.fitness is None else f"{case.fitness:.{digits}g}",
             "-" if case.seed is None else f"{case.seed:.{digits}g}",
             "no worse" if case.agrees else "worse, or not known",
         )
         for case in found.cases
     ]
-    return "The search has never seen these.\n\n" + rows(("case", "program", "the first program", "is"), lines)
+    return "The search has never seen these.\n\n" + table(("case", "program", "the first program", "is"), lines)
 
 
 def _dates(campaign: Campaign) -> str:
@@ -117,7 +116,7 @@ def _dates(campaign: Campaign) -> str:
         (
             ("begun", day(first.at)),
             ("last event", day(moment(campaign).timestamp())),
-            ("begun with", markdown(versions)),
+            ("begun with", escaped(versions)),
         )
     )
 
@@ -127,12 +126,12 @@ def _models(campaign: Campaign, calls: Calls) -> str:
         return "No model was called: every program was made by operators that compute.\n"
     kinds = {member.name: member.kind for member in campaign.settings.models.members}
     headings = ("model", "kind", "revision", "calls", "first call", "last call")
-    return rows(headings, [_model(use, kinds.get(use.model, "-")) for use in calls.uses])
+    return table(headings, [_model(use, kinds.get(use.model, "-")) for use in calls.uses])
 
 
 def _model(use: ModelUse, kind: str) -> tuple[str, ...]:
-    revision = markdown(use.revision) or "not told"
-    return (markdown(use.model), markdown(kind), revision, str(use.calls), day(use.first), day(use.last))
+    revision = escaped(use.revision) or "not told"
+    return (escaped(use.model), escaped(kind), revision, str(use.calls), day(use.first), day(use.last))
 
 
 def _spent(campaign: Campaign) -> str:
@@ -160,10 +159,10 @@ def _search(campaign: Campaign) -> str:
     settings = campaign.settings
     return _listed(
         (
-            ("strategy", markdown(settings.strategy.name)),
-            ("operators", markdown(", ".join(campaign.operator_names))),
+            ("strategy", escaped(settings.strategy.name)),
+            ("operators", escaped(", ".join(campaign.operator_names))),
             ("seed of the campaign's random numbers", str(settings.seed)),
-            ("budget", markdown(", ".join(map(str, settings.budget)))),
+            ("budget", escaped(", ".join(map(str, settings.budget)))),
             ("lessons", f"{len(campaign.state.lessons)}" if campaign.state.lessons else ""),
         )
     )
@@ -173,12 +172,12 @@ def _lineage(campaign: Campaign, found: Result) -> str:
     fitness = campaign.task.fitness
     lines = [
         (
-            markdown(step.name),
-            markdown(step.operator or step.kind),
-            markdown(step.outcome) if step.fitness is None else f"{step.fitness:.{fitness.digits}g}",
+            escaped(step.name),
+            escaped(step.operator or step.kind),
+            escaped(step.outcome) if step.fitness is None else f"{step.fitness:.{fitness.digits}g}",
             "" if step.change is None else f"{step.change:+.4g}",
-            markdown(step.isolation.partition(":")[0]),
+            escaped(step.isolation.partition(":")[0]),
         )
         for step in report.lineage(campaign, found.record)
     ]
-    return rows(("record", "made by", markdown(fitness.name), "change", "isolation"), lines)
+    return table(("record", "made by", escaped(fitness.name), "change", "isolation"), lines)

@@ -26,8 +26,8 @@ def proven_text(value: float, direction: Direction) -> str:
 def value_text(found: Result, fitness: Fitness) -> str:
     """The value alone, as plain text."""
     if found.certificate:
-        return proven_text(found.fitness, fitness.direction)
-    return f"{found.fitness:.{fitness.digits}g}"
+        return proven_text(found.value.fitness, fitness.direction)
+    return f"{found.value.fitness:.{fitness.digits}g}"
 
 
 def basis_text(found: Result, task: Task) -> str:
@@ -37,10 +37,10 @@ def basis_text(found: Result, task: Task) -> str:
         return "proven lower bound" if fitness.direction == "max" else "proven upper bound"
     if task.deterministic:
         return "measured; equal programs get equal scores"
-    times = f"{found.measurements} measurement{'' if found.measurements == 1 else 's'}"
-    if found.low is None or found.high is None:
+    times = f"{found.value.count} measurement{'' if found.value.count == 1 else 's'}"
+    if found.value.low is None or found.value.high is None:
         return f"measured, {times}"
-    return f"measured, {times}, 95 % interval {found.low:.{fitness.digits}g} to {found.high:.{fitness.digits}g}"
+    return f"measured, {times}, 95 % interval {found.value.low:.{fitness.digits}g} to {found.value.high:.{fitness.digits}g}"
 
 
 def table(campaign: Campaign, found: Result) -> str:
@@ -58,7 +58,7 @@ def table(campaign: Campaign, found: Result) -> str:
         ),
         *_seed(campaign),
     ]
-    for gap in report.anchor_gaps(task, fitness.inside(found.fitness)):
+    for gap in report.anchor_gaps(task, fitness.inside(found.value.fitness)):
         year = f" ({gap.year})" if gap.year else ""
         key = cited.get((gap.by, gap.source), "")
         rows.append((f"{gap.by}{year}", repr(gap.value), gap.source, f"  % \\cite{{{key}}}" if key else ""))
