@@ -2,11 +2,9 @@
 
 Invariant: the log is opened for reading only; a patch is printed or written to the file that was named, and no repository is changed."""
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
-
-import click
 
 from evolve.campaign import Campaign
 from evolve.cli.isolation import confined, wished
@@ -70,12 +68,11 @@ def _means(campaign: Campaign) -> Means:
 
 def _print(patch: Patch) -> None:
     """To the byte, so that `git am` can read it from a pipe; a terminal gets no more than it can show."""
-    out: BinaryIO = click.get_binary_stream("stdout")
-    if out.isatty():
+    if sys.stdout.isatty():
         say(patch.text.decode("utf-8", "replace"))
     else:
-        out.write(patch.text)
-        out.flush()
+        sys.stdout.buffer.write(patch.text)
+        sys.stdout.buffer.flush()
     for note in patch.notes:
         say(f"evolve: note: {note}", err=True)
 

@@ -63,7 +63,8 @@ def _body(campaign: Campaign, found: Result) -> list[str]:
         "To verify it, where the campaign's log is:",
         "",
         f"  evolve program show {name}",
-        f"  evolve program judge {name}",
+        f"  evolve program export {name} -o FOLDER",
+        "  evolve program verify FOLDER",
     ]
 
 

@@ -113,7 +113,7 @@ def test_a_patch_is_a_commit_for_git_am(git: Git, top: Path, tmp_path: Path) -> 
     assert ["before", "after"] in rows
     assert ["nearness", "(larger", "is", "better)", "5", "9"] in rows
     assert ["isolation", "reduced"] in rows
-    assert ["evolve", "program", "judge", "number/2"] in rows
+    assert ["evolve", "program", "export", "number/2", "-o", "FOLDER"] in rows
     assert git("status", "--porcelain") == ""
 
 
@@ -358,7 +358,7 @@ def test_words_of_a_task_neither_end_the_message_nor_are_a_header(git: Git, top:
     assert git("show", "HEAD:seed.py") == BETTER
     body = git("log", "-1", "--format=%an%n%B")
     assert body.startswith("A B\n")
-    assert body.rstrip().endswith("evolve program judge number/2")
+    assert body.rstrip().endswith("evolve program verify FOLDER")
     assert "\x1b" not in body
     assert "\u202e" not in body
 
