@@ -3,6 +3,7 @@
 Invariant: a noisy one is never said without how sure it is."""
 
 from evolve.publish.claims import Claims, Value
+from evolve.wording import counted
 
 
 def value_told(claims: Claims) -> str:
@@ -22,7 +23,7 @@ def interval(claims: Claims, value: Value) -> str:
     if value.standard_error is None or value.low is None or value.high is None:
         return ", of unknown precision"
     between = f"95 %: {number(claims, value.low)} to {number(claims, value.high)}"
-    return f" ± {value.standard_error:.2g} ({between}, {value.count} judgings)"
+    return f" ± {value.standard_error:.2g} ({between}, {counted(value.count, 'judging')})"
 
 
 def number(claims: Claims, value: float) -> str:

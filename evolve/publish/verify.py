@@ -51,6 +51,8 @@ def verify(contents: Contents, how: How) -> Verification:
             checks += _plugin(claims.task, task, how.plugins)
             if _differ(checks):
                 return _found(claims, checks)
+            if how.quick and claims.certificate is None:
+                return _found(claims, checks)
             if not (how.trusted or known_task(claims.task)):
                 return _found(claims, [*checks, Check("judged again", CANNOT_BE_TOLD, why=NOT_TRUSTED)])
             with how.judges(task) as judges:
