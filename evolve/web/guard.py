@@ -1,0 +1,104 @@
+"""Who may see a page: whoever has the token, from a page of this server, by an address of this machine.
+
+Invariant: every answer, also a refusal, carries the headers that keep a program's words from acting in the browser."""
+
+import hmac
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+_READING = ("GET", "HEAD")
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What opens the door: the token, the addresses (`127.0.0.1:8421`) by which the server may be called, and whether anything but
+    reading is allowed."""
+
+    token: str
+    addresses: tuple[str, ...]
+    editing: bool = False
+
+    @property
+    def cookie(self) -> str:
+        """Its name; servers on other ports of this machine have others."""
+        return f"evolve-{self.addresses[0].rpartition(':')[2]}"
+
+
+class Guard:
+    """ASGI middleware around everything."""
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self.app = app
+        self.access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers itself what must not pass."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            raise RuntimeError(f"only http is served, got {scope['type']!r}")
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+            await send(message)
+
+        answer = self._answer(scope)
+        await (self.app if answer is None else answer)(scope, receive, guarded)
+
+    def _answer(self, scope: Scope) -> Response | None:
+        """What is said at the door; None for who may pass."""
+        headers = Headers(scope=scope)
+        if headers.get("host", "") not in self.access.addresses:
+            return PlainTextResponse("this server is called by the address that it printed, and no other\n", 421)
+        if scope["method"] not in _READING:
+            return self._refused_change(headers) or self._refused_stranger(headers)
+        query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+        if "token" in query:
+            return self._let_in(scope, query)
+        return self._refused_stranger(headers)
+
+    def _refused_change(self, headers: Headers) -> Response | None:
+        if not self.access.editing:
+            return PlainTextResponse("this server only reads. Do: evolve view --edit\n", 403)
+        if headers.get("origin", "") not in [f"http://{address}" for address in self.access.addresses]:
+            return PlainTextResponse("only a page of this server may change something\n", 403)
+        return None
+
+    def _refused_stranger(self, headers: Headers) -> Response | None:
+        token = cookie_parser(headers.get("cookie", "")).get(self.access.cookie, "")
+        if self._is_right(token):
+            return None
+        return PlainTextResponse("open the whole address that `evolve view` printed: its token is missing here\n", 403)
+
+    def _let_in(self, scope: Scope, query: dict[str, str]) -> Response:
+        """The token moves from the address into a cookie, so that it is in no history and in no copied link."""
+        if not self._is_right(query.pop("token")):
+            return PlainTextResponse("the token is another one. Do: open the address that `evolve view` printed\n", 403)
+        rest = urlencode(query)
+        # One slash: a path that begins with two would name another host.
+        path = "/" + scope["raw_path"].decode("latin-1").partition("?")[0].lstrip("/\\")
+        answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
+        answer.set_cookie(self.access.cookie, self.access.token, httponly=True, samesite="strict")
+        return answer
+
+    def _is_right(self, token: str) -> bool:
+        return hmac.compare_digest(token.encode(), self.access.token.encode())

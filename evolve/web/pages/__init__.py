@@ -1,0 +1,1 @@
+"""Groups of pages. Invariant: a module is one group, with its `ROUTES`; none knows another."""
