@@ -9,6 +9,7 @@ from evolve.publish.claims import Claims, Judging
 from evolve.publish.lineage import STEPS, Step
 from evolve.publish.markdown import code, escaped, table
 from evolve.publish.telling import number, value_told
+from evolve.task.verifier import sentence
 from evolve.types import Anchor, Task
 
 NAME = "README.md"
@@ -135,11 +136,12 @@ def _proof(claims: Claims, task: Task, proof: Mapping[str, str]) -> list[str]:
         for key, value in sorted(_fields(json.loads(text)).items())
         if isinstance(value, str | int | float) and len(str(value)) <= _LONGEST
     ]
-    how = (
-        " The task brings a check of it that needs Python's standard library alone: `evolve program export --paper` writes it."
-        if task.verifier
-        else ""
-    )
+    how = ""
+    if task.verifier:
+        how = (
+            f" It proves that {escaped(sentence(task.verifier))}. `evolve program export --paper` writes a check of it "
+            "that needs Python's standard library alone."
+        )
     told = f"`certificate/` holds what proves the value, as the task's `certify` gives it; what is claimed is a float that is no better than that.{how}"
     return ["## The certificate", told, *([table(("certificate", "exactly"), rows)] if rows else [])]
 
