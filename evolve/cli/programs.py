@@ -9,7 +9,7 @@ import click
 
 from evolve import report, wording
 from evolve.campaign import Campaign
-from evolve.cli import costs, evidence, importing, marking, pictures, rulings
+from evolve.cli import costs, evidence, exporting, importing, marking, pictures, publishing, rulings
 from evolve.cli.blaming import blame_program
 from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.listing import list_programs
@@ -26,7 +26,7 @@ from evolve.types.suggest import did_you_mean
 
 @noun
 def program() -> None:
-    """List, show, compare, judge, add and rule out programs. NAME/ID is a record of a campaign; a bare ID is one of the campaign written
+    """List, show, compare, judge, add, rule out, export and publish programs. NAME/ID is a record of a campaign; a bare ID is one of the campaign written
     last, and `best` stands for its best program."""
 
 
@@ -41,6 +41,9 @@ program.add_command(marking.unstar_program)
 program.add_command(marking.tag_program)
 program.add_command(marking.untag_program)
 program.add_command(marking.comment_program)
+program.add_command(exporting.export_program)
+program.add_command(publishing.verify_program)
+program.add_command(publishing.publish_program)
 
 
 @program.command("show")

@@ -53,16 +53,22 @@ class LogReader:
 
     def settled(self, record: RecordId) -> Settled:
         """The event that settled `record`."""
+        event = self.settling(record).event
+        assert isinstance(event, Settled), "a record is settled by nothing else"
+        return event
+
+    def settling(self, record: RecordId) -> Stamped:
+        """The same with its place and time."""
         rows = self._rows(f"{_EVENT} WHERE record = ?", (record,))
         if not rows:
             last = self._rows("SELECT max(record) FROM events WHERE record IS NOT NULL")[0][0]
             raise StoreError(
                 f"{self.path} has no record {record}: its last one is {last}. Do: `evolve program list` shows what it has"
             )
-        event = self._stamped(rows[0]).event
-        if not isinstance(event, Settled) or event.record.id != record:
+        stamped = self._stamped(rows[0])
+        if not isinstance(stamped.event, Settled) or stamped.event.record.id != record:
             raise damaged(self.path, f"the index of records leads from record {record} to another event")
-        return event
+        return stamped
 
     def active_of(self, records: Iterable[RecordId]) -> dict[RecordId, float]:
         """How long the campaign had run when each of these settled, in seconds; one query."""
