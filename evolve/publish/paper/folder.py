@@ -46,7 +46,7 @@ def write_paper(
     with _appearing(target) as folder:
         said = _prove(campaign, found, folder)
         _fill(campaign, found, folder, draw)
-        notes = _picture(campaign, found, folder, means)
+        notes = _picture(campaign, found, folder, draw, means)
         names = _names(folder)
         _put(folder, "README.md", readme(campaign, found, names, said, notes))
         _put(folder, SUMS, sums(folder))
@@ -66,7 +66,7 @@ def _fill(campaign: Campaign, found: Result, folder: Path, draw: figure.Drawing)
     _put(folder, "references.bib", references(campaign.task))
     if points := report.curve(campaign):
         for kind in ("svg", "pdf"):
-            (folder / f"curve.{kind}").write_bytes(draw(campaign.task, points, kind))
+            (folder / f"curve.{kind}").write_bytes(draw.curve(campaign.task, points, kind))
 
 
 def _prove(campaign: Campaign, found: Result, folder: Path) -> str:
@@ -82,7 +82,7 @@ def _prove(campaign: Campaign, found: Result, folder: Path) -> str:
     return script.verified(folder, found.name)
 
 
-def _picture(campaign: Campaign, found: Result, folder: Path, means: Means) -> list[str]:
+def _picture(campaign: Campaign, found: Result, folder: Path, draw: figure.Drawing, means: Means) -> list[str]:
     """Draws the task's picture; a note where there is one that is not written."""
     if not Path(campaign.task.path).exists():
         return ["The task's own picture is left out: the task is not where it was when the campaign began."]
@@ -95,6 +95,10 @@ def _picture(campaign: Campaign, found: Result, folder: Path, means: Means) -> l
     if why := picture.refusal(drawn):
         return [f"The task's own picture is left out: {why}."]
     _put(folder, "picture.svg", drawn)
+    plain = draw.picture(drawn)
+    if plain is None:
+        return ["The task's own picture has no PDF beside it: `rsvg-convert -f pdf` or Inkscape make one."]
+    (folder / "picture.pdf").write_bytes(plain)
     return []
 
 

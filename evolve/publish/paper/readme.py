@@ -18,6 +18,7 @@ _FILES = {
     "curve.svg": "best so far against programs judged, with the anchors",
     "curve.pdf": "the same",
     "picture.svg": "the task's own picture of the result",
+    "picture.pdf": "the same",
     "statement.md": "how it came about: models, dates, tokens and cost, operators, seeds, settings, isolation",
     "prompts/": "every call of a model on the way to the program, prompt and reply, to be read and, in `calls.jsonl`, to the letter; what looked like a key is left out",
     "references.bib": "where the anchors were published",
