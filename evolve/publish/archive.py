@@ -38,6 +38,11 @@ def published(archive: Path, task: str = "") -> tuple[Path, ...]:
     return tuple(folder for folder in found if not task or folder.parent.name == folder_name(task))
 
 
+def place_of(archive: Path, claims: Claims) -> Path:
+    """The folder of a program."""
+    return archive / FOLDER / folder_name(claims.task.name) / claims.program[:_SHORT]
+
+
 def publish(export: Export, task: Task, archive: Path, *, force: bool = False) -> Published:
     """Adds a promoted program; raises `ConfigError` for any other, with what brings what is missing. One that is there as it is remains; another export of it is replaced with `force` alone."""
     claims = export.claims
@@ -48,7 +53,7 @@ def publish(export: Export, task: Task, archive: Path, *, force: bool = False) -
             f"{claims.name} has {size / 1024:,.0f} KiB with its task, and what is published has at most {LARGEST >> 10:,}. Do: evolve program export {claims.name}"
         )
     check_size(len(export.contents), size)
-    folder = archive / FOLDER / folder_name(claims.task.name) / claims.program[:_SHORT]
+    folder = place_of(archive, claims)
     new = not folder.exists() or read(folder) != dict(export.contents)
     if new:
         write(export.contents, folder, top="", force=force)

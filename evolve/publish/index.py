@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evolve import report
 from evolve.publish import readme
-from evolve.publish.archive import FOLDER, published
+from evolve.publish.archive import FOLDER, check_publishable, place_of, published
 from evolve.publish.claims import Claims, claims_of
 from evolve.publish.contents import check_files
 from evolve.publish.folder import read
@@ -24,8 +24,8 @@ _HEADINGS = ("task", "program", "value", "better", "evidence", "the seed's", "li
 
 
 def index(archive: Path) -> str:
-    """The page; raises `ConfigError` where a folder is not what its manifest says."""
-    found = [_read(folder) for folder in published(archive)]
+    """The page; raises `ConfigError` where a folder is not what its manifest says, or holds what may not be published."""
+    found = [_read(archive, folder) for folder in published(archive)]
     rows = [_row(folder, claims, task) for folder, claims, task in sorted(found, key=_order)]
     return f"{_HEAD}\n\n{table(_HEADINGS, rows) if rows else 'Nothing is published yet.'}\n"
 
@@ -33,14 +33,19 @@ def index(archive: Path) -> str:
 def write_index(archive: Path) -> Path:
     """Writes the page anew."""
     target, text = archive / INDEX, index(archive)
-    if not (target.is_file() and target.read_text("utf-8") == text):
-        beside = target.with_name(f".{INDEX}.new")
+    beside = target.with_name(f".{INDEX}.new")
+    try:
+        archive.mkdir(parents=True, exist_ok=True)
         beside.write_text(text, encoding="utf-8")
         beside.replace(target)
+    except OSError as error:
+        raise ConfigError(
+            f"{target} cannot be written: {error.strerror}. Do: name another place with --archive"
+        ) from error
     return target
 
 
-def _read(folder: Path) -> tuple[Path, Claims, Task]:
+def _read(archive: Path, folder: Path) -> tuple[Path, Claims, Task]:
     contents = read(folder)
     wrong = check_files(contents)
     if wrong:
@@ -48,7 +53,12 @@ def _read(folder: Path) -> tuple[Path, Claims, Task]:
             f"{folder} is not what was published: {wrong[0].path} {wrong[0].why}. Do: put it back as it was, or remove the folder"
         )
     claims = claims_of(contents)
+    if folder != place_of(archive, claims):
+        raise ConfigError(
+            f"{folder} holds {claims.program[:16]} of task {claims.task.name!r}, which belongs elsewhere. Do: put it back, or remove it"
+        )
     with laid_down(contents, claims.task) as task:
+        check_publishable(claims, task)
         return folder, claims, task
 
 

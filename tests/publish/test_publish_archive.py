@@ -3,7 +3,7 @@
 import pytest
 from exported_here import Found
 
-from evolve.publish import check_files, index, publish, published, read, write_index
+from evolve.publish import check_files, index, publish, published, read, write, write_index
 from evolve.types import ConfigError, Ruled
 
 
@@ -91,4 +91,16 @@ def test_a_folder_that_was_changed_is_no_line_of_the_index(found, tmp_path):
     made = publish(found.promoted().export(), found.task, tmp_path)
     (tmp_path / "published" / "number" / made.program[:12] / "README.md").write_text("better")
     with pytest.raises(ConfigError, match=r"README.md was changed"):
+        index(tmp_path)
+
+
+def test_the_index_takes_nothing_that_may_not_be_published(found, tmp_path):
+    """Nor what lies in another program's folder."""
+    made = found.export()
+    place = tmp_path / "published" / "number" / made.claims.program[:12]
+    write(made.contents, place, top="")
+    with pytest.raises(ConfigError, match="it was not measured on 'further on'"):
+        index(tmp_path)
+    place.rename(place.with_name("0123456789ab"))
+    with pytest.raises(ConfigError, match="which belongs elsewhere"):
         index(tmp_path)
