@@ -11,7 +11,7 @@ import pytest
 from evolve import report
 from evolve.publish.paper import figure, write_paper
 from evolve.types import ConfigError, Outcome, Program, Task
-from tests.publish.paper_campaigns import KEY, VERIFIER, hostile_campaign, proven_campaign
+from tests.publish.paper_campaigns import KEY, VERIFIER, hostile_campaign, proven_campaign, task_folder
 from tests.written import Written, number_task
 
 
@@ -30,7 +30,7 @@ def failing(task: Task, points: Sequence[report.Point], kind: str) -> bytes:
 
 def test_a_proven_value_comes_with_what_proves_it(tmp_path: Path) -> None:
     """The folder's own script has run before the folder is there."""
-    with proven_campaign(tmp_path).campaign as campaign:
+    with proven_campaign(tmp_path, folder=str(task_folder(tmp_path))).campaign as campaign:
         written = write_paper(campaign, 2, tmp_path / "paper", drawing=DRAWN)
     assert written.program == "number/2"
     assert written.files == tuple(
@@ -117,6 +117,20 @@ def test_a_certificate_without_a_verifier_is_kept_and_not_called_verifiable(tmp_
     assert "It brings no verifier that runs without it" in (tmp_path / "paper/README.md").read_text("utf-8")
 
 
+def test_code_that_is_in_the_log_alone_does_not_run(tmp_path: Path) -> None:
+    """A log may come from anywhere; the script is written, with a note."""
+    ran = tmp_path / "ran"
+    verifier = f"{VERIFIER}\n\nopen({str(ran)!r}, 'w').close()\n"
+    written = proven_campaign(tmp_path, folder=str(task_folder(tmp_path)))
+    object.__setattr__(written.campaign.state.task, "verifier", verifier)
+    with written.campaign as campaign:
+        found = write_paper(campaign, 2, tmp_path / "paper", drawing=DRAWN)
+    assert (ran.exists(), found.verified, "verify.py" in found.files) == (False, "", True)
+    page = (tmp_path / "paper/README.md").read_text("utf-8")
+    assert "`verify.py` did not run when this folder was written" in page
+    assert "python3 -I -S verify.py" in page
+
+
 @pytest.mark.parametrize(
     ("numbers", "reason"),
     [((3, 3), "it proves 6.0, and 7.0 is claimed"), ((3, "4"), "not all are whole numbers"), (3, "TypeError")],
@@ -125,7 +139,7 @@ def test_a_certificate_that_does_not_hold_leaves_nothing(tmp_path: Path, numbers
     """Neither the folder nor anything beside it."""
     (tmp_path / "papers").mkdir()
     with (
-        proven_campaign(tmp_path, numbers).campaign as campaign,
+        proven_campaign(tmp_path, numbers, folder=str(task_folder(tmp_path))).campaign as campaign,
         pytest.raises(
             ConfigError, match=f"the certificate of number/2 does not hold by the task's own verifier: .*{reason}"
         ),

@@ -24,6 +24,7 @@ _FILES = {
     "references.bib": "where the anchors were published",
     "SHA256SUMS": "check sums of all files: `sha256sum -c SHA256SUMS`",
 }
+_HOW = "To verify it, with nothing but Python 3.11 or newer:\n\n```\npython3 -I -S verify.py\n```"
 
 
 def readme(campaign: Campaign, found: Result, names: Sequence[str], said: str, notes: Sequence[str]) -> str:
@@ -34,19 +35,16 @@ def readme(campaign: Campaign, found: Result, names: Sequence[str], said: str, n
     parts = [
         f"# {escaped(found.name)}",
         f"{escaped(fitness.name)} {value_text(found, fitness)}, {escaped(basis_text(found, campaign.task))}.",
-        _verifying(found, said, deterministic=campaign.task.deterministic),
+        _verifying(campaign, found, said) if said or "verify.py" not in names else _HOW,
         listed.rstrip(),
         *notes,
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _verifying(found: Result, said: str, *, deterministic: bool) -> str:
+def _verifying(campaign: Campaign, found: Result, said: str) -> str:
     if said:
-        return (
-            "To verify it, with nothing but Python 3.11 or newer:\n\n```\npython3 -I -S verify.py\n```\n\nWhen this folder was written it said:\n\n"
-            + fenced(said).rstrip()
-        )
+        return f"{_HOW}\n\nWhen this folder was written it said:\n\n" + fenced(said).rstrip()
     if found.certificate:
         return (
             "The task has proven the value in exact arithmetic while it was searched for. It brings no verifier that runs without it, so this "
@@ -59,7 +57,7 @@ def _verifying(found: Result, said: str, *, deterministic: bool) -> str:
     }[found.trust]
     again = (
         "equal programs get equal scores there"
-        if deterministic
+        if campaign.task.deterministic
         else "another measurement finds another value"
         + (
             ", within the interval most times"
