@@ -18,6 +18,8 @@ from evolve.types import Fitness
 
 TOLERANCE = 1e-9
 LEVEL = 0.99
+_VAGUE = 3.0
+"""How many times the error that is found a claim's own may be."""
 
 
 def same(what: str, claimed: float | None, found: float | None, *, elsewhere: str = "") -> Check:
@@ -38,9 +40,7 @@ def alike(what: str, claimed: Value, found: Sequence[float], fitness: Fitness, *
     """Of something noisy, judged again at least twice. `elsewhere` says that this is another hardware class."""
     pool = pooled(found)
     error = pool.standard_error(None) or 0.0
-    own = (
-        claimed.standard_error if claimed.standard_error is not None else error * math.sqrt(pool.count / claimed.count)
-    )
+    own = _own_error(claimed, error * math.sqrt(pool.count / claimed.count))
     within = student_quantile(LEVEL, PRIOR_DEGREES + pool.count - 1) * error_of_difference(own, error)
     gain = fitness.inside(pool.mean) - fitness.inside(claimed.fitness)
     digits = fitness.digits
@@ -55,6 +55,13 @@ def alike(what: str, claimed: Value, found: Sequence[float], fitness: Fitness, *
     if elsewhere:
         return Check(what, CANNOT_BE_TOLD, *shown, f"noisy scores compare within one hardware class, and {elsewhere}")
     return Check(what, DIFFERS, *shown, f"it is worse by more than chance explains ({LEVEL:.0%}: {within:.2g})")
+
+
+def _own_error(claimed: Value, implied: float) -> float:
+    """The error of the claim: what it says of itself, and no more than a few times what the noise that is found comes to, so that nobody is believed for being vague. Where it says nothing, it is that."""
+    if claimed.standard_error is None:
+        return implied
+    return min(claimed.standard_error, _VAGUE * implied) if implied else claimed.standard_error
 
 
 def no_worse(what: str, gains: Sequence[float], *, elsewhere: str = "") -> Check:

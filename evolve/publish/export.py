@@ -34,11 +34,11 @@ def export(campaign: Campaign, record: RecordId, task: Task) -> Export:
     is not the one that has judged it."""
     name = _program(campaign, record)
     _check_version(campaign, record, task)
-    first = settled(campaign, record).record.origin.about or record
+    gathered = Gathering(campaign, name)
+    first = gathered.first
     steps, told = steps_of(campaign, first)
     program = campaign.state.history.program(name)
     stored = stored_names("program", program.files)
-    gathered = Gathering(campaign, name)
     claims = _claims(campaign, first, task, gathered, steps, stored)
     files = {
         **{stored[path]: text_bytes(text) for path, text in program.files.items()},
@@ -46,10 +46,16 @@ def export(campaign: Campaign, record: RecordId, task: Task) -> Export:
         **told,
         **gathered.files,
         RECORD: claims_bytes(claims),
-        readme.NAME: readme.page(claims, task, steps).encode("utf-8"),
+        readme.NAME: readme.page(claims, task, steps, _proof(claims, gathered.files)).encode("utf-8"),
         stand_alone.NAME: stand_alone.TEXT.encode("utf-8"),
     }
     return Export(claims, with_manifest(files), f"{campaign.name}-{first}")
+
+
+def _proof(claims: Claims, files: Contents) -> dict[str, str]:
+    """What the certificate holds."""
+    stored = claims.certificate.artifacts if claims.certificate else {}
+    return {name: files[path].decode("utf-8", "surrogatepass") for name, path in stored.items()}
 
 
 def _program(campaign: Campaign, record: RecordId) -> ProgramId:
@@ -85,8 +91,8 @@ def _claims(
     steps: Sequence[Step],
     stored: Mapping[str, str],
 ) -> Claims:
-    stamped, judgings = campaign.log.settling(first), gathered.judgings()
-    origin = made_by(campaign, campaign.log.settled(first).record)
+    judged, judgings = campaign.log.settled(first).record, gathered.judgings()
+    origin, stamped = made_by(campaign, judged), campaign.log.settling(judged.origin.about or first)
     quarantine = campaign.state.quarantined.get(gathered.program)
     return Claims(
         name=record_name(campaign, first),

@@ -30,6 +30,11 @@ class Gathering:
         """The program's records since the task is what it is, the earliest first."""
         return tuple(map(record_of, self._stamps))
 
+    @property
+    def first(self) -> RecordId:
+        """The record of the judging that all others are compared with."""
+        return next(record.id for record in self.records if not record.origin.case)
+
     def judgings(self) -> tuple[Judging, ...]:
         """Those of the program, and then those of the task's seed on held-out cases."""
         return (*map(self._judging, self._stamps), *self._of_seed())
@@ -87,8 +92,7 @@ class Gathering:
             return "from scratch" if record.origin.case == FROM_SCRATCH else "case"
         if record.evaluation.certified or record.evaluation.stage == "certify":
             return "certificate"
-        first = next(one for one in self._stamps if not record_of(one).origin.case)
-        return "search" if record.id == record_of(first).id else "again"
+        return "search" if record.id == self.first else "again"
 
     def _kept(self, part: Part, record: Record) -> dict[str, str]:
         """What the first judging and the latest certificate left; of the others nobody needs it."""

@@ -2,21 +2,25 @@
 
 Invariant: a function of the claims, the task and the lineage; every word of a program, a model or a task is escaped."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 
 from evolve.publish.claims import Claims, Judging
 from evolve.publish.lineage import STEPS, Step
 from evolve.publish.markdown import code, escaped, table
 from evolve.publish.telling import number, value_told
+from evolve.task.verifier import sentence
 from evolve.types import Anchor, Task
 
 NAME = "README.md"
+_LONGEST = 200
+"""Characters of an exact number that are told."""
 _SHOWN = 40
 """Steps of a lineage that are told; the rest is in the file."""
 
 
-def page(claims: Claims, task: Task, steps: Sequence[Step]) -> str:
-    """The page."""
+def page(claims: Claims, task: Task, steps: Sequence[Step], proof: Mapping[str, str]) -> str:
+    """The page; `proof` is what the certificate holds, as JSON by the artifacts' names."""
     parts = [
         f"# {code(claims.task.name)}: {code(claims.name)}",
         f"A program that `evolve` found for the task {code(claims.task.name)}, with everything that its score rests on. "
@@ -24,6 +28,7 @@ def page(claims: Claims, task: Task, steps: Sequence[Step]) -> str:
         "## What it claims",
         table(("", ""), _facts(claims)),
         *_anchors(claims, task.anchors),
+        *_proof(claims, task, proof),
         "## What the score rests on",
         table(
             ("record", "what", "outcome", escaped(claims.task.fitness), "trust", "isolation", "when"), _judgings(claims)
@@ -119,6 +124,30 @@ def _anchors(claims: Claims, anchors: Sequence[Anchor]) -> list[str]:
         "Values from the literature, and what this program has more than each:",
         table((escaped(claims.task.fitness), "by", "source", "difference"), rows),
     ]
+
+
+def _proof(claims: Claims, task: Task, proof: Mapping[str, str]) -> list[str]:
+    """The exact values that a certificate has on its first level; what is longer stands in its file."""
+    if claims.certificate is None:
+        return []
+    rows = [
+        (code(f"{name}: {key}"), escaped(str(value)))
+        for name, text in sorted(proof.items())
+        for key, value in sorted(_fields(json.loads(text)).items())
+        if isinstance(value, str | int | float) and len(str(value)) <= _LONGEST
+    ]
+    how = ""
+    if task.verifier:
+        how = (
+            f" It proves that {escaped(sentence(task.verifier))}. `evolve program export --paper` writes a check of it "
+            "that needs Python's standard library alone."
+        )
+    told = f"`certificate/` holds what proves the value, as the task's `certify` gives it; what is claimed is a float that is no better than that.{how}"
+    return ["## The certificate", told, *([table(("certificate", "exactly"), rows)] if rows else [])]
+
+
+def _fields(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
 
 
 def _judgings(claims: Claims) -> list[tuple[str, ...]]:

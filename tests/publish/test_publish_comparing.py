@@ -48,6 +48,11 @@ def test_a_claim_without_an_error_is_as_noisy_as_what_is_found():
     assert alike("score", Value(10.0), [8.4, 7.6, 8.1], MAX).verdict == "differs"
 
 
+def test_nobody_is_believed_for_being_vague():
+    vague = Value(20.0, standard_error=100.0, count=5)
+    assert alike("score", vague, [10.1, 9.9, 10.0, 10.05, 9.95], MAX).verdict == "differs"
+
+
 @pytest.mark.parametrize(
     ("gains", "elsewhere", "verdict"),
     [

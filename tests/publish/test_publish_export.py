@@ -10,7 +10,8 @@ from evolve.publish import claims_of, export
 from evolve.publish.claims import RECORD
 from evolve.publish.lineage import STEPS
 from evolve.publish.task_files import task_files
-from evolve.types import Call, ConfigError, Origin, Outcome, Program, Ruled, TaskError
+from evolve.types import REJUDGED, Call, ConfigError, Origin, Outcome, Program, Ruled, TaskChanged, TaskError, canonical
+from evolve.types.codec import encode
 
 
 @pytest.fixture
@@ -46,6 +47,24 @@ def test_two_exports_of_one_record_are_equal(tmp_path):
     """Also from a log that was opened again, and by a measurement of the program."""
     found = Found(tmp_path, promotion="certificate").certified()
     assert found.export(2).contents == found.export(2).contents == found.export(3).contents
+
+
+def test_a_program_that_a_newer_task_has_judged_again_is_named_by_that_judging(tmp_path):
+    """Its lineage is the old one."""
+    found = Found(tmp_path)
+    definition = found.campaign.log.settled(2)
+    assert definition.record.id == 2
+    newer = evolve.task.load(tmp_path / "mine" / "number", {"offset": 1.0})
+    with found.campaign.log.transaction():
+        text = found.campaign.log.put_text(canonical(encode(newer)))
+    found.ruled(TaskChanged(newer.version, text))
+    with pytest.raises(TaskError, match="judged by an earlier version of task 'number'"):
+        export(found.campaign, 2, newer)
+    origin = Origin("measurement", 3, about=2, why=REJUDGED, parents=(1,))
+    found._settle(origin, found.campaign.log.program(definition.record.program), found._ok(6.25))
+    made = export(found.campaign, 3, newer)
+    assert (made.claims.name, made.claims.value.fitness, made.claims.steps) == ("number/3", 6.25, 2)
+    assert [one.part for one in made.claims.judgings] == ["search"]
 
 
 def test_the_claims_are_read_as_they_were_written(found):

@@ -2,6 +2,7 @@
 
 from exported_here import Found
 
+from evolve.publish import readme
 from evolve.publish.markdown import code, escaped, table
 
 
@@ -11,6 +12,18 @@ def test_the_page_tells_what_is_claimed_and_on_what_it_rests(tmp_path):
     assert "| evidence | **certified**: the task proved the value in exact arithmetic, record 3 |" in page
     assert "| 2 | the search | ok | 6.5 | witnessed | strict |" in page
     assert "| 1 | 2 | `tune_literals` |  | 6.5 | +1.5 | `lineage/0001.diff` |" in page
+
+
+def test_exact_numbers_of_a_certificate_are_told(tmp_path):
+    found = Found(tmp_path, promotion="certificate").certified()
+    made = found.export()
+    page = readme.page(
+        made.claims,
+        found.task,
+        (),
+        {"proof": '{"sum": "13/2", "bound": 6, "radii": ["1/2"], "long": "' + "9" * 201 + '"}'},
+    )
+    assert "| `proof: bound` | 6 |\n| `proof: sum` | 13/2 |\n\n" in page
 
 
 def test_a_noisy_value_is_never_told_without_how_sure_it_is(tmp_path):

@@ -95,3 +95,7 @@ def test_the_bundled_tasks_that_certify_bring_a_verifier(name: str) -> None:
     verifier.check(Path(name), found.verifier)
     assert found.promotion == "certificate"
     assert found.verifier in [path.read_text("utf-8") for path in Path(found.folder).glob("*.py")]
+
+
+def test_a_verifier_says_what_it_proves() -> None:
+    assert verifier.sentence(GOOD) == "the numbers add up to the value"
