@@ -22,7 +22,6 @@ from evolve.types import (
     Outcome,
     Part,
     Program,
-    Record,
     Ruled,
 )
 from tests.written import Written, number_task
@@ -146,7 +145,7 @@ class _Reader(HTMLParser):
             if not values.get("src", "").startswith("/static/"):
                 self.wrong.append("a script that is in the page")
         for name, value in values.items():
-            if name.startswith("on") or name.startswith("hx-on") or name == "style":
+            if name.startswith(("on", "hx-on")) or name == "style":
                 self.wrong.append(f"the attribute {name} of <{tag}>")
             if name in _LINKS and not self._is_local(tag, name, value):
                 self.wrong.append(f"{name}={value!r} of <{tag}>")
