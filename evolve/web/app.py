@@ -14,12 +14,13 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 from evolve.types import ConfigError, EvolveError
+from evolve.web.glances import Glances
 from evolve.web.guard import Access, Guard
-from evolve.web.pages import overview
+from evolve.web.pages import archive, campaigns, lessons, operators, overview, settings
 from evolve.web.rendering import FOLDER, page
 from evolve.web.shelf import Shelf, StillOpening
 
-GROUPS = (overview,)
+GROUPS = (campaigns, overview, archive, operators, lessons, settings)
 """Every module with pages."""
 _TITLES = {404: "There is no such page", 405: "This page is only for reading", 500: "That is our mistake"}
 
@@ -45,6 +46,7 @@ def application(shelf: Shelf, access: Access) -> Guard:
     )
     app.state.shelf = shelf
     app.state.access = access
+    app.state.glances = Glances(shelf.plugins, shelf.home)
     return Guard(app, access)
 
 
