@@ -2,8 +2,11 @@
 
 Invariant: pure; what is better has the lighter colour, whichever direction the task searches in."""
 
+import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from evolve.report import AxisLine, Heat
 from evolve.types import Direction, RecordId
@@ -44,8 +47,7 @@ class Shade:
     """A colour of the legend with the values that it stands for, the worse one first."""
 
     number: int
-    worse: float
-    better: float
+    says: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +80,14 @@ def heat_map(heat: Heat, direction: Direction) -> Map:
     width, height = (WIDTH - _LEFT - _RIGHT) / heat.x.bins, (HEIGHT - _TOP - _BOTTOM) / heat.y.bins
     sign = 1.0 if direction == "max" else -1.0
     worths = [sign * cell.fitness for cell in heat.cells if not cell.violation]
-    low, high = (min(worths), max(worths)) if worths else (0.0, 0.0)
+    edges = _edges(worths)
     cells = tuple(
         Cell(
             column=cell.x_bin,
             row=cell.y_bin,
             x=_LEFT + cell.x_bin * width,
             y=HEIGHT - _BOTTOM - (cell.y_bin + 1) * height,
-            shade=_shade(sign * cell.fitness, low, high),
+            shade=_shade(sign * cell.fitness, edges),
             record=cell.record,
             fitness=cell.fitness,
             elites=cell.elites,
@@ -96,22 +98,34 @@ def heat_map(heat: Heat, direction: Direction) -> Map:
     best = min(cells, key=lambda cell: (cell.violation, -sign * cell.fitness, cell.record), default=None)
     x_ticks = tuple(Tick(_LEFT + (WIDTH - _LEFT - _RIGHT) * share, says) for share, says in _ticks(heat.x))
     y_ticks = tuple(Tick(HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * share, says) for share, says in _ticks(heat.y))
-    return Map(heat.x, heat.y, width, height, cells, best, x_ticks, y_ticks, _shades(low, high, sign, worths))
+    return Map(heat.x, heat.y, width, height, cells, best, x_ticks, y_ticks, _shades(edges, sign))
 
 
-def _shade(worth: float, low: float, high: float) -> int:
-    share = (worth - low) / (high - low) if high > low else 1.0
-    return max(0, min(int(share * SHADES), SHADES - 1))
+def _edges(worths: Sequence[float]) -> tuple[float, ...]:
+    """Between which values the shades lie: each has equally many cells, as far as they differ."""
+    ranked = sorted(worths)
+    edges = [ranked[place * (len(ranked) - 1) // SHADES] for place in range(SHADES + 1)] if ranked else []
+    return tuple(dict.fromkeys(edges))
 
 
-def _shades(low: float, high: float, sign: float, worths: Sequence[float]) -> tuple[Shade, ...]:
-    if not worths:
+def _shade(worth: float, edges: Sequence[float]) -> int:
+    """The best edge's shade is always the last one."""
+    if len(edges) < 2:
+        return SHADES - 1
+    place = min(max(bisect_right(edges, worth) - 1, 0), len(edges) - 2)
+    return SHADES - (len(edges) - 1) + place
+
+
+def _shades(edges: Sequence[float], sign: float) -> tuple[Shade, ...]:
+    if not edges:
         return ()
-    if high == low:
-        return (Shade(SHADES - 1, sign * low, sign * high),)
-    step = (high - low) / SHADES
+    if len(edges) == 1:
+        return (Shade(SHADES - 1, f"{sign * edges[0]:.6g}"),)
+    gap = min(later - sooner for sooner, later in pairwise(edges))
+    digits = min(15, max(4, math.ceil(math.log10(max(map(abs, edges)) / gap)) + 1))
     return tuple(
-        Shade(number, sign * (low + number * step), sign * (low + (number + 1) * step)) for number in range(SHADES)
+        Shade(_shade(sooner, edges), f"{sign * sooner:.{digits}g} to {sign * later:.{digits}g}")
+        for sooner, later in pairwise(edges)
     )
 
 
@@ -119,8 +133,7 @@ def _ticks(axis: AxisLine) -> list[tuple[float, str]]:
     """At borders of bins, not more than fit."""
     if not axis.name:
         return []
-    every = -(-axis.bins // _TICKS)
-    places = range(0, axis.bins + 1, every)
+    places = range(0, axis.bins + 1, -(-axis.bins // _TICKS))
     return [(place / axis.bins, f"{axis.low + (axis.high - axis.low) * place / axis.bins:.4g}") for place in places]
 
 
