@@ -80,14 +80,14 @@ def heat_map(heat: Heat, direction: Direction) -> Map:
     width, height = (WIDTH - _LEFT - _RIGHT) / heat.x.bins, (HEIGHT - _TOP - _BOTTOM) / heat.y.bins
     sign = 1.0 if direction == "max" else -1.0
     worths = [sign * cell.fitness for cell in heat.cells if not cell.violation]
-    edges = _edges(worths)
+    starts = _starts(worths)
     cells = tuple(
         Cell(
             column=cell.x_bin,
             row=cell.y_bin,
             x=_LEFT + cell.x_bin * width,
             y=HEIGHT - _BOTTOM - (cell.y_bin + 1) * height,
-            shade=_shade(sign * cell.fitness, edges),
+            shade=_shade(sign * cell.fitness, starts),
             record=cell.record,
             fitness=cell.fitness,
             elites=cell.elites,
@@ -98,35 +98,38 @@ def heat_map(heat: Heat, direction: Direction) -> Map:
     best = min(cells, key=lambda cell: (cell.violation, -sign * cell.fitness, cell.record), default=None)
     x_ticks = tuple(Tick(_LEFT + (WIDTH - _LEFT - _RIGHT) * share, says) for share, says in _ticks(heat.x))
     y_ticks = tuple(Tick(HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * share, says) for share, says in _ticks(heat.y))
-    return Map(heat.x, heat.y, width, height, cells, best, x_ticks, y_ticks, _shades(edges, sign))
+    return Map(heat.x, heat.y, width, height, cells, best, x_ticks, y_ticks, _shades(worths, starts, sign))
 
 
-def _edges(worths: Sequence[float]) -> tuple[float, ...]:
-    """Between which values the shades lie: each has equally many cells, as far as they differ."""
+def _starts(worths: Sequence[float]) -> tuple[float, ...]:
+    """Where each shade begins: one for each value where there are few, else equally many cells for each, as far as they differ."""
+    values = sorted(set(worths))
+    if len(values) <= SHADES:
+        return tuple(values)
     ranked = sorted(worths)
-    edges = [ranked[place * (len(ranked) - 1) // SHADES] for place in range(SHADES + 1)] if ranked else []
-    return tuple(dict.fromkeys(edges))
+    return tuple(dict.fromkeys(ranked[place * len(ranked) // SHADES] for place in range(SHADES)))
 
 
-def _shade(worth: float, edges: Sequence[float]) -> int:
-    """The best edge's shade is always the last one."""
-    if len(edges) < 2:
-        return SHADES - 1
-    place = min(max(bisect_right(edges, worth) - 1, 0), len(edges) - 2)
-    return SHADES - (len(edges) - 1) + place
+def _shade(worth: float, starts: Sequence[float]) -> int:
+    """The shade that begins last is the last one."""
+    return SHADES - max(len(starts), 1) + max(bisect_right(starts, worth) - 1, 0)
 
 
-def _shades(edges: Sequence[float], sign: float) -> tuple[Shade, ...]:
-    if not edges:
+def _shades(worths: Sequence[float], starts: Sequence[float], sign: float) -> tuple[Shade, ...]:
+    if not starts:
         return ()
-    if len(edges) == 1:
-        return (Shade(SHADES - 1, f"{sign * edges[0]:.6g}"),)
-    gap = min(later - sooner for sooner, later in pairwise(edges))
-    digits = min(15, max(4, math.ceil(math.log10(max(map(abs, edges)) / gap)) + 1))
+    ends = [*starts[1:], max(worths)]
+    gap = min((later - sooner for sooner, later in pairwise(starts)), default=0.0)
+    digits = min(15, max(4, math.ceil(math.log10(max(map(abs, worths)) / gap)) + 1)) if gap else 6
+    single = len(set(worths)) == len(starts)
     return tuple(
-        Shade(_shade(sooner, edges), f"{sign * sooner:.{digits}g} to {sign * later:.{digits}g}")
-        for sooner, later in pairwise(edges)
+        Shade(_shade(start, starts), _said(sign * start, None if single else sign * end, digits))
+        for start, end in zip(starts, ends, strict=True)
     )
+
+
+def _said(start: float, end: float | None, digits: int) -> str:
+    return f"{start:.{digits}g}" if end is None else f"{start:.{digits}g} to {end:.{digits}g}"
 
 
 def _ticks(axis: AxisLine) -> list[tuple[float, str]]:

@@ -8,15 +8,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
-from tests.web.conftest import ADDRESS, TOKEN
-from tests.web.hostile import EVIL, text_of, wrong_in
-from tests.web.test_guard import protected
 
 from evolve import plugins
 from evolve.web import app
 from evolve.web.guard import Access
 from evolve.web.rendering import FOLDER
 from evolve.web.shelf import Shelf
+from tests.web.conftest import ADDRESS, TOKEN
+from tests.web.hostile import EVIL, text_of, wrong_in
+from tests.web.test_guard import protected
 
 OURS = sorted([*(FOLDER / "static").iterdir(), *(FOLDER / "templates").iterdir()])
 

@@ -1,9 +1,9 @@
 """Who may see a page, and what every answer carries."""
 
 import pytest
-from tests.web.conftest import ADDRESS, TOKEN
 
 from evolve.web.guard import HEADERS, Access
+from tests.web.conftest import ADDRESS, TOKEN
 
 HOME = f"http://{ADDRESS}"
 
