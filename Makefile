@@ -7,15 +7,13 @@ SERVER := .venv-server
 SERVER_STAMP := $(SERVER)/.installed
 ORACLE := .venv-oracle
 ORACLE_STAMP := $(ORACLE)/.installed
+WEB_STAMP := $(VENV)/.web-installed
 
 # Tests run in so many processes at once, each file in one of them.
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
-# What drives a browser; Debian's Chromium is found by its name.
-WEB_STAMP := $(VENV)/.web-installed
-
 .PHONY: help demo test test-all test-server test-web adversarial check bench gpu-check wheel clean
 
 help:  ## print this list

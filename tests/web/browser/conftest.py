@@ -84,7 +84,8 @@ def server(workspace: Path) -> Iterator[Server]:
     address, _, token = process.stdout.readline().strip().partition("/?token=")
     yield Server(address, token, workspace)
     process.send_signal(2)
-    assert process.wait(timeout=30) == 0
+    process.communicate(timeout=30)
+    assert process.returncode == 0
 
 
 @pytest.fixture(scope="session")
