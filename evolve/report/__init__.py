@@ -4,7 +4,7 @@ Invariant: nothing is written or printed, no text of a program is loaded, and ev
 
 from evolve.report.aims import Closest, FrontLine, MissedLine, ObjectiveLine, closest, front_line, missed, objectives
 from evolve.report.best import AnchorGap, Best, CaseLine, anchor_gaps, best, cases, certificate, nearest
-from evolve.report.calls import waiting
+from evolve.report.calls import CallLine, Said, WholeCall, call_line, calls_of, waiting, whole_call
 from evolve.report.costs import CostLine, Costs, Improvements, costs
 from evolve.report.elites import EliteLine, elites, front
 from evolve.report.overview import Overview, budget_left, lessons_learnt, overview
@@ -24,6 +24,7 @@ from evolve.report.tally import ModelYield, OperatorYield, Tally
 __all__ = [
     "AnchorGap",
     "Best",
+    "CallLine",
     "CaseLine",
     "Closest",
     "CostLine",
@@ -39,9 +40,13 @@ __all__ = [
     "Overview",
     "Ratio",
     "RecordLine",
+    "Said",
     "Tally",
+    "WholeCall",
     "anchor_gaps",
     "best",
+    "call_line",
+    "calls_of",
     "cases",
     "certificate",
     "closest",
@@ -62,4 +67,5 @@ __all__ = [
     "records",
     "settled",
     "waiting",
+    "whole_call",
 ]
