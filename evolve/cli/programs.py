@@ -2,7 +2,6 @@
 
 Invariant: a score is shown with its isolation and trust; what is written here opens every log for reading only."""
 
-import difflib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,11 @@ from evolve.campaign import Campaign, workspace
 from evolve.cli import evidence, importing, pictures, rulings
 from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.nouns import noun
-from evolve.cli.output import debug_option, emit, emit_all, emit_text, facts, json_option, one_line, quoted, table
+from evolve.cli.output import debug_option, emit, emit_all, emit_text, facts, json_option, quoted, table
 from evolve.cli.program_judge import judge_program
 from evolve.cli.references import opened
 from evolve.cli.say import say, say_exactly, say_file
+from evolve.pictures import check_draws
 from evolve.plugins import load
 from evolve.sandbox.means import PLAIN
 from evolve.types import ConfigError, Program, RecordId, TextId
@@ -142,8 +142,8 @@ def show_program(
         means = PLAIN
         if draw is not None:
             means = confined(campaign.task, wished(sandbox), harmless=True).noted()
-            pictures.check_draws(campaign.task, means)
-        shown = evidence.shown(campaign, number)
+            check_draws(campaign.task, means)
+        shown = report.whole(campaign, number)
         if as_json:
             emit(shown)
         else:
@@ -164,7 +164,7 @@ def _artifact(campaign: Campaign, number: RecordId, name: str) -> str:
     return campaign.log.text(TextId(known[name]))
 
 
-def _details(shown: evidence.Shown, *, code: bool, feedback: bool) -> None:
+def _details(shown: report.Shown, *, code: bool, feedback: bool) -> None:
     if feedback:
         say(f"\nfeedback\n{quoted(shown.feedback) if shown.feedback else '(none)'}")
     if code:
@@ -189,13 +189,14 @@ class Compared:
 def diff_programs(reference: str, other: str | None, as_json: bool) -> None:
     """Print what a program changes: against its first parent, or from the first named program to the second."""
     with opened(reference) as (campaign, number):
-        name, files = report.record_name(campaign, number), _program(campaign, number)
+        name, files = report.record_name(campaign, number), report.program_of(campaign, number)
         if other is None:
             parents = campaign.state.history.parents(number)
             if not parents:
                 raise ConfigError(f"{name} has no parent to compare with. Do: name two programs")
-            old, old_files = report.record_name(campaign, parents[0]), _program(campaign, parents[0])
-            found = Compared(old, name, _diff(old, old_files, name, files))
+            found = _between(
+                report.record_name(campaign, parents[0]), report.program_of(campaign, parents[0]), name, files
+            )
         else:
             found = _against(other, name, files)
     if as_json:
@@ -207,26 +208,12 @@ def diff_programs(reference: str, other: str | None, as_json: bool) -> None:
 def _against(reference: str, old: str, old_program: Program) -> Compared:
     with opened(reference) as (campaign, number):
         new = report.record_name(campaign, number)
-        return Compared(old, new, _diff(old, old_program, new, _program(campaign, number)))
+        return _between(old, old_program, new, report.program_of(campaign, number))
 
 
-def _program(campaign: Campaign, number: RecordId) -> Program:
-    found = campaign.state.history.program_id(number)
-    if found is None:
-        raise ConfigError(
-            f"{report.record_name(campaign, number)} has no program: its proposal was screened. "
-            f"Do: evolve program show {report.record_name(campaign, number)} --feedback"
-        )
-    return campaign.state.history.program(found)
-
-
-def _diff(old: str, old_program: Program, new: str, new_program: Program) -> str:
-    lines: list[str] = []
-    for path in sorted({*old_program.files, *new_program.files}):
-        before = old_program.files.get(path, "").splitlines()
-        after = new_program.files.get(path, "").splitlines()
-        lines += difflib.unified_diff(before, after, f"{old}/{one_line(path)}", f"{new}/{one_line(path)}", lineterm="")
-    return "".join(f"{line}\n" for line in lines)
+def _between(old: str, old_program: Program, new: str, new_program: Program) -> Compared:
+    found = report.differences(old_program, new_program, (old, new))
+    return Compared(old, new, "".join(file.text for file in found))
 
 
 @program.command("lineage")
