@@ -84,7 +84,7 @@ class _Hostile(Written):
             feedback = self.campaign.log.put_text(f"feedback {EVIL}")
             artifact = self.campaign.log.put_text(f'"artifact {EVIL}"')
         found = self._ok(value, **_fields(value), feedback=feedback, artifacts={f"artifact {EVIL}": artifact})
-        self._record(Program({"seed.py": f"# {value} {EVIL}\n", FILE: EVIL}), replace(found, **fields))
+        self._record(Program({"seed.py": f"# {value} {EVIL}\n", FILE: f"{EVIL}\ud800"}), replace(found, **fields))
 
     def failed(self, outcome: Outcome) -> None:
         """A child that failed with hostile feedback."""
@@ -157,6 +157,8 @@ class _Reader(HTMLParser):
         if self._script and data.strip():
             self.wrong.append("a script's text")
         self.text.append(data)
+        if any(sign in data for sign in "\x1b\u202e\0"):
+            self.wrong.append(f"what nobody sees, in {data[:60]!r}")
 
     @staticmethod
     def _is_local(tag: str, name: str, value: str) -> bool:

@@ -7,7 +7,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from evolve import report
-from evolve.campaign.workspace import campaigns
 from evolve.web.rendering import page
 from evolve.web.shelf import Shelf
 
@@ -15,7 +14,7 @@ from evolve.web.shelf import Shelf
 def index(request: Request) -> Response:
     """Every campaign, the one written last first."""
     shelf: Shelf = request.app.state.shelf
-    names = [*shelf.named, *(log.stem for log in campaigns(shelf.home))]
+    names = [name for name, _ in shelf.logs()]
     return page(request, "index.html", names=names)
 
 
