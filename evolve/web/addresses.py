@@ -3,18 +3,19 @@
 Invariant: whatever somebody types, a word that is none is said, and is no fault of the server."""
 
 from collections.abc import Mapping
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 
 from evolve.types import ConfigError, RecordId
+from evolve.web.rendering import root
 
 _DIGITS = 9
 
 
 def program(name: str, record: RecordId | str, rest: str = "") -> str:
     """The page of a record, or what lies under it."""
-    return f"/c/{quote(name)}/programs/{record}{rest}"
+    return f"{root(name)}/programs/{record}{rest}"
 
 
 def with_query(path: str, values: Mapping[str, object]) -> str:

@@ -14,12 +14,13 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 from evolve.types import ConfigError, EvolveError
+from evolve.web.gallery import Gallery
 from evolve.web.guard import Access, Guard
-from evolve.web.pages import overview
+from evolve.web.pages import failures, lineage, marking, overview, picture, program, programs, texts
 from evolve.web.rendering import FOLDER, page
 from evolve.web.shelf import Shelf, StillOpening
 
-GROUPS = (overview,)
+GROUPS = (overview, programs, program, texts, picture, marking, lineage, failures)
 """Every module with pages."""
 _TITLES = {404: "There is no such page", 405: "This page is only for reading", 500: "That is our mistake"}
 
@@ -45,6 +46,7 @@ def application(shelf: Shelf, access: Access) -> Guard:
     )
     app.state.shelf = shelf
     app.state.access = access
+    app.state.gallery = Gallery()
     return Guard(app, access)
 
 

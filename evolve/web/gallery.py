@@ -8,7 +8,7 @@ from collections import OrderedDict
 from html import escape
 
 from evolve.judge import Job
-from evolve.pictures import has_pictures, picture
+from evolve.pictures import drawable, picture
 from evolve.sandbox.means import PLAIN
 from evolve.types import EvolveError, Task
 
@@ -32,7 +32,7 @@ class Gallery:
         with self._drawing:
             if task.version not in self._draws:
                 try:
-                    self._draws[task.version] = has_pictures(task, PLAIN)
+                    self._draws[task.version] = drawable(task, PLAIN)
                 except EvolveError:
                     return False
             return self._draws[task.version]

@@ -50,7 +50,6 @@ def failures(request: Request) -> Response:
         return page(
             request,
             "failures.html",
-            name=name,
             classes=report.failures(campaign, screened=screened),
             over_time=_over_time(campaign),
             records=len(campaign.state.history),

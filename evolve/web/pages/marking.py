@@ -50,7 +50,7 @@ def _marked(request: Request, words: Mapping[str, str]) -> Response:
         _change(kept, number, words)
         if "hx-request" not in request.headers:
             return RedirectResponse(addresses.program(name, number), 303)
-        return page(request, "marks.html", name=name, number=number, marks=kept.of(number))
+        return page(request, "marks.html", number=number, marks=kept.of(number))
 
 
 def _change(kept: marks.Comments, number: RecordId, words: Mapping[str, str]) -> None:

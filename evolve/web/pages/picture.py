@@ -21,7 +21,7 @@ def picture_frame(request: Request) -> Response:
     with request.app.state.shelf.campaign(name) as campaign:
         task, has_result = campaign.task, bool(report.settled(campaign, number).record.evaluation.artifacts)
     gallery: Gallery = request.app.state.gallery
-    return page(request, "picture.html", name=name, number=number, draws=has_result and gallery.draws(task))
+    return page(request, "picture.html", number=number, draws=has_result and gallery.draws(task))
 
 
 def picture(request: Request) -> Response:

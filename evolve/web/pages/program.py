@@ -18,6 +18,8 @@ from evolve.web.rendering import page
 from evolve.web.shelf import Shelf
 
 CHILDREN = 25
+STEPS = 50
+"""Children and steps of the lineage that are on the page."""
 
 
 def program(request: Request) -> Response:
@@ -32,22 +34,27 @@ def program(request: Request) -> Response:
         return page(
             request,
             "program.html",
-            name=name,
             found=found,
             task=campaign.task,
             fitness=campaign.task.fitness,
             records=len(campaign.state.history),
             files=code.shown(files),
-            blame={(line.path, line.number): line for line in report.blame(campaign, number)} if blamed else {},
+            blame=_blame(campaign, number) if blamed else {},
             against=against,
             changes=_changes(campaign, against, files),
-            lineage=report.lineage(campaign, number),
-            offspring=report.offspring(campaign, number),
+            lineage=report.lineage(campaign, number, STEPS),
+            objectives=report.objectives(campaign.task, found.record.evaluation.objectives),
+            blamed=blamed,
             children=report.children(campaign, number, CHILDREN),
             best_child=_best_child(campaign, number),
-            calls=report.calls_of(campaign, found.line.about or number),
+            calls=report.calls_of(campaign, found.shown.record.about or number),
             marks=marks.beside(campaign).of(number),
         )
+
+
+def _blame(campaign: Campaign, number: RecordId) -> dict[tuple[str, int], object]:
+    """Who brought each line, by its file and number."""
+    return {(line.path, line.number): line for line in report.blame(campaign, number)}
 
 
 def _files(campaign: Campaign, number: RecordId) -> Mapping[str, str]:

@@ -4,7 +4,7 @@ Invariant: the address says all of what is shown, so that a link can be shared; 
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,7 +46,7 @@ class View:
         """What stands in the address, with some of it changed; what is as always is left out."""
         wanted = self.wanted
         values = {
-            "q": wanted.text,
+            "text": wanted.text,
             "outcome": wanted.outcome,
             "operator": wanted.operator,
             "model": wanted.model,
@@ -91,7 +91,6 @@ def programs(request: Request) -> Response:
         answer = page(
             request,
             "programs.html",
-            name=name,
             view=view,
             found=found,
             choices=_choices(campaign, marked),
@@ -99,6 +98,7 @@ def programs(request: Request) -> Response:
             best=best.record if best else 0,
             quarantined=frozenset(campaign.state.quarantined),
             promoted=campaign.state.archive.promoted,
+            children=_children(campaign, found.lines),
             fitness=campaign.task.fitness,
             link=lambda **changes: addresses.with_query(request.url.path, view.query(**changes)),
             table=addresses.with_query(f"{request.url.path}.csv", view.query(start="", limit="")),
@@ -163,7 +163,7 @@ def _view(request: Request) -> View:
         island=addresses.number(island, "an island") if island else None,
         kind=asked.get("kind", ""),
         insertion=asked.get("insertion", ""),
-        text=asked.get("q", "").strip(),
+        text=asked.get("text", "").strip(),
     )
     limit = addresses.asked(request, "limit", LINES)
     start = addresses.asked(request, "start", 0)
@@ -177,6 +177,11 @@ def _among(view: View, marked: Mapping[RecordId, marks.Marks]) -> Wanted:
     tag = view.marked.removeprefix("tag:") if view.marked.startswith("tag:") else None
     chosen = (record for record, one in marked.items() if (one.starred if tag is None else tag in one.tags))
     return replace(view.wanted, among=frozenset(chosen))
+
+
+def _children(campaign: Campaign, lines: Sequence[report.RecordLine]) -> dict[RecordId, int]:
+    """How many proposals had each of these records as a parent."""
+    return {line.id: len(campaign.state.history.children(line.id)) for line in lines}
 
 
 def _choices(campaign: Campaign, marked: Mapping[RecordId, marks.Marks]) -> Choices:
