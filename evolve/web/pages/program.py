@@ -52,7 +52,7 @@ def program(request: Request) -> Response:
         )
 
 
-def _blame(campaign: Campaign, number: RecordId) -> dict[tuple[str, int], object]:
+def _blame(campaign: Campaign, number: RecordId) -> dict[tuple[str, int], report.BlameLine]:
     """Who brought each line, by its file and number."""
     return {(line.path, line.number): line for line in report.blame(campaign, number)}
 

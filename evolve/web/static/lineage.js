@@ -95,7 +95,7 @@
     event.preventDefault();
     keys[event.key]();
   });
-  for (const button of document.querySelectorAll(".tree [data-zoom]")) {
+  for (const button of document.querySelectorAll("[data-zoom]")) {
     button.addEventListener("click", () => keys[button.dataset.zoom]());
   }
 })();
