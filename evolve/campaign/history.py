@@ -29,6 +29,7 @@ from evolve.types import (
     Settled,
     Task,
     TextId,
+    Trust,
 )
 from evolve.types.codec import decode
 
@@ -59,6 +60,9 @@ class Columns:
         """What the archive did with each, as `Insertion`."""
         self.seconds = array("f")
         """How long each was judged."""
+        self.isolations: list[str] = []
+        self.trusts: list[Trust] = []
+        """How well each was isolated, and who computed its score; one text for each."""
         self.calls = array("Q")
         self.tokens = array("Q")
         self.money = array("d")
@@ -87,6 +91,8 @@ class Columns:
         self.kinds.append(KINDS.index(record.origin.kind))
         self.insertions.append(insertion)
         self.seconds.append(record.evaluation.seconds)
+        self.isolations.append(sys.intern(record.evaluation.isolation))
+        self.trusts.append(record.evaluation.trust)
         self.calls.append(spent.calls)
         self.tokens.append(spent.tokens)
         self.money.append(spent.money)

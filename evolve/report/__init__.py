@@ -4,6 +4,7 @@ Invariant: nothing is written or printed, no text of a program is loaded, and ev
 
 from evolve.report.aims import Closest, FrontLine, MissedLine, ObjectiveLine, closest, front_line, missed, objectives
 from evolve.report.best import AnchorGap, Best, CaseLine, anchor_gaps, best, cases, certificate, nearest
+from evolve.report.blame import BlameLine, blame
 from evolve.report.calls import CallLine, Said, WholeCall, call_line, calls_of, waiting, whole_call
 from evolve.report.costs import CostLine, Costs, Improvements, costs, lineage_cost
 from evolve.report.curve import Point, curve
@@ -32,6 +33,8 @@ from evolve.report.table import SORTS, Page, Wanted, page, selected
 from evolve.report.tally import ModelYield, OperatorYield, Tally
 
 __all__ = [
+    "BlameLine",
+    "blame",
     "Point",
     "curve",
     "Difference",

@@ -9,7 +9,8 @@ import numpy as np
 
 from evolve.campaign import Campaign
 from evolve.report.frame import Flags, Frame, frame, quarantined, strictly_better
-from evolve.types import RecordId
+from evolve.report.records import trust_of
+from evolve.types import RecordId, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class Point:
     money: float
     fitness: float
     confirmed: bool
+    isolation: str = ""
+    trust: Trust = "claimed"
 
 
 def curve(campaign: Campaign) -> tuple[Point, ...]:
@@ -48,6 +51,8 @@ def curve(campaign: Campaign) -> tuple[Point, ...]:
             money=state.columns.money[place],
             fitness=campaign.task.fitness.shown(float(columns.fitness[place])),
             confirmed=_confirmed(campaign, place + 1, measured),
+            isolation=state.columns.isolations[place],
+            trust=trust_of(campaign, place + 1),
         )
         for place in places
     ]

@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from evolve.campaign import Campaign
+from evolve.campaign import Campaign, Past
 from evolve.campaign.history import KINDS, OUTCOMES, Columns
 from evolve.types import Insertion, OriginKind, Outcome
 
@@ -60,8 +60,12 @@ class Frame:
 
 def frame(campaign: Campaign) -> Frame:
     """The columns of all that has settled."""
-    columns = campaign.state.columns
-    length = len(columns.programs)
+    return framed(campaign.state.history)
+
+
+def framed(history: Past) -> Frame:
+    """The columns of what had settled."""
+    columns, length = history.columns, len(history)
     return Frame(
         since=columns.since,
         fitness=np.array(columns.fitness)[:length],
@@ -108,9 +112,9 @@ def first_parents(campaign: Campaign) -> Numbers:
     return np.fromiter((one[0] if one else 0 for one in parents), np.int64, len(parents))
 
 
-def improved(campaign: Campaign, columns: Frame) -> Flags:
+def improved(history: Past, columns: Frame) -> Flags:
     """Who succeeded and was better than each parent that did; constraints come first."""
-    parents = campaign.state.columns.parents[: len(columns)]
+    parents = history.columns.parents[: len(columns)]
     counts = np.fromiter(map(len, parents), np.int64, len(parents))
     flat = np.fromiter(chain.from_iterable(parents), np.int64, int(counts.sum())) - 1
     worth = _ranks(columns)

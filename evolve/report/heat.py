@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from evolve.archive import Elite
 from evolve.campaign import Campaign
-from evolve.types import Axis, ConfigError, RecordId
+from evolve.report.records import trust_of
+from evolve.types import Axis, ConfigError, RecordId, Trust
 from evolve.types.suggest import did_you_mean
 
 
@@ -30,6 +31,8 @@ class HeatCell:
     fitness: float
     elites: int
     violation: float = 0.0
+    isolation: str = ""
+    trust: Trust = "claimed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +61,23 @@ def heat(campaign: Campaign, x: str = "", y: str = "", island: int | None = None
         members.setdefault(place, set()).add(elite.program)
         if place not in best or _rank(elite) < _rank(best[place]):
             best[place] = elite
-    shown = campaign.task.fitness.shown
     cells = tuple(
-        HeatCell(*place, elite.record, shown(elite.fitness), len(members[place]), elite.violation)
-        for place, elite in sorted(best.items())
+        _cell(campaign, place, elite, len(members[place]))
+        for place, elite in sorted(best.items(), key=lambda found: found[0])
     )
     return Heat(_line(first), _line(second), cells)
+
+
+def _cell(campaign: Campaign, place: tuple[int, int], elite: Elite, elites: int) -> HeatCell:
+    return HeatCell(
+        *place,
+        elite.record,
+        campaign.task.fitness.shown(elite.fitness),
+        elites,
+        elite.violation,
+        campaign.state.columns.isolations[elite.record - 1],
+        trust_of(campaign, elite.record),
+    )
 
 
 def _axis(campaign: Campaign, name: str) -> Axis:

@@ -9,8 +9,8 @@ import numpy as np
 
 from evolve.campaign import Campaign
 from evolve.report.frame import Flags, Frame, first_parents, frame
-from evolve.report.records import RecordLine, record_line, settled
-from evolve.types import FAILURES, Outcome, ProgramId, RecordId
+from evolve.report.records import RecordLine, record_line, settled, trust_of
+from evolve.types import FAILURES, Outcome, ProgramId, RecordId, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class Node:
     operator: str
     elite: bool
     best: bool
+    isolation: str = ""
+    trust: Trust = "claimed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,4 +145,6 @@ def _node(campaign: Campaign, place: int, parent: RecordId, chosen: Set[int], el
         operator=history.operator(record),
         elite=program in elites,
         best=best is not None and program == best.program,
+        isolation=campaign.state.columns.isolations[place],
+        trust=trust_of(campaign, record),
     )

@@ -139,7 +139,7 @@ def settled(campaign: Campaign, record: RecordId) -> Settled:
 
 def lineage(campaign: Campaign, record: RecordId, last: int | None = None) -> tuple[LineageStep, ...]:
     """The line of first parents from the seed to `record`, or its `last` steps; a measurement's line is that of what it measures."""
-    return tuple(_step(campaign, ancestor) for ancestor in line_to(campaign, record, last))
+    return tuple(lineage_step(campaign, ancestor) for ancestor in line_to(campaign, record, last))
 
 
 def line_to(campaign: Campaign, record: RecordId, last: int | None = None) -> tuple[RecordId, ...]:
@@ -151,7 +151,14 @@ def line_to(campaign: Campaign, record: RecordId, last: int | None = None) -> tu
     return tuple(reversed(line))
 
 
-def _step(campaign: Campaign, record: RecordId) -> LineageStep:
+def trust_of(campaign: Campaign, record: RecordId) -> Trust:
+    """Who computed a record's score; claimed, where any score of its program is."""
+    columns = campaign.state.columns
+    return "claimed" if columns.programs[record - 1] in campaign.state.claimed else columns.trusts[record - 1]
+
+
+def lineage_step(campaign: Campaign, record: RecordId) -> LineageStep:
+    """A record as a step of a lineage."""
     history, shown = campaign.state.history, campaign.task.fitness.shown
     fitness, parents = history.fitness(record), history.parents(record)
     before = history.fitness(parents[0]) if parents and _comparable(campaign, record, parents[0]) else None

@@ -71,7 +71,7 @@ def selected(campaign: Campaign, wanted: Wanted) -> tuple[Numbers, bool]:
 def _filtered(campaign: Campaign, columns: Frame, wanted: Wanted) -> Flags:
     mask = np.ones(len(columns), np.bool_)
     if wanted.outcome:
-        mask &= columns.outcome(Outcome(_known("outcome", wanted.outcome, list(Outcome))))
+        mask &= columns.outcome(Outcome(_known("outcome", wanted.outcome, [one.value for one in Outcome])))
     if wanted.kind:
         known = _known("kind", wanted.kind, KINDS)
         mask &= columns.kind(next(kind for kind in KINDS if kind == known))
