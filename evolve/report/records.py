@@ -146,7 +146,9 @@ def line_to(campaign: Campaign, record: RecordId, last: int | None = None) -> tu
     """The records of that line, the seed first. Where a later judging of a program was the parent, that is the one in the line."""
     about = settled(campaign, record).record.origin.about
     line = [about or record]
-    while (last is None or len(line) < last) and (parents := made_by(campaign, campaign.log.settled(line[-1]).record).parents):
+    while (last is None or len(line) < last) and (
+        parents := made_by(campaign, campaign.log.settled(line[-1]).record).parents
+    ):
         line.append(parents[0])
     return tuple(reversed(line))
 

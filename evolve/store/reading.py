@@ -49,6 +49,11 @@ class LogReader:
         number: int = self._rows("SELECT coalesce(max(number), 0) FROM events")[0][0]
         return number
 
+    def records(self) -> int:
+        """The number of records."""
+        number: int = self._rows("SELECT coalesce(max(record), 0) FROM events WHERE record IS NOT NULL")[0][0]
+        return number
+
     def settled(self, record: RecordId) -> Settled:
         """The event that settled `record`."""
         rows = self._rows(f"{_EVENT} WHERE record = ?", (record,))

@@ -19,7 +19,7 @@ from evolve.store import writer
 from evolve.types import ConfigError, EvolveError
 from evolve.types.suggest import did_you_mean
 
-KEPT = 4
+KEPT = 6
 """So many campaigns stay open; one of 100,000 records takes a few hundred MB."""
 PATIENCE_SECONDS = 1.0
 """A page waits so long for a log to be opened; then it says that it is being opened."""
@@ -74,7 +74,7 @@ class Shelf:
     def __init__(self, home: Path, plugins: Plugins, named: Mapping[str, Path] | None = None) -> None:
         self.home = home
         self.named = dict(named or {})
-        self._plugins = plugins
+        self.plugins = plugins
         self._places: OrderedDict[str, _Place] = OrderedDict()
         self._tallies: WeakKeyDictionary[Campaign, Tally] = WeakKeyDictionary()
         self._lock = threading.Lock()
@@ -139,7 +139,7 @@ class Shelf:
         file = status.st_dev, status.st_ino
         if place.file != file:
             _close(place)
-            place.file, place.opening = file, _Opening(path, self._plugins, self.home)
+            place.file, place.opening = file, _Opening(path, self.plugins, self.home)
         opening = place.opening
         if opening is not None:
             if not opening.done.wait(PATIENCE_SECONDS):

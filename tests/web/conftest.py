@@ -29,7 +29,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def looked_at(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with the campaigns `number` of six records and `aiming` with objectives; read it, and do not write."""
+    """A workspace with the campaigns `number` of six records and `number-2` with objectives; read it, and do not write."""
     home = tmp_path_factory.mktemp("looked_at")
     short_campaign(home, "number").close()
     aiming_campaign(home).close()
