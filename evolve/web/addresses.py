@@ -7,7 +7,8 @@ from urllib.parse import urlencode
 
 from starlette.requests import Request
 
-from evolve.types import ConfigError, RecordId
+from evolve.campaign import Campaign
+from evolve.types import ConfigError, Record, RecordId
 from evolve.web.rendering import root
 
 _DIGITS = 9
@@ -34,6 +35,15 @@ def number(text: str, what: str) -> int:
 def record_of(request: Request) -> RecordId:
     """The record that the path names; raises `ConfigError`."""
     return number(request.path_params["record"], "a record")
+
+
+def known(campaign: Campaign, record: RecordId) -> Record:
+    """A record of a campaign; raises `ConfigError` where there is no such one."""
+    length = len(campaign.state.history)
+    if not 1 <= record <= length:
+        span = f"it has 1 to {length}" if length else "it has none yet"
+        raise ConfigError(f"campaign {campaign.name!r} has no record {record}: {span}. Do: go to the programs")
+    return campaign.log.settled(record).record
 
 
 def asked(request: Request, key: str, default: int) -> int:

@@ -3,7 +3,7 @@
 Invariant: at most `MOST` programs are drawn, and how many are left out is said."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -11,9 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from evolve import report
+from evolve import report, wording
 from evolve.report import Node
-from evolve.types import ConfigError, RecordId
+from evolve.types import ConfigError, Fitness, RecordId
 from evolve.web import addresses, branches
 from evolve.web.branches import Scale, Spot
 from evolve.web.rendering import page
@@ -29,11 +29,12 @@ _HUES = 8
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A node where it is drawn, in the colour of a class of the style sheet."""
+    """A program where it is drawn: a path of SVG, in classes of the style sheet, and what it is in words."""
 
-    node: Node
-    at: Spot
-    colour: str
+    record: RecordId
+    path: str
+    look: str
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ def lineage(request: Request) -> Response:
     layout, colour = _chosen(request, "layout", tuple(_LAYOUTS)), _chosen(request, "colour", _COLOURS)
     root = addresses.asked(request, "root", 0)
     with request.app.state.shelf.campaign(name) as campaign:
+        if root:
+            addresses.known(campaign, root)
         found, fitness = report.tree(campaign, MOST, root or None), campaign.task.fitness
     scale = branches.scale(found.nodes, fitness.direction)
     spots = branches.by_generation(found.nodes) if layout == "generations" else branches.by_progress(found.nodes, scale)
@@ -68,7 +71,7 @@ def lineage(request: Request) -> Response:
         request,
         "lineage.html",
         tree=found,
-        picture=_picture(found.nodes, spots, colour, scale),
+        picture=_picture(found.nodes, spots, _colours(found.nodes, colour, scale), fitness),
         scale=scale,
         strands=branches.strands(found.nodes),
         fitness=fitness,
@@ -92,24 +95,42 @@ def _chosen(request: Request, key: str, known: Sequence[str]) -> str:
     return word
 
 
-def _picture(nodes: Sequence[Node], spots: dict[RecordId, Spot], colour: str, scale: Scale | None) -> Picture:
-    if colour == "fitness":
-        colours = {node.record: _shade(node, scale) for node in nodes}
-        legend: tuple[Key, ...] = ()
-    else:
-        words = {node.record: getattr(node, colour) or "no operator" for node in nodes}
-        ranked = [word for word, _ in Counter(words.values()).most_common()]
-        hues = {word: f"hue{min(place, _HUES - 1)}" for place, word in enumerate(ranked)}
-        colours = {record: hues[word] for record, word in words.items()}
-        legend = tuple(Key(hues[word], word) for word in ranked)
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """A class of the style sheet for each node, and what the classes mean where that is no scale."""
+
+    of: Mapping[RecordId, str]
+    legend: tuple[Key, ...]
+
+
+def _colours(nodes: Sequence[Node], by: str, scale: Scale | None) -> Colours:
+    if by == "fitness":
+        return Colours({node.record: _shade(node, scale) for node in nodes}, ())
+    words = {node.record: (node.operator or "no operator") if by == "operator" else node.outcome for node in nodes}
+    ranked = [word for word, _ in Counter(words.values()).most_common()]
+    hues = {word: f"hue{min(place, _HUES - 1)}" for place, word in enumerate(ranked)}
+    return Colours(
+        {record: hues[word] for record, word in words.items()}, tuple(Key(hues[word], word) for word in ranked)
+    )
+
+
+def _picture(nodes: Sequence[Node], spots: Mapping[RecordId, Spot], colours: Colours, fitness: Fitness) -> Picture:
     line = branches.best_line(nodes)
     return Picture(
-        dots=tuple(Dot(node, spots[node.record], colours[node.record]) for node in nodes),
+        dots=tuple(_dot(node, spots[node.record], colours.of[node.record], fitness) for node in nodes),
         edges="".join(_edge(spots[node.parent], spots[node.record]) for node in nodes if node.parent),
         best="".join(_edge(spots[one], spots[two]) for one, two in pairwise(line)),
         halo="".join(f"M{at.x:.1f} {at.y:.1f}h0" for at in spots.values()),
-        legend=legend,
+        legend=colours.legend,
     )
+
+
+def _dot(node: Node, at: Spot, colour: str, fitness: Fitness) -> Dot:
+    value = node.outcome if node.fitness is None else f"{fitness.name} {wording.number(node.fitness, fitness)}"
+    roles = ["holds a place"] * node.elite + ["the best"] * node.best
+    words = ", ".join([f"{node.record}: {value}", *([node.operator] if node.operator else []), *roles])
+    look = f"dot {colour}{' elite' if node.elite else ''}{' best' if node.best else ''}"
+    return Dot(node.record, f"M{at.x:.1f} {at.y:.1f}h0", look, words)
 
 
 def _shade(node: Node, scale: Scale | None) -> str:

@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from evolve import report
 from evolve.types import ConfigError, RecordId
 from evolve.web import addresses, marks
 from evolve.web.rendering import page
@@ -45,7 +44,7 @@ def _marked(request: Request, words: Mapping[str, str]) -> Response:
     name, number = request.path_params["name"], addresses.record_of(request)
     shelf: Shelf = request.app.state.shelf
     with shelf.campaign(name) as campaign:
-        report.settled(campaign, number)
+        addresses.known(campaign, number)
         kept = marks.beside(campaign)
         _change(kept, number, words)
         if "hx-request" not in request.headers:

@@ -6,7 +6,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from evolve import report
 from evolve.pictures import drawing_of
 from evolve.web import addresses
 from evolve.web.gallery import Gallery, said
@@ -19,7 +18,7 @@ def picture_frame(request: Request) -> Response:
     """The place of the picture on a program's page; empty where its task draws none."""
     name, number = request.path_params["name"], addresses.record_of(request)
     with request.app.state.shelf.campaign(name) as campaign:
-        task, has_result = campaign.task, bool(report.settled(campaign, number).record.evaluation.artifacts)
+        task, has_result = campaign.task, bool(addresses.known(campaign, number).evaluation.artifacts)
     gallery: Gallery = request.app.state.gallery
     return page(request, "picture.html", number=number, draws=has_result and gallery.draws(task))
 

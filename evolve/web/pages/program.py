@@ -27,6 +27,7 @@ def program(request: Request) -> Response:
     name, number = request.path_params["name"], addresses.record_of(request)
     shelf: Shelf = request.app.state.shelf
     with shelf.campaign(name) as campaign:
+        addresses.known(campaign, number)
         found = evidence(campaign, number)
         against = _against(request, campaign, found)
         files = _files(campaign, number)
@@ -67,7 +68,7 @@ def _against(request: Request, campaign: Campaign, found: Evidence) -> RecordId:
     """The record to compare with: the one that the address names, else the first parent; 0 for none."""
     asked = addresses.asked(request, "against", 0)
     if asked:
-        return report.settled(campaign, asked).record.id
+        return addresses.known(campaign, asked).id
     return found.made.parents[0] if found.made.parents else 0
 
 

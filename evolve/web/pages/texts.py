@@ -15,7 +15,7 @@ def artifact(request: Request) -> Response:
     """An artifact as a file."""
     name, number = request.path_params["name"], addresses.record_of(request)
     with request.app.state.shelf.campaign(name) as campaign:
-        artifacts = list(report.settled(campaign, number).record.evaluation.artifacts.items())
+        artifacts = list(addresses.known(campaign, number).evaluation.artifacts.items())
         place = addresses.number(request.path_params["place"], "an artifact")
         if place >= len(artifacts):
             raise ConfigError(f"{name}/{number} has no artifact {place}. Do: go back, and follow a link")
@@ -27,7 +27,7 @@ def file(request: Request) -> Response:
     """A file of a program."""
     name, number = request.path_params["name"], addresses.record_of(request)
     with request.app.state.shelf.campaign(name) as campaign:
-        report.settled(campaign, number)
+        addresses.known(campaign, number)
         files = list(report.program_of(campaign, number).files.items())
     place = addresses.number(request.path_params["place"], "a file")
     if place >= len(files):
@@ -39,7 +39,7 @@ def feedback(request: Request) -> Response:
     """All that the evaluator said."""
     name, number = request.path_params["name"], addresses.record_of(request)
     with request.app.state.shelf.campaign(name) as campaign:
-        text = report.settled(campaign, number).record.evaluation.feedback
+        text = addresses.known(campaign, number).evaluation.feedback
         told = campaign.log.text(TextId(text)) if text else ""
     return _download(told, f"{name}-{number}-feedback.txt")
 
