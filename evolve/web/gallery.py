@@ -3,9 +3,12 @@
 Invariant: a picture is made by a judge process of the task's own evaluator from stored artifacts; no program runs, and whatever goes wrong
 is a sentence in a picture's place."""
 
+import os
 import threading
 from collections import OrderedDict
+from collections.abc import Collection
 from html import escape
+from pathlib import Path
 
 from evolve.judge import Job
 from evolve.pictures import drawable, picture
@@ -22,13 +25,17 @@ _PATIENCE_SECONDS = 60.0
 class Gallery:
     """Pictures by what they are of. Any thread; a picture that failed is tried again when it is next asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, owners: Collection[int] | None = None) -> None:
+        """Task folders of these users (by default this person and the system) are run, and no others: a log from anywhere may name one."""
+        self._owners = (os.geteuid(), 0) if owners is None else owners
         self._drawing = threading.Lock()
         self._pictures: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._draws: dict[str, bool] = {}
 
     def draws(self, task: Task) -> bool:
         """Whether this version of a task draws pictures, which its evaluator says, once; False also where that cannot be asked."""
+        if not self._ours(task.folder):
+            return False
         with self._drawing:
             if task.version not in self._draws:
                 try:
@@ -39,6 +46,8 @@ class Gallery:
 
     def picture(self, task: Task, place: str, job: Job) -> str:
         """The picture of the result that lies in `place`, as SVG."""
+        if not self._ours(task.folder):
+            return said(f"the task's folder {task.folder} is another person's, and what lies there would be run")
         key = (task.version, place)
         if key in self._pictures:
             return self._pictures[key]
@@ -48,6 +57,12 @@ class Gallery:
             return self._drawn(task, key, job)
         finally:
             self._drawing.release()
+
+    def _ours(self, folder: str) -> bool:
+        try:
+            return Path(folder).stat().st_uid in self._owners
+        except OSError:  # gone, so that nothing there is run
+            return True
 
     def _drawn(self, task: Task, key: tuple[str, str], job: Job) -> str:
         if key in self._pictures:

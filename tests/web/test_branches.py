@@ -14,7 +14,14 @@ def node(record, parent, fitness=1.0, *, best=False):
     return Node(record, parent, fitness, "ok" if fitness is not None else "crashed", "diff", elite=False, best=best)
 
 
-TREE = (node(1, 0, 1.0), node(2, 1, 2.0), node(3, 1, None), node(4, 2, 4.0, best=True), node(5, 2, 3.0), node(7, 4, 2.5))
+TREE = (
+    node(1, 0, 1.0),
+    node(2, 1, 2.0),
+    node(3, 1, None),
+    node(4, 2, 4.0, best=True),
+    node(5, 2, 3.0),
+    node(7, 4, 2.5),
+)
 
 
 @st.composite

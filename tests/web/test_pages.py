@@ -1,9 +1,7 @@
 """Every page, opened: what must be true of all of them."""
 
-import re
-from pathlib import Path
-
 import pytest
+
 from tests.web.hostile import text_of, wrong_in
 
 PAGES = (

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from tests.web.hostile import text_of, wrong_in
-from tests.written import Written
 
 from evolve.types import Call, Evaluation, Origin, Outcome, Part, Program, Ruled
+from tests.web.hostile import text_of, wrong_in
+from tests.written import Written
 
 
 def read(client, path):
@@ -25,9 +25,23 @@ def told(tmp_path_factory):
     log = written.campaign.log
     written.seed()
     with log.transaction():
-        parts = (Part("system", "rules", log.put_text("Be brief.")), Part("user", "task", log.put_text("Find the number.")))
+        parts = (
+            Part("system", "rules", log.put_text("Be brief.")),
+            Part("user", "task", log.put_text("Find the number.")),
+        )
         reply = log.put_text("Hypothesis: six is nearer.")
-    call = Call("small", prompt=parts, request="r", reply=reply, prompt_tokens=120, completion_tokens=30, exact=True, cost=0.0125, seconds=2.0, finish="stop")
+    call = Call(
+        "small",
+        prompt=parts,
+        request="r",
+        reply=reply,
+        prompt_tokens=120,
+        completion_tokens=30,
+        exact=True,
+        cost=0.0125,
+        seconds=2.0,
+        finish="stop",
+    )
     written.called(call, Call("small", purpose="repair", prompt=parts, request="r", error="it was down", seconds=1.0))
     written.proposal(6.0, operator="diff", model="small", standard_error=0.25)
     written.failure(Outcome.CRASHED, "it divided by zero\nin line 3", parents=(2,))
@@ -109,7 +123,14 @@ def test_later_measurements_are_listed(browse, told):
 
 def test_every_call_of_the_step_is_there_with_its_tokens_and_cost(browse, told):
     page = read(browse(told), "/c/told/programs/2")
-    for said in ("propose · small", "120 + 30 tokens · $0.0125 · 2 s · stop", "system: rules", "Be brief.", "Find the number.", "Hypothesis: six is nearer."):
+    for said in (
+        "propose · small",
+        "120 + 30 tokens · $0.0125 · 2 s · stop",
+        "system: rules",
+        "Be brief.",
+        "Find the number.",
+        "Hypothesis: six is nearer.",
+    ):
         assert said in page
     assert "repair · small" in page
     assert "it was down" in page

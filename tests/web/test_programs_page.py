@@ -5,11 +5,11 @@ import io
 import re
 
 import pytest
-from tests.web.hostile import text_of, wrong_in
-from tests.written import Written
 
 from evolve.store.comments import Comments
 from evolve.types import Outcome
+from tests.web.hostile import text_of, wrong_in
+from tests.written import Written
 
 
 def listed(answer):
@@ -28,7 +28,11 @@ def many(tmp_path_factory):
         if written.next % 10 == 0:
             written.failure(Outcome.CRASHED, f"it broke at {written.next}")
         else:
-            written.proposal(float(written.next), operator="diff" if written.next % 2 else "tune_literals", seconds=1.0 / written.next)
+            written.proposal(
+                float(written.next),
+                operator="diff" if written.next % 2 else "tune_literals",
+                seconds=1.0 / written.next,
+            )
     written.campaign.close()
     return home
 
@@ -145,6 +149,8 @@ def test_a_campaign_without_records_says_so(browse, tmp_path):
     assert "Nothing has settled yet" in text_of(browse(tmp_path).get("/c/empty/programs").text)
 
 
-@pytest.mark.parametrize("query", ["", "?sort=id", "?text=%3Cscript%3E%22", "?marked=%22%3E%3Cscript%3E", "?operator=%22%3E%3Cscript%3E"])
+@pytest.mark.parametrize(
+    "query", ["", "?sort=id", "?text=%3Cscript%3E%22", "?marked=%22%3E%3Cscript%3E", "?operator=%22%3E%3Cscript%3E"]
+)
 def test_what_was_typed_and_what_was_proposed_is_text(browse, hostile, query):
     assert wrong_in(browse(hostile).get(f"/c/hostile/programs{query}").text) == []

@@ -9,8 +9,7 @@ BLOCKS = "import math\n# EVOLVE-BLOCK-START\ndef f():\n    return 1\n# EVOLVE-BL
 
 def plain(html):
     """What a person reads of a line."""
-    text = html.striptags() if html.strip() else str(html)
-    return text
+    return html.striptags() if html.strip() else str(html)
 
 
 def test_each_line_is_one_line_of_html_and_says_what_it_said():
