@@ -2,8 +2,11 @@
 
 Invariant: pure; what is better has the lighter colour, whichever direction the task searches in."""
 
+import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from evolve.report import AxisLine, Heat
 from evolve.types import Direction, RecordId
@@ -44,8 +47,7 @@ class Shade:
     """A colour of the legend with the values that it stands for, the worse one first."""
 
     number: int
-    worse: float
-    better: float
+    says: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +80,14 @@ def heat_map(heat: Heat, direction: Direction) -> Map:
     width, height = (WIDTH - _LEFT - _RIGHT) / heat.x.bins, (HEIGHT - _TOP - _BOTTOM) / heat.y.bins
     sign = 1.0 if direction == "max" else -1.0
     worths = [sign * cell.fitness for cell in heat.cells if not cell.violation]
-    low, high = (min(worths), max(worths)) if worths else (0.0, 0.0)
+    starts = _starts(worths)
     cells = tuple(
         Cell(
             column=cell.x_bin,
             row=cell.y_bin,
             x=_LEFT + cell.x_bin * width,
             y=HEIGHT - _BOTTOM - (cell.y_bin + 1) * height,
-            shade=_shade(sign * cell.fitness, low, high),
+            shade=_shade(sign * cell.fitness, starts),
             record=cell.record,
             fitness=cell.fitness,
             elites=cell.elites,
@@ -96,31 +98,45 @@ def heat_map(heat: Heat, direction: Direction) -> Map:
     best = min(cells, key=lambda cell: (cell.violation, -sign * cell.fitness, cell.record), default=None)
     x_ticks = tuple(Tick(_LEFT + (WIDTH - _LEFT - _RIGHT) * share, says) for share, says in _ticks(heat.x))
     y_ticks = tuple(Tick(HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * share, says) for share, says in _ticks(heat.y))
-    return Map(heat.x, heat.y, width, height, cells, best, x_ticks, y_ticks, _shades(low, high, sign, worths))
+    return Map(heat.x, heat.y, width, height, cells, best, x_ticks, y_ticks, _shades(worths, starts, sign))
 
 
-def _shade(worth: float, low: float, high: float) -> int:
-    share = (worth - low) / (high - low) if high > low else 1.0
-    return max(0, min(int(share * SHADES), SHADES - 1))
+def _starts(worths: Sequence[float]) -> tuple[float, ...]:
+    """Where each shade begins: one for each value where there are few, else equally many cells for each, as far as they differ."""
+    values = sorted(set(worths))
+    if len(values) <= SHADES:
+        return tuple(values)
+    ranked = sorted(worths)
+    return tuple(dict.fromkeys(ranked[place * len(ranked) // SHADES] for place in range(SHADES)))
 
 
-def _shades(low: float, high: float, sign: float, worths: Sequence[float]) -> tuple[Shade, ...]:
-    if not worths:
+def _shade(worth: float, starts: Sequence[float]) -> int:
+    """The shade that begins last is the last one."""
+    return SHADES - max(len(starts), 1) + max(bisect_right(starts, worth) - 1, 0)
+
+
+def _shades(worths: Sequence[float], starts: Sequence[float], sign: float) -> tuple[Shade, ...]:
+    if not starts:
         return ()
-    if high == low:
-        return (Shade(SHADES - 1, sign * low, sign * high),)
-    step = (high - low) / SHADES
+    ends = [*starts[1:], max(worths)]
+    gap = min((later - sooner for sooner, later in pairwise(starts)), default=0.0)
+    digits = min(15, max(4, math.ceil(math.log10(max(map(abs, worths)) / gap)) + 1)) if gap else 6
+    single = len(set(worths)) == len(starts)
     return tuple(
-        Shade(number, sign * (low + number * step), sign * (low + (number + 1) * step)) for number in range(SHADES)
+        Shade(_shade(start, starts), _said(sign * start, None if single else sign * end, digits))
+        for start, end in zip(starts, ends, strict=True)
     )
+
+
+def _said(start: float, end: float | None, digits: int) -> str:
+    return f"{start:.{digits}g}" if end is None else f"{start:.{digits}g} to {end:.{digits}g}"
 
 
 def _ticks(axis: AxisLine) -> list[tuple[float, str]]:
     """At borders of bins, not more than fit."""
     if not axis.name:
         return []
-    every = -(-axis.bins // _TICKS)
-    places = range(0, axis.bins + 1, every)
+    places = range(0, axis.bins + 1, -(-axis.bins // _TICKS))
     return [(place / axis.bins, f"{axis.low + (axis.high - axis.low) * place / axis.bins:.4g}") for place in places]
 
 

@@ -51,6 +51,7 @@ _environment.filters.update(
     seconds=wording.seconds,
     duration=duration,
     level=wording.level,
+    counted=wording.counted,
     outcomes=wording.outcomes,
     one_line=one_line,
     readable=readable,

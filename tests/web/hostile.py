@@ -175,8 +175,8 @@ def wrong_in(page: str) -> list[str]:
 
 
 def text_of(page: str) -> str:
-    """What a person reads in a page."""
+    """What a person reads in a page, with a space between elements."""
     reader = _Reader()
     reader.feed(page)
     reader.close()
-    return "".join(reader.text)
+    return " ".join(reader.text)

@@ -7,6 +7,7 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -16,6 +17,7 @@ from evolve.campaign.inbox import Inbox
 from evolve.campaign.requests import PERSON, Hint
 from evolve.campaign.requests import Request as Asking
 from evolve.types import ConfigError, Lesson, LessonWritten
+from evolve.web.forms import fields
 from evolve.web.rendering import page, root
 from evolve.web.shelf import Shelf
 
@@ -68,11 +70,11 @@ async def hint(request: Request) -> Response:
     """Puts a hint into the inbox; raises `ConfigError` where it says nothing."""
     shelf: Shelf = request.app.state.shelf
     name = request.path_params["name"]
-    async with request.form(max_files=0, max_fields=4, max_part_size=8 * LONGEST) as form:
-        text = str(form.get("text", "")).strip()
+    text = (await fields(request)).get("text", "").strip()
     if not text or len(text) > LONGEST:
         raise ConfigError(f"a hint has 1 to {LONGEST:,} characters, got {len(text):,}. Do: go back, and write another")
-    Inbox(shelf.path(name)).put(Asking(secrets.token_hex(16), Hint(text)), time.time())
+    asking = Asking(secrets.token_hex(16), Hint(text))
+    await run_in_threadpool(Inbox(shelf.path(name)).put, asking, time.time())
     return RedirectResponse(f"{root(name)}/lessons", 303)
 
 

@@ -24,6 +24,12 @@
     return values.map((value) => (Math.abs(value) >= 1e4 ? short(value) : value.toFixed(digits)));
   }
 
+  // As wide as its longest number.
+  function wide(_, values) {
+    const longest = Math.max(1, ...(values || []).map((value) => value.length));
+    return Math.min(24 + 7 * longest, 160);
+  }
+
   function joined(series) {
     if (series.length === 1) return [series[0].x, series[0].y];
     return uPlot.join(series.map((one) => [one.x, one.y]));
@@ -95,14 +101,15 @@
       if (!all.length) return [0, 1];
       const bottom = Math.min(...all);
       const top = Math.max(...all);
-      const room = (top - bottom) * 0.08 || Math.abs(top) * 0.05 || 1;
+      const flat = top - bottom <= Math.abs(top) * 1e-9;
+      const room = flat ? Math.abs(top) * 0.05 || 1 : (top - bottom) * 0.08;
       return [place.classList.contains("low") ? Math.min(0, bottom) : bottom - room, top + room];
     };
     return {
       width: Math.max(place.clientWidth, 200),
       height: place.classList.contains("low") ? LOW : HEIGHT,
       scales: { x: { time: false }, y: { range: reach } },
-      axes: [{ ...axis, label: chart.x, size: 32 }, { ...axis, label: chart.y, size: 64 }],
+      axes: [{ ...axis, label: chart.x, size: 32 }, { ...axis, label: chart.y, size: wide }],
       series: [{ label: chart.x, value: (_, value) => (value === null ? "" : short(value)) }, ...lines],
       cursor: { drag: { x: true, y: false } },
       hooks: { draw: [levels(chart, shown)] },
