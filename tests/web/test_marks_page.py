@@ -91,10 +91,11 @@ def test_nothing_changes_without_edit_or_without_the_token(browse, home, known):
     [
         ({"what": "quarantine"}, "a mark is a star, a tag or a comment"),
         ({}, "a mark is a star, a tag or a comment"),
-        ({"what": "tag", "tag": ""}, "a tag has 1 to 40 characters"),
-        ({"what": "tag", "tag": "x" * 41}, "a tag has 1 to 40 characters"),
-        ({"what": "comment", "text": "  "}, "a comment has 1 to 4,000 characters"),
-        ({"what": "comment", "text": "x" * 80_000}, "a comment has at most 4,000 characters"),
+        ({"what": "tag", "tag": ""}, "a tag is one line of 1 to 60 characters"),
+        ({"what": "tag", "tag": "x" * 61}, "a tag is one line of 1 to 60 characters"),
+        ({"what": "comment", "text": "  "}, "a comment is a text"),
+        ({"what": "comment", "text": "x" * 20_000}, "a comment is a text of 1 to 10,000 characters"),
+        ({"what": "comment", "text": "x" * 80_000}, "a form has at most 64,000 bytes"),
         ({"what": "remove", "at": "now"}, "a comment is named by its time"),
     ],
 )

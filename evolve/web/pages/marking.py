@@ -5,7 +5,6 @@ Invariant: a change comes by POST alone, which the guard lets through with `--ed
 import getpass
 import time
 from collections.abc import Mapping
-from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -14,30 +13,14 @@ from starlette.routing import Route
 
 from evolve.types import ConfigError, RecordId
 from evolve.web import addresses, marks
+from evolve.web.forms import fields
 from evolve.web.rendering import page
 from evolve.web.shelf import Shelf
-
-TAG = 40
-COMMENT = 4_000
-"""Characters of a tag and of a comment."""
-_BODY = 64 << 10
 
 
 async def mark(request: Request) -> Response:
     """Sets or takes a star, a tag or a comment, and shows what there is then."""
-    words = await _words(request)
-    return await run_in_threadpool(_marked, request, words)
-
-
-async def _words(request: Request) -> Mapping[str, str]:
-    """The form, which is small; raises `ConfigError`."""
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > _BODY:
-            raise ConfigError(f"a comment has at most {COMMENT:,} characters. Do: go back, and write less")
-    pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
-    return {key: value.strip() for key, value in pairs}
+    return await run_in_threadpool(_marked, request, await fields(request))
 
 
 def _marked(request: Request, words: Mapping[str, str]) -> Response:
@@ -59,21 +42,15 @@ def _change(kept: marks.Comments, number: RecordId, words: Mapping[str, str]) ->
         case "star":
             kept.star(number, on)
         case "tag":
-            kept.tag(number, _short(words.get("tag", ""), "a tag", TAG), on)
+            kept.tag(number, words.get("tag", ""), on)
         case "comment":
-            kept.comment(number, _short(words.get("text", ""), "a comment", COMMENT), getpass.getuser(), time.time())
+            kept.comment(number, words.get("text", ""), getpass.getuser(), time.time())
         case "remove":
             kept.remove(number, _time(words.get("at", "")))
         case other:
             raise ConfigError(
-                f"a mark is a star, a tag or a comment, got {other[:TAG]!r}. Do: go back, and press a button"
+                f"a mark is a star, a tag or a comment, got {other[:40]!r}. Do: go back, and press a button"
             )
-
-
-def _short(text: str, what: str, most: int) -> str:
-    if not 0 < len(text) <= most:
-        raise ConfigError(f"{what} has 1 to {most:,} characters, got {len(text):,}. Do: go back, and write another")
-    return text
 
 
 def _time(text: str) -> float:
@@ -81,7 +58,7 @@ def _time(text: str) -> float:
         return float(text)
     except ValueError:
         raise ConfigError(
-            f"a comment is named by its time, got {text[:TAG]!r}. Do: go back, and press a button"
+            f"a comment is named by its time, got {text[:40]!r}. Do: go back, and press a button"
         ) from None
 
 
