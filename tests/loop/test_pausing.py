@@ -3,15 +3,18 @@
 import itertools
 import os
 import signal
+import threading
 import time
 
 import pytest
-from loop_fakes import FakeExecutor, Seen
+from loop_fakes import JUDGES, FakeExecutor, Seen
+from model_fakes import FakeModel, members, with_operators
 from test_requests import answers
 
 from evolve.campaign.inbox import Inbox
 from evolve.campaign.requests import Add, Configure, Hint, Pause, Request, Stop, Unpause
-from evolve.types import Paused, SettingsChanged, Settled
+from evolve.loop import run
+from evolve.types import Paused, Replied, SettingsChanged, Settled
 
 ME = os.getpid()
 NUMBERS = itertools.count(1)
@@ -192,3 +195,24 @@ def test_an_operator_is_retuned_while_a_campaign_runs(bench):
         bench.run(campaign, watch=watch)
         assert campaign.settings.operators.settings == {"perturb_literals": {"sigma": 0.01}}
         assert answers(campaign, watch.ids)[0].accepted
+
+
+def test_calls_in_flight_are_answered_and_their_programs_wait(bench):
+    """What was paid for is in the log; it is judged when the run goes on, without another call."""
+    with_operators(bench)
+    hold, seen = threading.Event(), []
+    fake = FakeModel(hold=hold)
+
+    class Waiting(Steering):
+        def turned(self, campaign):
+            super().turned(campaign)
+            if self.rested == 80:
+                seen.append((len(fake.prompts), len(list(campaign.log.events(only=Replied))), len(self.events)))
+                put(campaign, Unpause(ME))
+
+    models = {"members": [{"name": "fast", "kind": "fake", "concurrency": 2}]}
+    with bench.create(models=models, operators={"names": ["writes"]}, budget=["4programs"]) as campaign:
+        watch = Waiting(lambda _: hold.set(), when=1)
+        run(campaign, FakeExecutor(), JUDGES, watch, members(campaign, fake))
+        assert seen == [(2, 2, 1)]
+        assert (campaign.state.progress.programs, campaign.state.progress.calls) == (4, len(fake.prompts))
