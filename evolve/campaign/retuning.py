@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evolve.assignments import parse_assignment, put_value
 from evolve.campaign.fitting import budget_of, check_deterministic, operators_of, scheduled, try_settings
-from evolve.config import ModelsSection, Settings, parse_assignment, put_value, validated
+from evolve.config import ModelsSection, Settings, validated
 from evolve.plugins import Plugins
 from evolve.types import ConfigError, Task
 from evolve.types.suggest import did_you_mean

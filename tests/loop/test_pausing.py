@@ -120,12 +120,12 @@ def test_a_moment_that_ends_a_campaign_ends_it_while_it_is_paused(bench):
 
 def test_seconds_are_not_eaten_by_a_pause(bench):
     """The budget has as much left as before."""
-    with bench.create(budget=["2s", "30programs"]) as campaign:
+    with bench.create(budget=["60s", "30programs"]) as campaign:
         begun = time.monotonic()
-        waits = Steering(lambda _: time.sleep(2.2), Unpause(ME))
+        waits = Steering(lambda _: time.sleep(1.1), Unpause(ME))
         assert bench.run(campaign, watch=waits).reason == "budget"
         assert campaign.state.progress.programs == 30
-        assert campaign.seconds < time.monotonic() - begun - 2.0
+        assert campaign.seconds < time.monotonic() - begun - 1.0
 
 
 def test_other_requests_are_done_meanwhile(bench):
@@ -206,7 +206,7 @@ def test_calls_in_flight_are_answered_and_their_programs_wait(bench):
     class Waiting(Steering):
         def turned(self, campaign):
             super().turned(campaign)
-            if self.rested == 80:
+            if self.rested == 80 and not seen:
                 seen.append((len(fake.prompts), len(list(campaign.log.events(only=Replied))), len(self.events)))
                 put(campaign, Unpause(ME))
 
