@@ -3,11 +3,12 @@
 Invariant: what may change decides nothing of the fold, so that a log replays to the same archive whatever was changed, and when."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from evolve.assignments import parse_assignment, put_value
 from evolve.campaign.fitting import budget_of, check_deterministic, operators_of, scheduled, try_settings
-from evolve.config import ModelsSection, Settings, parse_assignment, put_value, validated
+from evolve.config import ModelsSection, Settings, validated
 from evolve.plugins import Plugins
 from evolve.types import ConfigError, Task
 from evolve.types.suggest import did_you_mean
@@ -48,6 +49,9 @@ _FIXED: Mapping[str, str] = {
 }
 
 
+_NO_MODEL = "the campaign began without a model"
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """One setting of a campaign: `when` is `"any time"`, `"between runs"`, or empty where it is fixed; `why` says why then."""
@@ -64,7 +68,12 @@ def keys(settings: Settings, plugins: Plugins) -> tuple[Key, ...]:
     for name in (*operators_of(settings, plugins), *scheduled(settings)):
         own = plugins.operator_settings(name, settings.operators.settings.get(name, {}))
         flat += [(f"{_OPERATORS}.{name}.{key}", value) for key, value in own.items()]
-    return tuple(Key(key, value, when(key, plugins), why_fixed(key, plugins)) for key, value in flat)
+    found = tuple(Key(key, value, when(key, plugins), why_fixed(key, plugins)) for key, value in flat)
+    if settings.models.members:
+        return found
+    return tuple(
+        replace(one, when="", why=_NO_MODEL) if one.when and one.key.startswith("models.") else one for one in found
+    )
 
 
 def when(key: str, plugins: Plugins) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evolve.config import Settings, parse_assignment, settings_from
+from evolve.assignments import parse_assignment
+from evolve.config import Settings, settings_from
 
 COMMAND_LINE = "command line"
 

@@ -138,7 +138,8 @@ def continued_plan(request: Request, campaign: Campaign) -> Plan:
     }
     changes = {key: value for key, value in given.items() if value is not None}
     old = validated({**campaign.settings.model_dump(mode="json"), **changes})
-    changes |= retuned(campaign.name, old, request.assignments, task, campaign.plugins, running=False)
+    if request.assignments:
+        changes |= retuned(campaign.name, old, request.assignments, task, campaign.plugins, running=False)
     settings = validated({**campaign.settings.model_dump(mode="json"), **changes})
     budget = budget_of(settings, task) if "budget" in changes else campaign.budget
     check_priced(budget, settings.models.members, campaign.plugins.model_kind)

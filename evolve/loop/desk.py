@@ -73,7 +73,8 @@ class Desk:
 
     def retune(self, settings: Settings, found: Sequence[Member]) -> None:
         """Other settings from now on, and models that they bring. Main thread; what the checks of the models have used is in the log."""
-        self._members.change(settings, found)
+        if len(self._members):  # who finishes some steps has none
+            self._members.change(settings, found)
         self._prices = {**self._prices, **{member.name: prices_of(member.section) for member in self._members}}
         self._ledger.charge(total(self._prices[member.name].cost(member.checked, 0.0) for member in found))
         self._ledger.change(self._campaign.budget)

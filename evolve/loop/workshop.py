@@ -12,8 +12,7 @@ from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from typing import TypeVar
 
-from evolve.campaign import Campaign, stream
-from evolve.campaign.fitting import scheduled
+from evolve.campaign import Campaign
 from evolve.campaign.state import REFLECTION
 from evolve.devices.leases import written
 from evolve.judge import Description
@@ -26,13 +25,12 @@ from evolve.loop.infrastructure import Infrastructure
 from evolve.loop.interrupts import interrupts
 from evolve.loop.jobs import Jobs, Work
 from evolve.loop.members import Members
-from evolve.loop.proposing import Draft, Proposer, refused
+from evolve.loop.proposals import Proposals
+from evolve.loop.proposing import Draft, refused
 from evolve.loop.requests import INTERVAL, Requests
 from evolve.loop.settling import Settling
-from evolve.loop.telling import with_prompts
-from evolve.loop.threads import Threads
 from evolve.models.cancellation import Cancellation
-from evolve.protocols import Context, Executor
+from evolve.protocols import Executor
 from evolve.types import (
     Asked,
     EvolveError,
@@ -42,14 +40,10 @@ from evolve.types import (
     Paused,
     Propose,
     SandboxError,
-    Selection,
     Settled,
     TaskError,
     Unaffordable,
 )
-
-PATIENCE = 600.0
-"""Seconds that an operator has for one proposal."""
 
 Result = TypeVar("Result")
 
@@ -68,23 +62,17 @@ class Workshop:
         self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._cancelled = Cancellation()
         self._desk = Desk(campaign, members, self._inbox.put, self._cancelled)
-        self._threads = Threads(members.threads)
         self.settling = Settling(campaign, self.jobs, self._infrastructure)
         self._settings = campaign.settings
-        self._proposer = self._new_proposer()
+        screening = self.settling.screening
+        self._proposals = Proposals(campaign, self._desk, members, screening, self._cancelled, self._inbox.put)
         self._held = Held()
         self._requests = Requests(campaign, self.settling.signatures, os.getpid(), running=True)
-        self._proposing: dict[int, Future[Sequence[Draft]]] = {}
         self._judging: dict[str, Work] = {}
         self._reason: Reason | None = None
         self._calls = Counter[str]()
         self._failure = ""
         self._resources = ExitStack()
-
-    def _new_proposer(self) -> Proposer:
-        names = (*self.campaign.operator_names, *scheduled(self.campaign.settings))
-        operators = {name: self.campaign.operator(name) for name in names}
-        return Proposer(self.campaign.task, operators, self.settling.screening, self._prompting)
 
     def __enter__(self) -> "Workshop":
         self._resources.callback(self._cancelled.close)
@@ -96,7 +84,7 @@ class Workshop:
     def __exit__(self, *_: object) -> None:
         self._cancelled.set()
         self._desk.close()
-        self._threads.close()
+        self._proposals.close()
         self._keep_answers()
         self._resources.close()
 
@@ -121,7 +109,7 @@ class Workshop:
         """Something is under way that will put into the inbox, or is waited for."""
         waits = self._reason is None and self._infrastructure.in_doubt
         pauses = self._reason is None and self._held.on
-        return bool(self._proposing or self._judging) or waits or pauses
+        return bool(self._proposals or self._judging) or waits or pauses
 
     def ending(self) -> Ending:
         """Why nothing is under way any more."""
@@ -201,7 +189,7 @@ class Workshop:
             case Answered():
                 self._answered(done)
             case Proposed(asked, future):
-                if self._proposing.pop(asked.step, None) and not self._waits(done):
+                if self._proposals.take(asked.step) and not self._waits(done):
                     yield from self._proposed(asked, self._drafts(asked, future))
             case Judged(work, future):
                 self._judging.pop(work.job.id)
@@ -230,9 +218,8 @@ class Workshop:
                 self._submit(work)
             case Proposed(asked, future) if future.cancelled():
                 self.start([asked])
-            case Proposed(asked, future):
-                self._proposing[asked.step] = future
-                self._inbox.put(done)
+            case Proposed():
+                self._proposals.put_back(done)
 
     def _result(self, future: "Future[Result]") -> Result | None:
         """None where it was cancelled, or where it failed: the turn must not be lost with what had settled in it, so the error is
@@ -302,8 +289,7 @@ class Workshop:
         self.asking.retune()
         self._infrastructure.wait(settings.outage.wait_seconds)
         self._executor.resize(settings.judges)
-        self._proposer = self._new_proposer()
-        self._threads.grow(self._members.threads)
+        self._proposals.retune()
 
     def _pause(self, *, on: bool) -> None:
         """Nothing is started any more, and what nobody has begun is called back; or all of it is started again."""
@@ -313,9 +299,8 @@ class Workshop:
             for done in self._held.take():
                 self._again(done)
             return
-        for step, proposal in self._proposing.items():
-            if proposal.cancel():
-                self._held.withdraw(step)
+        for step in self._proposals.call_back():
+            self._held.withdraw(step)
         for job in list(self._judging):
             self._held.withdraw(job)
             self._executor.cancel(job)
@@ -324,11 +309,11 @@ class Workshop:
         """What to do next, as much as there is room for. Inside a transaction, which must not be lost with what had settled in it:
         an error is kept until it is durable."""
         if self._reason is None and self.asking.spent():
-            if (self._proposing or self._judging) and self.asking.is_paid():
+            if (self._proposals or self._judging) and self.asking.is_paid():
                 return []
             self._drain("budget")
         if self._held.on:
-            if not (self._proposing or self._judging):
+            if not (self._proposals or self._judging):
                 self.campaign.rest()
             return []
         if self._reason:
@@ -343,9 +328,8 @@ class Workshop:
 
     def _load(self) -> Load:
         """What is under way: for the judges, and for each model."""
-        steps = [self.campaign.state.steps[step].asked.action for step in self._proposing]
-        models = Counter(step.selection.model for step in steps if isinstance(step, Propose) and step.selection.model)
-        return Load(len(self._judging) + len(self._proposing) - models.total(), dict(models))
+        models = self._proposals.models()
+        return Load(len(self._judging) + len(self._proposals) - models.total(), dict(models))
 
     def remember(self) -> None:
         """Keeps evaluations for later campaigns, when their records are durable, and answers requests, when what came of them is."""
@@ -366,36 +350,7 @@ class Workshop:
                 case Import():
                     self._submit(self.jobs.imported(item, item.action))
                 case Propose():
-                    self._propose(item, item.action)
-
-    def _propose(self, asked: Asked, action: Propose) -> None:
-        state = self.campaign.state
-        context = Context(
-            task=self.campaign.task,
-            history=state.past(asked.after),
-            rng=stream(self.campaign.settings.seed, asked.step, "propose"),
-            deadline=time.monotonic() + PATIENCE,
-            cancelled=self._cancelled,
-            lessons=tuple(state.lessons[: asked.lessons]),
-            model=self._desk.callers(asked),
-            quarantined=state.steps[asked.step].quarantined,
-            derived=state.derived,
-        )
-        pool = self._threads.waiting if action.selection.model else self._threads.computing
-        future = pool.submit(self._computed, action.selection, context)
-        self._proposing[asked.step] = future
-        future.add_done_callback(lambda ready: self._inbox.put(Proposed(asked, ready)))
-
-    def _prompting(self, context: Context, selection: Selection) -> Context:
-        """Proposal thread."""
-        if not selection.model:
-            return context
-        return with_prompts(context, selection, self.campaign.settings.prompts, self.campaign.plugins)
-
-    def _computed(self, selection: Selection, context: Context) -> Sequence[Draft]:
-        """Proposal thread."""
-        with self._desk.computing():
-            return self._proposer.drafts(selection, context)
+                    self._proposals.start(item, item.action)
 
     def _submit(self, work: Work) -> None:
         future = self._executor.submit(work.job.id, work.encoded())
@@ -410,9 +365,7 @@ class Workshop:
         gets the measurements that it asked for: they decide which program is the best."""
         self._reason = reason
         self._cancelled.set()
-        for proposal in list(self._proposing.values()):
-            proposal.cancel()
-        self._proposing.clear()
+        self._proposals.give_up()
         for job, work in list(self._judging.items()):
             if reason in HASTY or work.origin.kind == "proposal":
                 self._executor.cancel(job)

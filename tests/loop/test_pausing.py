@@ -3,15 +3,18 @@
 import itertools
 import os
 import signal
+import threading
 import time
 
 import pytest
-from loop_fakes import FakeExecutor, Seen
+from loop_fakes import JUDGES, FakeExecutor, Seen
+from model_fakes import FakeModel, members, with_operators
 from test_requests import answers
 
 from evolve.campaign.inbox import Inbox
 from evolve.campaign.requests import Add, Configure, Hint, Pause, Request, Stop, Unpause
-from evolve.types import Paused, SettingsChanged, Settled
+from evolve.loop import run
+from evolve.types import Paused, Replied, SettingsChanged, Settled
 
 ME = os.getpid()
 NUMBERS = itertools.count(1)
@@ -117,12 +120,12 @@ def test_a_moment_that_ends_a_campaign_ends_it_while_it_is_paused(bench):
 
 def test_seconds_are_not_eaten_by_a_pause(bench):
     """The budget has as much left as before."""
-    with bench.create(budget=["2s", "30programs"]) as campaign:
+    with bench.create(budget=["60s", "30programs"]) as campaign:
         begun = time.monotonic()
-        waits = Steering(lambda _: time.sleep(2.2), Unpause(ME))
+        waits = Steering(lambda _: time.sleep(1.1), Unpause(ME))
         assert bench.run(campaign, watch=waits).reason == "budget"
         assert campaign.state.progress.programs == 30
-        assert campaign.seconds < time.monotonic() - begun - 2.0
+        assert campaign.seconds < time.monotonic() - begun - 1.0
 
 
 def test_other_requests_are_done_meanwhile(bench):
@@ -192,3 +195,24 @@ def test_an_operator_is_retuned_while_a_campaign_runs(bench):
         bench.run(campaign, watch=watch)
         assert campaign.settings.operators.settings == {"perturb_literals": {"sigma": 0.01}}
         assert answers(campaign, watch.ids)[0].accepted
+
+
+def test_calls_in_flight_are_answered_and_their_programs_wait(bench):
+    """What was paid for is in the log; it is judged when the run goes on, without another call."""
+    with_operators(bench)
+    hold, seen = threading.Event(), []
+    fake = FakeModel(hold=hold)
+
+    class Waiting(Steering):
+        def turned(self, campaign):
+            super().turned(campaign)
+            if self.rested == 80 and not seen:
+                seen.append((len(fake.prompts), len(list(campaign.log.events(only=Replied))), len(self.events)))
+                put(campaign, Unpause(ME))
+
+    models = {"members": [{"name": "fast", "kind": "fake", "concurrency": 2}]}
+    with bench.create(models=models, operators={"names": ["writes"]}, budget=["4programs"]) as campaign:
+        watch = Waiting(lambda _: hold.set(), when=1)
+        run(campaign, FakeExecutor(), JUDGES, watch, members(campaign, fake))
+        assert seen == [(2, 2, 1)]
+        assert (campaign.state.progress.programs, campaign.state.progress.calls) == (4, len(fake.prompts))
