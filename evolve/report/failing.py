@@ -1,4 +1,4 @@
-"""What went wrong: failures of one kind together, by their outcome and the first line of what the judge said.
+"""What went wrong: failures of one kind together, by their outcome and what the judge said first.
 
 Invariant: no more than the last `LOOKED_AT` are read, however many there are."""
 
@@ -14,6 +14,7 @@ from evolve.types import Outcome, RecordId
 LOOKED_AT = 2_000
 """So many failures, the last ones, are grouped."""
 EXAMPLES = 5
+_TRACEBACK = "Traceback (most recent call last)"
 _NUMBER = re.compile(r"[-+]?\d[\d,._]*(?:e[-+]?\d+)?", re.IGNORECASE)
 
 
@@ -49,7 +50,15 @@ def failures(campaign: Campaign, *, screened: bool = False) -> tuple[FailureClas
 
 
 def _messages(campaign: Campaign, records: list[RecordId]) -> dict[RecordId, str]:
-    """The first line of each one's feedback that is not empty."""
+    """What each one's feedback says first."""
     names = campaign.log.feedback_of(records)
     texts = campaign.log.texts(set(names.values()))
-    return {record: next(iter(texts.get(name, "").strip().splitlines()), "") for record, name in names.items()}
+    return {record: _message(texts.get(name, "")) for record, name in names.items()}
+
+
+def _message(feedback: str) -> str:
+    """Its first line; of a traceback, which all begin alike, the line that names the error."""
+    lines = feedback.strip().splitlines()
+    if lines and lines[0].startswith(_TRACEBACK):
+        lines = [line for line in lines[1:] if line[:1].strip()] or lines
+    return lines[0] if lines else ""

@@ -46,3 +46,18 @@ def test_what_an_earlier_version_of_the_task_has_judged_is_left_out(tmp_path: Pa
     with failed(tmp_path).campaign as campaign:
         campaign.state.columns.since = 6
         assert [one.examples for one in report.failures(campaign)] == [(7,)]
+
+
+def test_a_traceback_is_told_by_its_error(tmp_path):
+    """All tracebacks begin with the same line."""
+    written = Written(tmp_path)
+    written.seed(5.0)
+    trace = 'Traceback (most recent call last):\n  File "seed.py", line 1, in f\n    return 1 / 0\nZeroDivisionError: division by zero'
+    written.failure(Outcome.CRASHED, trace)
+    written.failure(Outcome.CRASHED, "Traceback (most recent call last):")
+    with written.campaign as campaign:
+        found = report.failures(campaign)
+    assert {each.message for each in found} == {
+        "ZeroDivisionError: division by zero",
+        "Traceback (most recent call last):",
+    }
