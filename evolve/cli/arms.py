@@ -3,7 +3,6 @@
 Invariant: nothing is made here; two arms never have one name, nor campaigns of one name."""
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from evolve.stop import Amount, Budget
 from evolve.types import ConfigError
 from evolve.types.suggest import did_you_mean
 
+_PAIRS = {'"': '"', "'": "'", "[": "]", "{": "}"}
 _LONGEST = 40
 """Characters of an arm's name in the names of its campaigns."""
 
@@ -65,10 +65,7 @@ def _arm(text: str) -> Contestant:
         raise ConfigError(
             f"an arm is written 'NAME: key=value key=value', got {text!r}. Do: --arm 'two islands: archive.islands=2'"
         )
-    try:
-        words = shlex.split(rest, posix=False)
-    except ValueError as error:
-        raise ConfigError(f"the arm {name!r} cannot be read: {error}. Do: close its quotes") from error
+    words = _words(rest, name)
     strategy, models, others = None, [], []
     for word in words:
         key, _, value = word.partition("=")
@@ -79,6 +76,23 @@ def _arm(text: str) -> Contestant:
         else:
             others.append(word)
     return Contestant(name, _label(name), strategy, tuple(models), tuple(others))
+
+
+def _words(text: str, arm: str) -> list[str]:
+    """The assignments, each as it was written: spaces within quotes and brackets belong to them. Raises `ConfigError`."""
+    words, within = [""], list[str]()
+    for character in text:
+        if within and character == within[-1]:
+            within.pop()
+        elif character in _PAIRS and not (within and within[-1] in "\"'"):
+            within.append(_PAIRS[character])
+        if within or not character.isspace():
+            words[-1] += character
+        elif words[-1]:
+            words.append("")
+    if within:
+        raise ConfigError(f"the arm {arm!r} cannot be read: its {within[-1]} is missing. Do: close quotes and brackets")
+    return [word for word in words if word]
 
 
 def _label(name: str) -> str:

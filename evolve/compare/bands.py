@@ -17,6 +17,7 @@ from evolve.types import Fitness
 
 _PLACES = 160
 """A band has at most so many places."""
+_EVEN = 65
 _DRAWS = 1_000
 
 
@@ -41,9 +42,9 @@ class Scale:
 
 
 def places(courses: Sequence[Course], end: float, resource: Resource) -> Reals:
-    """Where anything changes, thinned to what can be seen."""
-    changes = {min(amount(mark, resource), end) for one in courses for mark in one.marks} | {0.0, end}
-    found = np.array(sorted(changes))
+    """Where anything changes, thinned to what can be seen; and evenly some more, so that a picture shows a line and no dots."""
+    changes = {min(amount(mark, resource), end) for one in courses for mark in one.marks}
+    found = np.unique([*changes, *np.linspace(0.0, end, _EVEN)])
     if len(found) <= _PLACES:
         return found
     return np.unique(found[np.linspace(0, len(found) - 1, _PLACES).astype(int)])

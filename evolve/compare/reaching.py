@@ -81,8 +81,8 @@ def targets_of(
     found = [Target(value, "asked for") for value in asked]
     if known:
         found += [Target(value, by) for value, by in anchors if rounded(fitness.inside(value), fitness) <= known[-1]]
-        for share, name in ((0.5, "half of all campaigns came to it"), (0.9, "a tenth of all campaigns came to it")):
-            place = math.ceil(share * len(finals)) - 1 - (len(finals) - len(known))
+        for share, name in ((0.5, "half of all campaigns came to it"), (0.1, "a tenth of all campaigns came to it")):
+            place = len(known) - math.ceil(share * len(finals) - 1e-9)
             if place >= 0:
                 found.append(Target(fitness.shown(known[place]), name))
     distinct = {rounded(one.value, fitness): one for one in reversed(found)}

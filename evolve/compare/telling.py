@@ -53,14 +53,14 @@ def _paid(found: Comparison) -> bool:
 
 def _arm_row(line: Line, found: Comparison) -> tuple[str, ...]:
     known = sorted(value for value in line.finals if value is not None)
-    spread = f"{wording.number(known[0], found.fitness)} to {wording.number(known[-1], found.fitness)}"
+    spread = " to ".join(wording.number(value, found.fitness) for value in (*known[:1], *known[-1:]))
     area = _limited(line.area.estimate, line.area.low, line.area.high, 3) if line.area else _NOTHING
     failed = f" ({line.failed} failed)" if line.failed else ""
     claimed = "".join(f" [{trust}]" for trust in line.trust if trust != "witnessed")
     return (
         line.arm,
         _limited(line.final, line.low, line.high, found.fitness.digits) + claimed,
-        spread if known else _NOTHING,
+        spread or _NOTHING,
         area,
         f"{len(line.campaigns)}{failed}",
         f"{line.programs:,.0f}",

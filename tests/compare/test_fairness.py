@@ -1,0 +1,104 @@
+"""What may be compared."""
+
+from dataclasses import replace
+
+import pytest
+
+from evolve.compare.arms import Group
+from evolve.compare.fairness import check
+from evolve.types import ConfigError
+from tests.compare.runs import CIRCUMSTANCES, arm, failed, run
+
+
+def other(**fields: object) -> list[Group]:
+    """Two arms of which the second has other circumstances."""
+    changed = replace(CIRCUMSTANCES, **fields)
+    return [arm("a", [1.0, 2.0]), Group("b", (run(0, (50, 1.0), name="b", circumstances=changed),))]
+
+
+def test_arms_of_equal_circumstances_have_nothing_to_be_said():
+    """Finished campaigns of one length."""
+    assert check([arm("a", [1.0, 2.0]), arm("b", [1.0, 2.0])], "programs") == ()
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"task": "other"}, "another task do not compare, got 'number' (a-s0) and 'other' (b-s0)"),
+        (
+            {"version": "b" * 64},
+            "another version of the task do not compare, got 'aaaaaaaaaaaa' (a-s0) and 'bbbbbbbbbbbb'",
+        ),
+        ({"settings": {"parameters.n": "9"}}, "another parameters of the task do not compare"),
+    ],
+)
+def test_what_makes_scores_mean_something_else_is_refused(fields, told):
+    """Both campaigns are named."""
+    with pytest.raises(ConfigError) as error:
+        check(other(**fields), "programs")
+    assert told in str(error.value)
+
+
+def test_other_hardware_is_refused_where_time_decides_and_told_where_it_does_not():
+    """A deterministic task at equal programs is the same everywhere."""
+    groups = other(hardware="two cores")
+    assert check(groups, "programs") == ("the hardware differs: one core; two cores",)
+    with pytest.raises(ConfigError, match="another hardware"):
+        check(groups, "seconds")
+    noisy = [
+        Group(
+            one.name,
+            tuple(replace(run, circumstances=replace(run.circumstances, deterministic=False)) for run in one.courses),
+        )
+        for one in groups
+    ]
+    with pytest.raises(ConfigError, match="another hardware"):
+        check(noisy, "programs")
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"isolation": "none"}, "the isolation differs: none; strict"),
+        ({"judges": 4}, "the number of judges differs: 1; 4"),
+        ({"evolve": "2"}, "the version of evolve differs: 1; 2"),
+    ],
+)
+def test_what_may_have_favoured_an_arm_is_told(fields, told):
+    """And compared all the same."""
+    assert check(other(**fields), "programs") == (told,)
+
+
+def test_each_campaign_that_did_not_end_as_it_should_is_named():
+    """Failed, not spent, ended early, or without a value."""
+    groups = [
+        Group("a", (failed(0, "a"), run(1, (5, 1.0), name="a", status="unfinished"))),
+        Group(
+            "b",
+            (
+                run(0, (5, 1.0), name="b", status="exhausted", programs=7),
+                run(1, name="b", final=None, problem="its best was not measured again"),
+            ),
+        ),
+    ]
+    assert check(groups, "programs") == (
+        "a: failed, and counted as worse than all others: a-s0",
+        "a: its budget is not spent yet: a-s1",
+        "b: ended early, nothing new was proposed any more: b-s0",
+        "b: its best was not measured again: b-s1",
+    )
+
+
+def test_different_lengths_are_told():
+    """All are looked at where the shortest ends."""
+    groups = [arm("a", [1.0]), Group("b", (run(0, (5, 1.0), programs=300),))]
+    assert check(groups, "programs") == (
+        "campaigns have spent from 100 to 300 programs: all are looked at where the shortest ends",
+    )
+
+
+@pytest.mark.parametrize("groups", [[], [arm("a", [1.0])], [arm("a", [1.0]), Group("b", ())]])
+def test_there_are_two_arms_with_campaigns(groups):
+    """Fewer are no comparison."""
+    with pytest.raises(ConfigError, match=r"at least two arms|has no campaign"):
+        check(groups, "programs")
