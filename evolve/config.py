@@ -264,6 +264,27 @@ class OutageSection(Section):
     )
 
 
+class TrackersSection(Section):
+    """`trackers.*`: who is told of the campaign while it runs."""
+
+    names: tuple[str, ...] = Field(
+        default=(), description="which trackers are told of each record; also `--tracker`. See trackers"
+    )
+    settings: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="the trackers' own settings, by tracker: below"
+    )
+
+    @model_validator(mode="after")
+    def _have_settings(self) -> "TrackersSection":
+        if len(set(self.names)) < len(self.names):
+            raise ValueError(f"each tracker is named once, got {', '.join(self.names)}")
+        for name in self.settings.keys() - set(self.names):
+            raise ValueError(
+                f"there are settings for tracker {name!r}, which this campaign does not use.{did_you_mean(name, self.names)}"
+            )
+        return self
+
+
 class Settings(Section):
     """Everything that decides how a campaign runs."""
 
@@ -309,6 +330,7 @@ class Settings(Section):
     confirm: ConfirmSection = ConfirmSection()
     novelty: NoveltySection = NoveltySection()
     outage: OutageSection = OutageSection()
+    trackers: TrackersSection = TrackersSection()
 
 
 def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) -> Settings:
@@ -319,7 +341,7 @@ def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) ->
         path, value = parse_assignment(assignment)
         if path[0] == "task":
             path = ["parameters", *_parameter(path, assignment)]
-        _put(tree, path, value, assignment)
+        put_value(tree, path, value, assignment)
     return validated(tree)
 
 
@@ -367,7 +389,8 @@ def _copy(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _copy(value) if isinstance(value, Mapping) else value for key, value in values.items()}
 
 
-def _put(tree: dict[str, Any], path: list[str], value: Any, text: str) -> None:
+def put_value(tree: dict[str, Any], path: list[str], value: Any, text: str) -> None:
+    """Puts a value into nested values; `text` is what a person wrote. Raises `ConfigError`."""
     for part in path[:-1]:
         inner = tree.setdefault(part, {})
         if not isinstance(inner, dict):

@@ -58,7 +58,7 @@ class Columns:
         """Of the origins, as places in `KINDS`."""
         self.insertions = bytearray()
         """What the archive did with each, as `Insertion`."""
-        self.seconds = array("f")
+        self.seconds = array("d")
         """How long each was judged."""
         self.isolations: list[str] = []
         self.trusts: list[Trust] = []

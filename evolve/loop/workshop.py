@@ -7,11 +7,10 @@ import queue
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from evolve.campaign import Campaign, stream
 from evolve.campaign.fitting import scheduled
@@ -21,6 +20,8 @@ from evolve.judge import Description
 from evolve.loop.asking import Asking, Load
 from evolve.loop.calling import Answered
 from evolve.loop.desk import Desk
+from evolve.loop.doing import Done, Held, Interrupt, Judged, Proposed
+from evolve.loop.ending import HASTY, Ending, Reason
 from evolve.loop.infrastructure import Infrastructure
 from evolve.loop.interrupts import interrupts
 from evolve.loop.jobs import Jobs, Work
@@ -29,6 +30,7 @@ from evolve.loop.proposing import Draft, Proposer, refused
 from evolve.loop.requests import INTERVAL, Requests
 from evolve.loop.settling import Settling
 from evolve.loop.telling import with_prompts
+from evolve.loop.threads import Threads
 from evolve.models.cancellation import Cancellation
 from evolve.protocols import Context, Executor
 from evolve.types import (
@@ -37,7 +39,7 @@ from evolve.types import (
     Import,
     Measure,
     ModelGone,
-    Progress,
+    Paused,
     Propose,
     SandboxError,
     Selection,
@@ -49,50 +51,7 @@ from evolve.types import (
 PATIENCE = 600.0
 """Seconds that an operator has for one proposal."""
 
-Reason = Literal["budget", "interrupted", "stopped", "exhausted", "finished"]
-HASTY: frozenset[Reason | None] = frozenset({"interrupted", "stopped"})
-"""Reasons to end at once: not even the best is measured any more."""
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """Why a run of a campaign ended; `finished` where it had certain steps to do and no others. `left` counts the steps that were asked and wait for the next run; `refusal` is
-    why the last proposal was not judged, where that ended it. `unpaid` says which call the budget did not pay for, where that ended it, and `wanted` what would have been
-    spent with it. `answered` and `failed` count the run's calls of models, and `failure` is why the last of the failed ones did."""
-
-    reason: Reason
-    left: int
-    refusal: str = ""
-    unpaid: str = ""
-    wanted: Progress | None = None
-    answered: int = 0
-    failed: int = 0
-    failure: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Proposed:
-    """The proposal thread is done with a step."""
-
-    asked: Asked
-    future: "Future[Sequence[Draft]]"
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The executor is done with a job."""
-
-    work: Work
-    future: "Future[bytes]"
-
-
-@dataclass(frozen=True, slots=True)
-class Interrupt:
-    """A person or the system asks to stop."""
-
-
-Done = Proposed | Answered | Judged | Interrupt
 
 
 class Workshop:
@@ -109,13 +68,12 @@ class Workshop:
         self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._cancelled = Cancellation()
         self._desk = Desk(campaign, members, self._inbox.put, self._cancelled)
-        self._pool = ThreadPoolExecutor(1, "evolve-proposer")
-        self._waiting = ThreadPoolExecutor(max(1, members.threads), "evolve-model")
-        names = (*campaign.operator_names, *scheduled(campaign.settings))
-        operators = {name: campaign.operator(name) for name in names}
+        self._threads = Threads(members.threads)
         self.settling = Settling(campaign, self.jobs, self._infrastructure)
-        self._proposer = Proposer(campaign.task, operators, self.settling.screening, self._prompting)
-        self._requests = Requests(campaign, self.settling.signatures, os.getpid())
+        self._settings = campaign.settings
+        self._proposer = self._new_proposer()
+        self._held = Held()
+        self._requests = Requests(campaign, self.settling.signatures, os.getpid(), running=True)
         self._proposing: dict[int, Future[Sequence[Draft]]] = {}
         self._judging: dict[str, Work] = {}
         self._reason: Reason | None = None
@@ -123,17 +81,22 @@ class Workshop:
         self._failure = ""
         self._resources = ExitStack()
 
+    def _new_proposer(self) -> Proposer:
+        names = (*self.campaign.operator_names, *scheduled(self.campaign.settings))
+        operators = {name: self.campaign.operator(name) for name in names}
+        return Proposer(self.campaign.task, operators, self.settling.screening, self._prompting)
+
     def __enter__(self) -> "Workshop":
         self._resources.callback(self._cancelled.close)
         self._resources.callback(self.settling.close)
+        self._resources.callback(self._requests.close)
         self._resources.enter_context(interrupts(lambda: self._inbox.put(Interrupt())))
         return self
 
     def __exit__(self, *_: object) -> None:
         self._cancelled.set()
         self._desk.close()
-        for pool in (self._pool, self._waiting):
-            pool.shutdown(wait=True, cancel_futures=True)
+        self._threads.close()
         self._keep_answers()
         self._resources.close()
 
@@ -157,7 +120,8 @@ class Workshop:
     def busy(self) -> bool:
         """Something is under way that will put into the inbox, or is waited for."""
         waits = self._reason is None and self._infrastructure.in_doubt
-        return bool(self._proposing or self._judging) or waits
+        pauses = self._reason is None and self._held.on
+        return bool(self._proposing or self._judging) or waits or pauses
 
     def ending(self) -> Ending:
         """Why nothing is under way any more."""
@@ -183,6 +147,8 @@ class Workshop:
                     "another machine; `evolve devices` lists what there is"
                 )
         self.settling.arrive(self._judges)
+        if self.campaign.state.paused and self._reason is None:
+            self.campaign.write(Paused(False))
         for event in self._desk.introduced():
             self.campaign.write(event)
 
@@ -235,15 +201,38 @@ class Workshop:
             case Answered():
                 self._answered(done)
             case Proposed(asked, future):
-                if self._proposing.pop(asked.step, None):
+                if self._proposing.pop(asked.step, None) and not self._waits(done):
                     yield from self._proposed(asked, self._drafts(asked, future))
             case Judged(work, future):
                 self._judging.pop(work.job.id)
-                result = self._result(future)
+                result = None if self._waits(done) else self._result(future)
                 if result is not None:
                     yield from self._started(self.settling.judged(work, result))
         if self.settling.exhausted and self._reason is None:
             self._drain("exhausted")
+
+    def _waits(self, done: Proposed | Judged) -> bool:
+        """While the run is paused, what is proposed waits to be judged, and so does what no judge has begun; what was called back and is wanted
+        again is started anew."""
+        back = self._held.was_withdrawn(done)
+        if self._reason is not None:
+            return back
+        if self._held.on and (back or isinstance(done, Proposed)):
+            self._held.add(done)
+            return True
+        if back:
+            self._again(done)
+        return back
+
+    def _again(self, done: Proposed | Judged) -> None:
+        match done:
+            case Judged(work, _):
+                self._submit(work)
+            case Proposed(asked, future) if future.cancelled():
+                self.start([asked])
+            case Proposed(asked, future):
+                self._proposing[asked.step] = future
+                self._inbox.put(done)
 
     def _result(self, future: "Future[Result]") -> Result | None:
         """None where it was cancelled, or where it failed: the turn must not be lost with what had settled in it, so the error is
@@ -296,10 +285,40 @@ class Workshop:
         """What persons ask for, once a second. Inside a transaction."""
         if not self._requests.due(time.monotonic()):
             return []
+        self._requests.running = self._reason is None
         asked = self._requests.take(adding=self._reason in (None, "finished"))
         if self._requests.stopped and self._reason not in HASTY:
             self._drain("stopped")
+        if self.campaign.settings is not self._settings:
+            self._retune()
+        if self.campaign.state.paused != self._held.on and self._reason is None:
+            self._pause(on=self.campaign.state.paused)
         return asked
+
+    def _retune(self) -> None:
+        """Takes other settings, from the next step on."""
+        self._settings = settings = self.campaign.settings
+        self._desk.retune(settings, self._requests.recruited())
+        self.asking.retune()
+        self._infrastructure.wait(settings.outage.wait_seconds)
+        self._executor.resize(settings.judges)
+        self._proposer = self._new_proposer()
+        self._threads.grow(self._members.threads)
+
+    def _pause(self, *, on: bool) -> None:
+        """Nothing is started any more, and what nobody has begun is called back; or all of it is started again."""
+        self._held.on = on
+        if not on:
+            self.campaign.wake()
+            for done in self._held.take():
+                self._again(done)
+            return
+        for step, proposal in self._proposing.items():
+            if proposal.cancel():
+                self._held.withdraw(step)
+        for job in list(self._judging):
+            self._held.withdraw(job)
+            self._executor.cancel(job)
 
     def ask(self) -> list[Asked]:
         """What to do next, as much as there is room for. Inside a transaction, which must not be lost with what had settled in it:
@@ -308,6 +327,10 @@ class Workshop:
             if (self._proposing or self._judging) and self.asking.is_paid():
                 return []
             self._drain("budget")
+        if self._held.on:
+            if not (self._proposing or self._judging):
+                self.campaign.rest()
+            return []
         if self._reason:
             return self.asking.last_measurement() if self._reason not in HASTY and not self.busy else []
         if self.settling.failure is not None:
@@ -358,7 +381,7 @@ class Workshop:
             quarantined=state.steps[asked.step].quarantined,
             derived=state.derived,
         )
-        pool = self._waiting if action.selection.model else self._pool
+        pool = self._threads.waiting if action.selection.model else self._threads.computing
         future = pool.submit(self._computed, action.selection, context)
         self._proposing[asked.step] = future
         future.add_done_callback(lambda ready: self._inbox.put(Proposed(asked, ready)))

@@ -6,6 +6,7 @@ from evolve.report.aims import Closest, FrontLine, MissedLine, ObjectiveLine, cl
 from evolve.report.best import AnchorGap, Best, CaseLine, anchor_gaps, best, cases, certificate, nearest
 from evolve.report.blame import BlameLine, blame
 from evolve.report.calls import waiting
+from evolve.report.columnar import Columnar, columnar, write_csv, write_parquet
 from evolve.report.costs import CostLine, Costs, Improvements, costs, lineage_cost
 from evolve.report.curve import Point, curve
 from evolve.report.difference import Difference, difference, differences, program_of
@@ -28,10 +29,15 @@ from evolve.report.records import (
     settled,
 )
 from evolve.report.search import found
-from evolve.report.table import SORTS, Page, Wanted, page, selected
+from evolve.report.table import MATCHES, SORTS, Page, Wanted, page, selected
 from evolve.report.tally import ModelYield, OperatorYield, Tally
 
 __all__ = [
+    "MATCHES",
+    "Columnar",
+    "columnar",
+    "write_csv",
+    "write_parquet",
     "BlameLine",
     "blame",
     "Point",

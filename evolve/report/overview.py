@@ -63,6 +63,7 @@ class Overview:
     isolation: str
     noise_floor: float | None
     difference: str
+    paused: bool = False
 
 
 def overview(campaign: Campaign) -> Overview:
@@ -107,6 +108,7 @@ def overview(campaign: Campaign) -> Overview:
         isolation=machine.isolation if machine else "",
         noise_floor=state.noise_floor,
         difference=str(state.difference or ""),
+        paused=state.paused,
     )
 
 

@@ -9,6 +9,7 @@ import struct
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from evolve.types import Event, Program, ProgramId, RecordId, Settled, Stamped, 
 from evolve.types.codec import decoder
 
 _BATCH = 1_000
+_AT_ONCE = 5_000
 _event = decoder(Event)
 _parse = json.JSONDecoder().decode
 # A damaged row may hold anything in any column; the casts let it come as far as its check.
@@ -70,21 +72,23 @@ class LogReader:
 
     def active_of(self, records: Iterable[RecordId]) -> dict[RecordId, float]:
         """How long the campaign had run when each of these settled, in seconds; one query."""
-        return {record: active for record, _, active, _ in self._stamps(records)}
+        return {record: active for record, _, active, _ in self.settled_as_json(records)}
 
     def feedback_of(self, records: Iterable[RecordId]) -> dict[RecordId, TextId]:
         """The ids of the texts that their judges have written; one query, and no record is decoded as a whole."""
         return {
             record: TextId(json.loads(body)["record"]["evaluation"].get("feedback", ""))
-            for record, _, _, body in self._stamps(records)
+            for record, _, _, body in self.settled_as_json(records)
         }
 
-    def _stamps(self, records: Iterable[RecordId]) -> Iterator[tuple[RecordId, float, float, bytes]]:
-        """Of each record when it settled, and its event as JSON."""
+    def settled_as_json(self, records: Iterable[RecordId]) -> Iterator[tuple[RecordId, float, float, bytes]]:
+        """Of each of these records when it settled (`at`, `active`), and its event as the log has it; one query for thousands of them."""
         query = f"SELECT record, {_COLUMNS} FROM events WHERE record IN (SELECT value FROM json_each(?))"
-        for record, number, at, active, crc, body in self._rows(query, (json.dumps(list(records)),)):
-            self._check(number, at, active, crc, body)
-            yield record, at, active, body
+        wanted = iter(records)
+        while some := list(islice(wanted, _AT_ONCE)):
+            for record, number, at, active, crc, body in self._rows(query, (json.dumps(some),)):
+                self._check(number, at, active, crc, body)
+                yield record, at, active, body
 
     def first_record(self, program: ProgramId) -> RecordId:
         """The first record that has this program; 0 where there is none."""

@@ -201,7 +201,7 @@ def test_going_on_may_change_budget_and_judges(begun, folder):
         ({"judges": 0}, "'judges'"),
         ({"seed": 9}, "keeps the settings that it began with, got --seed"),
         ({"strategy": "random", "name": "new"}, "got --name, --strategy"),
-        ({"assignments": ("archive.islands=2",)}, "got --set"),
+        ({"assignments": ("archive.islands=2",)}, "'archive.islands' cannot change in a campaign that has begun"),
         ({"deterministic": True}, "got --deterministic"),
         ({"file": "search.toml"}, "got --config"),
         ({"models": ("mailbox:mail",)}, "Do: fork it with models, evolve campaign fork number --model SPEC"),
