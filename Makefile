@@ -38,7 +38,7 @@ $(ORACLE_STAMP): pyproject.toml
 	@touch $@
 
 test-all: $(STAMP) $(ORACLE_STAMP)  ## every test, the slow ones, the oracles and those that need torch, too
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,torch]' 'torch==2.13.0'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,torch,paper]' 'torch==2.13.0'
 	$(PYTEST) -m "not gpu and not server"
 	$(ORACLE)/bin/python -m pytest tests/archive/test_oracle_ribs.py -rs
 

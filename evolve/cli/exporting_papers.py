@@ -14,7 +14,7 @@ from evolve.cli.say import say
 from evolve.publish.paper import Written, write_paper
 from evolve.publish.patch import Patch, write_patch
 from evolve.sandbox.means import PLAIN, Means
-from evolve.types import ConfigError, EvolveError
+from evolve.types import ConfigError, TaskError
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,10 @@ def export_patch(reference: str, repository: Path, target: Path | None, *, as_js
 
 
 def _means(campaign: Campaign) -> Means:
-    """How the judge that draws is confined; where nothing can be drawn the picture is left out, and that is told in the folder."""
+    """How the judge that draws is confined; where the task's interpreter is gone nothing can be drawn, which the folder tells."""
     try:
         return confined(campaign.task, wished(None), harmless=True).noted()
-    except ConfigError:
-        raise
-    except EvolveError:
+    except TaskError:
         return PLAIN
 
 
@@ -100,7 +98,7 @@ def _told(written: Written) -> list[tuple[str, str]]:
             "" if written.verified else "none that runs without the task: README.md says what the value rests on",
         ),
         ("note", "\n".join(written.notes)),
-        ("next", f"python3 -I -S {Path(written.folder) / 'verify.py'}" if written.verified else ""),
+        ("next", f"python3 -I -S {Path(written.folder) / 'verify.py'}" if "verify.py" in written.files else ""),
     ]
     return [(label, text) for label, text in rows if text]
 

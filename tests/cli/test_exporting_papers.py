@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from tests.publish.paper_campaigns import proven_campaign
+from tests.publish.paper_campaigns import proven_campaign, task_folder
 
 Call = Callable[..., Result]
 
@@ -18,7 +18,7 @@ Call = Callable[..., Result]
 @pytest.fixture
 def proven(home: Path) -> Path:
     """A workspace with a campaign whose best is proven."""
-    proven_campaign(home).campaign.close()
+    proven_campaign(home, folder=str(task_folder(home))).campaign.close()
     return home
 
 

@@ -24,6 +24,21 @@ HOSTILE = '\\end{x} $& #_%~^ "q" `c` <script>alert(1)</script> [a](http://x) |\n
 KEY = "sk-abcdefghijklmnop1234567890"
 
 
+def task_folder(home: Path) -> Path:
+    """A task's folder with that verifier; its evaluator judges nothing."""
+    folder = home / "tasks" / "number"
+    folder.mkdir(parents=True)
+    for name, text in {
+        "task.toml": 'schema = 1\nverifier = "verifier.py"\n',
+        "README.md": "Sum.",
+        "seed.py": "",
+        "evaluator.py": "",
+        "verifier.py": VERIFIER,
+    }.items():
+        (folder / name).write_text(text, "utf-8")
+    return folder
+
+
 def proven_campaign(home: Path, numbers: object = (3, 4), fitness: float = 7.0, **fields: Any) -> Written:
     """The seed 5, and record 2 with 7, which record 3 has proven."""
     written = Written(home, number_task(verifier=VERIFIER, promotion="certificate", **fields))

@@ -35,7 +35,7 @@ def words(svg: bytes) -> list[str]:
 @pytest.mark.parametrize("kind", ["svg", "pdf"])
 def test_equal_curves_give_equal_bytes(kind: str) -> None:
     """No date, and no ids by chance."""
-    first, second = (figure.drawing()(number_task(), points(5.0, 6.0, 6.0), kind) for _ in range(2))
+    first, second = (figure.drawing().curve(number_task(), points(5.0, 6.0, 6.0), kind) for _ in range(2))
     assert first == second
     assert b"<dc:date>" not in first
     assert b"/CreationDate" not in first
@@ -45,7 +45,7 @@ def test_equal_curves_give_equal_bytes(kind: str) -> None:
 def test_the_anchors_near_the_curve_are_named() -> None:
     """Those that are far beyond it would flatten it; of two at one place the harder one is named."""
     anchors = (Anchor(6.5, "Near", 2024), Anchor(6.51, "Nearer", 2025), Anchor(900.0, "Far"))
-    told = words(figure.drawing()(number_task(anchors=anchors), points(5.0, 6.0), "svg"))
+    told = words(figure.drawing().curve(number_task(anchors=anchors), points(5.0, 6.0), "svg"))
     assert "Nearer 2025" in told
     assert "Near 2024" not in told
     assert "Far" not in told
@@ -58,7 +58,7 @@ def test_names_are_drawn_and_never_read_as_mathematics(kind: str) -> None:
     """Nor as markup; a letter that the font lacks is no error."""
     for name in (HOSTILE, r"$\frac{1}{0$", "-->", "a" * 500):
         task = number_task(fitness=Fitness(name), anchors=(Anchor(5.5, name),))
-        drawn = figure.drawing()(task, points(5.0, 6.0), kind)
+        drawn = figure.drawing().curve(task, points(5.0, 6.0), kind)
         if kind == "svg":
             assert {element.tag.rpartition("}")[2] for element in ElementTree.fromstring(drawn).iter()}.isdisjoint(
                 {"script", "a"}
@@ -69,7 +69,7 @@ def test_names_are_drawn_and_never_read_as_mathematics(kind: str) -> None:
 @pytest.mark.parametrize("values", [(5.0,), (0.0, 0.0), (-1e300, 1e300), (1.0, 1.0 + 1e-15)])
 def test_any_curve_can_be_drawn(values: tuple[float, ...]) -> None:
     """One point, none of any height, and heights as far apart as floats go."""
-    assert figure.drawing()(number_task(), points(*values), "svg").startswith(b"<?xml")
+    assert figure.drawing().curve(number_task(), points(*values), "svg").startswith(b"<?xml")
 
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

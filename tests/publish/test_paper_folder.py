@@ -9,15 +9,18 @@ from pathlib import Path
 import pytest
 
 from evolve import report
-from evolve.publish.paper import write_paper
+from evolve.publish.paper import figure, write_paper
 from evolve.types import ConfigError, Outcome, Program, Task
-from tests.publish.paper_campaigns import KEY, VERIFIER, hostile_campaign, proven_campaign
+from tests.publish.paper_campaigns import KEY, VERIFIER, hostile_campaign, proven_campaign, task_folder
 from tests.written import Written, number_task
 
 
 def drawn(task: Task, points: Sequence[report.Point], kind: str) -> bytes:
     """A figure that needs no library."""
     return f"{kind} of {task.name} with {len(points)} points".encode()
+
+
+DRAWN = figure.Drawing(drawn, lambda picture: b"pdf")
 
 
 def failing(task: Task, points: Sequence[report.Point], kind: str) -> bytes:
@@ -27,8 +30,8 @@ def failing(task: Task, points: Sequence[report.Point], kind: str) -> bytes:
 
 def test_a_proven_value_comes_with_what_proves_it(tmp_path: Path) -> None:
     """The folder's own script has run before the folder is there."""
-    with proven_campaign(tmp_path).campaign as campaign:
-        written = write_paper(campaign, 2, tmp_path / "paper", drawing=drawn)
+    with proven_campaign(tmp_path, folder=str(task_folder(tmp_path))).campaign as campaign:
+        written = write_paper(campaign, 2, tmp_path / "paper", drawing=DRAWN)
     assert written.program == "number/2"
     assert written.files == tuple(
         sorted(
@@ -58,14 +61,14 @@ def test_a_proven_value_comes_with_what_proves_it(tmp_path: Path) -> None:
 def test_a_measurement_is_named_for_what_it_measures(tmp_path: Path) -> None:
     """Its certificate is the program's."""
     with proven_campaign(tmp_path).campaign as campaign:
-        assert write_paper(campaign, 3, tmp_path / "paper", drawing=drawn).program == "number/2"
+        assert write_paper(campaign, 3, tmp_path / "paper", drawing=DRAWN).program == "number/2"
 
 
 @pytest.mark.skipif(shutil.which("sha256sum") is None, reason="sha256sum is not installed")
 def test_check_sums_are_those_of_sha256sum(tmp_path: Path) -> None:
     """Of every file but the list; one that was changed is found."""
     with proven_campaign(tmp_path).campaign as campaign:
-        written = write_paper(campaign, 2, tmp_path / "paper", drawing=drawn)
+        written = write_paper(campaign, 2, tmp_path / "paper", drawing=DRAWN)
     command = ["sha256sum", "--check", "--strict", "SHA256SUMS"]
     run = subprocess.run(command, cwd=tmp_path / "paper", capture_output=True, text=True, check=True)
     assert len(run.stdout.splitlines()) == len(written.files) - 1
@@ -77,7 +80,7 @@ def test_equal_campaigns_give_equal_bytes(tmp_path: Path) -> None:
     """Nothing but the log decides what is written."""
     with proven_campaign(tmp_path).campaign as campaign:
         for name in ("one", "other"):
-            write_paper(campaign, 2, tmp_path / name, drawing=drawn)
+            write_paper(campaign, 2, tmp_path / name, drawing=DRAWN)
     assert (tmp_path / "one/SHA256SUMS").read_bytes() == (tmp_path / "other/SHA256SUMS").read_bytes()
 
 
@@ -86,7 +89,7 @@ def test_a_measured_value_has_no_verifier_and_says_so(tmp_path: Path) -> None:
     written = Written(tmp_path, number_task(verifier=VERIFIER))
     written.seed(5.0)
     with written.campaign as campaign:
-        found = write_paper(campaign, 1, tmp_path / "paper", drawing=drawn)
+        found = write_paper(campaign, 1, tmp_path / "paper", drawing=DRAWN)
     assert (found.verified, {"verify.py", "construction.json"} & set(found.files)) == ("", set())
     page = (tmp_path / "paper/README.md").read_text("utf-8")
     assert "The value is measured, and not proven. The judge computed it from what it saw the program do." in page
@@ -98,7 +101,7 @@ def test_a_claimed_value_is_called_that(tmp_path: Path) -> None:
     written = Written(tmp_path)
     written.seed(5.0, trust="claimed")
     with written.campaign as campaign:
-        write_paper(campaign, 1, tmp_path / "paper", drawing=drawn)
+        write_paper(campaign, 1, tmp_path / "paper", drawing=DRAWN)
     for name in ("README.md", "statement.md", "table.tex"):
         text = (tmp_path / "paper" / name).read_text("utf-8")
         assert "claimed" in text or "nobody has checked it" in text, name
@@ -109,9 +112,23 @@ def test_a_certificate_without_a_verifier_is_kept_and_not_called_verifiable(tmp_
     written = proven_campaign(tmp_path)
     object.__setattr__(written.campaign.state.task, "verifier", "")
     with written.campaign as campaign:
-        found = write_paper(campaign, 2, tmp_path / "paper", drawing=drawn)
+        found = write_paper(campaign, 2, tmp_path / "paper", drawing=DRAWN)
     assert ("construction.json" in found.files, "verify.py" in found.files) == (True, False)
     assert "It brings no verifier that runs without it" in (tmp_path / "paper/README.md").read_text("utf-8")
+
+
+def test_code_that_is_in_the_log_alone_does_not_run(tmp_path: Path) -> None:
+    """A log may come from anywhere; the script is written, with a note."""
+    ran = tmp_path / "ran"
+    verifier = f"{VERIFIER}\n\nopen({str(ran)!r}, 'w').close()\n"
+    written = proven_campaign(tmp_path, folder=str(task_folder(tmp_path)))
+    object.__setattr__(written.campaign.state.task, "verifier", verifier)
+    with written.campaign as campaign:
+        found = write_paper(campaign, 2, tmp_path / "paper", drawing=DRAWN)
+    assert (ran.exists(), found.verified, "verify.py" in found.files) == (False, "", True)
+    page = (tmp_path / "paper/README.md").read_text("utf-8")
+    assert "`verify.py` did not run when this folder was written" in page
+    assert "python3 -I -S verify.py" in page
 
 
 @pytest.mark.parametrize(
@@ -122,12 +139,12 @@ def test_a_certificate_that_does_not_hold_leaves_nothing(tmp_path: Path, numbers
     """Neither the folder nor anything beside it."""
     (tmp_path / "papers").mkdir()
     with (
-        proven_campaign(tmp_path, numbers).campaign as campaign,
+        proven_campaign(tmp_path, numbers, folder=str(task_folder(tmp_path))).campaign as campaign,
         pytest.raises(
             ConfigError, match=f"the certificate of number/2 does not hold by the task's own verifier: .*{reason}"
         ),
     ):
-        write_paper(campaign, 2, tmp_path / "papers/paper", drawing=drawn)
+        write_paper(campaign, 2, tmp_path / "papers/paper", drawing=DRAWN)
     assert list((tmp_path / "papers").iterdir()) == []
 
 
@@ -135,7 +152,7 @@ def test_an_error_while_it_is_written_leaves_nothing(tmp_path: Path) -> None:
     """Such as one of the library that draws."""
     (tmp_path / "papers").mkdir()
     with proven_campaign(tmp_path).campaign as campaign, pytest.raises(ConfigError, match="no figure"):
-        write_paper(campaign, 2, tmp_path / "papers/paper", drawing=failing)
+        write_paper(campaign, 2, tmp_path / "papers/paper", drawing=figure.Drawing(failing, lambda picture: None))
     assert list((tmp_path / "papers").iterdir()) == []
 
 
@@ -146,9 +163,9 @@ def test_what_is_there_stays(tmp_path: Path) -> None:
     with proven_campaign(tmp_path).campaign as campaign:
         for name in ("paper", "link"):
             with pytest.raises(ConfigError, match="is there already"):
-                write_paper(campaign, 2, tmp_path / name, drawing=drawn)
+                write_paper(campaign, 2, tmp_path / name, drawing=DRAWN)
         with pytest.raises(ConfigError, match="there is no folder"):
-            write_paper(campaign, 2, tmp_path / "missing/paper", drawing=drawn)
+            write_paper(campaign, 2, tmp_path / "missing/paper", drawing=DRAWN)
 
 
 def test_what_has_no_score_has_no_paper(tmp_path: Path) -> None:
@@ -159,14 +176,14 @@ def test_what_has_no_score_has_no_paper(tmp_path: Path) -> None:
     with written.campaign as campaign:
         for record, outcome in ((4, "crashed"), (5, "screened")):
             with pytest.raises(ConfigError, match=f"number/{record} has no score: it ended as {outcome}"):
-                write_paper(campaign, record, tmp_path / "paper", drawing=drawn)
+                write_paper(campaign, record, tmp_path / "paper", drawing=DRAWN)
 
 
 def test_somebody_else_s_words_stay_words(tmp_path: Path) -> None:
     """In every file; and no key is in any."""
     written = hostile_campaign(tmp_path)
     with written.campaign as campaign:
-        found = write_paper(campaign, 2, tmp_path / "paper", drawing=drawn)
+        found = write_paper(campaign, 2, tmp_path / "paper", drawing=DRAWN)
     assert "prompts/0001-step-2-propose.md" in found.files
     texts = {
         name: (tmp_path / "paper" / name).read_bytes().decode("utf-8") for name in found.files if "curve" not in name
@@ -188,7 +205,7 @@ def test_no_file_of_a_program_leaves_the_folder(tmp_path: Path, path: str) -> No
     written._settle(origin, Program({"seed.py": "x = 1\n", path: "y = 2\n"}), written._ok(6.0))
     (tmp_path / "papers").mkdir()
     with written.campaign as campaign:
-        found = write_paper(campaign, 2, tmp_path / "papers/paper", drawing=drawn)
+        found = write_paper(campaign, 2, tmp_path / "papers/paper", drawing=DRAWN)
     programs = [name for name in found.files if name.startswith("program/")]
     assert sorted((tmp_path / "papers/paper" / name).read_text("utf-8") for name in programs) == ["x = 1\n", "y = 2\n"]
     assert [entry.name for entry in (tmp_path / "papers").iterdir()] == ["paper"]

@@ -7,34 +7,26 @@ import importlib.util
 import io
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from evolve import report
+from evolve.publish.paper.settings import NO_DATES, SETTINGS
+from evolve.publish.paper.vector import pdf
 from evolve.sandbox.output import brief, one_line
 from evolve.types import ConfigError, Task
 
 EXTRA = "paper"
-Drawing = Callable[[Task, Sequence[report.Point], str], bytes]
-"""Draws the curve of a task as "svg" or "pdf"."""
 _NAME = 60
 """Characters of a name in the figure."""
-_SETTINGS: Any = {
-    "svg.hashsalt": "evolve",
-    "svg.fonttype": "path",
-    "pdf.fonttype": 42,
-    "text.parse_math": False,
-    "text.usetex": False,
-    "font.family": ["DejaVu Sans"],
-    "font.size": 8.0,
-    "axes.unicode_minus": False,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "path.simplify": False,
-}
-_NO_DATES: dict[str, dict[str, None]] = {
-    "svg": {"Date": None},
-    "pdf": {"CreationDate": None, "ModDate": None},
-}
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What draws: `curve` that of a task as "svg" or "pdf"; `picture` makes PDF of a plain SVG, and None where it cannot."""
+
+    curve: Callable[[Task, Sequence[report.Point], str], bytes]
+    picture: Callable[[str], bytes | None]
 
 
 def drawing() -> Drawing:
@@ -43,7 +35,7 @@ def drawing() -> Drawing:
         raise ConfigError(
             f"the figures of a paper need matplotlib, which is not installed. Do: pip install 'evolve[{EXTRA}]'"
         )
-    return figure
+    return Drawing(figure, pdf)
 
 
 def figure(task: Task, points: Sequence[report.Point], kind: str) -> bytes:
@@ -54,11 +46,11 @@ def figure(task: Task, points: Sequence[report.Point], kind: str) -> bytes:
     with mpl.rc_context(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # letters that the font lacks are drawn as boxes
         mpl.rcdefaults()
-        mpl.rcParams.update(_SETTINGS)
+        mpl.rcParams.update(SETTINGS)
         drawn = Figure(figsize=(5.0, 3.0), layout="constrained")
         _draw(drawn.add_subplot(), task, points)
         out = io.BytesIO()
-        drawn.savefig(out, format=kind, metadata=_NO_DATES[kind])
+        drawn.savefig(out, format=kind, metadata=NO_DATES[kind])
     return out.getvalue()
 
 

@@ -44,9 +44,9 @@ def write_paper(
     draw = drawing or figure.drawing()
     found = result(campaign, record)
     with _appearing(target) as folder:
-        said = _prove(campaign, found, folder)
+        said, notes = _prove(campaign, found, folder)
         _fill(campaign, found, folder, draw)
-        notes = _picture(campaign, found, folder, means)
+        notes += _picture(campaign, found, folder, draw, means)
         names = _names(folder)
         _put(folder, "README.md", readme(campaign, found, names, said, notes))
         _put(folder, SUMS, sums(folder))
@@ -66,23 +66,27 @@ def _fill(campaign: Campaign, found: Result, folder: Path, draw: figure.Drawing)
     _put(folder, "references.bib", references(campaign.task))
     if points := report.curve(campaign):
         for kind in ("svg", "pdf"):
-            (folder / f"curve.{kind}").write_bytes(draw(campaign.task, points, kind))
+            (folder / f"curve.{kind}").write_bytes(draw.curve(campaign.task, points, kind))
 
 
-def _prove(campaign: Campaign, found: Result, folder: Path) -> str:
-    """The construction and its verifier, run; empty where the value is not proven, or nobody can prove it without the task."""
+def _prove(campaign: Campaign, found: Result, folder: Path) -> tuple[str, list[str]]:
+    """Writes the construction and its verifier, and runs that: what it says, and a note where it did not run. Nothing of a value that is not proven."""
     proof = found.certificate
     if proof is None or not proof.text:
-        return ""
+        return "", []
     _put(folder, script.CONSTRUCTION, proof.text)
     verifier = script.verifier_of(campaign)
-    if not verifier:
-        return ""
-    _put(folder, script.SCRIPT, script.script(campaign.task, verifier, proof))
-    return script.verified(folder, found.name)
+    if verifier is None:
+        return "", []
+    _put(folder, script.SCRIPT, script.script(campaign.task, verifier.text, proof))
+    if verifier.is_here:
+        return script.verified(folder, found.name), []
+    return "", [
+        "`verify.py` did not run when this folder was written: its upper part comes from the campaign's log and is not in the task's folder. Read it before you run it."
+    ]
 
 
-def _picture(campaign: Campaign, found: Result, folder: Path, means: Means) -> list[str]:
+def _picture(campaign: Campaign, found: Result, folder: Path, draw: figure.Drawing, means: Means) -> list[str]:
     """Draws the task's picture; a note where there is one that is not written."""
     if not Path(campaign.task.path).exists():
         return ["The task's own picture is left out: the task is not where it was when the campaign began."]
@@ -95,6 +99,10 @@ def _picture(campaign: Campaign, found: Result, folder: Path, means: Means) -> l
     if why := picture.refusal(drawn):
         return [f"The task's own picture is left out: {why}."]
     _put(folder, "picture.svg", drawn)
+    plain = draw.picture(drawn)
+    if plain is None:
+        return ["The task's own picture has no PDF beside it: `rsvg-convert -f pdf` or Inkscape make one."]
+    (folder / "picture.pdf").write_bytes(plain)
     return []
 
 

@@ -18,11 +18,13 @@ _FILES = {
     "curve.svg": "best so far against programs judged, with the anchors",
     "curve.pdf": "the same",
     "picture.svg": "the task's own picture of the result",
+    "picture.pdf": "the same",
     "statement.md": "how it came about: models, dates, tokens and cost, operators, seeds, settings, isolation",
     "prompts/": "every call of a model on the way to the program, prompt and reply, to be read and, in `calls.jsonl`, to the letter; what looked like a key is left out",
     "references.bib": "where the anchors were published",
     "SHA256SUMS": "check sums of all files: `sha256sum -c SHA256SUMS`",
 }
+_HOW = "To verify it, with nothing but Python 3.11 or newer:\n\n```\npython3 -I -S verify.py\n```"
 
 
 def readme(campaign: Campaign, found: Result, names: Sequence[str], said: str, notes: Sequence[str]) -> str:
@@ -33,19 +35,16 @@ def readme(campaign: Campaign, found: Result, names: Sequence[str], said: str, n
     parts = [
         f"# {escaped(found.name)}",
         f"{escaped(fitness.name)} {value_text(found, fitness)}, {escaped(basis_text(found, campaign.task))}.",
-        _verifying(found, said, deterministic=campaign.task.deterministic),
+        _verifying(campaign, found, said) if said or "verify.py" not in names else _HOW,
         listed.rstrip(),
         *notes,
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _verifying(found: Result, said: str, *, deterministic: bool) -> str:
+def _verifying(campaign: Campaign, found: Result, said: str) -> str:
     if said:
-        return (
-            "To verify it, with nothing but Python 3.11 or newer:\n\n```\npython3 -I -S verify.py\n```\n\nWhen this folder was written it said:\n\n"
-            + fenced(said).rstrip()
-        )
+        return f"{_HOW}\n\nWhen this folder was written it said:\n\n" + fenced(said).rstrip()
     if found.certificate:
         return (
             "The task has proven the value in exact arithmetic while it was searched for. It brings no verifier that runs without it, so this "
@@ -58,7 +57,7 @@ def _verifying(found: Result, said: str, *, deterministic: bool) -> str:
     }[found.trust]
     again = (
         "equal programs get equal scores there"
-        if deterministic
+        if campaign.task.deterministic
         else "another measurement finds another value"
         + (
             ", within the interval most times"

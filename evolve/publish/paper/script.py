@@ -1,11 +1,12 @@
 """The stand-alone `verify.py` of a proven value: the task's own verifier, and below it what is the same for every task.
 
-Invariant: the task's part is its file as the judge runs it, to the byte, so that there is one truth; the script is written only where it has just
-verified what it is written for."""
+Invariant: the task's part is its file as the judge runs it, to the byte, so that there is one truth; no code of a log runs
+that does not lie in the task's folder, too."""
 
 import pprint
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from evolve.campaign import Campaign
@@ -36,15 +37,23 @@ if __name__ == "__main__":
 _SECONDS = 540
 
 
-def verifier_of(campaign: Campaign) -> str:
-    """The text of the task's verifier: the one in the log, else that of the task's folder, which may have got one since; empty where there is none."""
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """The text of a task's verifier. `is_here`: the same text lies in the task's folder on this machine, so that it may run here: a log may come from anywhere."""
+
+    text: str
+    is_here: bool
+
+
+def verifier_of(campaign: Campaign) -> Verifier | None:
+    """The one in the log, else that of the task's folder, which may have got one since; None where there is none."""
     task = campaign.task
-    if task.verifier:
-        return task.verifier
     try:
-        return load(task.path, task.parameters).verifier
+        here = load(task.path, task.parameters).verifier
     except TaskError:
-        return ""
+        here = ""
+    text = task.verifier or here
+    return Verifier(text, text == here) if text else None
 
 
 def script(task: Task, verifier: str, certificate: Certificate) -> str:
