@@ -42,11 +42,12 @@ HELD_OUT = '[[held_out]]\nname = "further on"\noffset = 2.0\n'
 EVALUATOR = "from evolve import evaluator\n\n\n@evaluator\ndef evaluate(candidate, trial):\n    raise SystemExit\n"
 
 
-def task_at(folder: Path, *, deterministic: bool = True, promotion: str = "held_out") -> Task:
+def task_at(folder: Path, *, deterministic: bool = True, promotion: str = "held_out", timed: bool = False) -> Task:
     """The task `number` in a folder."""
     place = folder / "number"
     place.mkdir(parents=True, exist_ok=True)
     text = TOML.replace("DETERMINISTIC", str(deterministic).lower()).replace("PROMOTION", promotion)
+    text = text.replace('name = "nearness"', 'name = "nearness"\nlog_ratio = true') if timed else text
     files = {
         "task.toml": text + (HELD_OUT if promotion == "held_out" else ""),
         "brief.md": "Find the number.",
@@ -63,10 +64,8 @@ def task_at(folder: Path, *, deterministic: bool = True, promotion: str = "held_
 class Found(Written):
     """A campaign on that task: the seed 5, and record 2, which is better and is promoted as its task does it."""
 
-    def __init__(
-        self, home: Path, *, deterministic: bool = True, promotion: str = "held_out", fitness: float = 6.5
-    ) -> None:
-        task = task_at(home / "mine", deterministic=deterministic, promotion=promotion)
+    def __init__(self, home: Path, *, fitness: float = 6.5, **kind: object) -> None:
+        task = task_at(home / "mine", **kind)
         super().__init__(home, task)
         evidence = {"isolation": "strict: all of it", "environment": "python 3"}
         self.seed(5.0, **evidence)
@@ -108,6 +107,7 @@ class ReadingJudges:
     noise: tuple[float, ...] = (0.0,)
     hardware: str = "one core"
     environment: str = "python 3"
+    outcome: Outcome = Outcome.OK
     asked: list[Job] = field(default_factory=list)
 
     def submit(self, job_id: str, job: bytes) -> "Future[bytes]":
@@ -120,9 +120,11 @@ class ReadingJudges:
     def _report(self, told: Job) -> Report:
         if told.kind == "certify":
             return _report(json.loads(told.artifacts["numbers"])[0], certified=True)
+        if self.outcome is not Outcome.OK:
+            why = "it did not\nand more"
+            return Report(Evaluation.failed(self.outcome, text_id(why)), {text_id(why): why})
         found = re.search(r"return (-?[\d.]+)$", told.files["seed.py"].strip())
-        if found is None:
-            return Report(Evaluation.failed(Outcome.CRASHED, ""))
+        assert found is not None, "every program of the task returns a number"
         noise = self.noise[len(self.asked) % len(self.noise)]
         return _report(float(found[1]) + noise + float(told.trial.parameters.get("offset", 0.0)))
 
