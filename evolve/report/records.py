@@ -146,7 +146,7 @@ def line_to(campaign: Campaign, record: RecordId) -> tuple[RecordId, ...]:
     """The records of that line, the seed first. Where a later judging of a program was the parent, that is the one in the line."""
     about = settled(campaign, record).record.origin.about
     line = [about or record]
-    while parents := made_by(campaign, campaign.log.settled(line[-1]).record).parents:
+    while parents := made_by(campaign, campaign.state.reader.settled(line[-1]).record).parents:
         line.append(parents[0])
     return tuple(reversed(line))
 
@@ -186,7 +186,7 @@ def lineage_step(campaign: Campaign, record: RecordId) -> LineageStep:
 def made_by(campaign: Campaign, record: Record) -> Origin:
     """How a record's program was made: a measurement's is that of what it measures."""
     about = record.origin.about
-    return campaign.log.settled(about).record.origin if about else record.origin
+    return campaign.state.reader.settled(about).record.origin if about else record.origin
 
 
 def _comparable(campaign: Campaign, record: RecordId, other: RecordId) -> bool:
