@@ -5,7 +5,7 @@ Invariant: nothing is written or printed, no text of a program is loaded, and ev
 from evolve.report.aims import Closest, FrontLine, MissedLine, ObjectiveLine, closest, front_line, missed, objectives
 from evolve.report.best import AnchorGap, Best, CaseLine, anchor_gaps, best, cases, certificate, nearest
 from evolve.report.blame import BlameLine, blame
-from evolve.report.calls import waiting
+from evolve.report.calls import CallLine, Said, WholeCall, call_line, calls_of, waiting, whole_call
 from evolve.report.columnar import Columnar, columnar, write_csv, write_parquet
 from evolve.report.costs import CostLine, Costs, Improvements, costs, lineage_cost
 from evolve.report.curve import Point, curve
@@ -22,6 +22,7 @@ from evolve.report.records import (
     LineageStep,
     RecordLine,
     lineage,
+    made_by,
     measurements,
     record_line,
     record_name,
@@ -73,6 +74,7 @@ __all__ = [
     "lineage_cost",
     "AnchorGap",
     "Best",
+    "CallLine",
     "CaseLine",
     "Closest",
     "CostLine",
@@ -88,9 +90,13 @@ __all__ = [
     "Overview",
     "Ratio",
     "RecordLine",
+    "Said",
     "Tally",
+    "WholeCall",
     "anchor_gaps",
     "best",
+    "call_line",
+    "calls_of",
     "cases",
     "certificate",
     "closest",
@@ -101,6 +107,7 @@ __all__ = [
     "front_line",
     "lessons_learnt",
     "lineage",
+    "made_by",
     "measurements",
     "missed",
     "nearest",
@@ -111,4 +118,5 @@ __all__ = [
     "records",
     "settled",
     "waiting",
+    "whole_call",
 ]

@@ -15,7 +15,7 @@ from typing import Any
 
 from evolve.store.checks import damaged, readable
 from evolve.store.connections import reading
-from evolve.types import Event, Program, ProgramId, RecordId, Settled, Stamped, StoreError, TextId, text_id
+from evolve.types import Event, Program, ProgramId, RecordId, Replied, Settled, Stamped, StoreError, TextId, text_id
 from evolve.types.codec import decoder
 
 _BATCH = 1_000
@@ -68,6 +68,22 @@ class LogReader:
         if not isinstance(event, Settled) or event.record.id != record:
             raise damaged(self.path, f"the index of records leads from record {record} to another event")
         return event
+
+    def replies(self, record: RecordId) -> list[Replied]:
+        """The answers of the step that settled `record`, in their order: what stands between the step's `Asked` and the record. Few
+        events are looked at, for few steps are under way at once."""
+        ending = "SELECT number, coalesce(json_extract(body, '$.record.origin.step'), 0) FROM events WHERE record = ?"
+        asked = (
+            "SELECT number FROM events WHERE type = 'Asked' AND number < ? AND coalesce(json_extract(body, '$.step'), 0) = ? "
+            "ORDER BY number DESC LIMIT 1"
+        )
+        replied = f"{_EVENT} WHERE type = 'Replied' AND number > ? AND number < ? ORDER BY number"
+        found = self._rows(ending, (record,))
+        begun = self._rows(asked, found[0]) if found else []
+        if not begun:
+            return []
+        events = [self._stamped(row).event for row in self._rows(replied, (begun[0][0], found[0][0]))]
+        return [event for event in events if isinstance(event, Replied) and event.step == found[0][1]]
 
     def active_of(self, records: Iterable[RecordId]) -> dict[RecordId, float]:
         """How long the campaign had run when each of these settled, in seconds; one query."""

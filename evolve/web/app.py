@@ -14,13 +14,42 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 from evolve.types import ConfigError, EvolveError
+from evolve.web.gallery import Gallery
 from evolve.web.glances import Glances
 from evolve.web.guard import Access, Guard
-from evolve.web.pages import archive, campaigns, lessons, operators, overview, settings
+from evolve.web.pages import (
+    archive,
+    campaigns,
+    failures,
+    lessons,
+    lineage,
+    marking,
+    operators,
+    overview,
+    picture,
+    program,
+    programs,
+    settings,
+    texts,
+)
 from evolve.web.rendering import FOLDER, page
 from evolve.web.shelf import Shelf, StillOpening
 
-GROUPS = (campaigns, overview, archive, operators, lessons, settings)
+GROUPS = (
+    campaigns,
+    overview,
+    archive,
+    operators,
+    lessons,
+    settings,
+    programs,
+    program,
+    texts,
+    picture,
+    marking,
+    lineage,
+    failures,
+)
 """Every module with pages."""
 _TITLES = {404: "There is no such page", 405: "This page is only for reading", 500: "That is our mistake"}
 
@@ -46,6 +75,7 @@ def application(shelf: Shelf, access: Access) -> Guard:
     )
     app.state.shelf = shelf
     app.state.access = access
+    app.state.gallery = Gallery()
     app.state.glances = Glances(shelf.plugins, shelf.home)
     return Guard(app, access)
 
