@@ -64,8 +64,6 @@ class Tally:
 
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     reflections: int = 0
-    records: int = 0
-    """How many were counted."""
     _operators: dict[str, _Counts] = field(default_factory=dict)
     _models: dict[str, _Counts] = field(default_factory=dict)
 
@@ -89,7 +87,6 @@ class Tally:
 
     def add(self, history: Past, record: RecordId) -> None:
         """Counts one record."""
-        self.records += 1
         outcome, operator, model = history.outcome(record), history.operator(record), history.model(record)
         if operator == REFLECTION:
             self.reflections += 1

@@ -9,12 +9,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from weakref import WeakKeyDictionary
 
 from evolve.campaign import Campaign
 from evolve.campaign.workspace import campaigns, log_path
 from evolve.plugins import Plugins
-from evolve.report import Tally
 from evolve.store import writer
 from evolve.types import ConfigError, EvolveError
 from evolve.types.suggest import did_you_mean
@@ -76,7 +74,6 @@ class Shelf:
         self.named = dict(named or {})
         self.plugins = plugins
         self._places: OrderedDict[str, _Place] = OrderedDict()
-        self._tallies: WeakKeyDictionary[Campaign, Tally] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
     @contextmanager
@@ -90,14 +87,6 @@ class Shelf:
             campaign.follow()
             yield campaign
         self._tidy()
-
-    def tally(self, campaign: Campaign) -> Tally:
-        """Its outcomes and yields, of which only what settled since is counted anew."""
-        tally = self._tallies.setdefault(campaign, Tally())
-        history = campaign.state.history
-        for record in range(tally.records + 1, len(history) + 1):
-            tally.add(history, record)
-        return tally
 
     def path(self, name: str) -> Path:
         """Where a campaign's log lies; raises `ConfigError`. A name in an address is never a path."""

@@ -15,7 +15,9 @@ from tests.written import Written
 def listed(answer):
     """The records of a table, in its order."""
     assert answer.status_code == 200, text_of(answer.text)
-    return [int(found) for found in re.findall(r'<a data-line href="/c/[^"/]+/programs/(\d+)"', answer.text)]
+    return [
+        int(found) for found in re.findall(r'<a data-line id="record-\d+" href="/c/[^"/]+/programs/(\d+)"', answer.text)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +103,7 @@ def test_a_word_that_is_none_is_said(browse, many, query, said):
 
 def test_an_answer_to_htmx_tells_the_address_without_what_says_nothing(browse, many):
     query = "text=&outcome=&operator=diff&island=&kind=&insertion=&marked="
-    answer = browse(many).get(f"/c/many/programs?{query}", headers={"hx-request": "true"})
+    answer = browse(many).get(f"/c/many/programs?{query}", headers={"hx-request": "true", "hx-trigger": "choose"})
     assert answer.headers["hx-push-url"] == "/c/many/programs?operator=diff"
 
 

@@ -43,18 +43,6 @@ def test_another_log_under_the_same_name_is_another_campaign(tmp_path, shelf):
         assert campaign.state.progress.records == 1
 
 
-def test_a_tally_goes_on_where_it_was(tmp_path, shelf):
-    written = Written(tmp_path)
-    written.seed(5.0)
-    with shelf.campaign("number") as campaign:
-        assert shelf.tally(campaign).counts() == {"ok": 1}
-    written.proposal(6.0)
-    with shelf.campaign("number") as campaign:
-        assert shelf.tally(campaign).counts() == {"ok": 2}
-        assert shelf.tally(campaign).records == 2
-    written.campaign.close()
-
-
 @pytest.mark.parametrize("name", ["", ".", "..", "../number", "/etc/passwd", "number.db", "a/b", "a\0b"])
 def test_a_path_is_no_name(tmp_path, shelf, name):
     short_campaign(tmp_path).close()

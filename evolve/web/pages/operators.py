@@ -46,7 +46,7 @@ def operators(request: Request) -> Response:
     """Tables of both, and their charts."""
     shelf: Shelf = request.app.state.shelf
     with shelf.campaign(request.path_params["name"]) as campaign:
-        tally, costs = shelf.tally(campaign), report.costs(campaign)
+        tally, costs = report.Tally.of(campaign.state.history), report.costs(campaign)
         weights = campaign.strategy.shares() if isinstance(campaign.strategy, Weighs) else {}
         models = campaign.ensemble.shares()
         return page(

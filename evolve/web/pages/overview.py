@@ -44,7 +44,7 @@ def overview(request: Request) -> Response:
     shelf: Shelf = request.app.state.shelf
     name = request.path_params["name"]
     with shelf.campaign(name) as campaign:
-        seen = report.overview(campaign, shelf.tally(campaign))
+        seen = report.overview(campaign)
         request.app.state.glances.keep(campaign)
         spent = _spent(campaign, running=shelf.runs(name))
         return page(

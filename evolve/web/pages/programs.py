@@ -18,6 +18,7 @@ from evolve.campaign.history import KINDS, OUTCOMES
 from evolve.report import Wanted
 from evolve.types import ConfigError, Insertion, RecordId
 from evolve.web import addresses, marks
+from evolve.web.downloads import attachment
 from evolve.web.rendering import page
 from evolve.web.shelf import Shelf
 
@@ -31,6 +32,8 @@ _FIELDS = (
     *("certified", "trust", "isolation", "insertion", "island", "cell", "seconds", "cpu_seconds", "case", "tag"),
 )
 _ASCENDING = "asc"
+_FORM = "choose"
+"""The form's id: the fields that it leaves empty are not in the address that the browser then has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +106,9 @@ def programs(request: Request) -> Response:
             link=lambda **changes: addresses.with_query(request.url.path, view.query(**changes)),
             table=addresses.with_query(f"{request.url.path}.csv", view.query(start="", limit="")),
             sizes=_SIZES,
+            records=len(campaign.state.history),
         )
-    if "hx-request" in request.headers:
+    if request.headers.get("hx-trigger") == _FORM:
         answer.headers["hx-push-url"] = addresses.with_query(request.url.path, view.query())
     return answer
 
@@ -124,8 +128,8 @@ def table(request: Request) -> Response:
     shelf, name, view = request.app.state.shelf, request.path_params["name"], _view(request)
     with shelf.campaign(name) as campaign:
         places, _ = report.selected(campaign, _among(view, marks.marked(campaign)))
-    headers = {"content-disposition": f'attachment; filename="{name}.csv"'}
-    return StreamingResponse(_csv(shelf, name, (places + 1).tolist()), media_type="text/csv", headers=headers)
+    lines = _csv(shelf, name, (places + 1).tolist())
+    return StreamingResponse(lines, media_type="text/csv", headers=attachment(f"{name}.csv"))
 
 
 def _csv(shelf: Shelf, name: str, records: list[RecordId]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from starlette.routing import Route
 from evolve import report
 from evolve.types import ConfigError, TextId
 from evolve.web import addresses
+from evolve.web.downloads import attachment
 
 
 def artifact(request: Request) -> Response:
@@ -45,10 +46,8 @@ def feedback(request: Request) -> Response:
 
 
 def _download(text: str, name: str) -> Response:
-    """A text as a file, under a name that means nothing to a shell, a header or a folder."""
-    safe = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "._-") else "_" for sign in name)
-    headers = {"content-disposition": f'attachment; filename="{safe.lstrip(".")[:100]}"'}
-    return PlainTextResponse(text.encode("utf-8", "surrogatepass"), headers=headers)
+    """A text as a file; plain text, so that no browser takes it for a page."""
+    return PlainTextResponse(text.encode("utf-8", "surrogatepass"), headers=attachment(name))
 
 
 ROUTES = (

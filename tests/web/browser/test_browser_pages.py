@@ -50,18 +50,17 @@ def test_the_curve_is_drawn_against_what_is_chosen(look, name):
 
 def test_a_campaign_that_runs_is_followed_without_a_reload(look, running):
     page = look()
-    for _ in range(100):
+
+    def is_listed() -> bool:
         page.open("/")
-        if page.locator(f"a[data-line]:has-text('{running}')").count():
-            break
-        page.wait_for_timeout(200)
+        return bool(page.locator(f"a[data-line]:has-text('{running}')").count())
+
+    page.until(is_listed)
     page.open(f"/c/{running}")
     page.evaluate("window.kept = true")
     tile = page.locator(".tile:has-text('programs judged') .big")
     before = tile.inner_text()
-    page.wait_for_function(
-        "before => document.querySelectorAll('.tile .big')[2].textContent !== before", arg=before, timeout=20_000
-    )
+    page.until(lambda: tile.inner_text() != before)
     page.wait_for_selector("#curve canvas")
     assert page.evaluate("window.kept") is True
     assert int(tile.inner_text().replace(",", "")) > int(before.replace(",", ""))

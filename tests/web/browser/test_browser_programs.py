@@ -40,7 +40,7 @@ def test_the_table_is_filtered_and_sorted_without_a_reload_and_the_address_says_
     first = int(page.locator("a[data-line]").first.inner_text())
     page.click("a[rel=next] >> nth=0")
     page.wait_for_url("**/programs?outcome=ok&sort=id&start=50")
-    page.wait_for_function("before => Number(document.querySelector('a[data-line]').textContent) < before", arg=first)
+    page.until(lambda: int(page.locator("a[data-line]").first.inner_text()) < first)
     assert page.evaluate("window.kept") is True
     address = page.url
     other = look()
@@ -64,7 +64,7 @@ def test_the_picture_of_a_result_comes_after_its_page(look):
     page = look()
     page.open("/c/real/programs/1")
     page.wait_for_selector(".picture img")
-    page.wait_for_function("document.querySelector('.picture img').naturalWidth > 0")
+    page.until(lambda: page.locator(".picture img").evaluate("image => image.naturalWidth") > 0)
 
 
 def test_arrows_lead_along_the_lineage(look):
