@@ -1,4 +1,4 @@
-"""What went wrong: failures of one kind together, by their outcome and what the judge said first.
+"""What went wrong: failures of one kind together, by their outcome and the first line of what the judge said, or the error that ends a traceback.
 
 Invariant: no more than the last `LOOKED_AT` are read, however many there are."""
 
@@ -50,15 +50,16 @@ def failures(campaign: Campaign, *, screened: bool = False) -> tuple[FailureClas
 
 
 def _messages(campaign: Campaign, records: list[RecordId]) -> dict[RecordId, str]:
-    """What each one's feedback says first."""
+    """What tells of each one's feedback."""
     names = campaign.log.feedback_of(records)
     texts = campaign.log.texts(set(names.values()))
-    return {record: _message(texts.get(name, "")) for record, name in names.items()}
+    return {record: _telling(texts.get(name, "")) for record, name in names.items()}
 
 
-def _message(feedback: str) -> str:
-    """Its first line; of a traceback, which all begin alike, the line that names the error."""
+def _telling(feedback: str) -> str:
+    """The first line that is not empty; of what begins with a traceback the error, which is the first line of its end that is not indented."""
     lines = feedback.strip().splitlines()
-    if lines and lines[0].startswith(_TRACEBACK):
-        lines = [line for line in lines[1:] if line[:1].strip()] or lines
-    return lines[0] if lines else ""
+    if not lines or not lines[0].startswith(_TRACEBACK):
+        return next(iter(lines), "")
+    last = max(place for place, line in enumerate(lines) if line.startswith(_TRACEBACK))
+    return next((line for line in lines[last + 1 :] if line.strip() and not line.startswith(" ")), lines[0])
