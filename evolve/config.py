@@ -3,7 +3,6 @@
 Invariant: an unknown key is an error with its path; every key has a reader."""
 
 import json
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -11,6 +10,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from evolve import prompt
+from evolve.assignments import parse_assignment, put_value
 from evolve.judge.machine import usable_cores
 from evolve.stop import Resource
 from evolve.types import PROPOSE, PURPOSES, ConfigError, Level
@@ -264,6 +264,27 @@ class OutageSection(Section):
     )
 
 
+class TrackersSection(Section):
+    """`trackers.*`: who is told of the campaign while it runs."""
+
+    names: tuple[str, ...] = Field(
+        default=(), description="which trackers are told of each record; also `--tracker`. See trackers"
+    )
+    settings: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="the trackers' own settings, by tracker: below"
+    )
+
+    @model_validator(mode="after")
+    def _have_settings(self) -> "TrackersSection":
+        if len(set(self.names)) < len(self.names):
+            raise ValueError(f"each tracker is named once, got {', '.join(self.names)}")
+        for name in self.settings.keys() - set(self.names):
+            raise ValueError(
+                f"there are settings for tracker {name!r}, which this campaign does not use.{did_you_mean(name, self.names)}"
+            )
+        return self
+
+
 class Settings(Section):
     """Everything that decides how a campaign runs."""
 
@@ -309,6 +330,7 @@ class Settings(Section):
     confirm: ConfirmSection = ConfirmSection()
     novelty: NoveltySection = NoveltySection()
     outage: OutageSection = OutageSection()
+    trackers: TrackersSection = TrackersSection()
 
 
 def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) -> Settings:
@@ -319,7 +341,7 @@ def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) ->
         path, value = parse_assignment(assignment)
         if path[0] == "task":
             path = ["parameters", *_parameter(path, assignment)]
-        _put(tree, path, value, assignment)
+        put_value(tree, path, value, assignment)
     return validated(tree)
 
 
@@ -350,30 +372,8 @@ def with_templates(settings: Settings) -> Settings:
     return settings.model_copy(update={"prompts": section.model_copy(update={"folder": "", "templates": templates})})
 
 
-def parse_assignment(text: str) -> tuple[list[str], Any]:
-    """`a.b=c` as its path and its value, which is read as TOML where it is TOML and as a string otherwise."""
-    key, sign, value = text.partition("=")
-    path = [part.strip() for part in key.split(".")]
-    if not sign or not all(path):
-        raise ConfigError(f"a setting is written key=value, got {text!r}. Do: for example --set archive.islands=2")
-    try:
-        read = tomllib.loads(f"value = {value}")
-    except tomllib.TOMLDecodeError:
-        return path, value.strip()
-    return path, read["value"] if len(read) == 1 else value.strip()
-
-
 def _copy(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _copy(value) if isinstance(value, Mapping) else value for key, value in values.items()}
-
-
-def _put(tree: dict[str, Any], path: list[str], value: Any, text: str) -> None:
-    for part in path[:-1]:
-        inner = tree.setdefault(part, {})
-        if not isinstance(inner, dict):
-            raise ConfigError(f"{part!r} in {text!r} is a value, not a table. Do: set {part}=...")
-        tree = inner
-    tree[path[-1]] = value
 
 
 def _explained(error: ValidationError) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from evolve.protocols import Evaluator, Model, Operator, Strategy
+from evolve.protocols import Evaluator, Model, Operator, Strategy, Tracker
 from evolve.types import Program, Section, Selection, Task, Traits
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ class OperatorEntry:
     """An operator. `embedded`: strategies use it without being told to; where `embedded_below_seconds` is given only if judging the seed
     took less, where `embedded_suffixes` are given only if a file of the seed ends so. `history_free`: it learns nothing from the campaign, so that a baseline may use it.
     `needs_model`: a model writes its children, so that they are never judged at the isolation level `reduced` unasked; a campaign without a model does not use it.
-    `parents`: how many records it wants as parents at least; `takes_failures`: its parent is a program that failed. `scheduled`: the engine asks it, and no strategy does."""
+    `parents`: how many records it wants as parents at least; `takes_failures`: its parent is a program that failed. `scheduled`: the engine asks it, and no strategy does.
+    `retunable`: those of its settings that may change while a campaign runs, for a step that runs again has as many children under any values of them."""
 
     name: str
     factory: Callable[[Settings], Operator]
@@ -48,6 +49,7 @@ class OperatorEntry:
     parents: int = 1
     takes_failures: bool = False
     scheduled: bool = False
+    retunable: tuple[str, ...] = ()
 
     @property
     def traits(self) -> Traits:
@@ -67,6 +69,15 @@ class ModelEntry:
     concurrency: int = 8
     priced: bool = False
     embeds: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TrackerEntry:
+    """A tracker: `--tracker NAME`. The factory is called before a campaign is made, and raises `ConfigError` where the tracker lacks something."""
+
+    name: str
+    factory: Callable[[Settings], Tracker]
+    settings: "type[BaseModel] | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +111,12 @@ def register_strategies() -> Sequence[StrategyEntry]:
 @hookspec
 def register_models() -> Sequence[ModelEntry]:
     """Kinds of models that this plugin provides."""
+    return ()
+
+
+@hookspec
+def register_trackers() -> Sequence[TrackerEntry]:
+    """Trackers that this plugin provides: what is told when a run begins, of each record (`record_settled`), and when it ends."""
     return ()
 
 

@@ -30,6 +30,11 @@ def check_draws(task: Task, means: Means) -> None:
 def drawn(campaign: Campaign, record: RecordId, means: Means) -> str:
     """The picture of a record, as SVG, of a task that draws; for a certificate that of the program which it proves; raises `ConfigError` or
     `TaskError`."""
+    return picture(campaign.task, drawing_of(campaign, record), means)
+
+
+def drawing_of(campaign: Campaign, record: RecordId) -> Job:
+    """What a judge process needs to draw a record, read from the log; raises `ConfigError` for one that left nothing to draw."""
     found = campaign.log.settled(record).record
     if found.evaluation.certified and found.origin.about:
         found = campaign.log.settled(found.origin.about).record
@@ -38,17 +43,17 @@ def drawn(campaign: Campaign, record: RecordId, means: Means) -> str:
     if not evaluation.artifacts:
         raise ConfigError(f"{name} has no artifacts to draw ({evaluation.outcome}). Do: draw one whose outcome is ok")
     artifacts = {key: campaign.log.text(TextId(text)) for key, text in evaluation.artifacts.items()}
-    trial = Trial(parameters=Parameters(campaign.task.parameters))
-    return _drawn(campaign, Job("draw", "draw", trial, artifacts=artifacts), name, means)
+    return Job(name, "draw", Trial(parameters=Parameters(campaign.task.parameters)), artifacts=artifacts)
 
 
-def _drawn(campaign: Campaign, job: Job, name: str, means: Means) -> str:
-    with closing(LocalExecutor(campaign.task, 1, means=means)) as executor:
+def picture(task: Task, job: Job, means: Means) -> str:
+    """What a judge process draws, as SVG; no campaign is needed any more. Raises `TaskError`."""
+    with closing(LocalExecutor(task, 1, means=means)) as executor:
         executor.describe()
         report = decode_report(executor.submit(job.id, encode_job(job)).result())
     if not report.drawing:
         feedback = brief(one_line(report.texts.get(TextId(report.evaluation.feedback), "")), _WHY)
         raise TaskError(
-            f"the picture of {name} failed: {feedback or report.evaluation.outcome}. Do: mend @evaluate.draw"
+            f"the picture of {job.id} failed: {feedback or report.evaluation.outcome}. Do: mend @evaluate.draw"
         )
     return report.drawing

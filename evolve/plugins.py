@@ -5,7 +5,7 @@ Invariant: every call into a plugin passes `guarded`, so that whatever it raises
 import importlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from typing import Any, Generic, TypeVar, cast
 
@@ -13,8 +13,8 @@ import pluggy
 
 import evolve
 from evolve import hookspecs
-from evolve.hookspecs import EvaluatorEntry, ModelEntry, OperatorEntry, StrategyEntry
-from evolve.protocols import Evaluator, Model, Operator, Strategy
+from evolve.hookspecs import EvaluatorEntry, ModelEntry, OperatorEntry, StrategyEntry, TrackerEntry
+from evolve.protocols import Evaluator, Model, Operator, Strategy, Tracker
 from evolve.types import ConfigError, EvaluatorSource, EvolveError, PluginError, Program, Section, Selection, Task
 from evolve.types.suggest import did_you_mean
 
@@ -24,15 +24,18 @@ BUNDLED = (
     "evolve.strategies",
     "evolve.models",
     "evolve.hardware",
+    "evolve.jsonl",
     "evolve_benchmark",
     "evolve_kernel",
     "evolve_recipe",
+    "evolve_tensorboard",
     "evolve_vllm",
+    "evolve_wandb",
 )
 GROUP = "evolve"
 
 T = TypeVar("T")
-Entry = TypeVar("Entry", EvaluatorEntry, ModelEntry, OperatorEntry, StrategyEntry)
+Entry = TypeVar("Entry", EvaluatorEntry, ModelEntry, OperatorEntry, StrategyEntry, TrackerEntry)
 
 
 def guarded(plugin: str, call: Callable[..., T], *arguments: Any) -> T:
@@ -64,6 +67,7 @@ class Plugins:
     operators: Mapping[str, Registered[OperatorEntry]]
     strategies: Mapping[str, Registered[StrategyEntry]]
     models: Mapping[str, Registered[ModelEntry]]
+    trackers: Mapping[str, Registered[TrackerEntry]] = field(default_factory=dict)
 
     def evaluator(self, source: EvaluatorSource) -> Evaluator:
         """The evaluator that a task names; raises `ConfigError`, `PluginError`."""
@@ -82,6 +86,10 @@ class Plugins:
         found = _find("operator", name, self.operators)
         return guarded(found.plugin, found.entry.factory, _checked(found, settings))
 
+    def operator_settings(self, name: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The settings of an operator with their defaults; raises `ConfigError` for those that it cannot have."""
+        return _checked(_find("operator", name, self.operators), settings)
+
     def strategy(self, name: str, settings: Mapping[str, Any], operators: Sequence[str]) -> Strategy:
         """A strategy with its settings, for a campaign with these operators; raises `ConfigError`, `PluginError`."""
         found = _find("strategy", name, self.strategies)
@@ -99,6 +107,15 @@ class Plugins:
     def model_kind(self, kind: str) -> ModelEntry:
         """What is registered under this name; raises `ConfigError`."""
         return _find("kind of model", kind, self.models).entry
+
+    def tracker(self, name: str, settings: Mapping[str, Any]) -> Tracker:
+        """A tracker with its settings; raises `ConfigError`, `PluginError`."""
+        found = _find("tracker", name, self.trackers)
+        return guarded(found.plugin, found.entry.factory, _checked(found, settings))
+
+    def tracker_settings(self, name: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The settings of a tracker with their defaults; raises `ConfigError` for those that it cannot have."""
+        return _checked(_find("tracker", name, self.trackers), settings)
 
     def strategy_accepts(self, name: str, key: str) -> bool:
         """The strategy has a setting of this name."""
@@ -261,6 +278,7 @@ def load(points: Iterable[EntryPoint] | None = None) -> Plugins:
         _entries(manager.hook.register_operators, OperatorEntry),
         _entries(manager.hook.register_strategies, StrategyEntry),
         _entries(manager.hook.register_models, ModelEntry),
+        _entries(manager.hook.register_trackers, TrackerEntry),
     )
 
 

@@ -35,6 +35,9 @@ from evolve.types import (
     Selection,
     Stage,
     Task,
+    TrackedEnd,
+    TrackedRecord,
+    TrackedRun,
     Traits,
     Trial,
     Twin,
@@ -236,6 +239,19 @@ class Twinned(Protocol):
         of a campaign, nor in a prompt."""
 
 
+class Tracker(Protocol):
+    """Tells somebody else of a campaign. Main thread: each call must be quick, and whatever is raised ends the tracker and not the campaign."""
+
+    def campaign_begun(self, run: TrackedRun) -> None:
+        """A run begins; nothing is told of the records that the campaign has already."""
+
+    def record_settled(self, record: TrackedRecord) -> None:
+        """A record has settled and is durable. Each is told at most once; one that was written right before the engine was killed is not told."""
+
+    def campaign_ended(self, end: TrackedEnd) -> None:
+        """The run has ended. Nothing more is told."""
+
+
 class Executor(Protocol):
     """Where judging happens. `job` and the result are canonical JSON in UTF-8: never a pickle."""
 
@@ -249,5 +265,8 @@ class Executor(Protocol):
         """A job that survived a restart of the engine."""
 
     def cancel(self, job_id: str) -> None: ...
+    def resize(self, slots: int) -> None:
+        """So many jobs run side by side from now on; what is being judged is judged to its end."""
+
     def close(self) -> None:
         """Ends every process that it started."""

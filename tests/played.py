@@ -57,6 +57,9 @@ class RecordedJudge:
     def cancel(self, job_id: str) -> None:
         """Every job is done when it is submitted."""
 
+    def resize(self, slots: int) -> None:
+        """There are none."""
+
     def close(self) -> None:
         """There is nothing to end."""
 

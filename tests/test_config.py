@@ -2,7 +2,7 @@
 
 import pytest
 
-from evolve.config import Settings, parse_assignment, settings_from, with_templates
+from evolve.config import Settings, settings_from, with_templates
 from evolve.judge.machine import usable_cores
 from evolve.types import ConfigError
 
@@ -28,24 +28,6 @@ def test_assignments_win_over_values():
 def test_task_assignments_are_parameters():
     """`--set task.n=32` sets the task's own parameter."""
     assert settings_from({"task": "t"}, ["task.n=32", "task.name=x"]).parameters == {"n": 32, "name": "x"}
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a.b=1", (["a", "b"], 1)),
-        ("a=1.5", (["a"], 1.5)),
-        ("a=true", (["a"], True)),
-        ("a=[1, 2]", (["a"], [1, 2])),
-        ("a=some words", (["a"], "some words")),
-        ("a=1\nb = 2", (["a"], "1\nb = 2")),
-        ('a="1"', (["a"], "1")),
-        ("a==", (["a"], "=")),
-    ],
-)
-def test_assignments_are_toml_values_or_words(text, expected):
-    """What is no TOML value is a string."""
-    assert expected == parse_assignment(text)
 
 
 @pytest.mark.parametrize(

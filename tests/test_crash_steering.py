@@ -11,9 +11,9 @@ import pytest
 from test_crash import _ENGINES, Death, Place, ended
 
 from evolve.campaign.inbox import Inbox
-from evolve.campaign.requests import Add, Hint, Quarantine, Request
+from evolve.campaign.requests import Add, Configure, Hint, Quarantine, Request
 from evolve.store import Log
-from evolve.types import Asked, Import, LessonWritten, Ruled, Settled, TaskChanged
+from evolve.types import Asked, Import, LessonWritten, Paused, Ruled, SettingsChanged, Settled, TaskChanged
 
 BUDGET = 16
 MINE = "def value():\n    return [6.5, 6.5]\n"
@@ -101,6 +101,46 @@ def test_requests_that_a_killed_engine_has_taken_are_done_once(place, monkeypatc
     assert (len(events(place, Ruled)), len(events(place, LessonWritten))) == (1, 1)
     assert [event.record.origin.kind for event in events(place, Settled)].count("import") == 1
     assert [Inbox(place.log_path).answered(f"{number:08x}").accepted for number in (1, 2, 3)] == [True] * 3
+    assert_replays(place)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_other_settings_that_a_killed_engine_has_taken_hold_once(place, monkeypatch, when):
+    """By the run that was killed or by the next; the log replays to the same."""
+    Inbox(place.log_path).put(Request("00000001", Configure(("budget=['20programs']", "confirm.share=0.1"))), 1.0)
+    assert ended(place.start((when, 2))) == -signal.SIGKILL
+    assert len(events(place, SettingsChanged)) == (when == "after")
+    place.go_on(monkeypatch)
+    (change,) = events(place, SettingsChanged)
+    assert (sorted(change.changes), change.request) == (["budget", "confirm"], "00000001")
+    assert Inbox(place.log_path).answered("00000001").accepted
+    with closing(place.opened()) as campaign:
+        assert (campaign.settings.confirm.share, campaign.state.progress.programs) == (0.1, 20)
+    assert_replays(place)
+
+
+def test_other_settings_whose_command_is_killed_are_taken_once(place):
+    """By the next command."""
+    killed(place, ("before", 1), "campaign", "config", "task", "--set", "judges=3")
+    assert run(place, "campaign", "hint", "task", "later") == 0
+    assert [event.changes for event in events(place, SettingsChanged)] == [{"judges": 3}]
+    assert_replays(place)
+
+
+def test_a_run_that_is_killed_while_it_is_paused_goes_on(place, monkeypatch):
+    """A pause is of one run; the log says when it ended."""
+    assert run(place, "campaign", "config", "task", "--set", "budget=['24programs']") == 0
+    engine = place.start()
+    try:
+        while run(place, "campaign", "pause", "task") != 0 or not events(place, Paused):
+            pass
+    finally:
+        engine.kill()
+    assert ended(engine) == -signal.SIGKILL
+    place.go_on(monkeypatch)
+    assert [event.paused for event in events(place, Paused)] == [True, False]
+    with closing(place.opened()) as campaign:
+        assert campaign.state.progress.programs == 24
     assert_replays(place)
 
 

@@ -122,6 +122,7 @@ class Campaign:
         self._begin(opened, changes)
         self._budgeted = time.time()
         self._started = time.monotonic()
+        self._resting_since: float | None = None
 
     def _begin(self, opened: Opened, changes: Sequence[SettingsChanged]) -> None:
         """Nothing is folded yet."""
@@ -218,8 +219,20 @@ class Campaign:
 
     @property
     def seconds(self) -> float:
-        """How long the campaign has run, over all its runs."""
-        return time.monotonic() - self._started
+        """How long the campaign has run, over all its runs. While it rests, no second passes."""
+        now = time.monotonic() if self._resting_since is None else self._resting_since
+        return now - self._started
+
+    def rest(self) -> None:
+        """Stops its clock: it is paused, and nothing is under way. Again, if it was stopped already."""
+        if self._resting_since is None:
+            self._resting_since = time.monotonic()
+
+    def wake(self) -> None:
+        """Lets its clock go on, if it was stopped."""
+        if self._resting_since is not None:
+            self._started += time.monotonic() - self._resting_since
+            self._resting_since = None
 
     @property
     def progress(self) -> Progress:
@@ -264,21 +277,32 @@ class Campaign:
         self.state.absorb(event)
         self.record(event)
 
-    def change(self, changes: dict[str, Any]) -> None:
-        """Later settings of the same campaign: a budget, the number of judges, other models, which learn from the log what it tells of them."""
+    def change(self, changes: Mapping[str, Any]) -> None:
+        """Later settings of the same campaign, by top-level key: see `retuning`."""
+        with self.log.transaction():
+            self.retune(changes)
+
+    def retune(self, changes: Mapping[str, Any], request: str = "") -> None:
+        """The same inside a transaction; `request` names the person's request, where there was one."""
         now = time.time()
         if "budget" in changes:
             changes = {**changes, "budget": [exact(text, now) for text in changes["budget"]]}
             self._budgeted = now
-        event = SettingsChanged(changes)
-        with self.log.transaction():
-            self.state.absorb(event)
-            self.record(event, at=now)
+        event = SettingsChanged(changes, request)
+        self.state.absorb(event)
+        self.record(event, at=now)
         self.settings = _changed(self.settings, [event])
         if "models" in changes:
-            self.ensemble = Ensemble(self.settings.models)
-            for stamped in self.log.events():
-                self.ensemble.tell(stamped.event)
+            self.ensemble = self._ensemble()
+
+    def _ensemble(self) -> Ensemble:
+        """The models as they are now, which learn from the log what it tells of them."""
+        found = self.ensemble.with_settings(self.settings.models)
+        if found is None:
+            found = Ensemble(self.settings.models)
+            for stamped in self.log.events() if found.learns else ():
+                found.tell(stamped.event)
+        return found
 
     def digest(self) -> str:
         """The hash of all events without their circumstances: equal for two `--deterministic` campaigns with one seed that each

@@ -14,6 +14,7 @@ from evolve.types import (
     LessonWritten,
     MachineMeasured,
     Opened,
+    Paused,
     Record,
     Replied,
     Ruled,
@@ -22,8 +23,8 @@ from evolve.types import (
     TaskChanged,
 )
 
-_NO_RULE = ("task", "judges", "budget")
-"""Settings that decide nothing about what a step does: where the task lies (its version stands beside), and when the campaign ends."""
+_NO_RULE = ("task", "judges", "budget", "trackers")
+"""Settings that decide nothing about what a step does: where the task lies (its version stands beside), when the campaign ends, and who is told of it."""
 
 _MEMBER = ("name", "weight", "max_tokens", "context_tokens")
 """What decides of a model: which is asked, and what it is asked. Where its answers come from does not: they are in the log, whether a server gave them or a recording."""
@@ -32,7 +33,7 @@ _MEMBER = ("name", "weight", "max_tokens", "context_tokens")
 def essence(event: Event) -> Event | None:
     """The event without names, places, times, load and machine; None for one that tells of these alone."""
     match event:
-        case MachineMeasured() | SettingsChanged():
+        case MachineMeasured() | SettingsChanged() | Paused():
             return None
         case Opened(settings=settings):
             return replace(

@@ -45,7 +45,12 @@ def _values(data: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         got = f"got {data['schema']!r}" if "schema" in data else "which is missing"
         raise ConfigError(f"a campaign file says which version it is written for, {got}. Do: write schema = {VERSION}")
     tree = {key: value for key, value in data.items() if key != "schema"}
-    for key, plain in (("budget", _budget), ("strategy", _strategy), ("operators", _operators)):
+    for key, plain in (
+        ("budget", _budget),
+        ("strategy", _strategy),
+        ("operators", _operators),
+        ("trackers", _trackers),
+    ):
         if key in tree:
             tree[key] = plain(tree[key])
     if isinstance(tree.get("task"), str):
@@ -96,6 +101,11 @@ def _operators(value: object) -> object:
         if key == "settings":
             raise ConfigError("there is no operator 'settings'. Do: write an operator's settings in [operators.NAME]")
     return {**({_NAMED: value[_NAMED]} if _NAMED in value else {}), "settings": settings}
+
+
+def _trackers(value: object) -> object:
+    """A list of names, or a table as the settings have it."""
+    return {_NAMED: value} if isinstance(value, list) else value
 
 
 def _beside(written: str, folder: Path) -> str:
@@ -189,6 +199,10 @@ def json_schema() -> str:
     keys["operators"] = {
         "anyOf": [texts, _open_table(_NAMED, operators, {"type": "object"})],
         "description": "which operators propose: a list of names, or a table with `names` and a table of settings for any of them",
+    }
+    keys["trackers"] = {
+        "anyOf": [texts, {"$ref": "#/$defs/TrackersSection"}],
+        "description": "who is told of the campaign while it runs: a list of names, or a table with `names` and `settings`",
     }
     keys["task"]["description"] = "the task: a name, or a path from this file's folder"
     schema |= {"title": "campaign file of evolve", "properties": {"schema": version, **keys}, "required": ["schema"]}

@@ -11,9 +11,11 @@ from evolve.campaign.spending import check_priced, check_spendable, spent_by_mod
 from evolve.campaign.state import REFLECTION
 from evolve.config import Settings
 from evolve.plugins import Plugins
-from evolve.stop import Budget, budget_from, exact, tightest
+from evolve.stop import Amount, Budget, Until, budget_from, exact, tightest
 from evolve.types import PURPOSES, Axis, ConfigError, Progress, Task
 from evolve.types.suggest import did_you_mean
+
+_TIMES = ("seconds", "gpu_seconds")
 
 
 def budget_of(settings: Settings, task: Task, now: float | None = None) -> Budget:
@@ -78,6 +80,8 @@ def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
             )
     for name in (*names, *scheduled(settings)):
         plugins.operator(name, settings.operators.settings.get(name, {}))
+    for name in settings.trackers.names:
+        plugins.tracker_settings(name, settings.trackers.settings.get(name, {}))
     plugins.strategy(settings.strategy.name, settings.strategy.settings, names)
     archive_of(task, settings)
 
@@ -117,6 +121,18 @@ def _check_offline(budget: Budget, names: Sequence[str], offline: Sequence[str])
             f"outage.then is 'offline', and without models nothing spends {never}, got {budget}. "
             'Do: add a budget in time or programs, or set outage.then to "stop"'
         )
+
+
+def check_deterministic(settings: Settings, budget: Budget) -> None:
+    """Raises `ConfigError` where a deterministic campaign would end by the clock."""
+    if not settings.deterministic:
+        return
+    for leaf in budget.leaves():
+        if isinstance(leaf, Until) or (isinstance(leaf, Amount) and leaf.unit.resource in _TIMES):
+            raise ConfigError(
+                f"--deterministic cannot end by the clock, got the budget {str(leaf)!r}. "
+                "Do: count it in programs, such as --budget 500programs"
+            )
 
 
 def axes_of(task: Task, settings: Settings) -> Sequence[Axis]:

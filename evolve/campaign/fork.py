@@ -28,6 +28,7 @@ from evolve.types import (
     MachineMeasured,
     Measure,
     Opened,
+    Paused,
     Propose,
     Rearranged,
     Record,
@@ -144,7 +145,7 @@ class Refold:
         match event:
             case Settled():
                 return self._state.settle(self._moved(event.record))
-            case SettingsChanged():
+            case SettingsChanged() | Paused():
                 return None
             case Asked() if event.step not in self._finished:
                 return None

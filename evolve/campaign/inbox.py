@@ -3,6 +3,7 @@
 Invariant: a file appears under its name only when it is whole, and a request is removed only after what came of it is durable. What is
 no request is set aside under another name, with a warning, and harms nobody."""
 
+import errno
 import json
 import logging
 import os
@@ -45,15 +46,25 @@ class Inbox:
         name = f"{int(now * 1e6):020d}-{request.id}.json"
         try:
             self.folder.mkdir(mode=0o700, exist_ok=True)
+            self._check_owner()
             self._write(name, canonical(encode(request)))
         except OSError as error:
             raise StoreError(
                 f"{self.folder} cannot take a request: {error.strerror}. Do: check that it is a folder that you may write to"
             ) from error
 
+    def _check_owner(self) -> None:
+        """Raises `PermissionError` where another user could put and replace what lies there; a folder of one's own is closed to others."""
+        status = self.folder.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+            raise PermissionError(errno.EPERM, "it belongs to another user, or is no folder")
+        if status.st_mode & 0o077:
+            self.folder.chmod(0o700)
+
     def letters(self) -> Sequence[Letter]:
         """What lies there, in the order in which it was put; what is no request is set aside."""
         try:
+            self._check_owner()
             paths = sorted(
                 path for path in self.folder.iterdir() if path.name.endswith(".json") and path.name[0] != "."
             )

@@ -59,7 +59,31 @@ class Stop:
     process: int
 
 
-Wish = Quarantine | Release | Hint | Add | Stop
+@tagged
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """The run of the engine `process` is to start nothing until it is told to; another run is not meant."""
+
+    process: int
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class Unpause:
+    """The opposite of `Pause`."""
+
+    process: int
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class Configure:
+    """Other settings: `assignments` are written as for `--set`."""
+
+    assignments: tuple[str, ...]
+
+
+Wish = Quarantine | Release | Hint | Add | Stop | Pause | Unpause | Configure
 
 
 @dataclass(frozen=True, slots=True)

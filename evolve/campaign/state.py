@@ -28,6 +28,7 @@ from evolve.types import (
     Measure,
     Opened,
     Outcome,
+    Paused,
     Placement,
     ProgramId,
     Progress,
@@ -37,6 +38,7 @@ from evolve.types import (
     RecordId,
     Replied,
     Ruled,
+    SettingsChanged,
     Settled,
     Task,
     TaskChanged,
@@ -108,6 +110,8 @@ class State:
         self._ruled_out: frozenset[ProgramId] = frozenset()
         self.requests: dict[str, int] = {}
         """The ids of what persons asked for and was done, with the step that it led to; 0 where there is none."""
+        self.paused = False
+        """A person wants nothing to be started."""
         self.former: list[RecordId] = []
         """What `elites` said before `TaskChanged`."""
         self.judged: set[ProgramId] = set()
@@ -227,9 +231,8 @@ class State:
                 self._rule(event)
             case Rearranged():
                 self.archive.rearrange(event.island, event.records)
-            case LessonWritten():
-                self.lessons.append(event.lesson)
-                self._taken(event.request)
+            case LessonWritten() | Paused() | SettingsChanged():
+                self._steer(event)
             case Replied():
                 self._replied(event)
             case _:
@@ -273,6 +276,13 @@ class State:
         """An event that a person's request led to; an empty one means that none did."""
         if request:
             self.requests[request] = step
+
+    def _steer(self, event: LessonWritten | Paused | SettingsChanged) -> None:
+        if isinstance(event, LessonWritten):
+            self.lessons.append(event.lesson)
+        elif isinstance(event, Paused):
+            self.paused = event.paused
+        self._taken(event.request)
 
     def _rule(self, ruling: Ruled) -> None:
         self.archive.rule(ruling)
@@ -342,6 +352,7 @@ class State:
             step.settled.add(record.origin.index)
             if len(step.settled) == record.origin.count:
                 del self.steps[record.origin.step]
+                self.called.ended(record.origin.step)
 
     def unfinished(self) -> Sequence[Step]:
         """Steps to finish first, in their order."""

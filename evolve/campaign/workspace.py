@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from evolve.store.comments import SUFFIX
 from evolve.types import ConfigError
 from evolve.types.suggest import did_you_mean
 
@@ -26,7 +27,8 @@ def workspace() -> Path:
 def campaigns(home: Path) -> list[Path]:
     """The logs of a workspace, the one that was written last first; raises `ConfigError` where it cannot be read."""
     with _reached(home):
-        logs = list((home / "archive" / "campaigns").glob("*.db"))
+        found = (home / "archive" / "campaigns").glob("*.db")
+        logs = [path for path in found if not path.stem.endswith(SUFFIX)]
         return sorted(logs, key=lambda path: path.stat().st_mtime_ns, reverse=True)
 
 
@@ -43,9 +45,9 @@ def _reached(home: Path) -> Iterator[None]:
 
 def log_path(home: Path, name: str) -> Path:
     """Where the log of a campaign lies; raises `ConfigError` for a name that cannot be one."""
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name) or name.endswith(SUFFIX):
         raise ConfigError(
-            f"a campaign's name is letters, digits, dots, dashes and underscores (at most 100), got {name!r}. Do: choose another"
+            f"a campaign's name is letters, digits, dots, dashes and underscores (at most 100) and does not end in {SUFFIX}, got {name!r}. Do: choose another"
         )
     return home / "archive" / "campaigns" / f"{name}.db"
 
@@ -54,7 +56,7 @@ def logs(home: Path, log: Path | None = None) -> tuple[str, ...]:
     """What no candidate may see: all that a workspace keeps, there yet or not, and with a log that lies elsewhere its own files."""
     archive = home.absolute() / "archive"
     outside = log is not None and not log.resolve().is_relative_to(archive.resolve())
-    beside = log.absolute().parent.glob(f"{glob.escape(log.name)}*") if log is not None and outside else ()
+    beside = log.absolute().parent.glob(f"{glob.escape(log.stem)}.*") if log is not None and outside else ()
     return (str(archive), *sorted(map(str, beside)))
 
 

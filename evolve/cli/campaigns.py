@@ -18,6 +18,7 @@ from evolve.cli.campaign_files import export_config, show_schema
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option, table
 from evolve.cli.say import say
+from evolve.cli.tabling import table_campaign
 from evolve.plugins import load
 from evolve.stop import duration
 from evolve.store import Log
@@ -34,10 +35,14 @@ def campaign() -> None:
 
 campaign.add_command(steering.hint_campaign)
 campaign.add_command(steering.stop_campaign)
+campaign.add_command(steering.pause_campaign)
+campaign.add_command(steering.unpause_campaign)
+campaign.add_command(steering.configure_campaign)
 campaign.add_command(forking.fork_campaign)
 campaign.add_command(rejudging.rejudge_campaign)
 
 
+campaign.add_command(table_campaign)
 campaign.add_command(export_config)
 campaign.add_command(show_schema)
 
@@ -125,6 +130,7 @@ def _page(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
     rows = [
         ("campaign", page.name),
         *([("forked from", page.forked_from)] if page.forked_from else []),
+        *summary.paused_facts(opened),
         ("task", _versions(page)),
         ("progress", f"{judged} in {duration(page.seconds)}{waiting}"),
         ("left", report.budget_left(opened, time.time())),

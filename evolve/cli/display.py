@@ -57,6 +57,7 @@ class Scoreboard:
         state, stats = campaign.state, campaign.state.archive.stats()
         best = report.best(campaign)
         return [
+            *summary.paused_facts(campaign),
             ("best", best_line(campaign, best)),
             ("", wording.anchors(best.anchors, campaign.task.fitness) if best else ""),
             (
@@ -94,6 +95,7 @@ class PlainLines:
         self._news = False
         self._due = {line.model: 10 * line.failed for line in campaign.state.failures.lines()}
         """How many failed calls of a model are news."""
+        self._paused = campaign.state.paused
 
     def settled(self, campaign: Campaign, event: Settled) -> None:
         """A record that may have changed the best is news."""
@@ -110,7 +112,11 @@ class PlainLines:
             if best is not None and best.record != self._told:
                 self._told = best.record
                 self._say(campaign, now)
-        if quiet >= SIGN_OF_LIFE and now > self._last:
+        if campaign.state.paused != self._paused:
+            self._paused = campaign.state.paused
+            self._last = now
+            say(f"{campaign.seconds:6.0f} s  {_pause_told(campaign)}", file=self._out)
+        if quiet >= SIGN_OF_LIFE and now > self._last and not self._paused:
             self._say(campaign, now)
         self._tell_failures(campaign)
 
@@ -130,6 +136,11 @@ class PlainLines:
             if line.failed >= self._due.get(line.model, 1):
                 self._due[line.model] = 10 * line.failed
                 say(f"{campaign.seconds:6.0f} s  model {wording.failures([line])}", file=self._out)
+
+
+def _pause_told(campaign: Campaign) -> str:
+    """That a run is paused, with what to do, or that it goes on."""
+    return "".join(text for _, text in summary.paused_facts(campaign)) or "goes on"
 
 
 def _costs(campaign: Campaign) -> str:

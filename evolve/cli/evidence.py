@@ -7,6 +7,7 @@ from itertools import islice
 
 from evolve import report, wording
 from evolve.campaign import Campaign
+from evolve.cli import marking
 from evolve.cli.output import CELL, brief, one_line, quoted
 from evolve.types import Outcome
 
@@ -26,11 +27,13 @@ def told(campaign: Campaign, shown: report.Shown) -> list[tuple[str, str]]:
         ("why", _why(shown)),
         ("integrity", one_line(line.tag)),
         ("ruling", _ruling(shown)),
+        *marking.told(shown.marks),
         ("score", _score(campaign, line)),
         ("estimate", _estimate(campaign, shown)),
         ("objectives", _objectives(campaign, line)),
         ("constraints", _constraints(campaign, shown)),
         ("certified", _certificate(shown)),
+        ("cases", _cases(campaign, shown)),
         ("archive", _archive(shown)),
         ("descriptors", _numbers(shown.descriptors)),
         ("metrics", _numbers(shown.metrics)),
@@ -88,6 +91,12 @@ def _constraints(campaign: Campaign, shown: report.Shown) -> str:
     return "\n".join(
         [f"missed, violation {line.violation:.4g}", *map(wording.missed, report.missed(campaign.task, shown.metrics))]
     )
+
+
+def _cases(campaign: Campaign, shown: report.Shown) -> str:
+    """What the program found where the search does not look."""
+    lines = [f"{line.case}: {wording.case(line, campaign.task.fitness)}" for line in shown.cases]
+    return "\n".join([*lines, *(["promoted: no worse than the seed on any held-out case"] if shown.promoted else [])])
 
 
 def _archive(shown: report.Shown) -> str:

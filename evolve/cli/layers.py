@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evolve.config import Settings, parse_assignment, settings_from
+from evolve.assignments import parse_assignment
+from evolve.config import Settings, settings_from
 
 COMMAND_LINE = "command line"
 
@@ -45,6 +46,10 @@ class Layers:
         theirs, ours = self.file.get("strategy", {}), self.words.get("strategy")
         if ours is not None and ours["name"] == theirs.get("name", Settings.model_fields["strategy"].default.name):
             tree["strategy"] = {**theirs, **ours}
+        if "trackers" in self.words:
+            known = self.file.get("trackers", {}).get("settings", {})
+            names = self.words["trackers"]["names"]
+            tree["trackers"] = {"names": names, "settings": {name: known[name] for name in names if name in known}}
         if "models" in self.words:
             tree["models"] = {**self.file.get("models", {}), **self.words["models"]}
         return tree

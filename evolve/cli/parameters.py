@@ -4,7 +4,7 @@ Invariant: written as for `evolve run`; whatever else could be set there is refu
 
 from collections.abc import Iterable
 
-from evolve.config import parse_assignment
+from evolve.assignments import parse_assignment
 from evolve.types import ConfigError, Scalar
 
 

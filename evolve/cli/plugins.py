@@ -34,6 +34,7 @@ class Listed:
     operators: tuple[str, ...]
     strategies: tuple[str, ...]
     models: tuple[str, ...]
+    trackers: tuple[str, ...]
     commands: tuple[str, ...]
     hooks: tuple[str, ...]
 
@@ -47,14 +48,22 @@ def list_plugins(as_json: bool) -> None:
     if as_json:
         emit_all(lines)
         return
-    headings = ("plugin", "from", "evaluators", "operators", "strategies", "models", "commands", "hooks")
+    headings = ("plugin", "from", "evaluators", "operators", "strategies", "models", "trackers", "commands", "hooks")
     rows = [
         (
             line.name,
             "evolve" if line.bundled else "third party",
             *(
                 ", ".join(names) or "-"
-                for names in (line.evaluators, line.operators, line.strategies, line.models, line.commands, line.hooks)
+                for names in (
+                    line.evaluators,
+                    line.operators,
+                    line.strategies,
+                    line.models,
+                    line.trackers,
+                    line.commands,
+                    line.hooks,
+                )
             ),
         )
         for line in lines
@@ -68,7 +77,7 @@ def _listed(plugins: Plugins) -> list[Listed]:
     lines = [_line(name, plugins, commands) for name in names]
     known = {command for line in lines for command in line.commands}
     alone = [
-        Listed(module, False, (), (), (), (), (command,), ())
+        Listed(module, False, (), (), (), (), (), (command,), ())
         for command, module in commands.items()
         if command not in known
     ]
@@ -86,6 +95,7 @@ def _line(name: str, plugins: Plugins, commands: Mapping[str, str]) -> Listed:
         operators=_of(name, plugins.operators),
         strategies=_of(name, plugins.strategies),
         models=_of(name, plugins.models),
+        trackers=_of(name, plugins.trackers),
         commands=tuple(command for command, place in commands.items() if place == module_name),
         hooks=tuple(sorted(caller.name for caller in callers if not caller.name.startswith("register_"))),
     )

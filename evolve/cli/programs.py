@@ -4,114 +4,46 @@ Invariant: a score is shown with its isolation and trust; what is written here o
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
 from evolve import report, wording
-from evolve.campaign import Campaign, workspace
-from evolve.cli import evidence, importing, pictures, rulings
+from evolve.campaign import Campaign
+from evolve.cli import costs, evidence, exporting, importing, marking, pictures, publishing, rulings
+from evolve.cli.blaming import blame_program
 from evolve.cli.isolation import confined, sandbox_option, wished
+from evolve.cli.listing import list_programs
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit, emit_all, emit_text, facts, json_option, quoted, table
 from evolve.cli.program_judge import judge_program
 from evolve.cli.references import opened
 from evolve.cli.say import say, say_exactly, say_file
 from evolve.pictures import check_draws
-from evolve.plugins import load
 from evolve.sandbox.means import PLAIN
 from evolve.types import ConfigError, Program, RecordId, TextId
 from evolve.types.suggest import did_you_mean
 
-SHOWN = 20
-
 
 @noun
 def program() -> None:
-    """List, show, compare, judge, add and rule out programs. NAME/ID is a record of a campaign; a bare ID is one of the campaign written
+    """List, show, compare, judge, add, rule out, export and publish programs. NAME/ID is a record of a campaign; a bare ID is one of the campaign written
     last, and `best` stands for its best program."""
 
 
 program.add_command(judge_program)
+program.add_command(list_programs)
+program.add_command(blame_program)
 program.add_command(importing.add_program)
 program.add_command(rulings.quarantine_program)
 program.add_command(rulings.release_program)
-
-
-@program.command("list")
-@click.argument("name", required=False)
-@click.option("--elites", "chosen", flag_value="elites", default=True, help="The archive's programs (default).")
-@click.option("--all", "chosen", flag_value="all", help="Every record.")
-@click.option("--front", "chosen", flag_value="front", help="The Pareto front over the task's objectives.")
-@click.option("--limit", type=click.IntRange(min=0), default=SHOWN, show_default=True, help="How many; 0 means all.")
-@json_option
-@debug_option
-def list_programs(name: str | None, chosen: str, limit: int, as_json: bool) -> None:
-    """List a campaign's programs, the best first (marked *)."""
-    with Campaign.open(name, load(), workspace()) as campaign:
-        if chosen == "front" and not campaign.task.objectives:
-            raise ConfigError(
-                f"task {campaign.task.name!r} of campaign {campaign.name!r} has no objectives, so there is no front. "
-                "Do: leave out --front, or declare [[objectives]] in its task.toml"
-            )
-        listed = {"elites": report.elites, "front": report.front, "all": report.records}
-        lines: tuple[Any, ...] = listed[chosen](campaign, limit or None)
-        if as_json:
-            emit_all(lines)
-        elif not lines:
-            say(_nothing(campaign))
-        else:
-            say(_record_table(campaign, lines) if chosen == "all" else _elite_table(campaign, lines))
-
-
-def _nothing(campaign: Campaign) -> str:
-    """Why there is nothing to list."""
-    if not len(campaign.state.history):
-        return f"campaign {campaign.name} has no programs yet"
-    return f"campaign {campaign.name} has no program that holds a place; evolve program list {campaign.name} --all lists its records"
-
-
-def _elite_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
-    task, fitness, some_miss = campaign.task, campaign.task.fitness, any(line.violation for line in lines)
-    rows = [
-        (
-            f"{line.name}{'*' if line.best else ''}",
-            wording.number(line.fitness, fitness),
-            *wording.objective_columns(line.objectives),
-            *([f"{line.violation:.4g}"] if some_miss else []),
-            "certified" if line.certified else f"{line.measurements} measured",
-            " ".join(map(str, line.islands)),
-            str(line.cell),
-            line.operator or line.kind,
-            line.trust,
-            wording.level(line.isolation, weaker=line.weaker),
-            " ".join(f"{key}={value:.4g}" for key, value in line.descriptors.items()),
-        )
-        for line in lines
-    ]
-    aims = [objective.name for objective in task.objectives] + ["violation"] * some_miss
-    rest = ("evidence", "islands", "cell", "operator", "trust", "isolation", "descriptors")
-    return table(("program", fitness.name, *aims, *rest), rows)
-
-
-def _record_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
-    fitness, best = campaign.task.fitness, campaign.state.archive.best
-    rows = [
-        (
-            f"{line.name}{'*' if best is not None and best.record == line.id else ''}",
-            wording.number(line.fitness, fitness),
-            f"{line.outcome}, misses constraints" if line.violation else line.outcome,
-            line.insertion,
-            line.operator or line.kind,
-            " ".join(map(str, line.parents)),
-            wording.seconds(line.seconds),
-            line.trust,
-            wording.level(line.isolation, weaker=line.weaker),
-        )
-        for line in lines
-    ]
-    headings = ("program", fitness.name, "outcome", "insertion", "operator", "parents", "took", "trust", "isolation")
-    return table(headings, rows)
+program.add_command(marking.star_program)
+program.add_command(marking.unstar_program)
+program.add_command(marking.tag_program)
+program.add_command(marking.untag_program)
+program.add_command(marking.comment_program)
+program.add_command(exporting.export_program)
+program.add_command(publishing.verify_program)
+program.add_command(publishing.publish_program)
 
 
 @program.command("show")
@@ -221,12 +153,14 @@ def _between(old: str, old_program: Program, new: str, new_program: Program) -> 
 @json_option
 @debug_option
 def show_lineage(reference: str, as_json: bool) -> None:
-    """Print a program's line of first parents, from the seed, with what each step changed in the fitness."""
+    """Print a program's line of first parents, from the seed, with what each step changed in the fitness, and what its calls of models cost."""
     with opened(reference) as (campaign, number):
         steps, fitness = report.lineage(campaign, number), campaign.task.fitness
+        whole = report.lineage_cost(campaign, number)
     if as_json:
         emit_all(steps)
         return
+    called = any(step.calls for step in steps)
     rows = [
         (
             step.name,
@@ -234,9 +168,13 @@ def show_lineage(reference: str, as_json: bool) -> None:
             "" if step.change is None else wording.difference(step.change, fitness),
             step.operator or step.kind,
             " ".join(map(str, step.parents)),
+            *((f"{step.tokens:,}", f"{step.money:.4g}") if called else ()),
             step.trust,
             wording.level(step.isolation, weaker=step.weaker),
         )
         for step in steps
     ]
-    say(table(("program", fitness.name, "change", "operator", "parents", "trust", "isolation"), rows))
+    cost = ("tokens", "usd") if called else ()
+    say(table(("program", fitness.name, "change", "operator", "parents", *cost, "trust", "isolation"), rows))
+    if called:
+        say(f"\ncost  {costs.line(whole)}")

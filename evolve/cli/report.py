@@ -15,7 +15,6 @@ from evolve import pictures
 from evolve.campaign import Campaign, workspace
 from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.output import CELL, brief, debug_option, emit, json_option, one_line
-from evolve.cli.programs import program
 from evolve.cli.say import say
 from evolve.pages import Findings, Moment, Picture, findings, html, markdown, report_of
 from evolve.plugins import load
@@ -26,14 +25,6 @@ MARK = "<!-- evolve report -->"
 _RENDERERS = {"html": html, "markdown": markdown}
 _SUFFIXES = {"html": "html", "markdown": "md"}
 _STDOUT = "-"
-_COMMANDS = {
-    "verify": ("evolve program verify {best}", "judges the best program again, and says whether its score holds"),
-    "export": (
-        "evolve program export {best}",
-        "writes the best program with all that another machine needs to verify it",
-    ),
-}
-"""By the verb, a command that verifies a program, and what it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +69,7 @@ def report(
         found = findings(campaign, _moment())
         if target is not None or output == _STDOUT:
             picture = Picture() if no_picture or found.overview.best is None else _picture(campaign, sandbox, found)
-            text = _RENDERERS[chosen](report_of(campaign, found, picture, _commands()), MARK)
+            text = _RENDERERS[chosen](report_of(campaign, found, picture), MARK)
             _write(target, text)
         if as_json:
             emit(Reported("report", str(target or ""), found))
@@ -130,11 +121,6 @@ def _picture(campaign: Campaign, sandbox: str | None, found: Findings) -> Pictur
         return Picture(svg=pictures.drawn(campaign, found.overview.best.record, means))
     except EvolveError as error:
         return Picture(why=brief(one_line(str(error)), CELL))
-
-
-def _commands() -> tuple[tuple[str, str], ...]:
-    """Those that verify a program."""
-    return tuple(told for verb, told in _COMMANDS.items() if verb in program.commands)
 
 
 def _write(target: Path | None, text: str) -> None:

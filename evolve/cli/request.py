@@ -12,7 +12,8 @@ from typing import Any
 import evolve.task
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import confirmed_best
-from evolve.campaign.fitting import budget_of, try_settings, with_resource
+from evolve.campaign.fitting import budget_of, check_deterministic, try_settings, with_resource
+from evolve.campaign.retuning import retuned
 from evolve.campaign.spending import check_priced, check_spendable
 from evolve.campaign.workspace import new_path
 from evolve.cli.isolation import Wish, wished
@@ -20,10 +21,9 @@ from evolve.cli.layers import Layers
 from evolve.cli.models import checked, file_values, members
 from evolve.config import Settings, validated, with_templates
 from evolve.plugins import Plugins
-from evolve.stop import Amount, Budget, Until
+from evolve.stop import Budget
 from evolve.types import ConfigError, Task, TaskError
 
-_TIMES = ("seconds", "gpu_seconds")
 _WORTHWHILE = 1.0
 """Seconds; what is left of a budget in time after its run ended is less, and starting the judges takes as long."""
 
@@ -46,6 +46,7 @@ class Request:
     sandbox: str | None = None
     models: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
+    trackers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def _planned(layers: Layers, plugins: Plugins) -> tuple[Settings, Task]:
     settings = with_resource(settings, task, plugins)
     try_settings(settings, task, plugins)
     checked(settings.models.members, plugins)
-    _check_deterministic(settings, budget_of(settings, task))
+    check_deterministic(settings, budget_of(settings, task))
     return settings, task
 
 
@@ -113,6 +114,7 @@ def _words(request: Request, plugins: Plugins) -> dict[str, Any]:
         "sandbox": request.sandbox,
         "strategy": None if request.strategy is None else {"name": request.strategy},
         "models": _models(request, plugins),
+        "trackers": {"names": list(request.trackers)} if request.trackers else None,
     }
     return {key: value for key, value in given.items() if value is not None}
 
@@ -121,17 +123,6 @@ def _models(request: Request, plugins: Plugins) -> dict[str, Any] | None:
     """The words of `--model` as settings."""
     found = members(request.models, plugins)
     return {"members": [member.model_dump(mode="json", exclude_unset=True) for member in found]} if found else None
-
-
-def _check_deterministic(settings: Settings, budget: Budget) -> None:
-    if not settings.deterministic:
-        return
-    for leaf in budget.leaves():
-        if isinstance(leaf, Until) or (isinstance(leaf, Amount) and leaf.unit.resource in _TIMES):
-            raise ConfigError(
-                f"--deterministic cannot end by the clock, got the budget {str(leaf)!r}. "
-                "Do: count it in programs, such as --budget 500programs"
-            )
 
 
 def continued_plan(request: Request, campaign: Campaign) -> Plan:
@@ -143,17 +134,29 @@ def continued_plan(request: Request, campaign: Campaign) -> Plan:
         "judges": request.judges,
         "sandbox": request.sandbox,
         "models": _other_models(request, campaign),
+        "trackers": _other_trackers(request, campaign),
     }
     changes = {key: value for key, value in given.items() if value is not None}
+    old = validated({**campaign.settings.model_dump(mode="json"), **changes})
+    if request.assignments:
+        changes |= retuned(campaign.name, old, request.assignments, task, campaign.plugins, running=False)
     settings = validated({**campaign.settings.model_dump(mode="json"), **changes})
     budget = budget_of(settings, task) if "budget" in changes else campaign.budget
     check_priced(budget, settings.models.members, campaign.plugins.model_kind)
     check_spendable(budget, settings.models.members)
     checked(settings.models.members, campaign.plugins)
-    _check_deterministic(settings, budget)
+    check_deterministic(settings, budget)
     _check_something_is_left(budget, campaign)
-    wish = wished(request.sandbox, campaign.settings.sandbox)
+    wish = wished(request.sandbox or changes.get("sandbox"), campaign.settings.sandbox)
     return Plan(settings, task, campaign.plugins, campaign.name, changes, wish=wish)
+
+
+def _other_trackers(request: Request, campaign: Campaign) -> dict[str, Any] | None:
+    """Those that are named now; they keep the settings that the campaign has for them."""
+    if not request.trackers:
+        return None
+    own = campaign.settings.trackers.settings
+    return {"names": list(request.trackers), "settings": {name: own[name] for name in request.trackers if name in own}}
 
 
 def _other_models(request: Request, campaign: Campaign) -> dict[str, Any] | None:
@@ -185,7 +188,6 @@ def _refuse_what_is_fixed(request: Request, campaign: Campaign) -> None:
         "--name": request.name is not None,
         "--seed": request.seed not in (None, campaign.settings.seed),
         "--strategy": request.strategy not in (None, campaign.settings.strategy.name),
-        "--set": bool(request.assignments),
         "--config": request.file is not None,
         "--deterministic": request.deterministic and not campaign.settings.deterministic,
     }
@@ -193,7 +195,7 @@ def _refuse_what_is_fixed(request: Request, campaign: Campaign) -> None:
     if fixed:
         raise ConfigError(
             f"campaign {campaign.name!r} keeps the settings that it began with, got {', '.join(fixed)}. "
-            "Do: change --budget, --judges, --sandbox or --model only, or run a new campaign"
+            f"Do: change --budget, --judges, --sandbox, --model or what evolve campaign config {campaign.name} says may change, or run a new campaign"
         )
 
 

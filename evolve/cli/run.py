@@ -27,6 +27,7 @@ from evolve.devices import Grant
 from evolve.judge import Description
 from evolve.judge.executor import LocalExecutor
 from evolve.loop.members import Members
+from evolve.loop.tracking import Tracking, tracked, trackers_of
 from evolve.plugins import load
 from evolve.types import ConfigError, EvolveError, ModelError
 
@@ -49,6 +50,13 @@ from evolve.types import ConfigError, EvolveError, ModelError
     multiple=True,
     metavar="SPEC",
     help="A language model: NAME, NAME@URL, mailbox:DIR, cassette:FILE, ...; several are drawn from. See docs/models.md.",
+)
+@click.option(
+    "--tracker",
+    "trackers",
+    multiple=True,
+    metavar="NAME",
+    help="Tell a tracker of each record: jsonl, tensorboard, wandb, ...; may be repeated.",
 )
 @click.option("--judges", type=int, help="Candidates judged side by side.  [default: one per core]")
 @click.option(
@@ -85,9 +93,11 @@ def _begin(plan: Plan, devices: Grant, *, rehearse: bool, as_json: bool) -> None
         executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=logs(home), devices=devices)
         resources.callback(executor.close)
         judges = executor.describe()
+        trackers = trackers_of(plan.settings.trackers, plan.plugins)
         members = opened_models(plan, resources)
         campaign = resources.enter_context(Campaign.create(plan.settings, plan.task, plan.plugins, home, plan.name))
-        _search(campaign, executor, Judges(judges, found.line), members, as_json=as_json)
+        company = Company(members, trackers)
+        _search(campaign, executor, Judges(judges, found.line), company, as_json=as_json)
 
 
 def _go_on(plan: Plan, campaign: Campaign, devices: Grant, *, rehearse: bool, as_json: bool) -> None:
@@ -102,10 +112,10 @@ def _go_on(plan: Plan, campaign: Campaign, devices: Grant, *, rehearse: bool, as
         executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=hidden, devices=devices)
         resources.callback(executor.close)
         judges = executor.describe()
-        members = opened_models(plan, resources)
+        company = Company(opened_models(plan, resources), trackers_of(plan.settings.trackers, plan.plugins))
         if plan.changes:
             campaign.change(dict(plan.changes))
-        _search(campaign, executor, Judges(judges, found.line), members, as_json=as_json)
+        _search(campaign, executor, Judges(judges, found.line), company, as_json=as_json)
 
 
 def opened_models(plan: Plan, resources: ExitStack) -> Members:
@@ -148,15 +158,28 @@ class Judges:
     isolation: str
 
 
-def _search(campaign: Campaign, executor: LocalExecutor, judges: Judges, members: Members, *, as_json: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class Company:
+    """Who takes part beside the judges: the models that propose, and the trackers that are told."""
+
+    members: Members
+    trackers: tuple[Tracking, ...] = ()
+
+
+def _search(campaign: Campaign, executor: LocalExecutor, judges: Judges, company: Company, *, as_json: bool) -> None:
     say(summary.beginning(campaign, judges.isolation), err=as_json)
     try:
-        with watching(campaign, as_json=as_json) as watch, noticed():
-            ending = evolve.loop.run(campaign, executor, judges.description, watch, members)
+        with (
+            watching(campaign, as_json=as_json) as watch,
+            noticed(),
+            tracked(campaign, watch, company.trackers) as told,
+        ):
+            ending = evolve.loop.run(campaign, executor, judges.description, told.watch, company.members)
+            told.ending = ending
     except EvolveError as error:
         message = str(error).rstrip(".")
         raise type(error)(f"{message}. The log of campaign {campaign.name!r} is kept: {campaign.log.path}") from error
-    end = summary.ended(campaign, ending)
+    end = summary.ended(campaign, ending, company.trackers)
     if as_json:
         emit(end)
     unanswered = summary.no_answer(campaign, end)

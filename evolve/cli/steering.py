@@ -1,15 +1,22 @@
-"""`evolve campaign hint` and `stop`: what a person says to a campaign.
+"""`evolve campaign hint`, `stop`, `pause`, `unpause` and `config`: what a person says to a campaign.
 
-Invariant: both say whether it was taken; a campaign that does not run needs no stop."""
+Invariant: each says whether it was taken; a campaign that does not run needs no stop and no pause."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
 
 import click
 
 from evolve.campaign import existing_path, workspace
-from evolve.campaign.requests import Hint, Stop
+from evolve.campaign.campaign import settings_of
+from evolve.campaign.requests import Configure, Hint, Pause, Stop, Unpause
+from evolve.campaign.retuning import Key, keys
 from evolve.cli.asking import ask, steered
-from evolve.cli.output import debug_option, emit, facts, json_option
+from evolve.cli.output import CELL, brief, debug_option, emit, emit_all, facts, json_option, one_line, table
 from evolve.cli.say import say
-from evolve.store import writer
+from evolve.plugins import load
+from evolve.store import Log, writer
 
 
 @click.command("hint")
@@ -33,10 +40,64 @@ def hint_campaign(name: str, text: str, as_json: bool) -> None:
 @debug_option
 def stop_campaign(name: str | None, as_json: bool) -> None:
     """Stop a running campaign as Ctrl-C does: what is being judged is finished, and everything is kept."""
-    log = existing_path(workspace(), name)
+    _tell_run(existing_path(workspace(), name), "stop", Stop, as_json=as_json)
+
+
+@click.command("pause")
+@click.argument("name", required=False)
+@json_option
+@debug_option
+def pause_campaign(name: str | None, as_json: bool) -> None:
+    """Pause a running campaign: nothing new is started, what is being judged settles, and its seconds do not count."""
+    _tell_run(existing_path(workspace(), name), "pause", Pause, as_json=as_json)
+
+
+@click.command("unpause")
+@click.argument("name", required=False)
+@json_option
+@debug_option
+def unpause_campaign(name: str | None, as_json: bool) -> None:
+    """Let a paused campaign go on."""
+    _tell_run(existing_path(workspace(), name), "unpause", Unpause, as_json=as_json)
+
+
+def _tell_run(log: Path, what: str, wish: Callable[[int], Stop | Pause | Unpause], *, as_json: bool) -> None:
     process = writer(log)
-    told = "it is not running" if process is None else ask(log, Stop(process)).told
+    told = _idle(log, what) if process is None else ask(log, wish(process)).told
     if as_json:
         emit({"campaign": log.stem, "told": told, "process": process})
     else:
-        say(facts([("campaign", log.stem), ("stop", told)]))
+        say(facts([("campaign", log.stem), (what, told)]))
+
+
+def _idle(log: Path, what: str) -> str:
+    """What there is to say where nothing runs."""
+    return f"it is not running; evolve run --continue {log.stem} goes on" if what == "unpause" else "it is not running"
+
+
+@click.command("config")
+@click.argument("name", required=False)
+@click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Another value; may be repeated.")
+@json_option
+@debug_option
+def configure_campaign(name: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
+    """Change settings of a campaign, also while it runs; without --set, show all of them and which may change."""
+    log = existing_path(workspace(), name)
+    if assignments:
+        found = steered(log, ask(log, Configure(assignments)))
+        if as_json:
+            emit(found)
+        else:
+            say(facts([("campaign", found.campaign), ("settings", found.told)]))
+        return
+    with Log.open(log, readonly=True) as opened:
+        lines = keys(settings_of(opened), load())
+    if as_json:
+        emit_all(lines)
+    else:
+        say(table(("setting", "value", "may change"), [_key_row(line) for line in lines]))
+
+
+def _key_row(line: Key) -> tuple[str, str, str]:
+    value = brief(one_line(json.dumps(line.value, ensure_ascii=False)), CELL)
+    return line.key, value, line.when or f"no: {line.why}"

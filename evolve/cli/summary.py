@@ -14,6 +14,7 @@ from evolve.cli import costs
 from evolve.cli.output import CELL, brief, facts, one_line
 from evolve.config import ModelSection
 from evolve.loop import Ending
+from evolve.loop.tracking import Tracking
 from evolve.stop import Amount, Budget, duration
 from evolve.types import FROM_SCRATCH, Progress
 
@@ -32,7 +33,7 @@ class Ended:
     """The last line of `evolve run --json`. `calls` (`failed_calls` are among them), `tokens`, `money` (US dollars) and `gpu_seconds` are what models have taken. `certificate` names the record that proves the best value, where there is one;
     `closest` is there while no program meets the constraints, `front` where the task has objectives; `refusal` says why the last proposal was not judged, where a campaign is exhausted,
     and `unpaid` which call its budget did not pay for, where that ended it; `answered` and `failed` count the run's calls, `failure` is why the last of the failed ones did.
-    `next_budget` is a larger one."""
+    `next_budget` is a larger one. `trackers` says of each what it was told of, and why no more."""
 
     event: str
     campaign: str
@@ -58,9 +59,10 @@ class Ended:
     failed: int
     failure: str
     next_budget: tuple[str, ...]
+    trackers: tuple[str, ...] = ()
 
 
-def ended(campaign: Campaign, ending: Ending) -> Ended:
+def ended(campaign: Campaign, ending: Ending, trackers: Sequence[Tracking] = ()) -> Ended:
     """How a run ended, as a value."""
     state, best = campaign.state, report.best(campaign)
     return Ended(
@@ -88,17 +90,19 @@ def ended(campaign: Campaign, ending: Ending) -> Ended:
         failed=ending.failed,
         failure=ending.failure,
         next_budget=tuple(larger(campaign.budget, ending.wanted)),
+        trackers=tuple(one_line(tracking.told()) for tracking in trackers),
     )
 
 
 def beginning(campaign: Campaign, isolation: str) -> str:
     """What is said before the first record; `isolation` is one line with what is missing for a better level."""
     settings, again = campaign.settings, campaign.state.progress.records
+    was_paused = "; it was paused, and is not any more" if campaign.state.paused else ""
     verb = f"goes on after {wording.counted(again, 'record')}" if again else "begins"
     judges = f"{settings.judges} judge slot{'s' if settings.judges > 1 else ''}"
     limit = f"budget {campaign.budget}" if settings.budget else "no budget: Ctrl-C ends it"
     return (
-        f"campaign {campaign.name} {verb}: {settings.strategy.name}, {judges}, seed {settings.seed}, {limit}\n"
+        f"campaign {campaign.name} {verb}: {settings.strategy.name}, {judges}, seed {settings.seed}, {limit}{was_paused}\n"
         f"{_models(campaign)}\nisolation {isolation}\nlog {campaign.log.path}"
     )
 
@@ -204,6 +208,7 @@ def closing_words(campaign: Campaign, end: Ended) -> str:
         *cost_facts(campaign, tally),
         *_overshot(campaign),
         ("isolation", end.isolation),
+        *([("trackers", "\n".join(end.trackers))] if end.trackers else []),
         ("log", end.log),
     ]
     commands = next_commands(campaign, end.best, end)
@@ -245,6 +250,13 @@ def waiting_facts(campaign: Campaign) -> list[tuple[str, str]]:
     """How many proposals wait for a model, and where its answers are awaited; nothing where none does."""
     waiting = report.waiting(campaign)
     return [("waiting", f"{wording.counted(waiting, 'call')} in flight{_awaited(campaign)}")] if waiting else []
+
+
+def paused_facts(campaign: Campaign) -> list[tuple[str, str]]:
+    """That a person has paused it, and how it goes on; nothing where nobody has."""
+    if not campaign.state.paused:
+        return []
+    return [("state", f"paused: nothing new is started until evolve campaign unpause {campaign.name}")]
 
 
 def _awaited(campaign: Campaign) -> str:

@@ -5,6 +5,7 @@ Invariant: pure; no text reaches a chart unescaped."""
 from evolve.drawing.chart import chart
 from evolve.drawing.elements import attributes, element, escaped
 from evolve.drawing.ink import VARIABLES, alone
+from evolve.drawing.levels import outside
 from evolve.drawing.series import Level, Series
 from evolve.drawing.ticks import Ticks, log_ticks, ticks
 
@@ -19,5 +20,6 @@ __all__ = [
     "element",
     "escaped",
     "log_ticks",
+    "outside",
     "ticks",
 ]

@@ -54,11 +54,11 @@ class LocalExecutor:
         self._slots = slots
         self._certifies = task.promotion == "certificate"
         self._closed = False
-        self._desk = Desk()
+        self._desk = Desk(slots)
         self._open: dict[str, Submitted] = {}
         self._lifeline = Lifeline.start(task.python)
         reader = Reader(Charge(task, means, tuple(hidden), devices), grace, self._lifeline, self._desk, renewed_after)
-        self._thread = threading.Thread(target=reader.run, args=(slots,), name="evolve-executor", daemon=True)
+        self._thread = threading.Thread(target=reader.run, name="evolve-executor", daemon=True)
         self._thread.start()
 
     def describe(self) -> Description:
@@ -102,6 +102,11 @@ class LocalExecutor:
         submitted = self._open.get(job_id)
         if submitted is not None and not submitted.given:
             submitted.future.cancel()
+
+    def resize(self, slots: int) -> None:
+        """More workers are started; those that are too many end when they have judged what they were given."""
+        self._slots = self._desk.slots = slots
+        self._desk.ring()
 
     def close(self) -> None:
         """Ends every process, and cancels what is open. May be called twice, by any thread but the executor's own."""

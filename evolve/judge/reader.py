@@ -37,9 +37,10 @@ _TRIES = 2
 class Desk:
     """What the executor's thread shares with the engine's: a queue, a bell, and the first worker's description.
 
-    Any thread appends to `queue` and rings; the executor's thread alone takes from it and puts back at its head."""
+    Any thread appends to `queue`, sets how many `slots` are wanted, and rings; the executor's thread alone takes from the queue and puts back at its head."""
 
-    def __init__(self) -> None:
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
         self.queue: deque[Submitted] = deque()
         self.described: Future[Description] = Future()
         self.closing = threading.Event()
@@ -78,12 +79,11 @@ class Reader:
         self._failed_starts = 0
         self._broken = ""
 
-    def run(self, slots: int) -> None:
+    def run(self) -> None:
         """The thread, from its start to its end."""
         self._watch(self._desk.bell, lambda: self._desk.bell.recv(1 << 12))
         self._watch(self._lifeline.control, self._hear_spawner)
-        for index in range(slots):
-            self._start(index)
+        self._resize()
         try:
             while not self._desk.closing.is_set():
                 self._turn()
@@ -97,6 +97,7 @@ class Reader:
             if self._selector.get_map().get(key.fd) is key:
                 key.data()
         self._end_late()
+        self._resize()
         self._renew()
         self._dispatch()
 
@@ -193,8 +194,7 @@ class Reader:
             )
         elif message["ended"] in self._slots:
             self._bury(self._slots[message["ended"]], message)
-            if not self._broken:
-                self._start(message["ended"])
+            self._resize()
 
     def _bury(self, slot: Slot, message: Mapping[str, Any] | None) -> None:
         """Takes the last of what an ended worker said, and puts its jobs back."""
@@ -243,6 +243,15 @@ class Reader:
             if deadline is not None and now >= deadline:
                 slot.late = True
                 self._kill(slot)
+
+    def _resize(self) -> None:
+        """Starts the workers that are missing, and retires those that are too many. One that has not come up yet is retired when it has."""
+        for index in range(self._desk.slots):
+            if index not in self._slots and not self._broken:
+                self._start(index)
+        for slot in self._slots.values():
+            if slot.index >= self._desk.slots and slot.description is not None:
+                slot.retired = True
 
     def _renew(self) -> None:
         """Replaces a worker that has answered enough; one at a time, while all others can work, so that they go on."""

@@ -63,12 +63,17 @@ class Asking:
         self._infrastructure = infrastructure
         self._members = members
         self._state = campaign.state
+        self._last = LAST_MEASUREMENTS
+        self.retune()
+
+    def retune(self) -> None:
+        """Takes budget and number of judges from the campaign's settings, as they are now."""
+        campaign = self._campaign
         self._budget = campaign.budget
         self._room = 1 if campaign.settings.deterministic else campaign.settings.judges * (1 + WAITING)
         self._fills = not any(
             isinstance(leaf, Amount) and leaf.unit.resource == "programs" for leaf in self._budget.leaves()
         )
-        self._last = LAST_MEASUREMENTS
         self.unaffordable = ""
         """Which call what is left of the budget did not pay for."""
 

@@ -13,6 +13,7 @@ from itertools import islice
 
 from evolve.campaign import Campaign
 from evolve.campaign.spending import prices_of
+from evolve.config import Settings
 from evolve.loop.calling import ABANDONED, Answered, Counter, Order, StepCaller, as_json
 from evolve.loop.members import Member, Members, said_of
 from evolve.models.cost import Cost, total
@@ -47,14 +48,14 @@ class Desk:
     def __init__(
         self, campaign: Campaign, members: Members, tell: Callable[[Answered], None], cancelled: threading.Event
     ) -> None:
+        self._campaign = campaign
         self._state = campaign.state
-        self._offline = campaign.settings.outage.then == "offline"
         self._members = members
         self._tell = tell
         self._cancelled = cancelled
         self._prices = {member.name: prices_of(member.section) for member in members}
         checked = [member for member in members if member.checked.prompt_tokens]
-        self._checks = [self._check_of(member) for member in checked]
+        self._checks = [check_of(member) for member in checked]
         checks = total(self._prices[member.name].cost(member.checked, 0.0) for member in checked)
         self._ledger = Ledger(campaign.budget, checks.after(campaign.state.progress))
         self._samples: dict[str, Iterator[int]] = {}
@@ -70,17 +71,13 @@ class Desk:
         """What the checks of the models have used, for the log. Main thread, before anything is asked."""
         return [Replied(0, ABANDONED, call) for call in self._checks]
 
-    def _check_of(self, member: Member) -> Call:
-        usage = member.checked
-        return Call(
-            member.name,
-            "check",
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
-            cached_tokens=usage.cached_tokens,
-            cost=self._prices[member.name].cost(usage, 0.0).money,
-            exact=usage.exact,
-        )
+    def retune(self, settings: Settings, found: Sequence[Member]) -> None:
+        """Other settings from now on, and models that they bring. Main thread; what the checks of the models have used is in the log."""
+        if len(self._members):  # who finishes some steps has none
+            self._members.change(settings, found)
+        self._prices = {**self._prices, **{member.name: prices_of(member.section) for member in self._members}}
+        self._ledger.charge(total(self._prices[member.name].cost(member.checked, 0.0) for member in found))
+        self._ledger.change(self._campaign.budget)
 
     def computing(self) -> AbstractContextManager[None]:
         """One proposal thread at a time computes."""
@@ -218,7 +215,7 @@ class Desk:
     def _tell_gone(self, member: Member) -> None:
         """That a model is given up, where the run goes on; where it does not, its error says so."""
         others = self._members.proposing
-        if others or self._offline:
+        if others or self._campaign.settings.outage.then == "offline":
             what = member.gone.partition(" Do: ")[0].removeprefix(f"model {member.name!r}: ").rstrip(".")
             left = ", ".join(others) or "operators that need no model"
             _log.warning("model %r is asked no more in this run: %s. Left to propose: %s", member.name, what, left)
@@ -238,3 +235,17 @@ class Desk:
             yield
         finally:
             member.turns.release()
+
+
+def check_of(member: Member) -> Call:
+    """What the check of a model has used, as a call."""
+    usage = member.checked
+    return Call(
+        member.name,
+        "check",
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        cached_tokens=usage.cached_tokens,
+        cost=prices_of(member.section).cost(usage, 0.0).money,
+        exact=usage.exact,
+    )

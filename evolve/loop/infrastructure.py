@@ -34,6 +34,10 @@ class Infrastructure:
         self._wait = _FIRST_WAIT
         self._next = 0.0
 
+    def wait(self, seconds: float) -> None:
+        """Judges that fail are waited for so long from now on."""
+        self._patience = seconds
+
     @property
     def in_doubt(self) -> bool:
         """Nothing but a canary is asked for."""

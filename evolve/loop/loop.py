@@ -7,8 +7,9 @@ from typing import Protocol
 
 from evolve.campaign import Campaign
 from evolve.judge import Description
+from evolve.loop.ending import Ending
 from evolve.loop.members import NOBODY, Members
-from evolve.loop.workshop import Ending, Workshop
+from evolve.loop.workshop import Workshop
 from evolve.protocols import Executor
 from evolve.types import Asked, Settled
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evolve.config import ModelSection, ModelsSection, Settings
 from evolve.models.patience import Patience, PatientModel
@@ -33,6 +33,7 @@ class Member:
     model: Model
     turns: threading.BoundedSemaphore
     checked: Usage = field(default_factory=Usage)
+    patience: Patience | None = None
     gone: str = ""
     _failures: int = 0
     _counting: threading.Lock = field(default_factory=threading.Lock)
@@ -47,6 +48,12 @@ class Member:
         """How many proposals may wait for it: as many as calls may be in flight, and some that are made ready meanwhile, so that no call waits
         for its prompt. A model that takes few calls at once is asked as late as can be."""
         return self.section.concurrency + self.section.concurrency // AHEAD
+
+    def under(self, section: ModelSection) -> "Member":
+        """The same model under other settings of the engine's: weight, prices, limits."""
+        same = section.concurrency == self.section.concurrency
+        turns = self.turns if same else threading.BoundedSemaphore(section.concurrency)
+        return replace(self, section=section, turns=turns)
 
     def answered(self) -> None:
         """A call was."""
@@ -64,11 +71,24 @@ class Member:
 
 
 class Members:
-    """All models of a run, by their names. Any thread may look, and mark one as gone that has said so."""
+    """All models of a run, by their names. Any thread may look, and mark one as gone that has said so; the main thread may change who they are."""
 
     def __init__(self, members: Sequence[Member], settings: ModelsSection) -> None:
         self._members = {member.name: member for member in members}
         self._settings = settings
+
+    def change(self, settings: Settings, found: Sequence[Member]) -> None:
+        """Other members from now on: those that were `found`, and of the old ones those that stay, under their new settings. Calls in flight go on."""
+        made = {member.name: member for member in found}
+        sections = {section.name: section for section in settings.models.members}
+        # One after the other: nobody looks for a name that the settings have and the members have not.
+        members = {name: made.get(name) or self._members[name].under(section) for name, section in sections.items()}
+        self._members = {**self._members, **members}
+        self._settings = settings.models
+        self._members = members
+        for member in members.values():
+            if member.patience is not None:
+                member.patience.wait(settings.outage.model_wait_seconds)
 
     @classmethod
     def opened(cls, settings: Settings, plugins: Plugins, resources: ExitStack) -> "Members":
@@ -76,15 +96,8 @@ class Members:
         found: list[Member] = []
         cancelled = threading.Event()
         for section in settings.models.members:
-            with said_of(section.name):
-                bare = plugins.model(section.kind, section.settings)
-                resources.callback(bare.close)
-                if settings.models.purposes.get("embed") == section.name and not isinstance(bare, Embedder):
-                    raise ConfigError(NO_EMBEDDER)
-                checked = guarded(section.kind, bare.check, time.monotonic() + section.timeout_seconds, cancelled)
-            patience = Patience(settings.outage.model_wait_seconds, name=f"model {section.name!r}")
-            patient = PatientModel(bare, patience)
-            found.append(Member(section, bare, patient, threading.BoundedSemaphore(section.concurrency), checked))
+            deadline = time.monotonic() + section.timeout_seconds
+            found.append(recruit(section, settings, plugins, resources, deadline, cancelled))
         return cls(found, settings.models)
 
     def __iter__(self) -> Iterator[Member]:
@@ -113,6 +126,26 @@ class Members:
         """The member that the settings name for a purpose. Proposals are made by the one that their step names."""
         name = None if purpose == PROPOSE else self._settings.purposes.get(purpose)
         return None if name is None else self[name]
+
+
+def recruit(
+    section: ModelSection,
+    settings: Settings,
+    plugins: Plugins,
+    resources: ExitStack,
+    deadline: float,
+    cancelled: threading.Event,
+) -> Member:
+    """Makes and checks one model; `resources` end it. Raises `ModelError` or `ConfigError` that names the model."""
+    with said_of(section.name):
+        bare = plugins.model(section.kind, section.settings)
+        resources.callback(bare.close)
+        if settings.models.purposes.get("embed") == section.name and not isinstance(bare, Embedder):
+            raise ConfigError(NO_EMBEDDER)
+        checked = guarded(section.kind, bare.check, deadline, cancelled)
+    patience = Patience(settings.outage.model_wait_seconds, name=f"model {section.name!r}")
+    turns = threading.BoundedSemaphore(section.concurrency)
+    return Member(section, bare, PatientModel(bare, patience), turns, checked, patience)
 
 
 @contextmanager

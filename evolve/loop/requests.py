@@ -4,24 +4,44 @@ Invariant: requests are taken in the order in which they were put, each once; on
 durable. Main thread."""
 
 import time
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 
 from evolve.campaign import Campaign
 from evolve.campaign.inbox import Inbox, Letter
-from evolve.campaign.requests import PERSON, Add, Answer, Hint, Quarantine, Release, Request, Stop
+from evolve.campaign.requests import (
+    PERSON,
+    Add,
+    Answer,
+    Configure,
+    Hint,
+    Pause,
+    Quarantine,
+    Release,
+    Request,
+    Stop,
+    Unpause,
+)
+from evolve.campaign.retuning import retuned
 from evolve.campaign.rulings import best_record, rule
+from evolve.config import Settings, validated
+from evolve.loop.calling import ABANDONED
+from evolve.loop.desk import check_of
 from evolve.loop.importing import Known, imported
-from evolve.types import Asked, ConfigError, Lesson, LessonWritten, ProgramId, StoreError
+from evolve.loop.members import Member
+from evolve.loop.recruiting import Recruits
+from evolve.types import Asked, ConfigError, EvolveError, Lesson, LessonWritten, Paused, ProgramId, Replied
 
 INTERVAL = 1.0
 """Seconds between two looks into the inbox."""
 
 
 class Requests:
-    """The requests of one campaign, for the process `process` that writes its log. `stopped`: somebody asked that it ends.
-    `signatures` are those of all programs that are known or under way."""
+    """The requests of one campaign, for the process `process` that writes its log; `running`: an engine that can be paused. `stopped`: somebody
+    asked that it ends. `signatures` are those of all programs that are known or under way."""
 
-    def __init__(self, campaign: Campaign, signatures: MutableMapping[str, ProgramId], process: int) -> None:
+    def __init__(
+        self, campaign: Campaign, signatures: MutableMapping[str, ProgramId], process: int, *, running: bool = False
+    ) -> None:
         self._campaign = campaign
         self._signatures = signatures
         self._process = process
@@ -29,6 +49,9 @@ class Requests:
         self._answers: list[tuple[Letter, Answer]] = []
         self._asked: list[Asked] = []
         self._last = -INTERVAL
+        self.running = running
+        self._recruits = Recruits(campaign.plugins, waits=not running)
+        self._found: list[Member] = []
         self.stopped = False
 
     def due(self, now: float) -> bool:
@@ -43,8 +66,19 @@ class Requests:
         for letter in self._inbox.letters():
             if isinstance(letter.request.wish, Add) and not adding:
                 break
-            self._answers.append((letter, self._answered(letter.request)))
+            answer = self._answered(letter.request)
+            if answer is not None:
+                self._answers.append((letter, answer))
         return self._asked
+
+    def recruited(self) -> Sequence[Member]:
+        """The models that came with what was taken."""
+        found, self._found = self._found, []
+        return found
+
+    def close(self) -> None:
+        """Ends the models that were brought."""
+        self._recruits.close()
 
     def answer(self) -> None:
         """Tells who asked what came of it, when that is durable."""
@@ -52,14 +86,15 @@ class Requests:
             self._inbox.answer(letter, answer)
         self._answers.clear()
 
-    def _answered(self, request: Request) -> Answer:
+    def _answered(self, request: Request) -> Answer | None:
+        """None for one that is not ready to be done."""
         if request.id in self._campaign.state.requests:
             return self._done_before(request)
         try:
             return self._done(request)
         except Known as error:
             return Answer(request.id, accepted=False, told=str(error), records=(error.record,) if error.record else ())
-        except (ConfigError, StoreError) as error:
+        except EvolveError as error:
             return Answer(request.id, accepted=False, told=str(error))
 
     def _done_before(self, request: Request) -> Answer:
@@ -67,7 +102,7 @@ class Requests:
         state = self._campaign.state
         return Answer(request.id, accepted=True, told="done", step=state.requests[request.id], best=best_record(state))
 
-    def _done(self, request: Request) -> Answer:
+    def _done(self, request: Request) -> Answer | None:
         campaign, wish = self._campaign, request.wish
         match wish:
             case Quarantine() | Release():
@@ -80,6 +115,10 @@ class Requests:
                 return Answer(request.id, accepted=True, told=f"asked as step {asked.step}", step=asked.step)
             case Stop():
                 return self._stopped(wish, request.id)
+            case Pause() | Unpause():
+                return self._paused(wish, request.id)
+            case Configure():
+                return self._configured(wish, request.id)
 
     def _written(self, wish: Hint, request: str) -> Answer:
         text = wish.text.strip()
@@ -89,10 +128,53 @@ class Requests:
         return Answer(request, accepted=True, told=f"written down as lesson {len(self._campaign.state.lessons)}")
 
     def _stopped(self, wish: Stop, request: str) -> Answer:
-        """A run that has ended since cannot be stopped, and the next one is not meant."""
-        if wish.process != self._process:
-            raise ConfigError(
-                f"the run that was to stop (process {wish.process}) has ended. Do: nothing, or stop the one that runs now"
-            )
+        self._check_meant(wish, "stop")
         self.stopped = True
         return Answer(request, accepted=True, told="it ends as soon as what is being judged is done")
+
+    def _paused(self, wish: Pause | Unpause, request: str) -> Answer:
+        pauses = isinstance(wish, Pause)
+        self._check_meant(wish, "pause" if pauses else "go on")
+        if self.stopped or not self.running:
+            raise ConfigError("the run is ending, so that there is nothing to pause. Do: nothing")
+        if self._campaign.state.paused == pauses:
+            return Answer(request, accepted=True, told="it is paused already" if pauses else "it is not paused")
+        self._campaign.write(Paused(pauses, request))
+        if pauses:
+            return Answer(request, accepted=True, told="nothing new is started; what is being judged settles")
+        return Answer(request, accepted=True, told="it goes on")
+
+    def _check_meant(self, wish: Stop | Pause | Unpause, what: str) -> None:
+        """A run that has ended since cannot be stopped or paused, and the next one is not meant."""
+        if wish.process != self._process:
+            raise ConfigError(
+                f"the run that was to {what} (process {wish.process}) has ended. Do: nothing, or {what} the one that runs now"
+                if what != "go on"
+                else f"the run that was to go on (process {wish.process}) has ended. Do: evolve run --continue"
+            )
+
+    def _configured(self, wish: Configure, request: str) -> Answer | None:
+        campaign = self._campaign
+        changes = retuned(
+            campaign.name,
+            campaign.settings,
+            wish.assignments,
+            campaign.task,
+            campaign.plugins,
+            running=self.running,
+        )
+        if not changes:
+            return Answer(request, accepted=True, told="that is what it has already")
+        found = self._recruits.ready(request, campaign.settings.models, _changed(campaign.settings, changes))
+        if found is None:
+            return None
+        for member in found:
+            if member.checked.prompt_tokens:
+                campaign.write(Replied(0, ABANDONED, check_of(member)))
+        self._found += found
+        campaign.retune(changes, request)
+        return Answer(request, accepted=True, told=f"changed: {', '.join(wish.assignments)}")
+
+
+def _changed(settings: Settings, changes: Mapping[str, object]) -> Settings:
+    return validated({**settings.model_dump(mode="json"), **changes})

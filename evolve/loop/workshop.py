@@ -7,92 +7,45 @@ import queue
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeVar
+from typing import TypeVar
 
-from evolve.campaign import Campaign, stream
-from evolve.campaign.fitting import scheduled
+from evolve.campaign import Campaign
 from evolve.campaign.state import REFLECTION
 from evolve.devices.leases import written
 from evolve.judge import Description
 from evolve.loop.asking import Asking, Load
 from evolve.loop.calling import Answered
 from evolve.loop.desk import Desk
+from evolve.loop.doing import Done, Held, Interrupt, Judged, Proposed
+from evolve.loop.ending import HASTY, Ending, Reason
 from evolve.loop.infrastructure import Infrastructure
 from evolve.loop.interrupts import interrupts
 from evolve.loop.jobs import Jobs, Work
 from evolve.loop.members import Members
-from evolve.loop.proposing import Draft, Proposer, refused
+from evolve.loop.proposals import Proposals
+from evolve.loop.proposing import Draft, refused
 from evolve.loop.requests import INTERVAL, Requests
 from evolve.loop.settling import Settling
-from evolve.loop.telling import with_prompts
 from evolve.models.cancellation import Cancellation
-from evolve.protocols import Context, Executor
+from evolve.protocols import Executor
 from evolve.types import (
     Asked,
     EvolveError,
     Import,
     Measure,
     ModelGone,
-    Progress,
+    Paused,
     Propose,
     SandboxError,
-    Selection,
     Settled,
     TaskError,
     Unaffordable,
 )
 
-PATIENCE = 600.0
-"""Seconds that an operator has for one proposal."""
-
-Reason = Literal["budget", "interrupted", "stopped", "exhausted", "finished"]
-HASTY: frozenset[Reason | None] = frozenset({"interrupted", "stopped"})
-"""Reasons to end at once: not even the best is measured any more."""
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """Why a run of a campaign ended; `finished` where it had certain steps to do and no others. `left` counts the steps that were asked and wait for the next run; `refusal` is
-    why the last proposal was not judged, where that ended it. `unpaid` says which call the budget did not pay for, where that ended it, and `wanted` what would have been
-    spent with it. `answered` and `failed` count the run's calls of models, and `failure` is why the last of the failed ones did."""
-
-    reason: Reason
-    left: int
-    refusal: str = ""
-    unpaid: str = ""
-    wanted: Progress | None = None
-    answered: int = 0
-    failed: int = 0
-    failure: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Proposed:
-    """The proposal thread is done with a step."""
-
-    asked: Asked
-    future: "Future[Sequence[Draft]]"
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The executor is done with a job."""
-
-    work: Work
-    future: "Future[bytes]"
-
-
-@dataclass(frozen=True, slots=True)
-class Interrupt:
-    """A person or the system asks to stop."""
-
-
-Done = Proposed | Answered | Judged | Interrupt
 
 
 class Workshop:
@@ -109,14 +62,12 @@ class Workshop:
         self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._cancelled = Cancellation()
         self._desk = Desk(campaign, members, self._inbox.put, self._cancelled)
-        self._pool = ThreadPoolExecutor(1, "evolve-proposer")
-        self._waiting = ThreadPoolExecutor(max(1, members.threads), "evolve-model")
-        names = (*campaign.operator_names, *scheduled(campaign.settings))
-        operators = {name: campaign.operator(name) for name in names}
         self.settling = Settling(campaign, self.jobs, self._infrastructure)
-        self._proposer = Proposer(campaign.task, operators, self.settling.screening, self._prompting)
-        self._requests = Requests(campaign, self.settling.signatures, os.getpid())
-        self._proposing: dict[int, Future[Sequence[Draft]]] = {}
+        self._settings = campaign.settings
+        screening = self.settling.screening
+        self._proposals = Proposals(campaign, self._desk, members, screening, self._cancelled, self._inbox.put)
+        self._held = Held()
+        self._requests = Requests(campaign, self.settling.signatures, os.getpid(), running=True)
         self._judging: dict[str, Work] = {}
         self._reason: Reason | None = None
         self._calls = Counter[str]()
@@ -126,14 +77,14 @@ class Workshop:
     def __enter__(self) -> "Workshop":
         self._resources.callback(self._cancelled.close)
         self._resources.callback(self.settling.close)
+        self._resources.callback(self._requests.close)
         self._resources.enter_context(interrupts(lambda: self._inbox.put(Interrupt())))
         return self
 
     def __exit__(self, *_: object) -> None:
         self._cancelled.set()
         self._desk.close()
-        for pool in (self._pool, self._waiting):
-            pool.shutdown(wait=True, cancel_futures=True)
+        self._proposals.close()
         self._keep_answers()
         self._resources.close()
 
@@ -157,7 +108,8 @@ class Workshop:
     def busy(self) -> bool:
         """Something is under way that will put into the inbox, or is waited for."""
         waits = self._reason is None and self._infrastructure.in_doubt
-        return bool(self._proposing or self._judging) or waits
+        pauses = self._reason is None and self._held.on
+        return bool(self._proposals or self._judging) or waits or pauses
 
     def ending(self) -> Ending:
         """Why nothing is under way any more."""
@@ -183,6 +135,8 @@ class Workshop:
                     "another machine; `evolve devices` lists what there is"
                 )
         self.settling.arrive(self._judges)
+        if self.campaign.state.paused and self._reason is None:
+            self.campaign.write(Paused(False))
         for event in self._desk.introduced():
             self.campaign.write(event)
 
@@ -235,15 +189,37 @@ class Workshop:
             case Answered():
                 self._answered(done)
             case Proposed(asked, future):
-                if self._proposing.pop(asked.step, None):
+                if self._proposals.take(asked.step) and not self._waits(done):
                     yield from self._proposed(asked, self._drafts(asked, future))
             case Judged(work, future):
                 self._judging.pop(work.job.id)
-                result = self._result(future)
+                result = None if self._waits(done) else self._result(future)
                 if result is not None:
                     yield from self._started(self.settling.judged(work, result))
         if self.settling.exhausted and self._reason is None:
             self._drain("exhausted")
+
+    def _waits(self, done: Proposed | Judged) -> bool:
+        """While the run is paused, what is proposed waits to be judged, and so does what no judge has begun; what was called back and is wanted
+        again is started anew."""
+        back = self._held.was_withdrawn(done)
+        if self._reason is not None:
+            return back
+        if self._held.on and (back or isinstance(done, Proposed)):
+            self._held.add(done)
+            return True
+        if back:
+            self._again(done)
+        return back
+
+    def _again(self, done: Proposed | Judged) -> None:
+        match done:
+            case Judged(work, _):
+                self._submit(work)
+            case Proposed(asked, future) if future.cancelled():
+                self.start([asked])
+            case Proposed():
+                self._proposals.put_back(done)
 
     def _result(self, future: "Future[Result]") -> Result | None:
         """None where it was cancelled, or where it failed: the turn must not be lost with what had settled in it, so the error is
@@ -296,18 +272,50 @@ class Workshop:
         """What persons ask for, once a second. Inside a transaction."""
         if not self._requests.due(time.monotonic()):
             return []
+        self._requests.running = self._reason is None
         asked = self._requests.take(adding=self._reason in (None, "finished"))
         if self._requests.stopped and self._reason not in HASTY:
             self._drain("stopped")
+        if self.campaign.settings is not self._settings:
+            self._retune()
+        if self.campaign.state.paused != self._held.on and self._reason is None:
+            self._pause(on=self.campaign.state.paused)
         return asked
+
+    def _retune(self) -> None:
+        """Takes other settings, from the next step on."""
+        self._settings = settings = self.campaign.settings
+        self._desk.retune(settings, self._requests.recruited())
+        self.asking.retune()
+        self._infrastructure.wait(settings.outage.wait_seconds)
+        self._executor.resize(settings.judges)
+        self._proposals.retune()
+
+    def _pause(self, *, on: bool) -> None:
+        """Nothing is started any more, and what nobody has begun is called back; or all of it is started again."""
+        self._held.on = on
+        if not on:
+            self.campaign.wake()
+            for done in self._held.take():
+                self._again(done)
+            return
+        for step in self._proposals.call_back():
+            self._held.withdraw(step)
+        for job in list(self._judging):
+            self._held.withdraw(job)
+            self._executor.cancel(job)
 
     def ask(self) -> list[Asked]:
         """What to do next, as much as there is room for. Inside a transaction, which must not be lost with what had settled in it:
         an error is kept until it is durable."""
         if self._reason is None and self.asking.spent():
-            if (self._proposing or self._judging) and self.asking.is_paid():
+            if (self._proposals or self._judging) and self.asking.is_paid():
                 return []
             self._drain("budget")
+        if self._held.on:
+            if not (self._proposals or self._judging):
+                self.campaign.rest()
+            return []
         if self._reason:
             return self.asking.last_measurement() if self._reason not in HASTY and not self.busy else []
         if self.settling.failure is not None:
@@ -320,9 +328,8 @@ class Workshop:
 
     def _load(self) -> Load:
         """What is under way: for the judges, and for each model."""
-        steps = [self.campaign.state.steps[step].asked.action for step in self._proposing]
-        models = Counter(step.selection.model for step in steps if isinstance(step, Propose) and step.selection.model)
-        return Load(len(self._judging) + len(self._proposing) - models.total(), dict(models))
+        models = self._proposals.models()
+        return Load(len(self._judging) + len(self._proposals) - models.total(), dict(models))
 
     def remember(self) -> None:
         """Keeps evaluations for later campaigns, when their records are durable, and answers requests, when what came of them is."""
@@ -343,36 +350,7 @@ class Workshop:
                 case Import():
                     self._submit(self.jobs.imported(item, item.action))
                 case Propose():
-                    self._propose(item, item.action)
-
-    def _propose(self, asked: Asked, action: Propose) -> None:
-        state = self.campaign.state
-        context = Context(
-            task=self.campaign.task,
-            history=state.past(asked.after),
-            rng=stream(self.campaign.settings.seed, asked.step, "propose"),
-            deadline=time.monotonic() + PATIENCE,
-            cancelled=self._cancelled,
-            lessons=tuple(state.lessons[: asked.lessons]),
-            model=self._desk.callers(asked),
-            quarantined=state.steps[asked.step].quarantined,
-            derived=state.derived,
-        )
-        pool = self._waiting if action.selection.model else self._pool
-        future = pool.submit(self._computed, action.selection, context)
-        self._proposing[asked.step] = future
-        future.add_done_callback(lambda ready: self._inbox.put(Proposed(asked, ready)))
-
-    def _prompting(self, context: Context, selection: Selection) -> Context:
-        """Proposal thread."""
-        if not selection.model:
-            return context
-        return with_prompts(context, selection, self.campaign.settings.prompts, self.campaign.plugins)
-
-    def _computed(self, selection: Selection, context: Context) -> Sequence[Draft]:
-        """Proposal thread."""
-        with self._desk.computing():
-            return self._proposer.drafts(selection, context)
+                    self._proposals.start(item, item.action)
 
     def _submit(self, work: Work) -> None:
         future = self._executor.submit(work.job.id, work.encoded())
@@ -387,9 +365,7 @@ class Workshop:
         gets the measurements that it asked for: they decide which program is the best."""
         self._reason = reason
         self._cancelled.set()
-        for proposal in list(self._proposing.values()):
-            proposal.cancel()
-        self._proposing.clear()
+        self._proposals.give_up()
         for job, work in list(self._judging.items()):
             if reason in HASTY or work.origin.kind == "proposal":
                 self._executor.cancel(job)

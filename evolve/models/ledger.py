@@ -61,6 +61,17 @@ class Ledger:
         with self._changed:
             return self._wanted
 
+    def change(self, budget: Budget) -> None:
+        """Another budget from now on; what waits is looked at again."""
+        with self._changed:
+            self._budget, self._exhausted = budget, False
+            self._changed.notify_all()
+
+    def charge(self, cost: Cost) -> None:
+        """What was spent without a reservation."""
+        with self._changed:
+            self._spent = cost.after(self._spent)
+
     def reserve(self, worst: Cost, cancelled: threading.Event) -> Reservation:
         """Sets aside what a call may cost at most; waits as long as calls in flight may cost less than was set aside for them.
 

@@ -75,6 +75,11 @@ class Patience:
         self._probe: _Call | None = None
         self._gone = ""
 
+    def wait(self, seconds: float) -> None:
+        """Outages are outlasted for so long from now on."""
+        with self._lock:
+            self._wait_seconds = seconds
+
     @property
     def down_seconds(self) -> float:
         """How long the model has been down; 0 where it is not."""

@@ -26,6 +26,10 @@ QUICK_SECONDS = 1.0
 """Most structural edits do harm. Where a judging takes longer, too few of them are tried to find those that do good."""
 
 
+_ASKING = ("temperature", "effort", "max_tokens", "tokens")
+"""Settings of how a model is asked: they change no number of children."""
+
+
 def _tune(settings: Settings) -> Operator:
     return TuneLiterals(TuneSettings(**settings))
 
@@ -72,13 +76,20 @@ def register_operators() -> Sequence[OperatorEntry]:
             history_free=True,
             embedded_below_seconds=QUICK_SECONDS,
             embedded_suffixes=(".py",),
+            retunable=("more",),
         ),
-        OperatorEntry("perturb_literals", _perturb, PerturbSettings, history_free=True),
-        OperatorEntry("diff", _diff, DiffSettings, embedded=True, needs_model=True),
-        OperatorEntry("rewrite", _rewrite, WritingSettings, embedded=True, needs_model=True),
-        OperatorEntry("crossover", _crossover, WritingSettings, embedded=True, needs_model=True, parents=2),
-        OperatorEntry("fix", _fix, WritingSettings, embedded=True, needs_model=True, takes_failures=True),
-        OperatorEntry("reflect", _reflect, ReflectSettings, needs_model=True, scheduled=True),
+        OperatorEntry("perturb_literals", _perturb, PerturbSettings, history_free=True, retunable=("sigma",)),
+        OperatorEntry(
+            "diff", _diff, DiffSettings, embedded=True, needs_model=True, retunable=(*_ASKING, "size_exponent")
+        ),
+        OperatorEntry("rewrite", _rewrite, WritingSettings, embedded=True, needs_model=True, retunable=_ASKING),
+        OperatorEntry(
+            "crossover", _crossover, WritingSettings, embedded=True, needs_model=True, parents=2, retunable=_ASKING
+        ),
+        OperatorEntry(
+            "fix", _fix, WritingSettings, embedded=True, needs_model=True, takes_failures=True, retunable=_ASKING
+        ),
+        OperatorEntry("reflect", _reflect, ReflectSettings, needs_model=True, scheduled=True, retunable=_ASKING),
     )
 
 

@@ -75,7 +75,7 @@ def _aims(task: Task) -> Iterator[Block]:
     if task.promotion == "certificate":
         lines.append("A program is promoted by a certificate: its value is proven in exact arithmetic.")
     elif task.held_out:
-        names = ", ".join(case.name for case in task.held_out)
+        names = "; ".join(case.name for case in task.held_out)
         lines.append(f"Held out, which the search never sees and promotion asks about: {names}.")
     else:
         lines.append("No case is held out, so that no program can be promoted.")

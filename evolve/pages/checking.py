@@ -6,8 +6,8 @@ from evolve.pages.document import Commands, Paragraph, Section
 from evolve.pages.findings import Findings
 
 
-def checking(found: Findings, further: tuple[tuple[str, str], ...]) -> Section:
-    """The chapter; `further` are commands for the best program, with what each does, in which `{best}` stands for its name."""
+def checking(found: Findings) -> Section:
+    """The chapter."""
     page = found.overview
     rows = [
         (
@@ -17,9 +17,12 @@ def checking(found: Findings, further: tuple[tuple[str, str], ...]) -> Section:
     ]
     if page.best is not None:
         name = page.best.name
-        rows.append((f"evolve program show {name} --code", "prints the best program with what its score rests on"))
-        rows.append((f"evolve program lineage {name}", "prints the steps that led to it"))
-        rows += [(command.replace("{best}", name), what) for command, what in further]
+        rows += [
+            (f"evolve program show {name} --code", "prints the best program with what its score rests on"),
+            (f"evolve program lineage {name}", "prints the steps that led to it"),
+            (f"evolve program verify {name}", "judges it again, and says whether its score holds"),
+            (f"evolve program export {name}", "writes it with all that another machine needs to judge it again"),
+        ]
     if page.costs is not None:
         rows.append((f"evolve model calls {page.name}", "lists every call of a model, with prompt and answer"))
     told = (

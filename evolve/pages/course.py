@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from evolve import wording
 from evolve.campaign import Campaign
-from evolve.drawing import Level, Series
+from evolve.drawing import Level, Series, outside
 from evolve.pages.authors import authors
 from evolve.pages.document import (
     Block,
@@ -32,6 +32,7 @@ _ROWS = 20
 _LISTED = 60
 """A longer line is not listed as a whole."""
 _EARLY = 0.1
+_HALF = 0.5
 _NEAR = 0.05
 """A curve's end is drawn once more where so little of its height has several points."""
 
@@ -105,13 +106,13 @@ def _detail(points: Sequence[Point], found: Findings, task: Task) -> Iterator[Bl
     """The end of the curve once more, where most of its height was won early."""
     height = abs(points[-1].fitness - points[0].fitness)
     late = [point for point in points if abs(points[-1].fitness - point.fitness) <= _NEAR * height]
-    if height == 0.0 or len(late) < 5 or len(late) == len(points):
+    if height == 0.0 or len(late) < 5 or late[0].programs > _HALF * points[-1].programs:
         return
     series = _series(late, [float(point.programs) for point in late])
     told = f"The same from program {late[0].programs:,} on, where {1 - _NEAR:.0%} of the gain had been made."
-    yield Chart(
-        (series,), "programs", task.fitness.name, told, _table(late, task.fitness), _levels(found, task), tabled=False
-    )
+    heights = [point.fitness for point in late]
+    near = tuple(each for each in _levels(found, task) if not outside(each.value, heights))
+    yield Chart((series,), "programs", task.fitness.name, told, _table(late, task.fitness), near, tabled=False)
 
 
 def _others(points: Sequence[Point], task: Task) -> Iterator[Block]:

@@ -21,9 +21,9 @@ def uncertain(campaign: Campaign, found: Findings) -> Section:
 
 def doubts(campaign: Campaign, found: Findings) -> Iterator[str]:
     """A sentence or two for each."""
-    page, best = found.overview, found.overview.best
-    if found.writer or page.unfinished:
-        yield "The campaign is not at its end: another report may say something else."
+    _page, best = found.overview, found.overview.best
+    if found.writer:
+        yield "The campaign is running: a later report may say something else."
     yield (
         "This is one campaign with one seed. How often another one would find as much is not known from it; "
         "several with other seeds tell (evolve compare)."
@@ -34,7 +34,7 @@ def doubts(campaign: Campaign, found: Findings) -> Iterator[str]:
         yield from _isolation(best)
     yield from _campaign(campaign, found)
     if campaign.task.anchors:
-        yield "Anchors are values from the literature, as the task's author wrote them down; nobody has measured them here."
+        yield "Anchors are values that the task's author wrote down; the campaign has not measured them."
 
 
 def _score(found: Findings, best: Best, task: Task) -> Iterator[str]:

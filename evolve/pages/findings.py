@@ -18,8 +18,8 @@ from evolve.report.interval import Limits, limits
 from evolve.store import writer
 from evolve.types import MachineMeasured, Ruled
 
-FRONT = 20
-"""Programs of the front that are listed."""
+FRONT = 200
+"""Programs of the front that are drawn."""
 RULED = 50
 """Rulings that are told."""
 

@@ -165,19 +165,20 @@ def _front(found: Findings, task: Task) -> Iterator[Block]:
     yield Paragraph(f"The Pareto front: {wording.front(front)}.")
     if not found.front:
         return
-    table = _front_table(found.front, front.members, task)
+    table = _front_table(found.front[:_LISTED], front.members, task)
     if len(task.objectives) == 2:
-        yield _front_chart(found.front, table)
+        yield _front_chart(found.front, table, more=front.members > len(found.front))
     yield table
 
 
 def _front_table(lines: tuple[EliteLine, ...], members: int, task: Task) -> Table:
     names = tuple(each.name for each in task.objectives)
+    fitness = [] if task.fitness.name in names else [task.fitness.name]
     rows: list[tuple[Line, ...]] = [
         (
             Mono(line.name),
             *(Mono(value) for value in wording.objective_columns(line.objectives)),
-            Mono(wording.number(line.fitness, task.fitness)),
+            *(Mono(wording.number(line.fitness, task.fitness)) for _ in fitness),
             "certified" if line.certified else f"{line.measurements} measured",
             f"{line.trust}, {wording.level(line.isolation, weaker=line.weaker)}",
         )
@@ -185,20 +186,23 @@ def _front_table(lines: tuple[EliteLine, ...], members: int, task: Task) -> Tabl
     ]
     more = members - len(lines)
     first = f"on the front (the first {len(lines)} of {members})" if more > 0 else "on the front"
-    headings = (first, *names, task.fitness.name, "evidence", "basis")
-    return Table(headings, tuple(rows), frozenset(range(1, 2 + len(names))))
+    headings = (first, *names, *fitness, "evidence", "basis")
+    return Table(headings, tuple(rows), frozenset(range(1, 1 + len(names) + len(fitness))))
 
 
-def _front_chart(lines: tuple[EliteLine, ...], table: Table) -> Chart:
+def _front_chart(lines: tuple[EliteLine, ...], table: Table, *, more: bool) -> Chart:
     """The first objective against the second."""
     points = sorted((line.objectives[0].value, line.objectives[1].value) for line in lines)
     x, y = lines[0].objectives
     series = Series("front", [point[0] for point in points], [point[1] for point in points])
-    caption = f"The front: {x.name} ({x.direction}) against {y.name} ({y.direction})."
+    first = f" (its first {len(lines)} programs)" if more else ""
+    caption = f"The front{first}: {y.name} ({y.direction}) against {x.name} ({x.direction})."
     return Chart((series,), f"{x.name} ({x.direction})", f"{y.name} ({y.direction})", caption, table, tabled=False)
 
 
 _NUMBERS = 40
+_LISTED = 20
+"""Programs of the front that are told one by one."""
 
 
 def _evidence(shown: Shown) -> Iterator[Block]:

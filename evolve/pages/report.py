@@ -17,11 +17,8 @@ from evolve.pages.found import found_section
 from evolve.pages.headline import headline
 
 
-def report_of(
-    campaign: Campaign, found: Findings, picture: Picture, commands: tuple[tuple[str, str], ...] = ()
-) -> Document:
-    """What was asked, what was found, how it came about, what did not work, what it cost, where it ran, how to verify it, and what is uncertain. `commands` verify
-    a program further, with what each does."""
+def report_of(campaign: Campaign, found: Findings, picture: Picture) -> Document:
+    """What was asked, what was found, how it came about, what did not work, what it cost, where it ran, how to verify it, and what is uncertain."""
     task, moment = campaign.task, found.moment
     return Document(
         title=f"Campaign {campaign.name}",
@@ -34,7 +31,7 @@ def report_of(
             failed(found),
             cost(found, task.fitness),
             environment(campaign, found),
-            checking(found, commands),
+            checking(found),
             uncertain(campaign, found),
         ),
     )

@@ -5,7 +5,8 @@ Invariant: nothing is written or printed, no text of a program is loaded, and ev
 from evolve.report.aims import Closest, FrontLine, MissedLine, ObjectiveLine, closest, front_line, missed, objectives
 from evolve.report.best import AnchorGap, Best, CaseLine, anchor_gaps, best, cases, certificate, nearest
 from evolve.report.blame import BlameLine, blame
-from evolve.report.calls import waiting
+from evolve.report.calls import CallLine, Said, WholeCall, call_line, calls_of, waiting, whole_call
+from evolve.report.columnar import Columnar, columnar, write_csv, write_parquet
 from evolve.report.costs import CostLine, Costs, Improvements, costs, lineage_cost
 from evolve.report.curve import Point, curve
 from evolve.report.difference import Difference, difference, differences, program_of
@@ -21,6 +22,7 @@ from evolve.report.records import (
     LineageStep,
     RecordLine,
     lineage,
+    made_by,
     measurements,
     record_line,
     record_name,
@@ -28,10 +30,15 @@ from evolve.report.records import (
     settled,
 )
 from evolve.report.search import found
-from evolve.report.table import SORTS, Page, Wanted, page, selected
+from evolve.report.table import MATCHES, SORTS, Page, Wanted, page, selected
 from evolve.report.tally import ModelYield, OperatorYield, Tally
 
 __all__ = [
+    "MATCHES",
+    "Columnar",
+    "columnar",
+    "write_csv",
+    "write_parquet",
     "BlameLine",
     "blame",
     "Point",
@@ -67,6 +74,7 @@ __all__ = [
     "lineage_cost",
     "AnchorGap",
     "Best",
+    "CallLine",
     "CaseLine",
     "Closest",
     "CostLine",
@@ -82,9 +90,13 @@ __all__ = [
     "Overview",
     "Ratio",
     "RecordLine",
+    "Said",
     "Tally",
+    "WholeCall",
     "anchor_gaps",
     "best",
+    "call_line",
+    "calls_of",
     "cases",
     "certificate",
     "closest",
@@ -95,6 +107,7 @@ __all__ = [
     "front_line",
     "lessons_learnt",
     "lineage",
+    "made_by",
     "measurements",
     "missed",
     "nearest",
@@ -105,4 +118,5 @@ __all__ = [
     "records",
     "settled",
     "waiting",
+    "whole_call",
 ]

@@ -30,7 +30,7 @@ class Frame:
     kinds: npt.NDArray[np.uint8]
     insertions: npt.NDArray[np.uint8]
     islands: npt.NDArray[np.uint16]
-    seconds: npt.NDArray[np.float32]
+    seconds: Reals
 
     def __len__(self) -> int:
         return len(self.fitness)

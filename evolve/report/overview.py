@@ -63,6 +63,7 @@ class Overview:
     isolation: str
     noise_floor: float | None
     difference: str
+    paused: bool = False
 
 
 def overview(campaign: Campaign) -> Overview:
@@ -107,6 +108,7 @@ def overview(campaign: Campaign) -> Overview:
         isolation=machine.isolation if machine else "",
         noise_floor=state.noise_floor,
         difference=str(state.difference or ""),
+        paused=state.paused,
     )
 
 
@@ -118,6 +120,8 @@ def _left(campaign: Campaign) -> int:
 
 def _quarantined(campaign: Campaign) -> tuple[str, ...]:
     """The first record of each, by its name; a program that was ruled out before it was seen has none."""
+    if not campaign.state.quarantined:
+        return ()
     first = campaign.state.columns.first_records()
     return tuple(record_name(campaign, first[program]) for program in campaign.state.quarantined if program in first)
 

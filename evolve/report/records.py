@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from evolve.campaign import Campaign
 from evolve.campaign.called import Taken
+from evolve.campaign.history import KINDS
 from evolve.report.frame import frame
 from evolve.types import Origin, Record, RecordId, Settled, StoreError, Trust
 
@@ -137,18 +138,26 @@ def settled(campaign: Campaign, record: RecordId) -> Settled:
     return campaign.log.settled(record)
 
 
-def lineage(campaign: Campaign, record: RecordId) -> tuple[LineageStep, ...]:
-    """The line of first parents from the seed to `record`; a measurement's line is that of what it measures."""
-    return tuple(lineage_step(campaign, ancestor) for ancestor in line_to(campaign, record))
+def lineage(campaign: Campaign, record: RecordId, last: int | None = None) -> tuple[LineageStep, ...]:
+    """The line of first parents from the seed to `record`, or its `last` steps; a measurement's line is that of what it measures."""
+    return tuple(lineage_step(campaign, ancestor) for ancestor in line_to(campaign, record, last))
 
 
-def line_to(campaign: Campaign, record: RecordId) -> tuple[RecordId, ...]:
+def line_to(campaign: Campaign, record: RecordId, last: int | None = None) -> tuple[RecordId, ...]:
     """The records of that line, the seed first. Where a later judging of a program was the parent, that is the one in the line."""
     about = settled(campaign, record).record.origin.about
     line = [about or record]
-    while parents := made_by(campaign, campaign.log.settled(line[-1]).record).parents:
+    while (last is None or len(line) < last) and (parents := _parents(campaign, line[-1])):
         line.append(parents[0])
     return tuple(reversed(line))
+
+
+def _parents(campaign: Campaign, record: RecordId) -> tuple[RecordId, ...]:
+    """Of the program: a measurement's are those of what it measures."""
+    columns = campaign.state.columns
+    if KINDS[columns.kinds[record - 1]] == "measurement":
+        return made_by(campaign, campaign.log.settled(record).record).parents
+    return columns.parents[record - 1]
 
 
 def trust_of(campaign: Campaign, record: RecordId) -> Trust:

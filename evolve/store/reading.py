@@ -9,15 +9,17 @@ import struct
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from evolve.store.checks import damaged, readable
 from evolve.store.connections import reading
-from evolve.types import Event, Program, ProgramId, RecordId, Settled, Stamped, StoreError, TextId, text_id
+from evolve.types import Event, Program, ProgramId, RecordId, Replied, Settled, Stamped, StoreError, TextId, text_id
 from evolve.types.codec import decoder
 
 _BATCH = 1_000
+_AT_ONCE = 5_000
 _event = decoder(Event)
 _parse = json.JSONDecoder().decode
 # A damaged row may hold anything in any column; the casts let it come as far as its check.
@@ -49,36 +51,65 @@ class LogReader:
         number: int = self._rows("SELECT coalesce(max(number), 0) FROM events")[0][0]
         return number
 
+    def records(self) -> int:
+        """The number of records."""
+        number: int = self._rows("SELECT coalesce(max(record), 0) FROM events WHERE record IS NOT NULL")[0][0]
+        return number
+
     def settled(self, record: RecordId) -> Settled:
         """The event that settled `record`."""
+        event = self.settling(record).event
+        assert isinstance(event, Settled), "a record is settled by nothing else"
+        return event
+
+    def settling(self, record: RecordId) -> Stamped:
+        """The same with its place and time."""
         rows = self._rows(f"{_EVENT} WHERE record = ?", (record,))
         if not rows:
             last = self._rows("SELECT max(record) FROM events WHERE record IS NOT NULL")[0][0]
             raise StoreError(
                 f"{self.path} has no record {record}: its last one is {last}. Do: `evolve program list` shows what it has"
             )
-        event = self._stamped(rows[0]).event
-        if not isinstance(event, Settled) or event.record.id != record:
+        stamped = self._stamped(rows[0])
+        if not isinstance(stamped.event, Settled) or stamped.event.record.id != record:
             raise damaged(self.path, f"the index of records leads from record {record} to another event")
-        return event
+        return stamped
+
+    def replies(self, record: RecordId) -> list[Replied]:
+        """The answers of the step that settled `record`, in their order: what stands between the step's `Asked` and the record. Few
+        events are looked at, for few steps are under way at once."""
+        ending = "SELECT number, coalesce(json_extract(body, '$.record.origin.step'), 0) FROM events WHERE record = ?"
+        asked = (
+            "SELECT number FROM events WHERE type = 'Asked' AND number < ? AND coalesce(json_extract(body, '$.step'), 0) = ? "
+            "ORDER BY number DESC LIMIT 1"
+        )
+        replied = f"{_EVENT} WHERE type = 'Replied' AND number > ? AND number < ? ORDER BY number"
+        found = self._rows(ending, (record,))
+        begun = self._rows(asked, found[0]) if found else []
+        if not begun:
+            return []
+        events = [self._stamped(row).event for row in self._rows(replied, (begun[0][0], found[0][0]))]
+        return [event for event in events if isinstance(event, Replied) and event.step == found[0][1]]
 
     def active_of(self, records: Iterable[RecordId]) -> dict[RecordId, float]:
         """How long the campaign had run when each of these settled, in seconds; one query."""
-        return {record: active for record, _, active, _ in self._stamps(records)}
+        return {record: active for record, _, active, _ in self.settled_as_json(records)}
 
     def feedback_of(self, records: Iterable[RecordId]) -> dict[RecordId, TextId]:
         """The ids of the texts that their judges have written; one query, and no record is decoded as a whole."""
         return {
             record: TextId(json.loads(body)["record"]["evaluation"].get("feedback", ""))
-            for record, _, _, body in self._stamps(records)
+            for record, _, _, body in self.settled_as_json(records)
         }
 
-    def _stamps(self, records: Iterable[RecordId]) -> Iterator[tuple[RecordId, float, float, bytes]]:
-        """Of each record when it settled, and its event as JSON."""
+    def settled_as_json(self, records: Iterable[RecordId]) -> Iterator[tuple[RecordId, float, float, bytes]]:
+        """Of each of these records when it settled (`at`, `active`), and its event as the log has it; one query for thousands of them."""
         query = f"SELECT record, {_COLUMNS} FROM events WHERE record IN (SELECT value FROM json_each(?))"
-        for record, number, at, active, crc, body in self._rows(query, (json.dumps(list(records)),)):
-            self._check(number, at, active, crc, body)
-            yield record, at, active, body
+        wanted = iter(records)
+        while some := list(islice(wanted, _AT_ONCE)):
+            for record, number, at, active, crc, body in self._rows(query, (json.dumps(some),)):
+                self._check(number, at, active, crc, body)
+                yield record, at, active, body
 
     def first_record(self, program: ProgramId) -> RecordId:
         """The first record that has this program; 0 where there is none."""

@@ -37,6 +37,7 @@ from evolve.types.events import (
     MachineMeasured,
     Measure,
     Opened,
+    Paused,
     Progress,
     Propose,
     Rearrange,
@@ -85,6 +86,7 @@ from evolve.types.task import (
     Twin,
     top_share,
 )
+from evolve.types.tracking import TrackedBest, TrackedEnd, TrackedRecord, TrackedRun
 
 __all__ = [
     "PROPOSE",
@@ -150,10 +152,15 @@ __all__ = [
     "Origin",
     "OriginKind",
     "Part",
+    "Paused",
     "Placement",
     "Record",
     "RecordId",
     "Selection",
+    "TrackedBest",
+    "TrackedEnd",
+    "TrackedRecord",
+    "TrackedRun",
     "Traits",
     "Action",
     "Asked",

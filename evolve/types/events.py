@@ -99,9 +99,20 @@ class TaskChanged:
 @tagged
 @dataclass(frozen=True, slots=True)
 class SettingsChanged:
-    """A later run of the same campaign has other settings; `changes` holds the new values by top-level key."""
+    """The same campaign has other settings from here on; `changes` holds the new values by top-level key. `request` names the person's
+    request, where there was one."""
 
     changes: Mapping[str, Any]
+    request: str = ""
+
+
+@tagged
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """A person paused the run, or (`paused` is false) let it go on. `request` names the person's request, where there was one."""
+
+    paused: bool
+    request: str = ""
 
 
 @tagged
@@ -182,6 +193,7 @@ Event = (
     Opened
     | TaskChanged
     | SettingsChanged
+    | Paused
     | MachineMeasured
     | Asked
     | Replied

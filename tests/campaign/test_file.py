@@ -36,6 +36,11 @@ def said(folder: Path, text: str) -> dict[str, Any]:
             {"strategy": {"name": "islands", "settings": {"inspirations": 3}}},
         ),
         ("[strategy]\ninspirations = 3", {"strategy": {"settings": {"inspirations": 3}}}),
+        ('trackers = ["a", "b"]', {"trackers": {"names": ["a", "b"]}}),
+        (
+            '[trackers]\nnames = ["a"]\nsettings.a = { b = 1 }',
+            {"trackers": {"names": ["a"], "settings": {"a": {"b": 1}}}},
+        ),
         ('operators = ["a", "b"]', {"operators": {"names": ["a", "b"]}}),
         (
             '[operators]\nnames = ["a"]\n[operators.a]\nsigma = 0.5',

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.live import Live
 
 from evolve.cli import display
-from evolve.types import Asked, Call, Propose, Selection
+from evolve.types import Asked, Call, Paused, Propose, Selection
 from tests.written import Written
 
 
@@ -253,3 +253,35 @@ def test_who_is_waited_for_is_seen(tmp_path, monkeypatch, clock):
         rows = dict(display.Scoreboard(campaign, clock).rows(campaign))
     assert "0 calls, 0 tokens, 1 call in flight (answers awaited in mbp/), left 30 programs" in out.getvalue()
     assert rows["waiting"] == "1 call in flight (answers awaited in mbp/)"
+
+
+def pause(written, on):
+    with written.campaign.log.transaction():
+        written.campaign.write(Paused(on))
+
+
+def test_a_pause_is_told_once_and_its_end_too(written, clock):
+    """No sign of life in between: nothing happens."""
+    out = io.StringIO()
+    watch = display.PlainLines(written.campaign, out, clock)
+    for on in (True, True, False):
+        if on != written.campaign.state.paused:
+            pause(written, on)
+        watch.turned(written.campaign)
+        clock.now += 0.5 * display.SIGN_OF_LIFE
+        watch.turned(written.campaign)
+        clock.now += 0.6 * display.SIGN_OF_LIFE
+    first, second = (line.partition(" s  ")[2] for line in out.getvalue().splitlines())
+    assert first == "paused: nothing new is started until evolve campaign unpause number"
+    assert second == "goes on"
+
+
+def test_the_table_says_that_a_campaign_is_paused(written):
+    """In its first row."""
+    board = display.Scoreboard(written.campaign)
+    assert board.rows(written.campaign)[0][0] == "best"
+    pause(written, True)
+    assert board.rows(written.campaign)[0] == (
+        "state",
+        "paused: nothing new is started until evolve campaign unpause number",
+    )

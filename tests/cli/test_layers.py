@@ -63,3 +63,13 @@ def test_the_file_alone_is_on_the_task_that_is_meant():
     """So that what is wrong with it is told of it."""
     assert layers({"seed": 2, "task": "of_words"}, "seed=4").of_file().settings().task == "of_words"
     assert layers({"seed": 2}, "seed=4").of_file().settings().seed == 1
+
+
+def test_trackers_of_the_command_line_take_the_files_place_and_keep_their_settings():
+    """Those that are not named any more have none."""
+    file = {
+        "task": "t",
+        "trackers": {"names": ["jsonl", "wandb"], "settings": {"jsonl": {"file": "x"}, "wandb": {"project": "y"}}},
+    }
+    found = Layers({"trackers": {"names": ["jsonl", "tensorboard"]}}, (), file, "search.toml").settings().trackers
+    assert (found.names, found.settings) == (("jsonl", "tensorboard"), {"jsonl": {"file": "x"}})

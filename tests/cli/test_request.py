@@ -191,6 +191,30 @@ def test_going_on_may_change_budget_and_judges(begun, folder):
     assert begun.log.count() == events
 
 
+def test_going_on_may_change_what_may_change_while_a_campaign_runs(begun, folder):
+    """By `--set`, beside the options; and what a run reads when it begins."""
+    assignments = ("confirm.share=0.5", "judges=3", "trackers.names=['jsonl']")
+    plan = continued_plan(request(folder, budget=("40programs",), assignments=assignments), begun)
+    assert sorted(plan.changes) == ["budget", "confirm", "judges", "trackers"]
+    assert (plan.settings.confirm.share, plan.settings.confirm.z, plan.settings.judges) == (0.5, 2.0, 3)
+    assert plan.settings.trackers.names == ("jsonl",)
+
+
+def test_going_on_may_name_other_trackers(begun, folder):
+    """In the place of those that it had."""
+    plan = continued_plan(request(folder, trackers=("tensorboard",)), begun)
+    assert plan.changes == {"trackers": {"names": ["tensorboard"], "settings": {}}}
+
+
+def test_a_tracker_that_there_is_not_is_found_before_anything_is_made(folder, home):
+    """With its settings."""
+    with pytest.raises(ConfigError, match=r"no tracker is called 'jsnl'\. Did you mean 'jsonl'\?"):
+        new_plan(request(folder, trackers=("jsnl",)), plugins.load(), home)
+    wrong = ("trackers.settings.jsonl.fil=x",)
+    with pytest.raises(ConfigError, match="'jsonl' has no setting 'fil'"):
+        new_plan(request(folder, trackers=("jsonl",), assignments=wrong), plugins.load(), home)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -201,7 +225,7 @@ def test_going_on_may_change_budget_and_judges(begun, folder):
         ({"judges": 0}, "'judges'"),
         ({"seed": 9}, "keeps the settings that it began with, got --seed"),
         ({"strategy": "random", "name": "new"}, "got --name, --strategy"),
-        ({"assignments": ("archive.islands=2",)}, "got --set"),
+        ({"assignments": ("archive.islands=2",)}, "'archive.islands' cannot change in a campaign that has begun"),
         ({"deterministic": True}, "got --deterministic"),
         ({"file": "search.toml"}, "got --config"),
         ({"models": ("mailbox:mail",)}, "Do: fork it with models, evolve campaign fork number --model SPEC"),

@@ -6,10 +6,10 @@ import os
 import pytest
 
 from evolve.campaign.inbox import Inbox
-from evolve.campaign.requests import Hint, Request
+from evolve.campaign.requests import Configure, Hint, Request
 from evolve.cli import asking
 from evolve.store import Log
-from evolve.types import LessonWritten, Ruled
+from evolve.types import LessonWritten, Paused, Ruled, SettingsChanged
 
 
 def log(home):
@@ -91,6 +91,78 @@ def test_a_campaign_that_does_not_run_needs_no_stop(call, short):
     """It says so."""
     assert call("campaign", "stop").stdout == "campaign  number\nstop      it is not running\n"
     assert json.loads(call("campaign", "stop", "--json").stdout)["process"] is None
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [("pause", "it is not running"), ("unpause", "it is not running; evolve run --continue number goes on")],
+)
+def test_a_campaign_that_does_not_run_is_not_paused(call, short, command, told):
+    """It says so, and nothing is written."""
+    assert told in call("campaign", command, "number").stdout
+    assert json.loads(call("campaign", command, "--json").stdout) == {
+        "campaign": "number",
+        "told": told,
+        "process": None,
+    }
+    assert events(short, Paused) == []
+
+
+def test_settings_change_where_nothing_runs(call, short):
+    """At once; the next run has them."""
+    result = call("campaign", "config", "number", "--set", "judges=3", "--set", "budget=['40programs']")
+    assert result.stdout == "campaign  number\nsettings  changed: judges=3, budget=['40programs']\n"
+    assert [event.changes for event in events(short, SettingsChanged)] == [{"judges": 3, "budget": ["40programs"]}]
+    assert "36 programs" in call("campaign", "show", "number").stdout
+    assert call("campaign", "replay").exit_code == 0
+
+
+def test_all_settings_are_shown_with_whether_they_may_change(call, short):
+    """Or why they may not."""
+    lines = {line["key"]: line for line in map(json.loads, call("campaign", "config", "--json").stdout.splitlines())}
+    assert lines["judges"] == {"key": "judges", "value": 2, "when": "any time", "why": ""}
+    table = call("campaign", "config", "number").stdout
+    assert "any time" in next(line for line in table.splitlines() if line.startswith("budget "))
+    assert "no: every random decision follows from it" in next(
+        line for line in table.splitlines() if line.startswith("seed ")
+    )
+
+
+def test_a_setting_that_is_fixed_is_refused_with_a_fork(call, short):
+    """In one line; nothing is written."""
+    result = call("campaign", "config", "number", "--set", "archive.islands=2")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "Do: evolve campaign fork number --set archive.islands=VALUE, which keeps all records" in result.stderr
+    assert events(short, SettingsChanged) == []
+
+
+def test_a_request_of_another_user_is_refused(call, short):
+    """Whatever the folder lets them write; a link and a pipe are none, either."""
+    if os.getuid() != 0:
+        pytest.skip("only root may give a file away")
+    inbox = Inbox(log(short))
+    inbox.put(Request("00000001", Configure(("judges=9",))), 1.0)
+    (letter,) = inbox.folder.glob("*.json")
+    os.chown(letter, 12345, 12345)
+    inbox.folder.chmod(0o777)
+    os.mkfifo(inbox.folder / "00000000000000000002-00000002.json")
+    (inbox.folder / "00000000000000000003-00000003.json").symlink_to(letter)
+    assert call("campaign", "hint", "number", "mine").exit_code == 0
+    assert events(short, SettingsChanged) == []
+    assert len(list(inbox.folder.glob("*.refused"))) == 3
+
+
+def test_an_inbox_of_another_user_is_not_read(call, short):
+    """What lies in it may be replaced at any time; the command says what to do."""
+    if os.getuid() != 0:
+        pytest.skip("only root may give a folder away")
+    inbox = Inbox(log(short))
+    inbox.folder.mkdir()
+    os.chown(inbox.folder, 12345, 12345)
+    result = call("campaign", "hint", "number", "mine")
+    assert result.exit_code == 1
+    assert "belongs to another user" in result.stderr
+    assert inbox.letters() == ()
 
 
 def test_what_lay_in_the_inbox_is_done_first(call, short):

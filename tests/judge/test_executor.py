@@ -227,6 +227,17 @@ def test_a_worker_that_dies_is_no_renewal(tmp_path):
     assert outcomes == [Outcome.OK] * 3 + [Outcome.INTERNAL] + [Outcome.OK] * 3
 
 
+def test_judges_are_started_and_drained_while_others_judge(tmp_path):
+    """No job is lost, and a slot that is wanted again is started again."""
+    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1)) as executor:
+        assert len(set(judges_of(executor, 4))) == 1
+        for slots in (3, 1, 2):
+            executor.resize(slots)
+            judges_of(executor, 12)
+            assert waited(lambda: len(children_of(executor._lifeline.process.pid)) == slots, 20)  # noqa: B023
+            assert executor.capacity(Needs()) == slots
+
+
 CHANGES = {
     "has changed since the campaign began": ("evaluator.py", OBEDIENT + "\n"),
     "describes its functions as ('draw',), and the first one as ()": (".later", ""),

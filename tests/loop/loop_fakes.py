@@ -87,6 +87,9 @@ class FakeExecutor:
             future.cancel()
             future.set_running_or_notify_cancel()
 
+    def resize(self, slots: int) -> None:
+        self.slots = slots
+
     def close(self) -> None:
         """There is nothing to end."""
 

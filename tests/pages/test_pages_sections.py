@@ -38,7 +38,7 @@ def test_what_was_found(short):
 def test_the_front_is_drawn_and_listed(tmp_path):
     with aiming_campaign(tmp_path) as campaign:
         told = chapter(campaign, "found")
-    assert "The front: length (max) against seconds (min)." in told
+    assert "The front: seconds (min) against length (max)." in told
     assert "number/2 | 2 | 8 | 7 | 1 measured | witnessed, reduced" in told
 
 

@@ -1,0 +1,171 @@
+"""Trackers: what looks on while a campaign runs and tells somebody else, chosen by the campaign's settings.
+
+Invariant: a tracker is told of a record when it is durable, on the main thread, and can change nothing; one that fails is told nothing more in this
+run, with one warning. A campaign without trackers does nothing for them."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from evolve.campaign import Campaign
+from evolve.config import TrackersSection
+from evolve.loop.ending import Ending
+from evolve.loop.loop import Watch
+from evolve.plugins import Plugins, guarded
+from evolve.protocols import Tracker
+from evolve.types import EvolveError, Settled, TrackedBest, TrackedEnd, TrackedRecord, TrackedRun
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Tracking:
+    """A tracker by its name: how many records it was told of, and why it is told no more."""
+
+    name: str
+    tracker: Tracker
+    records: int = 0
+    failure: str = ""
+
+    def tell(self, call: Callable[[], None]) -> bool:
+        """Whether it took what it was told; one that has failed before is not asked."""
+        if self.failure:
+            return False
+        try:
+            guarded(self.name, call)
+        except (EvolveError, SystemExit) as error:
+            self.failure = str(error) or type(error).__name__
+            _log.warning("tracker %r is told nothing more in this run: %s", self.name, self.failure)
+            return False
+        return True
+
+    def told(self) -> str:
+        """What became of it, in a line."""
+        count = f"{self.records:,} record{'' if self.records == 1 else 's'}"
+        return f"{self.name}: {count}, then it failed: {self.failure}" if self.failure else f"{self.name}: {count}"
+
+
+def trackers_of(settings: TrackersSection, plugins: Plugins) -> tuple[Tracking, ...]:
+    """The trackers that the settings name; raises `ConfigError` or `PluginError` where one cannot be had. Nothing begins."""
+    return tuple(Tracking(name, plugins.tracker(name, settings.settings.get(name, {}))) for name in settings.names)
+
+
+class TrackingWatch:
+    """Tells trackers, and another watch first; implements `loop.Watch`."""
+
+    def __init__(self, then: Watch, trackers: Sequence[Tracking]) -> None:
+        self._then = then
+        self._trackers = trackers
+
+    def begin(self, campaign: Campaign) -> None:
+        """A run begins."""
+        run = _run(campaign)
+        for tracking in self._trackers:
+            tracking.tell(partial(tracking.tracker.campaign_begun, run))
+
+    def settled(self, campaign: Campaign, event: Settled) -> None:
+        """A record has settled and is durable."""
+        self._then.settled(campaign, event)
+        record = _record(campaign, event)
+        for tracking in self._trackers:
+            tracking.records += tracking.tell(partial(tracking.tracker.record_settled, record))
+
+    def turned(self, campaign: Campaign) -> None:
+        """Leaves it to the other watch."""
+        self._then.turned(campaign)
+
+    def end(self, campaign: Campaign, ending: Ending | None) -> None:
+        """The run has ended; without an ending, by an error."""
+        progress = campaign.state.progress
+        reason = ending.reason if ending else ""
+        end = TrackedEnd(campaign.name, reason, progress.records, progress.programs, _best(campaign))
+        for tracking in self._trackers:
+            tracking.tell(partial(tracking.tracker.campaign_ended, end))
+
+
+@dataclass(slots=True)
+class Told:
+    """The watch of a run, and how the run ended, where it did not by an error."""
+
+    watch: Watch
+    ending: Ending | None = None
+
+
+@contextmanager
+def tracked(campaign: Campaign, watch: Watch, trackers: Sequence[Tracking]) -> Iterator[Told]:
+    """The watch that tells trackers too, from the beginning of a run to its end; without any, the same watch."""
+    if not trackers:
+        yield Told(watch)
+        return
+    telling = TrackingWatch(watch, trackers)
+    telling.begin(campaign)
+    told = Told(telling)
+    try:
+        yield told
+    finally:
+        telling.end(campaign, told.ending)
+
+
+def _run(campaign: Campaign) -> TrackedRun:
+    task = campaign.task
+    return TrackedRun(
+        campaign=campaign.name,
+        task=task.name,
+        task_version=task.version,
+        fitness=task.fitness.name,
+        direction=task.fitness.direction,
+        log=str(campaign.log.path.absolute()),
+        records=len(campaign.state.columns.programs),
+        settings=campaign.settings.model_dump(mode="json"),
+    )
+
+
+def _best(campaign: Campaign) -> TrackedBest | None:
+    best = campaign.state.archive.best
+    if best is None:
+        return None
+    estimate = best.reported or best.estimate
+    return TrackedBest(
+        record=best.record,
+        fitness=campaign.task.fitness.shown(estimate.mean),
+        standard_error=estimate.standard_error,
+        certified=best.estimate.certified,
+        confirmed=best.reported is not None,
+        claimed=best.program in campaign.state.claimed,
+    )
+
+
+def _record(campaign: Campaign, event: Settled) -> TrackedRecord:
+    record, progress, shown = event.record, campaign.state.progress, campaign.task.fitness.shown
+    origin, evaluation = record.origin, record.evaluation
+    return TrackedRecord(
+        campaign=campaign.name,
+        record=record.id,
+        at=time.time(),
+        kind=origin.kind,
+        operator=origin.operator,
+        model=origin.model,
+        parents=origin.parents,
+        program=record.program,
+        outcome=evaluation.outcome.value,
+        fitness=None if evaluation.fitness is None else shown(evaluation.fitness),
+        standard_error=evaluation.standard_error,
+        violation=evaluation.violation,
+        certified=evaluation.certified,
+        trust=evaluation.trust,
+        isolation=evaluation.isolation,
+        insertion=event.placement.insertion.name,
+        island=event.placement.island,
+        seconds=evaluation.seconds,
+        best=_best(campaign),
+        records=progress.records,
+        programs=progress.programs,
+        active_seconds=campaign.state.seconds,
+        calls=progress.calls,
+        tokens=progress.tokens,
+        money=progress.money,
+        gpu_seconds=progress.gpu_seconds,
+    )

@@ -1,0 +1,113 @@
+"""Trackers are told of what is durable, can change nothing, and are switched off when they fail."""
+
+import logging
+
+import pytest
+from loop_fakes import JUDGES, FakeExecutor, Seen
+
+from evolve.config import TrackersSection, settings_from
+from evolve.loop import run
+from evolve.loop.tracking import Tracking, tracked, trackers_of
+from evolve.plugins import load
+from evolve.types import ConfigError
+
+
+class Remembering:
+    """Remembers what it is told, and fails at a record."""
+
+    def __init__(self, fails_at=0, error=None):
+        self.runs, self.records, self.ends = [], [], []
+        self.fails_at, self.error = fails_at, error
+
+    def campaign_begun(self, run):
+        self.runs.append(run)
+
+    def record_settled(self, record):
+        self.records.append(record)
+        if record.record == self.fails_at:
+            raise self.error
+
+    def campaign_ended(self, end):
+        self.ends.append(end)
+
+
+def played(campaign, *trackers):
+    """Runs a campaign with these trackers; returns what the engine keeps of each."""
+    kept = [Tracking(f"t{number}", tracker) for number, tracker in enumerate(trackers)]
+    with tracked(campaign, Seen(), kept) as told:
+        told.ending = run(campaign, FakeExecutor(), JUDGES, told.watch)
+    return kept
+
+
+def test_a_tracker_is_told_of_a_run_each_record_and_the_end(bench):
+    """In the user's direction, with what is the best, and with the numbers of the log."""
+    one = Remembering()
+    with bench.create(budget=["9programs"]) as campaign:
+        (kept,) = played(campaign, one)
+        count = len(campaign.state.history)
+        assert [record.record for record in one.records] == list(range(1, count + 1))
+        assert (one.runs[0].campaign, one.runs[0].records, one.runs[0].direction) == ("one_number", 0, "max")
+        last, best = one.records[-1], campaign.state.archive.best
+        assert (last.programs, last.best.record) == (9, best.record)
+        assert last.best.fitness == campaign.task.fitness.shown(best.estimate.mean)
+        assert [(end.reason, end.records) for end in one.ends] == [("budget", count)]
+        assert (kept.told(), kept.failure) == (f"t0: {count} records", "")
+
+
+def test_a_campaign_that_goes_on_goes_on_in_its_tracker(bench):
+    """With the next number."""
+    one, two = Remembering(), Remembering()
+    with bench.create(budget=["5programs"]) as campaign:
+        played(campaign, one)
+    with bench.open() as again:
+        again.change({"budget": ["9programs"]})
+        played(again, two)
+    assert (two.runs[0].records, two.records[0].record) == (len(one.records), len(one.records) + 1)
+
+
+@pytest.mark.parametrize("error", [ValueError("no disk"), SystemExit("no disk"), ConfigError("no disk. Do: x")])
+def test_a_tracker_that_fails_is_told_nothing_more(bench, caplog, error):
+    """One line says so; the campaign and the other tracker go on."""
+    bad, good = Remembering(3, error), Remembering()
+    with bench.create(budget=["9programs"]) as campaign, caplog.at_level(logging.WARNING, "evolve"):
+        kept = played(campaign, bad, good)
+        assert campaign.state.progress.programs == 9
+    assert (len(bad.records), bad.ends, len(good.ends)) == (3, [], 1)
+    assert (kept[0].records, "no disk" in kept[0].told()) == (2, True)
+    assert ["is told nothing more in this run" in line for line in caplog.messages] == [True]
+
+
+def test_an_error_that_ends_a_run_is_told(bench):
+    """With no reason."""
+    one = Remembering()
+
+    class Broken(Seen):
+        def turned(self, campaign):
+            raise KeyboardInterrupt
+
+    with (
+        bench.create() as campaign,
+        pytest.raises(KeyboardInterrupt),
+        tracked(campaign, Broken(), [Tracking("t", one)]) as told,
+    ):
+        run(campaign, FakeExecutor(), JUDGES, told.watch)
+    assert [end.reason for end in one.ends] == [""]
+
+
+def test_without_trackers_the_watch_is_the_same(bench):
+    """No record costs anything more."""
+    watch = Seen()
+    with bench.create() as campaign, tracked(campaign, watch, ()) as told:
+        assert told.watch is watch
+
+
+def test_the_settings_name_the_trackers():
+    """With their own settings; what there is not is an error before anything begins."""
+    section = TrackersSection(names=("jsonl",), settings={"jsonl": {"file": "x.jsonl"}})
+    assert [tracking.name for tracking in trackers_of(section, load())] == ["jsonl"]
+    with pytest.raises(ConfigError, match=r"no tracker is called 'jsnl'. Did you mean 'jsonl'\? Do: "):
+        trackers_of(TrackersSection(names=("jsnl",)), load())
+    with pytest.raises(ConfigError, match="'jsonl' has no setting 'fil'"):
+        trackers_of(TrackersSection(names=("jsonl",), settings={"jsonl": {"fil": "x"}}), load())
+    with pytest.raises(ConfigError, match="settings for tracker 'wandb', which this campaign does not use"):
+        settings_from({"task": "x"}, ["trackers.settings.wandb.mode=online"])
