@@ -7,13 +7,14 @@ SERVER := .venv-server
 SERVER_STAMP := $(SERVER)/.installed
 ORACLE := .venv-oracle
 ORACLE_STAMP := $(ORACLE)/.installed
+WEB_STAMP := $(VENV)/.web-installed
 
 # Tests run in so many processes at once, each file in one of them.
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-server adversarial check bench gpu-check wheel clean
+.PHONY: help demo test test-all test-server test-web adversarial check bench gpu-check wheel clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
@@ -29,7 +30,7 @@ demo: $(STAMP)  ## a real campaign of about 60 s: 26 circles in the unit square,
 	$(BIN)/evolve run circle_packing --budget 60s
 
 test: $(STAMP)  ## the tests that a change needs, in less than 10 minutes
-	$(PYTEST) -m "not slow and not gpu and not server"
+	$(PYTEST) -m "not slow and not gpu and not server and not browser"
 
 # ribs brings scikit-learn, and with it the labels of `digits_recipe`, which must not be where its programs run: it has an environment of its own.
 $(ORACLE_STAMP): pyproject.toml
@@ -38,8 +39,8 @@ $(ORACLE_STAMP): pyproject.toml
 	@touch $@
 
 test-all: $(STAMP) $(ORACLE_STAMP)  ## every test, the slow ones, the oracles and those that need torch, too
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,torch]' 'torch==2.13.0'
-	$(PYTEST) -m "not gpu and not server"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,torch,paper]' 'torch==2.13.0'
+	$(PYTEST) -m "not gpu and not server and not browser"
 	$(ORACLE)/bin/python -m pytest tests/archive/test_oracle_ribs.py -rs
 
 $(SERVER_STAMP): tests/server/requirements.txt
@@ -50,6 +51,16 @@ $(SERVER_STAMP): tests/server/requirements.txt
 test-server: $(STAMP) $(SERVER_STAMP)  ## the tests against a real server of a tiny language model, on the CPU
 	$(BIN)/python -m pytest -m server -rs
 
+$(WEB_STAMP): $(STAMP) tests/web/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/web/requirements.txt
+	@touch $@
+
+test-web: $(WEB_STAMP)  ## the pages of `evolve view` in a real browser, in less than 3 minutes
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -q && apt-get install -q -y --no-install-recommends chromium; \
+	  else echo "the pages are looked at in Chromium, which is not installed. Do: apt-get install chromium (or your system's equivalent)"; exit 1; fi; }
+	$(BIN)/python -m pytest -m browser -rs
+
 adversarial: $(STAMP)  ## every known cheat against the judge of its task, as a table; fails where one gains anything
 	$(BIN)/python tests/adversarial
 
@@ -58,13 +69,14 @@ check: $(STAMP)  ## format, lint, types, layers, warnings as errors, branch cove
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(PYTEST) -q -W error -m "not slow and not gpu and not server" --cov --cov-report=term
+	$(PYTEST) -q -W error -m "not slow and not gpu and not server and not browser" --cov --cov-report=term
 
 bench: $(STAMP)  ## the figures of speed and size, as tables
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/throughput.py
 	$(BIN)/python benchmarks/llm_throughput.py
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/web.py
 	$(BIN)/python benchmarks/novelty.py
 	$(BIN)/python benchmarks/isolation.py
 	$(BIN)/python benchmarks/prompts.py

@@ -1,4 +1,4 @@
-"""evolve: an evolutionary code-search engine. What a task's evaluator and a plugin need is importable from here.
+"""evolve: an evolutionary code-search engine. What a task's evaluator and a plugin need is importable from here, and `Campaign`, to read one.
 
 Invariant: importing this package imports no heavy library; names are resolved when first used."""
 
@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evolve.hookspecs import hookimpl
     from evolve.judge import Candidate, TaskModule, evaluator, task_module
+    from evolve.report.reading import Campaign
     from evolve.sandbox import NATIVE_BLOCK, Segment, SessionFailed, Timed, TimingUnavailable, native_source
     from evolve.types import Child, Evaluation, EvolveError, Outcome, Program, Selection, Trial
 
 __version__ = "0.1.0"
 __all__ = [
     "NATIVE_BLOCK",
+    "Campaign",
     "Candidate",
     "Child",
     "Evaluation",
@@ -36,6 +38,7 @@ __all__ = [
 _OF_THE_SANDBOX = ("NATIVE_BLOCK", "Segment", "SessionFailed", "Timed", "TimingUnavailable", "native_source")
 _OF_THE_JUDGE = ("Candidate", "TaskModule", "evaluator", "task_module")
 _HOME = {
+    "Campaign": "evolve.report.reading",
     "hookimpl": "evolve.hookspecs",
     **dict.fromkeys(_OF_THE_JUDGE, "evolve.judge"),
     **dict.fromkeys(_OF_THE_SANDBOX, "evolve.sandbox"),

@@ -1,3 +1,59 @@
 """The task's own picture of a result, drawn by a judge process from the artifacts in the log.
 
-Invariant: no candidate code runs."""
+Invariant: no candidate code runs; a picture may hold a program's words, so that whoever shows one embeds it as an image."""
+
+from contextlib import closing
+
+from evolve.campaign import Campaign
+from evolve.judge import Job, decode_report, encode_job
+from evolve.judge.executor import LocalExecutor
+from evolve.sandbox.means import Means
+from evolve.sandbox.output import brief, one_line
+from evolve.types import ConfigError, Parameters, RecordId, Task, TaskError, TextId, Trial
+
+_WHY = 1000
+"""Characters of the reason why a picture failed."""
+
+
+def drawable(task: Task, means: Means) -> bool:
+    """Whether a task draws pictures; a judge process is started to ask it."""
+    with closing(LocalExecutor(task, 1, means=means)) as executor:
+        return "draw" in executor.describe().functions
+
+
+def check_draws(task: Task, means: Means) -> None:
+    """Raises `ConfigError` for a task without pictures."""
+    if not drawable(task, means):
+        raise ConfigError(f"task {task.name!r} draws no pictures. Do: add an @evaluate.draw to its evaluator")
+
+
+def drawn(campaign: Campaign, record: RecordId, means: Means) -> str:
+    """The picture of a record, as SVG, of a task that draws; for a certificate that of the program which it proves; raises `ConfigError` or
+    `TaskError`."""
+    return picture(campaign.task, drawing_of(campaign, record), means)
+
+
+def drawing_of(campaign: Campaign, record: RecordId) -> Job:
+    """What a judge process needs to draw a record, read from the log; raises `ConfigError` for one that left nothing to draw."""
+    found = campaign.log.settled(record).record
+    if found.evaluation.certified and found.origin.about:
+        found = campaign.log.settled(found.origin.about).record
+    evaluation = found.evaluation
+    name = f"{campaign.name}/{record}"
+    if not evaluation.artifacts:
+        raise ConfigError(f"{name} has no artifacts to draw ({evaluation.outcome}). Do: draw one whose outcome is ok")
+    artifacts = {key: campaign.log.text(TextId(text)) for key, text in evaluation.artifacts.items()}
+    return Job(name, "draw", Trial(parameters=Parameters(campaign.task.parameters)), artifacts=artifacts)
+
+
+def picture(task: Task, job: Job, means: Means) -> str:
+    """What a judge process draws, as SVG; no campaign is needed any more. Raises `TaskError`."""
+    with closing(LocalExecutor(task, 1, means=means)) as executor:
+        executor.describe()
+        report = decode_report(executor.submit(job.id, encode_job(job)).result())
+    if not report.drawing:
+        feedback = brief(one_line(report.texts.get(TextId(report.evaluation.feedback), "")), _WHY)
+        raise TaskError(
+            f"the picture of {job.id} failed: {feedback or report.evaluation.outcome}. Do: mend @evaluate.draw"
+        )
+    return report.drawing

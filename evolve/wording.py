@@ -21,6 +21,8 @@ from evolve.report import (
 from evolve.sandbox.output import brief, one_line
 from evolve.types import Fitness, Trust
 
+_KEPT = 0.5
+"""Where less of a gain is left on cases that the search did not see, that is said."""
 _REASON = 200
 """Characters of why a call failed."""
 
@@ -130,7 +132,7 @@ def held_out(best: Best, wanted: Sequence[str], fitness: Fitness) -> str:
     found = [line for line in best.cases if line.case in wanted]
     lines = [f"{line.case}: {_case(line, fitness)}" for line in found]
     if best.promoted:
-        verdict = "promoted: no worse than the seed on any of them"
+        verdict = f"promoted: no worse than the seed on any of them{_lost(best, found, fitness)}"
     elif best.trust == "claimed":
         verdict = "not promoted: the scores are claimed by the program's own script, and nobody has computed them"
     elif not all(line.agrees for line in found):
@@ -140,6 +142,18 @@ def held_out(best: Best, wanted: Sequence[str], fitness: Fitness) -> str:
     else:
         verdict = f"not promoted yet: {len(found)} of {len(wanted)} cases measured"
     return "\n".join([*lines, verdict])
+
+
+def _lost(best: Best, found: Sequence[CaseLine], fitness: Fitness) -> str:
+    """What to add where less than half of the gain is there on any case that the search did not see."""
+    gains = [line.fitness - line.seed for line in found if line.fitness is not None and line.seed is not None]
+    if not gains or not best.gain:
+        return ""
+    share = max(gain / best.gain for gain in gains)
+    if share >= _KEPT:
+        return ""
+    kept = difference(share * best.gain, fitness)
+    return f"; but of {difference(best.gain, fitness)} in the search no more than {kept} is there"
 
 
 def _case(line: CaseLine, fitness: Fitness) -> str:

@@ -95,3 +95,20 @@ def test_an_operators_yield_is_told_with_its_share():
         == "tune: 4 judged, 50% better than their parents, 1 screened\nidle: 2 judged, 0% better than their parents"
     )
     assert wording.operator_yields([]) == "none yet"
+
+
+@pytest.mark.parametrize(
+    ("searched", "gains", "lost"),
+    [
+        (1.5, (1.4, 0.2), ""),
+        (1.5, (0.05, 0.2), "; but of +1.5 in the search no more than +0.2 is there"),
+        (-1.5, (-0.05, -0.2), "; but of -1.5 in the search no more than -0.2 is there"),
+        (-1.5, (-0.05, -1.2), ""),
+        (0.0, (0.0,), ""),
+    ],
+)
+def test_a_gain_that_is_gone_on_held_out_cases_is_told(searched, gains, lost):
+    """Beside the promotion, which asks for no loss alone; in a task that minimises a gain is negative."""
+    cases = tuple(report.CaseLine(f"n={place}", "c/9", "ok", 5.0 + gain, 5.0, True) for place, gain in enumerate(gains))
+    told = wording.held_out(best(gain=searched, promoted=True, cases=cases), [case.case for case in cases], NEARNESS)
+    assert told.splitlines()[-1] == f"promoted: no worse than the seed on any of them{lost}"

@@ -45,6 +45,10 @@ from evolve.types.codec import encode
 
 # Events are read so many at a time: to read and to fold them in turn is a fifth slower, for each finds the other's code in the processor's cache.
 _BATCH = 1_000
+_CHANGE_NO_STATE = frozenset(
+    {"budget", "confirm", "judges", "lessons", "novelty", "operators", "outage", "prompts", "sandbox", "trackers"}
+)
+"""Settings that the fold does not depend on, as far as `retuning` lets them change: those who follow a log need not begin anew where one of them does."""
 
 
 def stream(seed: int, step: int, purpose: str) -> np.random.Generator:
@@ -108,34 +112,40 @@ class CampaignView:
 class Campaign:
     """An open campaign. `create` and `open` make one; only `record` writes to its log."""
 
-    def __init__(self, log: Log, opened: Opened, task: Task, plugins: Plugins, changes: Sequence[Event] = ()) -> None:
+    def __init__(
+        self, log: Log, opened: Opened, task: Task, plugins: Plugins, changes: Sequence[SettingsChanged] = ()
+    ) -> None:
         self.log = log
         self.name = opened.name
         self.forked_from = opened.forked_from
         self.first_task = task
         """The version of the task that the campaign began with."""
         self.plugins = plugins
-        self.settings = _settings(opened, changes)
-        self.operator_names = operators_of(self.settings, plugins)
-        self.strategy: Strategy = plugins.strategy(
+        self._begin(opened, changes)
+        self._budgeted = time.time()
+        self._started = time.monotonic()
+        self._resting_since: float | None = None
+
+    def _begin(self, opened: Opened, changes: Sequence[SettingsChanged]) -> None:
+        """Nothing is folded yet."""
+        self.settings = _after(opened.settings, changes)
+        self.operator_names = operators_of(self.settings, self.plugins)
+        self.strategy: Strategy = self.plugins.strategy(
             self.settings.strategy.name,
             self.settings.strategy.settings,
             self.operator_names,
         )
         self.ensemble = Ensemble(self.settings.models)
         self.state = State(
-            task,
+            self.first_task,
             lambda version: archive_of(version, self.settings),
-            Reader(log),
+            Reader(self.log),
             self._tell,
             seeds=self.settings.confirm.seeds,
             carry=self.settings.carry,
         )
         self.events = 0
         """How many events the state has taken."""
-        self._budgeted = time.time()
-        self._started = time.monotonic()
-        self._resting_since: float | None = None
 
     @classmethod
     def create(
@@ -162,14 +172,35 @@ class Campaign:
         with ExitStack() as failing:
             log = failing.enter_context(Log.open(existing_path(home, name), readonly=readonly))
             opened = opened_of(log)
-            changes = [found.event for found in log.events(only=SettingsChanged)]
-            campaign = cls(log, opened, Reader(log).task(opened.definition), plugins, changes).replayed()
+            until = log.count()
+            campaign = cls(log, opened, Reader(log).task(opened.definition), plugins, _changes(log, 0, until))
+            campaign.replayed(until)
             failing.pop_all()
         return campaign
 
-    def replayed(self) -> "Campaign":
-        """Folds the whole log; returns itself. What it makes stays, so looking for garbage meanwhile would find none."""
-        active, events = 0.0, self.log.events()
+    def replayed(self, until: int | None = None) -> "Campaign":
+        """Folds the log, up to event `until` or to its end; returns itself."""
+        self._fold(self.log.count() if until is None else until)
+        return self
+
+    def follow(self) -> int:
+        """Folds what was appended to the log since, by whoever writes it, and says how many events that were; the campaign is then the same
+        as one that was opened now. Main thread; for a campaign that is open for reading."""
+        before, until = self.events, self.log.count()
+        if until == before:
+            return 0
+        changes = _changes(self.log, before, until)
+        if all(change.changes.keys() <= _CHANGE_NO_STATE for change in changes):
+            self.settings = _changed(self.settings, changes)
+        else:
+            self._begin(opened_of(self.log), _changes(self.log, 0, until))
+        self._fold(until)
+        return until - before
+
+    def _fold(self, until: int) -> None:
+        """Takes the events after those that the state has taken, up to number `until`. What it makes stays, so looking for garbage meanwhile would find
+        none."""
+        active, events = self.state.seconds, islice(self.log.events(self.events), until - self.events)
         gc.disable()
         try:
             while batch := list(islice(events, _BATCH)):
@@ -182,7 +213,6 @@ class Campaign:
         finally:
             gc.enable()
         self._started = time.monotonic() - active
-        return self
 
     @property
     def task(self) -> Task:
@@ -263,7 +293,7 @@ class Campaign:
         event = SettingsChanged(changes, request)
         self.state.absorb(event)
         self.record(event, at=now)
-        self.settings = validated(_merged(self.settings.model_dump(mode="json"), changes))
+        self.settings = _changed(self.settings, [event])
         if "models" in changes:
             self.ensemble = self._ensemble()
 
@@ -320,19 +350,24 @@ def task_of(log: Log) -> Task:
 
 def settings_of(log: Log) -> Settings:
     """The settings that a campaign has now, without a replay."""
-    return _settings(opened_of(log), [found.event for found in log.events(only=SettingsChanged)])
+    return _after(opened_of(log).settings, _changes(log, 0, log.count()))
 
 
-def _merged(values: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    return {**values, **changes}
+def _changes(log: Log, after: int, until: int) -> list[SettingsChanged]:
+    """What changed the settings later than event `after`, up to event `until`."""
+    stamped = log.events(after, only=SettingsChanged)
+    return [one.event for one in stamped if isinstance(one.event, SettingsChanged) and one.number <= until]
 
 
-def _settings(opened: Opened, changes: Sequence[Event]) -> Settings:
-    values = dict(opened.settings)
+def _changed(settings: Settings, changes: Sequence[SettingsChanged]) -> Settings:
+    """The settings after events that change them."""
+    return _after(settings.model_dump(mode="json"), changes) if changes else settings
+
+
+def _after(values: Mapping[str, Any], changes: Sequence[SettingsChanged]) -> Settings:
     for change in changes:
-        assert isinstance(change, SettingsChanged), change
-        values = _merged(values, dict(change.changes))
-    return validated(values)
+        values = {**values, **change.changes}
+    return validated(dict(values))
 
 
 def _sets_budget(event: Event) -> bool:

@@ -13,17 +13,34 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from evolve.campaign.totals import Spent
 from evolve.derived import Derived
 from evolve.store import Log
-from evolve.types import FAILURES, Evaluation, Outcome, Program, ProgramId, Record, RecordId, Settled, Task, TextId
+from evolve.types import (
+    FAILURES,
+    Evaluation,
+    Insertion,
+    OriginKind,
+    Outcome,
+    Program,
+    ProgramId,
+    Record,
+    RecordId,
+    Settled,
+    Task,
+    TextId,
+    Trust,
+)
 from evolve.types.codec import decode
 
 RECENT = 200
 """How many of the latest values of a stage a relative threshold is taken from."""
 FEW = 10
 """With fewer values than these a relative threshold lets everything pass."""
-_OUTCOMES = tuple(Outcome)
-_CODES = {outcome: code for code, outcome in enumerate(_OUTCOMES)}
+OUTCOMES = tuple(Outcome)
+_CODES = {outcome: code for code, outcome in enumerate(OUTCOMES)}
+KINDS: tuple[OriginKind, ...] = ("seed", "proposal", "measurement", "import")
+_NOTHING = Spent()
 
 
 class Columns:
@@ -37,6 +54,19 @@ class Columns:
         self.violations: dict[RecordId, float] = {}
         """Of the records that miss a constraint."""
         self.outcomes = bytearray()
+        self.kinds = bytearray()
+        """Of the origins, as places in `KINDS`."""
+        self.insertions = bytearray()
+        """What the archive did with each, as `Insertion`."""
+        self.seconds = array("d")
+        """How long each was judged."""
+        self.isolations: list[str] = []
+        self.trusts: list[Trust] = []
+        """How well each was isolated, and who computed its score; one text for each."""
+        self.calls = array("Q")
+        self.tokens = array("Q")
+        self.money = array("d")
+        """What all calls of models had taken when it settled."""
         self.operators: list[str] = []
         self.models: list[str] = []
         """One text for each name, however many records have it."""
@@ -50,7 +80,7 @@ class Columns:
         self.passed: dict[str, tuple[list[RecordId], list[float]]] = defaultdict(lambda: ([], []))
         self.noted: dict[str, tuple[list[RecordId], list[Any]]] = defaultdict(lambda: ([], []))
 
-    def append(self, record: Record) -> None:
+    def append(self, record: Record, insertion: Insertion = Insertion.NOT_ADDED, spent: Spent = _NOTHING) -> None:
         """Adds the next record. The last column grows last: its length is what readers may rely on. What was found on a case that
         the search must not see is no fitness here."""
         fitness = None if record.origin.case else record.evaluation.fitness
@@ -58,6 +88,14 @@ class Columns:
         if fitness is not None and record.evaluation.violation:
             self.violations[record.id] = record.evaluation.violation
         self.outcomes.append(_CODES[record.evaluation.outcome])
+        self.kinds.append(KINDS.index(record.origin.kind))
+        self.insertions.append(insertion)
+        self.seconds.append(record.evaluation.seconds)
+        self.isolations.append(sys.intern(record.evaluation.isolation))
+        self.trusts.append(record.evaluation.trust)
+        self.calls.append(spent.calls)
+        self.tokens.append(spent.tokens)
+        self.money.append(spent.money)
         self.operators.append(record.origin.operator)
         self.models.append(sys.intern(record.origin.model))
         self.islands.append(record.origin.island)
@@ -148,7 +186,7 @@ class Past:
 
     def outcome(self, record: RecordId) -> Outcome:
         """How its judging ended."""
-        return _OUTCOMES[self.columns.outcomes[self._at(record)]]
+        return OUTCOMES[self.columns.outcomes[self._at(record)]]
 
     def operator(self, record: RecordId) -> str:
         """The operator's name; empty for seeds, measurements and imports."""

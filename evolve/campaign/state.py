@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from evolve.archive import Archive
+from evolve.campaign.called import Called
 from evolve.campaign.cases import Cases
 from evolve.campaign.failures import Failures
 from evolve.campaign.history import Columns, Past, Reader, without_result
@@ -99,6 +100,8 @@ class State:
         self.samples = Samples()
         """By which numbers each prompt was called."""
         self.failures = Failures()
+        self.called = Called()
+        """What calls of models have taken."""
         self.told = 0
         """How many records there are to learn from: all but those of reflections."""
         self.reflected = 0
@@ -214,8 +217,8 @@ class State:
     def absorb(self, event: Event) -> None:
         """Takes an event; a settled record has passed the archive already."""
         match event:
-            case Settled(record=record):
-                self._record(record)
+            case Settled():
+                self._record(event.record, event.placement.insertion)
             case Asked():
                 self._asked(event)
             case Opened(machines=inherited):
@@ -249,6 +252,7 @@ class State:
     def _asked(self, event: Asked) -> None:
         self.steps[event.step] = Step(event, self._ruled_out)
         self.last_step = event.step
+        self.called.asked(event)
         match event.action:
             case Measure(case=""):
                 self.archive.asked(event.action)
@@ -263,6 +267,7 @@ class State:
         self._spent.call(call)
         self.samples.called(call.request, call.sample)
         self.failures.add(event)
+        self.called.add(event)
         step = self.steps.get(event.step)
         if step is not None and event.index >= 0:
             step.replies[event.index] = call
@@ -317,8 +322,8 @@ class State:
         first = self.columns.first_records()
         return [*dict.fromkeys(first[elite.program] for elite in held), *left]
 
-    def _record(self, record: Record) -> None:
-        self.columns.append(record)
+    def _record(self, record: Record, insertion: Insertion) -> None:
+        self.columns.append(record, insertion, self._spent)
         self.told += record.origin.operator != REFLECTION
         self.last_step = max(self.last_step, record.origin.step)
         if record.origin.kind == "seed" and record.evaluation.outcome is not Outcome.INTERNAL:

@@ -21,7 +21,10 @@ COMMANDS = {
     "run": ("evolve.cli.run:run", "Search for better programs: a new campaign on TASK, or more of an old one."),
     "campaign": ("evolve.cli.campaigns:campaign", "List, show and replay campaigns."),
     "program": ("evolve.cli.programs:program", "List, show and compare the programs of a campaign; judge your own."),
+    "report": ("evolve.cli.report:report", "Write what a campaign found, and how, into one file."),
+    "compare": ("evolve.cli.comparing:compare", "Compare strategies or settings at equal budget."),
     "view": ("evolve.cli.viewing:view", "Look at campaigns in a browser."),
+    "sql": ("evolve.cli.sql:sql", "Ask a campaign's log in SQL, for reading only."),
     "task": ("evolve.cli.tasks:task", "List, write and check tasks."),
     "model": ("evolve.cli.model:model", "List kinds of models, see whether a model answers, and what was asked."),
     "sandbox": ("evolve.cli.sandbox:sandbox", "How well candidates are isolated on this machine, and why not better."),
@@ -66,13 +69,17 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs a command, and reports what it raises for the user. A process that holds keys, and is the command's own, is closed to
-        others first."""
-        if ctx.obj is _OWN_PROCESS:
-            _imported("evolve.sandbox.kernel:close_to_others")()
+        others first; a Ctrl-C that comes when its command is over ends it as one within the command does."""
         reported: Callable[[Callable[[click.Context], Any], click.Context], Any] = _imported(
             "evolve.cli.errors:reported"
         )
-        return reported(super().invoke, ctx)
+        if ctx.obj is not _OWN_PROCESS:
+            return reported(super().invoke, ctx)
+        _imported("evolve.sandbox.kernel:close_to_others")()
+        try:
+            return reported(super().invoke, ctx)
+        finally:
+            signal.signal(signal.SIGINT, _end_at_once)
 
 
 def _third_party() -> dict[str, EntryPoint]:

@@ -3,11 +3,10 @@
 Invariant: all of it is read from the log, which is opened for reading only."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -16,6 +15,7 @@ from evolve.campaign import existing_path, workspace
 from evolve.cli.output import brief, debug_option, emit, emit_all, facts, json_option, one_line, quoted, table
 from evolve.cli.say import say
 from evolve.models.tape import Answer, Tape, question
+from evolve.report import CallLine, WholeCall, call_line, whole_call
 from evolve.store import Log
 from evolve.types import Call, ConfigError, Message, Prompt, Replied, Section, TextId, Usage
 
@@ -26,48 +26,6 @@ _REVISION = 100
 """Characters of the name that a server gives its model."""
 _NOT_ASKED = ("check", "embed")
 """Purposes of calls that complete no prompt."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallLine:
-    """A call without its texts. `index` -1: it was given up. Where nobody counted the tokens, `exact` is false."""
-
-    step: int
-    index: int
-    purpose: str
-    model: str
-    revision: str
-    request: str
-    sample: int
-    prompt_tokens: int
-    completion_tokens: int
-    cached_tokens: int
-    exact: bool
-    cost: float
-    seconds: float
-    attempts: int
-    finish: str
-    error: str
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A section of a prompt."""
-
-    role: str
-    name: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class WholeCall:
-    """A call with its texts."""
-
-    call: CallLine
-    parameters: Mapping[str, Any]
-    prompt: tuple[Said, ...]
-    thinking: str
-    reply: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,30 +74,8 @@ def _replies(log: Log) -> Iterator[Replied]:
         yield stamped.event
 
 
-def _line(replied: Replied) -> CallLine:
-    call = replied.call
-    return CallLine(
-        replied.step,
-        replied.index,
-        call.purpose,
-        call.model,
-        call.revision,
-        call.request,
-        call.sample,
-        call.prompt_tokens,
-        call.completion_tokens,
-        call.cached_tokens,
-        call.exact,
-        call.cost,
-        call.seconds,
-        call.attempts,
-        call.finish,
-        call.error,
-    )
-
-
 def _list(log: Log, limit: int, *, as_json: bool) -> None:
-    lines = [_line(replied) for replied in deque(_replies(log), limit or None)]
+    lines = [call_line(replied) for replied in deque(_replies(log), limit or None)]
     if as_json:
         emit_all(lines)
     elif not lines:
@@ -186,17 +122,11 @@ def _show(log: Log, step: int, *, as_json: bool) -> None:
             f"step {step} of campaign {log.path.stem!r} has called no model. Do: `evolve model calls {log.path.stem} --limit 0` shows which have"
         )
     for number, replied in enumerate(found):
-        whole = _whole(log, replied)
+        whole = whole_call(log, replied)
         if as_json:
             emit(whole)
         else:
             say(f"{'' if number == 0 else chr(10)}{_told(whole)}")
-
-
-def _whole(log: Log, replied: Replied) -> WholeCall:
-    call = replied.call
-    prompt = tuple(Said(part.role, part.name, log.text(TextId(part.text))) for part in call.prompt)
-    return WholeCall(_line(replied), dict(call.parameters), prompt, _text(log, call.thinking), _text(log, call.reply))
 
 
 def _text(log: Log, name: str) -> str:

@@ -18,6 +18,7 @@ from evolve.cli.campaign_files import export_config, show_schema
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option, table
 from evolve.cli.say import say
+from evolve.cli.tabling import table_campaign
 from evolve.plugins import load
 from evolve.stop import duration
 from evolve.store import Log
@@ -41,6 +42,7 @@ campaign.add_command(forking.fork_campaign)
 campaign.add_command(rejudging.rejudge_campaign)
 
 
+campaign.add_command(table_campaign)
 campaign.add_command(export_config)
 campaign.add_command(show_schema)
 

@@ -3,61 +3,20 @@
 Invariant: a score is said with its trust and its isolation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from itertools import islice
 
 from evolve import report, wording
 from evolve.campaign import Campaign
 from evolve.cli import marking
 from evolve.cli.output import CELL, brief, one_line, quoted
-from evolve.store.comments import Comments, Marks
-from evolve.types import Outcome, RecordId, Ruled
+from evolve.types import Outcome
 
 _NUMBERS = 50
 _NAME = 60
 """How many numbers of a kind are told, and how many characters of a name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A record with what the log holds of it. `artifacts` are sizes in characters by name; `judged_again` are later measurements;
-    `marks` are a person's, `ruling` tells by whom its program is quarantined, and why, empty where it is not."""
-
-    record: report.RecordLine
-    feedback: str
-    thought: str
-    descriptors: Mapping[str, float]
-    metrics: Mapping[str, float]
-    artifacts: Mapping[str, int]
-    fingerprint: str
-    environment: str
-    judged_again: tuple[report.RecordLine, ...]
-    files: Mapping[str, str]
-    ruling: str = ""
-    marks: Marks = field(default_factory=Marks)
-
-
-def shown(campaign: Campaign, number: RecordId) -> Shown:
-    """Reads a record and its texts; raises `StoreError` for one that there is not."""
-    event, history = report.settled(campaign, number), campaign.state.history
-    record, evaluation = event.record, event.record.evaluation
-    return Shown(
-        record=report.record_line(campaign, event),
-        feedback=history.text(evaluation.feedback) if evaluation.feedback else "",
-        thought=record.thought,
-        descriptors=dict(evaluation.descriptors),
-        metrics=dict(evaluation.metrics),
-        artifacts={name: len(history.text(text)) for name, text in evaluation.artifacts.items()},
-        fingerprint=evaluation.fingerprint,
-        environment=evaluation.environment,
-        judged_again=report.measurements(campaign, number),
-        files=dict(history.program(record.program).files) if record.program else {},
-        ruling=_ruling(campaign.state.quarantined.get(record.program)) if record.program else "",
-        marks=Comments(campaign.log.path).of(number),
-    )
-
-
-def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
+def told(campaign: Campaign, shown: report.Shown) -> list[tuple[str, str]]:
     """Labels and texts; what is empty is left out."""
     line = shown.record
     rows = [
@@ -67,10 +26,10 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
         ("outcome", line.outcome),
         ("why", _why(shown)),
         ("integrity", one_line(line.tag)),
-        ("ruling", shown.ruling),
+        ("ruling", _ruling(shown)),
         *marking.told(shown.marks),
         ("score", _score(campaign, line)),
-        ("estimate", _estimate(campaign, line)),
+        ("estimate", _estimate(campaign, shown)),
         ("objectives", _objectives(campaign, line)),
         ("constraints", _constraints(campaign, shown)),
         ("certified", _certificate(shown)),
@@ -79,6 +38,7 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
         ("metrics", _numbers(shown.metrics)),
         ("artifacts", _artifacts(shown.artifacts)),
         ("judged again", "\n".join(_again(campaign, again) for again in shown.judged_again)),
+        ("children", _children(shown)),
         ("isolation", line.isolation),
         ("took", f"{wording.seconds(line.seconds)}, {wording.seconds(line.cpu_seconds)} of CPU in the candidate"),
         ("cached from", line.cached_from),
@@ -89,13 +49,22 @@ def told(campaign: Campaign, shown: Shown) -> list[tuple[str, str]]:
     return [(label, text) for label, text in rows if text]
 
 
-def _ruling(ruling: Ruled | None) -> str:
-    if ruling is None:
+def _ruling(shown: report.Shown) -> str:
+    if shown.ruling is None:
         return ""
-    return f"quarantined by {one_line(ruling.by)}" + (f": {brief(one_line(ruling.why), CELL)}" if ruling.why else "")
+    why = f": {brief(one_line(shown.ruling.why), CELL)}" if shown.ruling.why else ""
+    return f"quarantined by {one_line(shown.ruling.by)}{why}"
 
 
-def _why(shown: Shown) -> str:
+def _children(shown: report.Shown) -> str:
+    """`12, of which 3 failed and 1 was never judged`."""
+    found = shown.offspring
+    parts = [f"{found.failed:,} failed"] * bool(found.failed)
+    parts += [f"{found.screened:,} {'was' if found.screened == 1 else 'were'} never judged"] * bool(found.screened)
+    return (f"{found.children:,}" + (f", of which {' and '.join(parts)}" if parts else "")) if found.children else ""
+
+
+def _why(shown: report.Shown) -> str:
     """The first line of a failure's feedback."""
     if shown.record.outcome == Outcome.OK.value:
         return ""
@@ -111,7 +80,7 @@ def _objectives(campaign: Campaign, line: report.RecordLine) -> str:
     return ", ".join(map(wording.objective, report.objectives(campaign.task, inside)))
 
 
-def _constraints(campaign: Campaign, shown: Shown) -> str:
+def _constraints(campaign: Campaign, shown: report.Shown) -> str:
     """Whether a success meets them, and how far it misses them."""
     line = shown.record
     if not campaign.task.constraints or line.fitness is None or line.certified:
@@ -123,7 +92,7 @@ def _constraints(campaign: Campaign, shown: Shown) -> str:
     )
 
 
-def _archive(shown: Shown) -> str:
+def _archive(shown: report.Shown) -> str:
     """What the archive did with it at first, and by which later measurement it won."""
     line = shown.record
     place = f" on island {line.island}, cell {line.cell}" if line.cell >= 0 else ""
@@ -139,26 +108,23 @@ def _score(campaign: Campaign, line: report.RecordLine) -> str:
     return f"{fitness.name} {wording.number(line.fitness, fitness)}{error}  {_basis(line)}"
 
 
-def _estimate(campaign: Campaign, line: report.RecordLine) -> str:
+def _estimate(campaign: Campaign, shown: report.Shown) -> str:
     """What all judgings of a noisy task's elite say together, and what is reported of it; the score is that of one judging alone."""
-    archive = campaign.state.archive
-    holders = [*([archive.best] if archive.best else []), *archive.elites()]
-    elite = next((one for one in holders if one.program == line.program), None)
-    if elite is None or elite.estimate.count < 2:
+    estimate, fitness = shown.estimate, campaign.task.fitness
+    if estimate is None or estimate.measurements < 2:
         return ""
-    shown = campaign.task.fitness.shown
-    said = f"{wording.number(shown(elite.estimate.mean), campaign.task.fitness)}, the mean of {elite.estimate.count} judgings"
-    if elite.reported is None:
+    said = f"{wording.number(estimate.fitness, fitness)}, the mean of {estimate.measurements} judgings"
+    if shown.reported is None:
         return said
-    reported = wording.number(shown(elite.reported.mean), campaign.task.fitness)
-    return f"{said}; reported is {reported}, of the {elite.reported.count} since it won its place"
+    reported = wording.number(shown.reported.fitness, fitness)
+    return f"{said}; reported is {reported}, of the {shown.reported.measurements} since it won its place"
 
 
 def _basis(line: report.RecordLine) -> str:
     return f"[{line.trust}, isolation {wording.level(line.isolation, weaker=line.weaker)}]"
 
 
-def _origin(campaign: Campaign, shown: Shown) -> str:
+def _origin(campaign: Campaign, shown: report.Shown) -> str:
     line = shown.record
     if line.kind == "measurement":
         case = f" on case {line.case!r}" if line.case else ""
@@ -176,11 +142,11 @@ def _prompt(campaign: Campaign, line: report.RecordLine) -> str:
     return f"of {one_line(line.model)}, step {line.step}: evolve model calls {campaign.name} --step {line.step}"
 
 
-def _certificate(shown: Shown) -> str:
+def _certificate(shown: report.Shown) -> str:
     if shown.record.certified:
         return "yes, this value is proven" + "".join(f"; --artifact {name} prints it" for name in shown.artifacts)
-    proofs = [again.name for again in shown.judged_again if again.certified]
-    return f"yes, by {proofs[-1]}: evolve program show {proofs[-1]}" if proofs else "no"
+    proof = shown.certificate
+    return f"yes, by {proof}: evolve program show {proof}" if proof else "no"
 
 
 def _again(campaign: Campaign, line: report.RecordLine) -> str:

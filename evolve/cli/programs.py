@@ -2,37 +2,37 @@
 
 Invariant: a score is shown with its isolation and trust; what is written here opens every log for reading only."""
 
-import difflib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
 from evolve import report, wording
-from evolve.campaign import Campaign, workspace
-from evolve.cli import evidence, importing, marking, pictures, rulings
+from evolve.campaign import Campaign
+from evolve.cli import costs, evidence, exporting, importing, marking, pictures, publishing, rulings
+from evolve.cli.blaming import blame_program
 from evolve.cli.isolation import confined, sandbox_option, wished
+from evolve.cli.listing import list_programs
 from evolve.cli.nouns import noun
-from evolve.cli.output import debug_option, emit, emit_all, emit_text, facts, json_option, one_line, quoted, table
+from evolve.cli.output import debug_option, emit, emit_all, emit_text, facts, json_option, quoted, table
 from evolve.cli.program_judge import judge_program
 from evolve.cli.references import opened
 from evolve.cli.say import say, say_exactly, say_file
-from evolve.plugins import load
+from evolve.pictures import check_draws
 from evolve.sandbox.means import PLAIN
 from evolve.types import ConfigError, Program, RecordId, TextId
 from evolve.types.suggest import did_you_mean
 
-SHOWN = 20
-
 
 @noun
 def program() -> None:
-    """List, show, compare, judge, add and rule out programs. NAME/ID is a record of a campaign; a bare ID is one of the campaign written
+    """List, show, compare, judge, add, rule out, export and publish programs. NAME/ID is a record of a campaign; a bare ID is one of the campaign written
     last, and `best` stands for its best program."""
 
 
 program.add_command(judge_program)
+program.add_command(list_programs)
+program.add_command(blame_program)
 program.add_command(importing.add_program)
 program.add_command(rulings.quarantine_program)
 program.add_command(rulings.release_program)
@@ -41,104 +41,9 @@ program.add_command(marking.unstar_program)
 program.add_command(marking.tag_program)
 program.add_command(marking.untag_program)
 program.add_command(marking.comment_program)
-
-
-@program.command("list")
-@click.argument("name", required=False)
-@click.option("--elites", "chosen", flag_value="elites", default=True, help="The archive's programs (default).")
-@click.option("--all", "chosen", flag_value="all", help="Every record.")
-@click.option("--front", "chosen", flag_value="front", help="The Pareto front over the task's objectives.")
-@click.option("--starred", is_flag=True, help="Of all records, those that you starred.")
-@click.option("--tag", default="", help="Of all records, those that have this tag of yours.")
-@click.option("--limit", type=click.IntRange(min=0), default=SHOWN, show_default=True, help="How many; 0 means all.")
-@json_option
-@debug_option
-def list_programs(name: str | None, chosen: str, starred: bool, tag: str, limit: int, as_json: bool) -> None:
-    """List a campaign's programs, the best first (marked *)."""
-    with Campaign.open(name, load(), workspace()) as campaign:
-        if chosen == "front" and not campaign.task.objectives:
-            raise ConfigError(
-                f"task {campaign.task.name!r} of campaign {campaign.name!r} has no objectives, so there is no front. "
-                "Do: leave out --front, or declare [[objectives]] in its task.toml"
-            )
-        listed = {"elites": report.elites, "front": report.front, "all": report.records}
-        marked = starred or bool(tag)
-        lines: tuple[Any, ...] = (
-            _marked(campaign, limit or None, starred=starred, tag=tag)
-            if marked
-            else listed[chosen](campaign, limit or None)
-        )
-        if as_json:
-            emit_all(lines)
-        elif not lines:
-            say(
-                f"campaign {campaign.name} has no such program; evolve program star marks one"
-                if marked
-                else _nothing(campaign)
-            )
-        else:
-            say(_record_table(campaign, lines) if marked or chosen == "all" else _elite_table(campaign, lines))
-
-
-def _marked(campaign: Campaign, limit: int | None, *, starred: bool, tag: str) -> tuple[report.RecordLine, ...]:
-    """What a person has marked, the fittest first."""
-    records = marking.picked(campaign.log.path, starred=starred, tag=tag)
-    history = campaign.state.history
-    known = [record for record in records if record <= len(history)]
-    ranked = sorted(
-        known, key=lambda record: (history.fitness(record) is None, -(history.fitness(record) or 0.0), record)
-    )
-    return tuple(report.record_line(campaign, campaign.log.settled(record)) for record in ranked[:limit])
-
-
-def _nothing(campaign: Campaign) -> str:
-    """Why there is nothing to list."""
-    if not len(campaign.state.history):
-        return f"campaign {campaign.name} has no programs yet"
-    return f"campaign {campaign.name} has no program that holds a place; evolve program list {campaign.name} --all lists its records"
-
-
-def _elite_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
-    task, fitness, some_miss = campaign.task, campaign.task.fitness, any(line.violation for line in lines)
-    rows = [
-        (
-            f"{line.name}{'*' if line.best else ''}",
-            wording.number(line.fitness, fitness),
-            *wording.objective_columns(line.objectives),
-            *([f"{line.violation:.4g}"] if some_miss else []),
-            "certified" if line.certified else f"{line.measurements} measured",
-            " ".join(map(str, line.islands)),
-            str(line.cell),
-            line.operator or line.kind,
-            line.trust,
-            wording.level(line.isolation, weaker=line.weaker),
-            " ".join(f"{key}={value:.4g}" for key, value in line.descriptors.items()),
-        )
-        for line in lines
-    ]
-    aims = [objective.name for objective in task.objectives] + ["violation"] * some_miss
-    rest = ("evidence", "islands", "cell", "operator", "trust", "isolation", "descriptors")
-    return table(("program", fitness.name, *aims, *rest), rows)
-
-
-def _record_table(campaign: Campaign, lines: tuple[Any, ...]) -> str:
-    fitness, best = campaign.task.fitness, campaign.state.archive.best
-    rows = [
-        (
-            f"{line.name}{'*' if best is not None and best.record == line.id else ''}",
-            wording.number(line.fitness, fitness),
-            f"{line.outcome}, misses constraints" if line.violation else line.outcome,
-            line.insertion,
-            line.operator or line.kind,
-            " ".join(map(str, line.parents)),
-            wording.seconds(line.seconds),
-            line.trust,
-            wording.level(line.isolation, weaker=line.weaker),
-        )
-        for line in lines
-    ]
-    headings = ("program", fitness.name, "outcome", "insertion", "operator", "parents", "took", "trust", "isolation")
-    return table(headings, rows)
+program.add_command(exporting.export_program)
+program.add_command(publishing.verify_program)
+program.add_command(publishing.publish_program)
 
 
 @program.command("show")
@@ -169,8 +74,8 @@ def show_program(
         means = PLAIN
         if draw is not None:
             means = confined(campaign.task, wished(sandbox), harmless=True).noted()
-            pictures.check_draws(campaign.task, means)
-        shown = evidence.shown(campaign, number)
+            check_draws(campaign.task, means)
+        shown = report.whole(campaign, number)
         if as_json:
             emit(shown)
         else:
@@ -191,7 +96,7 @@ def _artifact(campaign: Campaign, number: RecordId, name: str) -> str:
     return campaign.log.text(TextId(known[name]))
 
 
-def _details(shown: evidence.Shown, *, code: bool, feedback: bool) -> None:
+def _details(shown: report.Shown, *, code: bool, feedback: bool) -> None:
     if feedback:
         say(f"\nfeedback\n{quoted(shown.feedback) if shown.feedback else '(none)'}")
     if code:
@@ -216,13 +121,14 @@ class Compared:
 def diff_programs(reference: str, other: str | None, as_json: bool) -> None:
     """Print what a program changes: against its first parent, or from the first named program to the second."""
     with opened(reference) as (campaign, number):
-        name, files = report.record_name(campaign, number), _program(campaign, number)
+        name, files = report.record_name(campaign, number), report.program_of(campaign, number)
         if other is None:
             parents = campaign.state.history.parents(number)
             if not parents:
                 raise ConfigError(f"{name} has no parent to compare with. Do: name two programs")
-            old, old_files = report.record_name(campaign, parents[0]), _program(campaign, parents[0])
-            found = Compared(old, name, _diff(old, old_files, name, files))
+            found = _between(
+                report.record_name(campaign, parents[0]), report.program_of(campaign, parents[0]), name, files
+            )
         else:
             found = _against(other, name, files)
     if as_json:
@@ -234,26 +140,12 @@ def diff_programs(reference: str, other: str | None, as_json: bool) -> None:
 def _against(reference: str, old: str, old_program: Program) -> Compared:
     with opened(reference) as (campaign, number):
         new = report.record_name(campaign, number)
-        return Compared(old, new, _diff(old, old_program, new, _program(campaign, number)))
+        return _between(old, old_program, new, report.program_of(campaign, number))
 
 
-def _program(campaign: Campaign, number: RecordId) -> Program:
-    found = campaign.state.history.program_id(number)
-    if found is None:
-        raise ConfigError(
-            f"{report.record_name(campaign, number)} has no program: its proposal was screened. "
-            f"Do: evolve program show {report.record_name(campaign, number)} --feedback"
-        )
-    return campaign.state.history.program(found)
-
-
-def _diff(old: str, old_program: Program, new: str, new_program: Program) -> str:
-    lines: list[str] = []
-    for path in sorted({*old_program.files, *new_program.files}):
-        before = old_program.files.get(path, "").splitlines()
-        after = new_program.files.get(path, "").splitlines()
-        lines += difflib.unified_diff(before, after, f"{old}/{one_line(path)}", f"{new}/{one_line(path)}", lineterm="")
-    return "".join(f"{line}\n" for line in lines)
+def _between(old: str, old_program: Program, new: str, new_program: Program) -> Compared:
+    found = report.differences(old_program, new_program, (old, new))
+    return Compared(old, new, "".join(file.text for file in found))
 
 
 @program.command("lineage")
@@ -261,12 +153,14 @@ def _diff(old: str, old_program: Program, new: str, new_program: Program) -> str
 @json_option
 @debug_option
 def show_lineage(reference: str, as_json: bool) -> None:
-    """Print a program's line of first parents, from the seed, with what each step changed in the fitness."""
+    """Print a program's line of first parents, from the seed, with what each step changed in the fitness, and what its calls of models cost."""
     with opened(reference) as (campaign, number):
         steps, fitness = report.lineage(campaign, number), campaign.task.fitness
+        whole = report.lineage_cost(campaign, number)
     if as_json:
         emit_all(steps)
         return
+    called = any(step.calls for step in steps)
     rows = [
         (
             step.name,
@@ -274,9 +168,13 @@ def show_lineage(reference: str, as_json: bool) -> None:
             "" if step.change is None else wording.difference(step.change, fitness),
             step.operator or step.kind,
             " ".join(map(str, step.parents)),
+            *((f"{step.tokens:,}", f"{step.money:.4g}") if called else ()),
             step.trust,
             wording.level(step.isolation, weaker=step.weaker),
         )
         for step in steps
     ]
-    say(table(("program", fitness.name, "change", "operator", "parents", "trust", "isolation"), rows))
+    cost = ("tokens", "usd") if called else ()
+    say(table(("program", fitness.name, "change", "operator", "parents", *cost, "trust", "isolation"), rows))
+    if called:
+        say(f"\ncost  {costs.line(whole)}")

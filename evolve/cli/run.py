@@ -85,16 +85,16 @@ def run(rehearse: bool, as_json: bool, **words: Any) -> None:
 
 def _begin(plan: Plan, devices: Grant, *, rehearse: bool, as_json: bool) -> None:
     if rehearse:
-        _show(plan, _confined(plan), None, devices, as_json=as_json)
+        _show(plan, confined_for(plan), None, devices, as_json=as_json)
         return
-    found = _confined(plan)
+    found = confined_for(plan)
     home = workspace()
     with ExitStack() as resources:
         executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=logs(home), devices=devices)
         resources.callback(executor.close)
         judges = executor.describe()
         trackers = trackers_of(plan.settings.trackers, plan.plugins)
-        members = _opened(plan, resources)
+        members = opened_models(plan, resources)
         campaign = resources.enter_context(Campaign.create(plan.settings, plan.task, plan.plugins, home, plan.name))
         company = Company(members, trackers)
         _search(campaign, executor, Judges(judges, found.line), company, as_json=as_json)
@@ -112,13 +112,13 @@ def _go_on(plan: Plan, campaign: Campaign, devices: Grant, *, rehearse: bool, as
         executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=hidden, devices=devices)
         resources.callback(executor.close)
         judges = executor.describe()
-        company = Company(_opened(plan, resources), trackers_of(plan.settings.trackers, plan.plugins))
+        company = Company(opened_models(plan, resources), trackers_of(plan.settings.trackers, plan.plugins))
         if plan.changes:
             campaign.change(dict(plan.changes))
         _search(campaign, executor, Judges(judges, found.line), company, as_json=as_json)
 
 
-def _opened(plan: Plan, resources: ExitStack) -> Members:
+def opened_models(plan: Plan, resources: ExitStack) -> Members:
     """The models, which answer; else the error of the first that does not."""
     names = [section.name for section in plan.settings.models.members]
     try:
@@ -132,7 +132,7 @@ def _opened(plan: Plan, resources: ExitStack) -> Members:
         raise told_of(section, error, plan.plugins) from error
 
 
-def _confined(plan: Plan) -> Confined:
+def confined_for(plan: Plan) -> Confined:
     """The means for the candidates of a new campaign."""
     settings, plugins = plan.settings, plan.plugins
     operators = operators_of(settings, plugins)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evolve.types import Scalar, Task, TaskError, canonical, digest
 
-_READMES = ("README", "README.md", "README.rst", "README.txt")
+READMES = ("README", "README.md", "README.rst", "README.txt")
 
 
 def check_version(task: Task) -> None:
@@ -48,7 +48,7 @@ def _decides(path: Path, folder: Path) -> bool:
     parts = path.relative_to(folder).parts
     if parts[:2] == ("archive", "campaigns") or (parts[0] == "archive" and path.name.startswith("cache.db")):
         return False
-    ignored = any(part.startswith(".") or part == "__pycache__" for part in parts) or path.name in _READMES
+    ignored = any(part.startswith(".") or part == "__pycache__" for part in parts) or path.name in READMES
     return path.is_file() and not ignored
 
 

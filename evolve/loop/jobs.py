@@ -18,17 +18,22 @@ from evolve.types import (
     Import,
     Measure,
     Origin,
+    OriginKind,
     Parameters,
     Program,
     Propose,
     RecordId,
     Split,
+    Task,
     TextId,
     Trial,
     canonical,
     digest,
 )
 from evolve.types.codec import encode
+
+_PURPOSES: Mapping[OriginKind, str] = {"seed": "seed", "proposal": "trial", "import": "trial", "measurement": "measure"}
+"""Which stream the seed of a judging is drawn from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,7 @@ class Jobs:
 
     def seed(self) -> Work:
         """The judging of the task's seed program, before anything else."""
-        return self._work(Origin("seed", step=0), self._task.seed, "seed")
+        return self._work(Origin("seed", step=0), self._task.seed)
 
     def measurement(self, asked: Asked, measure: Measure) -> Work:
         """The judging that a `Measure` asks for: the program again with what it was given before, a case, or a function of its
@@ -81,7 +86,7 @@ class Jobs:
             return self._on_case(origin, program)
         about = self._state.reader.settled(measure.about).record.evaluation
         if measure.stage != "certify":
-            return self._work(origin, program, "measure", stage=measure.stage, carried=about.carried)
+            return self._work(origin, program, stage=measure.stage, carried=about.carried)
         artifacts = {name: self._state.reader.text(TextId(text)) for name, text in about.artifacts.items()}
         trial = Trial(stage="certify", parameters=Parameters(self._task.parameters))
         return Work(origin, program, Job(f"{asked.step}.0", "certify", trial, artifacts=artifacts))
@@ -92,7 +97,7 @@ class Jobs:
         origin = proposal_origin(asked, draft)
         past = self._state.past(asked.after)
         wanted = {stage: past.least_of_top(stage, share) for stage, share in self._tops.items()}
-        work = self._work(origin, draft.child.program, "trial", carried=self._left_by(origin.parents))
+        work = self._work(origin, draft.child.program, carried=self._left_by(origin.parents))
         known = {stage: least for stage, least in wanted.items() if least is not None}
         return replace(work, draft=draft, job=replace(work.job, wanted=known))
 
@@ -100,7 +105,7 @@ class Jobs:
         """The judging of a program that a person brought, with what its parent left, if it has one."""
         origin = Origin("import", asked.step, island=action.island, parents=action.parents)
         program = self._state.reader.program(action.program)
-        work = self._work(origin, program, "trial", carried=self._left_by(action.parents))
+        work = self._work(origin, program, carried=self._left_by(action.parents))
         return replace(work, draft=Draft(0, 1, Child(program, action.thought), novelty.signature(program)))
 
     def _left_by(self, parents: Sequence[RecordId]) -> Mapping[str, str]:
@@ -113,7 +118,7 @@ class Jobs:
     def _on_case(self, origin: Origin, program: Program) -> Work:
         """A judging on what the search does not see, always with the same seed and without thresholds: what differs is the program."""
         held_out = self._cases.get(origin.case)
-        seed = int(stream(self._seed, 0, f"case {origin.case}").integers(1 << 31))
+        seed = trial_seed(self._seed, self._task, origin)
         parameters = Parameters(held_out.parameters if held_out else self._task.parameters)
         trial = Trial(seed, split="held_out" if held_out else "search", parameters=parameters)
         job = Job(f"{origin.step}.{origin.index}", "evaluate", trial, files=program.files, ungated=True)
@@ -123,15 +128,12 @@ class Jobs:
         self,
         origin: Origin,
         program: Program,
-        purpose: str,
         *,
         stage: str = "",
         carried: Mapping[str, str] | None = None,
     ) -> Work:
-        """Judging the whole cascade, or one stage of it. A deterministic task is always told the same seed."""
-        seed = 0
-        if not self._task.deterministic:
-            seed = origin.index + int(stream(self._seed, origin.step, purpose).integers(1 << 31))
+        """Judging the whole cascade, or one stage of it."""
+        seed = trial_seed(self._seed, self._task, origin)
         split: Split = "confirm" if origin.kind == "measurement" else "search"
         left = Carried(
             {name: json.loads(self._state.reader.text(TextId(text))) for name, text in (carried or {}).items()}
@@ -149,6 +151,15 @@ class Jobs:
         return digest(
             canonical([self._task.version, self._release, self._environment, self._level, program.id, encode(trial)])
         )
+
+
+def trial_seed(seed: int, task: Task, origin: Origin) -> int:
+    """What a judging of a campaign with this seed is told: a program on a case always the same, and of a deterministic task every one."""
+    if origin.case:
+        return int(stream(seed, 0, f"case {origin.case}").integers(1 << 31))
+    if task.deterministic:
+        return 0
+    return origin.index + int(stream(seed, origin.step, _PURPOSES[origin.kind]).integers(1 << 31))
 
 
 def proposal_origin(asked: Asked, draft: Draft) -> Origin:

@@ -4,26 +4,77 @@ Invariant: nothing is written or printed, no text of a program is loaded, and ev
 
 from evolve.report.aims import Closest, FrontLine, MissedLine, ObjectiveLine, closest, front_line, missed, objectives
 from evolve.report.best import AnchorGap, Best, CaseLine, anchor_gaps, best, cases, certificate, nearest
-from evolve.report.calls import waiting
-from evolve.report.costs import CostLine, Costs, Improvements, costs
+from evolve.report.blame import BlameLine, blame
+from evolve.report.calls import CallLine, Said, WholeCall, call_line, calls_of, waiting, whole_call
+from evolve.report.columnar import Columnar, columnar, write_csv, write_parquet
+from evolve.report.costs import CostLine, Costs, Improvements, costs, lineage_cost
+from evolve.report.curve import Point, curve
+from evolve.report.difference import Difference, difference, differences, program_of
 from evolve.report.elites import EliteLine, elites, front
+from evolve.report.evidence import EstimateLine, RulingLine, Shown, whole
+from evolve.report.failing import FailureClass, failures
+from evolve.report.heat import AxisLine, Heat, HeatCell, heat
+from evolve.report.kin import Node, Offspring, Tree, children, offspring, tree
+from evolve.report.over_time import Slice, slices
 from evolve.report.overview import Overview, budget_left, lessons_learnt, overview
 from evolve.report.ratio import Ratio
 from evolve.report.records import (
     LineageStep,
     RecordLine,
     lineage,
+    made_by,
     measurements,
     record_line,
     record_name,
     records,
     settled,
 )
+from evolve.report.search import found
+from evolve.report.table import MATCHES, SORTS, Page, Wanted, page, selected
 from evolve.report.tally import ModelYield, OperatorYield, Tally
 
 __all__ = [
+    "MATCHES",
+    "Columnar",
+    "columnar",
+    "write_csv",
+    "write_parquet",
+    "BlameLine",
+    "blame",
+    "Point",
+    "curve",
+    "Difference",
+    "difference",
+    "differences",
+    "program_of",
+    "EstimateLine",
+    "RulingLine",
+    "Shown",
+    "whole",
+    "FailureClass",
+    "failures",
+    "AxisLine",
+    "Heat",
+    "HeatCell",
+    "heat",
+    "Node",
+    "Offspring",
+    "Tree",
+    "children",
+    "offspring",
+    "tree",
+    "Slice",
+    "slices",
+    "found",
+    "SORTS",
+    "Page",
+    "Wanted",
+    "page",
+    "selected",
+    "lineage_cost",
     "AnchorGap",
     "Best",
+    "CallLine",
     "CaseLine",
     "Closest",
     "CostLine",
@@ -39,9 +90,13 @@ __all__ = [
     "Overview",
     "Ratio",
     "RecordLine",
+    "Said",
     "Tally",
+    "WholeCall",
     "anchor_gaps",
     "best",
+    "call_line",
+    "calls_of",
     "cases",
     "certificate",
     "closest",
@@ -52,6 +107,7 @@ __all__ = [
     "front_line",
     "lessons_learnt",
     "lineage",
+    "made_by",
     "measurements",
     "missed",
     "nearest",
@@ -62,4 +118,5 @@ __all__ = [
     "records",
     "settled",
     "waiting",
+    "whole_call",
 ]

@@ -1,15 +1,16 @@
 """What the calls of models have cost: by operator, model and purpose, on the way to the best program, and per improvement.
 
-Invariant: every figure is a sum over the log's `Replied` events, which are read once; failed calls are among them."""
+Invariant: every figure is a sum over the calls that the fold has counted; failed calls are among them."""
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from evolve.campaign import Campaign
-from evolve.campaign.failures import has_failed
-from evolve.report.records import lineage
-from evolve.types import Asked, Call, Propose, Replied
+from evolve.campaign.called import Taken
+from evolve.report.frame import frame, quarantined, strictly_better
+from evolve.report.records import line_to
+from evolve.types import RecordId
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,128 +60,68 @@ class Costs:
     improvements: Improvements
 
 
-@dataclass(slots=True)
-class _Sum:
-    calls: int = 0
-    failed: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int = 0
-    money: float = 0.0
-    gpu_seconds: float = 0.0
-    seconds: float = 0.0
-    exact: int = 0
-
-    def add(self, call: Call, *, failed: bool) -> None:
-        self.calls += 1
-        self.failed += failed
-        self.prompt_tokens += call.prompt_tokens
-        self.completion_tokens += call.completion_tokens
-        self.cached_tokens += call.cached_tokens
-        self.money += call.cost
-        self.gpu_seconds += call.gpu_seconds
-        self.seconds += call.seconds
-        self.exact += call.exact
-
-    def line(self, name: str) -> CostLine:
-        return CostLine(
-            name,
-            self.calls,
-            self.failed,
-            self.prompt_tokens,
-            self.completion_tokens,
-            self.cached_tokens,
-            self.money,
-            self.gpu_seconds,
-            self.seconds,
-            self.exact / self.calls if self.calls else 0.0,
-        )
-
-
-_Sums = defaultdict[str, _Sum]
-
-
-@dataclass(slots=True)
-class _Account:
-    """The sums while the log is read."""
-
-    total: _Sum = field(default_factory=_Sum)
-    lineage: _Sum = field(default_factory=_Sum)
-    operators: _Sums = field(default_factory=lambda: defaultdict(_Sum))
-    models: _Sums = field(default_factory=lambda: defaultdict(_Sum))
-    purposes: _Sums = field(default_factory=lambda: defaultdict(_Sum))
-
-    def add(self, event: Replied, operator: str, *, ancestor: bool) -> None:
-        call, failed = event.call, has_failed(event)
-        for one in (self.total, self.operators[operator], self.models[call.model], self.purposes[call.purpose]):
-            one.add(call, failed=failed)
-        if ancestor:
-            self.lineage.add(call, failed=failed)
+def line_of(name: str, taken: Taken) -> CostLine:
+    """Sums under a name."""
+    return CostLine(
+        name,
+        taken.calls,
+        taken.failed,
+        taken.prompt_tokens,
+        taken.completion_tokens,
+        taken.cached_tokens,
+        taken.money,
+        taken.gpu_seconds,
+        taken.seconds,
+        taken.exact / taken.calls if taken.calls else 0.0,
+    )
 
 
 def costs(campaign: Campaign) -> Costs | None:
     """What a campaign's calls have cost; None where there was none."""
     if not campaign.state.progress.calls:
         return None
-    operators, ancestors, account = _operators(campaign), _steps_to_best(campaign), _Account()
-    for stamped in campaign.log.events(only=Replied):
-        if stamped.number > campaign.events:
-            break
-        assert isinstance(stamped.event, Replied), "only such events were asked for"
-        step = stamped.event.step
-        account.add(stamped.event, operators.get(step, ""), ancestor=step in (ancestors or ()))
-    total = account.total.line("all")
+    total = Taken()
+    operators, models, purposes = (defaultdict[str, Taken](Taken) for _ in range(3))
+    for operator, model, purpose, taken in campaign.state.called.sums():
+        for sums in (total, operators[operator], models[model], purposes[purpose]):
+            sums.add(taken)
+    everything, best = line_of("all", total), campaign.state.archive.best
     return Costs(
-        total,
-        _lines(account.operators),
-        _lines(account.models),
-        _lines(account.purposes),
-        None if ancestors is None else account.lineage.line("lineage"),
-        _improvements(campaign, total),
+        everything,
+        _lines(operators),
+        _lines(models),
+        _lines(purposes),
+        None if best is None else lineage_cost(campaign, best.record),
+        _improvements(campaign, everything),
     )
 
 
-def _lines(sums: Mapping[str, _Sum]) -> tuple[CostLine, ...]:
+def lineage_cost(campaign: Campaign, record: RecordId) -> CostLine:
+    """What the steps have cost that led from the seed to this program, along first parents; the seed's is none, before which models are
+    checked."""
+    steps = {campaign.log.settled(ancestor).record.origin.step for ancestor in line_to(campaign, record)} - {0}
+    return line_of("lineage", campaign.state.called.of_steps(steps))
+
+
+def _lines(sums: Mapping[str, Taken]) -> tuple[CostLine, ...]:
     """The dearest first."""
-    lines = [one.line(name) for name, one in sums.items()]
+    lines = [line_of(name, taken) for name, taken in sums.items()]
     return tuple(sorted(lines, key=lambda line: (-line.money, -line.tokens, line.name)))
 
 
-def _operators(campaign: Campaign) -> dict[int, str]:
-    """The operator of each step."""
-    found: dict[int, str] = {}
-    for stamped in campaign.log.events(only=Asked):
-        assert isinstance(stamped.event, Asked), "only such events were asked for"
-        if isinstance(stamped.event.action, Propose):
-            found[stamped.event.step] = stamped.event.action.selection.operator
-    return found
-
-
-def _steps_to_best(campaign: Campaign) -> set[int] | None:
-    """The steps of the best program and of its line of first parents; the seed's is none, before which models are checked."""
-    best = campaign.state.archive.best
-    if best is None:
-        return None
-    line = lineage(campaign, best.record)
-    return {campaign.log.settled(ancestor.record).record.origin.step for ancestor in line} - {0}
-
-
 def _improvements(campaign: Campaign, total: CostLine) -> Improvements:
-    history, state = campaign.state.history, campaign.state
-    count, gained = 0, 0.0
-    best: tuple[float, float] | None = None
-    for record in range(1, len(history) + 1):
-        if record == state.columns.since + 1:
-            best = None
-        fitness = history.fitness(record)
-        if fitness is None or history.program_id(record) in state.quarantined:
-            continue
-        worth = (-history.violation(record), fitness)
-        if best is not None and worth <= best:
-            continue
+    history, columns = campaign.state.history, frame(campaign)
+    better = strictly_better(columns, ~quarantined(campaign))
+    count, gained, last = 0, 0.0, -1
+    before: tuple[float, float] | None = None
+    for place in better.tolist():
+        record = place + 1
+        if before is not None and place >= columns.since > last:
+            before = None
+        worth = (-float(columns.violations[place]), float(columns.fitness[place]))
         if history.model(record):
             count += 1
-            gained += fitness - best[1] if best is not None and best[0] == worth[0] else 0.0
-        best = worth
+            gained += worth[1] - before[1] if before is not None and before[0] == worth[0] else 0.0
+        before, last = worth, place
     per = (total.tokens / count, total.money / count) if count else (None, None)
     return Improvements(count, gained, *per)

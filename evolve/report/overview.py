@@ -66,10 +66,10 @@ class Overview:
     paused: bool = False
 
 
-def overview(campaign: Campaign) -> Overview:
-    """Everything of a campaign that fits on a page."""
+def overview(campaign: Campaign, tally: Tally | None = None) -> Overview:
+    """Everything of a campaign that fits on a page; `tally` is of its whole history, where somebody has counted it."""
     state, stats = campaign.state, campaign.state.archive.stats()
-    progress, tally, machine = state.progress, Tally.of(state.history), state.machine
+    progress, tally, machine = state.progress, tally or Tally.of(state.history), state.machine
     return Overview(
         name=campaign.name,
         task=campaign.task.name,

@@ -3,11 +3,12 @@
 Invariant: a fitness comes with the isolation and the trust of its judging; whole records are read one by one, and only where a line of
 them is asked for."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evolve.campaign import Campaign, Past
+from evolve.campaign import Campaign
+from evolve.campaign.called import Taken
+from evolve.report.frame import frame
 from evolve.types import Origin, Record, RecordId, Settled, StoreError, Trust
 
 
@@ -48,7 +49,7 @@ class RecordLine:
 @dataclass(frozen=True, slots=True)
 class LineageStep:
     """An ancestor, and what its operator changed: `change` is its fitness minus that of its first parent, if both have one and one
-    version of the task judged both."""
+    version of the task judged both. `calls` of models, their `tokens` and `money` (US dollars) are those of the step that made it."""
 
     name: str
     record: RecordId
@@ -61,6 +62,9 @@ class LineageStep:
     isolation: str
     trust: Trust
     weaker: bool = False
+    calls: int = 0
+    tokens: int = 0
+    money: float = 0.0
 
 
 def record_name(campaign: Campaign, record: RecordId) -> str:
@@ -71,14 +75,8 @@ def record_name(campaign: Campaign, record: RecordId) -> str:
 def records(campaign: Campaign, limit: int | None = None) -> tuple[RecordLine, ...]:
     """Settled records, the fittest first, those that miss a constraint after those that meet all, and the failures last; only the lines
     that are asked for are read."""
-    history = campaign.state.history
-    order = sorted(range(1, len(history) + 1), key=lambda record: (*_rank(history, record), record))
-    return tuple(record_line(campaign, campaign.log.settled(record)) for record in order[:limit])
-
-
-def _rank(history: Past, record: RecordId) -> tuple[float, float]:
-    fitness = history.fitness(record)
-    return (math.inf, 0.0) if fitness is None else (history.violation(record), -fitness)
+    order = frame(campaign).best_first()[:limit] + 1
+    return tuple(record_line(campaign, campaign.log.settled(record)) for record in order.tolist())
 
 
 def record_line(campaign: Campaign, event: Settled) -> RecordLine:
@@ -139,21 +137,36 @@ def settled(campaign: Campaign, record: RecordId) -> Settled:
     return campaign.log.settled(record)
 
 
-def lineage(campaign: Campaign, record: RecordId) -> tuple[LineageStep, ...]:
-    """The line of first parents from the seed to `record`; a measurement's line is that of what it measures."""
+def lineage(campaign: Campaign, record: RecordId, last: int | None = None) -> tuple[LineageStep, ...]:
+    """The line of first parents from the seed to `record`, or its `last` steps; a measurement's line is that of what it measures."""
+    return tuple(lineage_step(campaign, ancestor) for ancestor in line_to(campaign, record, last))
+
+
+def line_to(campaign: Campaign, record: RecordId, last: int | None = None) -> tuple[RecordId, ...]:
+    """The records of that line, the seed first. Where a later judging of a program was the parent, that is the one in the line."""
     about = settled(campaign, record).record.origin.about
     line = [about or record]
-    while parents := campaign.state.history.parents(line[-1]):
+    while (last is None or len(line) < last) and (
+        parents := made_by(campaign, campaign.log.settled(line[-1]).record).parents
+    ):
         line.append(parents[0])
-    return tuple(_step(campaign, ancestor) for ancestor in reversed(line))
+    return tuple(reversed(line))
 
 
-def _step(campaign: Campaign, record: RecordId) -> LineageStep:
+def trust_of(campaign: Campaign, record: RecordId) -> Trust:
+    """Who computed a record's score; claimed, where any score of its program is."""
+    columns = campaign.state.columns
+    return "claimed" if columns.programs[record - 1] in campaign.state.claimed else columns.trusts[record - 1]
+
+
+def lineage_step(campaign: Campaign, record: RecordId) -> LineageStep:
+    """A record as a step of a lineage."""
     history, shown = campaign.state.history, campaign.task.fitness.shown
     fitness, parents = history.fitness(record), history.parents(record)
     before = history.fitness(parents[0]) if parents and _comparable(campaign, record, parents[0]) else None
     whole = campaign.log.settled(record).record
     origin, evaluation = made_by(campaign, whole), whole.evaluation
+    taken = campaign.state.called.of_step(origin.step) if origin.step else Taken()
     return LineageStep(
         name=record_name(campaign, record),
         record=record,
@@ -166,6 +179,9 @@ def _step(campaign: Campaign, record: RecordId) -> LineageStep:
         isolation=evaluation.isolation,
         trust=evaluation.trust,
         weaker=campaign.state.reached.weaker(evaluation.isolation),
+        calls=taken.calls,
+        tokens=taken.prompt_tokens + taken.completion_tokens,
+        money=taken.money,
     )
 
 

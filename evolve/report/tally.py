@@ -3,10 +3,15 @@
 Invariant: counted live or from the whole history, a tally is the same, and one more record costs the same however many there are."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from evolve.campaign import Past
+from evolve.campaign.history import OUTCOMES
 from evolve.campaign.state import REFLECTION
+from evolve.report.frame import Flags, Numbers, coded, framed, improved
 from evolve.types import Outcome, RecordId
 
 
@@ -59,19 +64,32 @@ class Tally:
 
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     reflections: int = 0
+    records: int = 0
+    """How many were counted."""
     _operators: dict[str, _Counts] = field(default_factory=dict)
     _models: dict[str, _Counts] = field(default_factory=dict)
 
     @classmethod
     def of(cls, history: Past) -> "Tally":
         """The tally of a whole history."""
-        tally = cls()
-        for record in range(1, len(history) + 1):
-            tally.add(history, record)
+        columns, tally = framed(history), cls()
+        codes, names = coded(history.columns.operators[: len(columns)])
+        reflected = np.array([name == REFLECTION for name in names], np.bool_)[codes]
+        made = np.array([name not in ("", REFLECTION) for name in names], np.bool_)[codes]
+        tally.reflections = int(np.count_nonzero(reflected))
+        found = np.bincount(columns.outcomes[~reflected], minlength=len(OUTCOMES)).tolist()
+        tally.outcomes.update({outcome: count for outcome, count in zip(OUTCOMES, found, strict=True) if count})
+        judged, better = ~columns.outcome(Outcome.SCREENED), improved(history, columns)
+        tally._operators = _counted(codes, names, made, judged, better)
+        models = coded(history.columns.models[: len(columns)])
+        tally._models = _counted(
+            *models, made & np.array([bool(name) for name in models[1]], np.bool_)[models[0]], judged, better
+        )
         return tally
 
     def add(self, history: Past, record: RecordId) -> None:
         """Counts one record."""
+        self.records += 1
         outcome, operator, model = history.outcome(record), history.operator(record), history.model(record)
         if operator == REFLECTION:
             self.reflections += 1
@@ -100,6 +118,16 @@ class Tally:
         """One line per model, the busiest first; none where no model was called."""
         lines = [ModelYield(name, one.proposals, one.judged, one.improved) for name, one in self._models.items()]
         return tuple(sorted(lines, key=lambda line: (-line.judged, line.model)))
+
+
+def _counted(codes: Numbers, names: Sequence[str], made: Flags, judged: Flags, better: Flags) -> dict[str, _Counts]:
+    """By name, of what operators have made."""
+    lines = zip(
+        names,
+        *(np.bincount(codes[chosen], minlength=len(names)).tolist() for chosen in (made, made & judged, made & better)),
+        strict=True,
+    )
+    return {name: _Counts(*counts) for name, *counts in lines if counts[0]}
 
 
 def _improved(history: Past, record: RecordId) -> bool:

@@ -8,20 +8,23 @@ import sqlite3
 import struct
 import threading
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from evolve.store.checks import damaged, readable
 from evolve.store.connections import reading
-from evolve.types import Event, Program, ProgramId, RecordId, Settled, Stamped, StoreError, TextId, text_id
+from evolve.types import Event, Program, ProgramId, RecordId, Replied, Settled, Stamped, StoreError, TextId, text_id
 from evolve.types.codec import decoder
 
 _BATCH = 1_000
+_AT_ONCE = 5_000
 _event = decoder(Event)
 _parse = json.JSONDecoder().decode
 # A damaged row may hold anything in any column; the casts let it come as far as its check.
-_EVENT = "SELECT number, at, active, crc, coalesce(CAST(body AS BLOB), x'') FROM events"
+_COLUMNS = "number, at, active, crc, coalesce(CAST(body AS BLOB), x'')"
+_EVENT = f"SELECT {_COLUMNS} FROM events"
 
 
 class LogReader:
@@ -48,18 +51,65 @@ class LogReader:
         number: int = self._rows("SELECT coalesce(max(number), 0) FROM events")[0][0]
         return number
 
+    def records(self) -> int:
+        """The number of records."""
+        number: int = self._rows("SELECT coalesce(max(record), 0) FROM events WHERE record IS NOT NULL")[0][0]
+        return number
+
     def settled(self, record: RecordId) -> Settled:
         """The event that settled `record`."""
+        event = self.settling(record).event
+        assert isinstance(event, Settled), "a record is settled by nothing else"
+        return event
+
+    def settling(self, record: RecordId) -> Stamped:
+        """The same with its place and time."""
         rows = self._rows(f"{_EVENT} WHERE record = ?", (record,))
         if not rows:
             last = self._rows("SELECT max(record) FROM events WHERE record IS NOT NULL")[0][0]
             raise StoreError(
                 f"{self.path} has no record {record}: its last one is {last}. Do: `evolve program list` shows what it has"
             )
-        event = self._stamped(rows[0]).event
-        if not isinstance(event, Settled) or event.record.id != record:
+        stamped = self._stamped(rows[0])
+        if not isinstance(stamped.event, Settled) or stamped.event.record.id != record:
             raise damaged(self.path, f"the index of records leads from record {record} to another event")
-        return event
+        return stamped
+
+    def replies(self, record: RecordId) -> list[Replied]:
+        """The answers of the step that settled `record`, in their order: what stands between the step's `Asked` and the record. Few
+        events are looked at, for few steps are under way at once."""
+        ending = "SELECT number, coalesce(json_extract(body, '$.record.origin.step'), 0) FROM events WHERE record = ?"
+        asked = (
+            "SELECT number FROM events WHERE type = 'Asked' AND number < ? AND coalesce(json_extract(body, '$.step'), 0) = ? "
+            "ORDER BY number DESC LIMIT 1"
+        )
+        replied = f"{_EVENT} WHERE type = 'Replied' AND number > ? AND number < ? ORDER BY number"
+        found = self._rows(ending, (record,))
+        begun = self._rows(asked, found[0]) if found else []
+        if not begun:
+            return []
+        events = [self._stamped(row).event for row in self._rows(replied, (begun[0][0], found[0][0]))]
+        return [event for event in events if isinstance(event, Replied) and event.step == found[0][1]]
+
+    def active_of(self, records: Iterable[RecordId]) -> dict[RecordId, float]:
+        """How long the campaign had run when each of these settled, in seconds; one query."""
+        return {record: active for record, _, active, _ in self.settled_as_json(records)}
+
+    def feedback_of(self, records: Iterable[RecordId]) -> dict[RecordId, TextId]:
+        """The ids of the texts that their judges have written; one query, and no record is decoded as a whole."""
+        return {
+            record: TextId(json.loads(body)["record"]["evaluation"].get("feedback", ""))
+            for record, _, _, body in self.settled_as_json(records)
+        }
+
+    def settled_as_json(self, records: Iterable[RecordId]) -> Iterator[tuple[RecordId, float, float, bytes]]:
+        """Of each of these records when it settled (`at`, `active`), and its event as the log has it; one query for thousands of them."""
+        query = f"SELECT record, {_COLUMNS} FROM events WHERE record IN (SELECT value FROM json_each(?))"
+        wanted = iter(records)
+        while some := list(islice(wanted, _AT_ONCE)):
+            for record, number, at, active, crc, body in self._rows(query, (json.dumps(some),)):
+                self._check(number, at, active, crc, body)
+                yield record, at, active, body
 
     def first_record(self, program: ProgramId) -> RecordId:
         """The first record that has this program; 0 where there is none."""
@@ -90,8 +140,17 @@ class LogReader:
             raise StoreError(
                 f"{self.path} has no text {text}. Do: check the id; views `records` and `calls` show the ids of texts"
             )
+        return self._unpacked(text, rows[0][0])
+
+    def texts(self, names: Iterable[TextId]) -> dict[TextId, str]:
+        """Those of these texts that are stored; one query."""
+        query = "SELECT id, coalesce(CAST(body AS BLOB), x'') FROM texts WHERE id IN (SELECT value FROM json_each(?))"
+        rows = self._rows(query, (json.dumps(list(names)),))
+        return {TextId(name): self._unpacked(TextId(name), body) for name, body in rows}
+
+    def _unpacked(self, text: TextId, body: bytes) -> str:
         try:
-            found = _text(zlib.decompress(rows[0][0]))
+            found = _text(zlib.decompress(body))
         except (zlib.error, UnicodeDecodeError) as error:
             raise damaged(self.path, f"text {text}: {error}") from error
         if text_id(found) != text:
@@ -129,21 +188,33 @@ class LogReader:
     def search(self, query: str, limit: int = 20) -> list[ProgramId]:
         """Programs that hold every word of `query` in one file, best match first. Signs between words match any signs. While
         another process writes the log, its newest programs (fewer than a hundred) are not found yet."""
-        words = " ".join('"' + word.replace('"', '""') + '"' for word in query.replace("\0", " ").split())
+        words = _words(query)
         if not words:
             return []
         rows = self._rows(
             "SELECT signatures.program FROM files_fts JOIN files ON files.number = files_fts.rowid "
             "JOIN signatures ON signatures.number = files.program WHERE files_fts MATCH CAST(? AS TEXT) "
             "GROUP BY signatures.number ORDER BY min(files_fts.rank), signatures.number LIMIT ?",
-            (words.encode("utf-8", "surrogatepass"), limit),
+            (words, limit),
+        )
+        return [ProgramId(program) for (program,) in rows]
+
+    def holding(self, query: str, most: int) -> list[ProgramId]:
+        """The programs that `search` would find, the newest first, without a look at how well each matches; of the newest `most` files that match."""
+        words = _words(query)
+        if not words:
+            return []
+        rows = self._rows(
+            "SELECT DISTINCT signatures.program FROM (SELECT rowid FROM files_fts WHERE files_fts MATCH CAST(? AS TEXT) "
+            "ORDER BY rowid DESC LIMIT ?) AS matching JOIN files ON files.number = matching.rowid "
+            "JOIN signatures ON signatures.number = files.program ORDER BY files.number DESC",
+            (words, most),
         )
         return [ProgramId(program) for (program,) in rows]
 
     def _stamped(self, row: tuple[Any, ...]) -> Stamped:
         number, at, active, crc, body = row
-        if check_sum(at, active, body) != crc:
-            raise damaged(self.path, f"event {number} is not what was stored")
+        self._check(number, at, active, crc, body)
         try:
             return Stamped(number, at, active, _event(_parse(body.decode())))
         except ValueError as error:
@@ -151,6 +222,10 @@ class LogReader:
                 f"{self.path} holds event {number}, which this version cannot read: {error}. Was it made by a newer version of "
                 "evolve? Do: update evolve, then open it again"
             ) from error
+
+    def _check(self, number: int, at: float, active: float, crc: int, body: bytes) -> None:
+        if check_sum(at, active, body) != crc:
+            raise damaged(self.path, f"event {number} is not what was stored")
 
     def _rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with readable(self.path):
@@ -177,6 +252,12 @@ _TIMES = struct.Struct("<dd")
 def check_sum(at: float, active: float, body: bytes) -> int:
     """What is stored beside an event, so that damage which SQLite cannot see is found when it is read."""
     return zlib.crc32(body, zlib.crc32(_TIMES.pack(at, active)))
+
+
+def _words(query: str) -> bytes:
+    """Every word by itself, as the index of programs is asked; empty where there is none."""
+    words = " ".join('"' + word.replace('"', '""') + '"' for word in query.replace("\0", " ").split())
+    return words.encode("utf-8", "surrogatepass")
 
 
 def _text(stored: bytes) -> str:

@@ -44,6 +44,12 @@ def is_bundled(folder: Path) -> bool:
     return folder.parent == _bundled_folder()
 
 
+def place_of_bundled(name: str) -> Path:
+    """The folder or the task file of a task of `bundled`; nothing that lies in the current folder is ever meant."""
+    folder = _bundled_folder() / name
+    return folder if _is_task(folder) else folder.with_name(folder.name + _SUFFIX)
+
+
 def is_name(reference: str) -> bool:
     """Whether words may be a task's name, and are no path: `softmax`, `softmax/triton`."""
     parts = reference.split("/")

@@ -15,7 +15,7 @@ from typing import Any
 
 from evolve import prompt
 from evolve.judge.version import task_version
-from evolve.task import one_file
+from evolve.task import one_file, verifier
 from evolve.task.folders import TASK_FILE, find, name_of
 from evolve.task.grants import limits
 from evolve.task.schema import CheckTable, StageTable, TaskFile, parse
@@ -64,6 +64,7 @@ class _Found:
     context: Mapping[str, str] = field(default_factory=dict)
     one_file: str = ""
     task_file: str = ""
+    verifier: str = ""
 
 
 def _from_folder(place: Path, given: Mapping[str, Scalar]) -> Task:
@@ -79,6 +80,7 @@ def _from_folder(place: Path, given: Mapping[str, Scalar]) -> Task:
         evaluator=_evaluator(where, file.evaluator),
         context={name: _text(where, name, "program.context") for name in file.program.context},
         task_file="" if where.name == TASK_FILE else where.name,
+        verifier=_verifier(where, file.verifier),
     )
     return _task(found, file)
 
@@ -130,6 +132,7 @@ def _task(found: _Found, file: TaskFile) -> Task:
         prompts_folder=file.prompts or "",
         novelty_distance=file.novelty.distance,
         check=_check(file.check),
+        verifier=found.verifier,
     )
 
 
@@ -185,6 +188,15 @@ def _evaluator(where: Path, source: EvaluatorSource) -> EvaluatorSource:
     if source.path is not None and not (where.parent / source.path).is_file():
         raise TaskError(_missing(where, source.path, "evaluator"))
     return source
+
+
+def _verifier(where: Path, name: str | None) -> str:
+    """The text of the script that checks certificates; empty where a task has none."""
+    if name is None:
+        return ""
+    text = _text(where, name, "verifier")
+    verifier.check(where.parent / name, text)
+    return text
 
 
 def _missing(where: Path, name: str, key: str) -> str:

@@ -32,6 +32,7 @@ _REFUSED = {
     "brief": "the docstring of the file is the brief",
     "program": "what stands between the EVOLVE-BLOCK markers is the program",
     "evaluator": "the function marked @evaluator in the file judges",
+    "verifier": "a verifier is a file of its own, and such a task is a folder",
 }
 
 

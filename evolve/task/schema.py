@@ -237,6 +237,10 @@ class TaskFile(Table):
         'plugin\'s: `{ plugin = "name", ... }` with its settings',
         json_schema_extra={"default": "evaluator.py"},
     )
+    verifier: FilePath | None = Field(
+        default=None,
+        description="a file that checks certificates with the standard library alone, for whoever has nothing else: see tasks",
+    )
     deterministic: bool = Field(
         default=False, description="whether equal programs always get equal scores; they are then judged once"
     )

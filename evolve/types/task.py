@@ -209,7 +209,8 @@ class Task:
     task file in `folder`, empty where it is the folder's `task.toml` or the one file. `carry` names the artifacts of a parent that its children's judging is given. `held_out` are the cases that decide about
     promotion and that the search never sees. `python` is the interpreter of judge and candidate; empty: the engine's own.
     `prompts` replace templates of the engine's prompts, by name; they are the Markdown files of `prompts_folder`, a folder within `folder`, and decide no score.
-    A model's program that is nearer than `novelty_distance` to another of its island is not judged. `check` says what a check of the task tries beside its seed."""
+    A model's program that is nearer than `novelty_distance` to another of its island is not judged. `check` says what a check of the task tries beside its seed.
+    `verifier` is the text of the script that checks the task's certificates with the standard library alone; empty where it brings none."""
 
     name: str
     folder: str
@@ -240,6 +241,7 @@ class Task:
     prompts_folder: str = ""
     novelty_distance: float = 0.0
     check: Check = Check()
+    verifier: str = ""
 
     @property
     def path(self) -> str:

@@ -1,28 +1,60 @@
 """The server's application: pages, static files, and what is said when something is wrong.
 
-Invariant: an error of a user is a page with one sentence; our own bug is status 500 and a traceback in the server's log, never in a page."""
+Invariant: an error of a user is a page with one sentence; our own bug is status 500 and a traceback in the server's log, never in a page.
+Whatever is answered has passed the guard."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
-from evolve.types import EvolveError
+from evolve.types import ConfigError, EvolveError
+from evolve.web.gallery import Gallery
+from evolve.web.glances import Glances
 from evolve.web.guard import Access, Guard
-from evolve.web.pages import overview
+from evolve.web.pages import (
+    archive,
+    campaigns,
+    failures,
+    lessons,
+    lineage,
+    marking,
+    operators,
+    overview,
+    picture,
+    program,
+    programs,
+    settings,
+    texts,
+)
 from evolve.web.rendering import FOLDER, page
-from evolve.web.shelf import Shelf
+from evolve.web.shelf import Shelf, StillOpening
 
-GROUPS = (overview,)
+GROUPS = (
+    campaigns,
+    overview,
+    archive,
+    operators,
+    lessons,
+    settings,
+    programs,
+    program,
+    texts,
+    picture,
+    marking,
+    lineage,
+    failures,
+)
 """Every module with pages."""
+_TITLES = {404: "There is no such page", 405: "This page is only for reading", 500: "That is our mistake"}
 
 
-def application(shelf: Shelf, access: Access) -> Starlette:
+def application(shelf: Shelf, access: Access) -> Guard:
     """The application for `uvicorn`; it closes the shelf when it ends."""
 
     @asynccontextmanager
@@ -33,18 +65,50 @@ def application(shelf: Shelf, access: Access) -> Starlette:
     routes: list[BaseRoute] = [route for group in GROUPS for route in group.ROUTES]
     app = Starlette(
         routes=[*routes, Mount("/static", StaticFiles(directory=FOLDER / "static"))],
-        middleware=[Middleware(Guard, access=access)],
-        exception_handlers={EvolveError: _told, 404: _missing},
+        exception_handlers={
+            EvolveError: _told,
+            StillOpening: _opening,
+            HTTPException: _refused,
+            Exception: _broken,
+        },
         lifespan=lifespan,
     )
     app.state.shelf = shelf
     app.state.access = access
-    return app
+    app.state.gallery = Gallery()
+    app.state.glances = Glances(shelf.plugins, shelf.home)
+    return Guard(app, access)
 
 
 def _told(request: Request, error: Exception) -> Response:
-    return page(request, "error.html", 404, told=str(error))
+    status = 404 if isinstance(error, ConfigError) else 422
+    return _said(request, status, "This cannot be shown", str(error))
 
 
-def _missing(request: Request, _: Exception) -> Response:
-    return page(request, "error.html", 404, told=f"there is no page {request.url.path}")
+def _opening(request: Request, error: Exception) -> Response:
+    """The page asks again in a second; a part of a page that is there already is left as it is."""
+    assert isinstance(error, StillOpening), error
+    if "hx-request" in request.headers:
+        return Response(status_code=204)
+    if request.url.path.endswith(".json"):
+        return JSONResponse({"opening": error.seconds}, 202)
+    answer = page(request, "opening.html", 202, opening=error)
+    answer.headers["refresh"] = "1"
+    return answer
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException), error
+    title = _TITLES.get(error.status_code, "This cannot be done")
+    return _said(request, error.status_code, title, f"{request.method} {request.url.path}: {error.detail}")
+
+
+def _broken(request: Request, _: Exception) -> Response:
+    return _said(request, 500, _TITLES[500], "The window where evolve view runs shows what happened.")
+
+
+def _said(request: Request, status: int, title: str, told: str) -> Response:
+    if request.url.path.endswith(".json"):
+        return JSONResponse({"error": told}, status)
+    request.scope["path_params"] = {}
+    return page(request, "error.html", status, title=title, told=told)

@@ -4,6 +4,7 @@ Invariant: it ends with Ctrl-C, in a second, whatever pages are open."""
 
 import logging
 import socket
+from contextlib import suppress
 
 import uvicorn
 
@@ -24,4 +25,6 @@ def serve(listener: socket.socket, shelf: Shelf, access: Access) -> None:
         server_header=False,
         timeout_graceful_shutdown=_PATIENCE_SECONDS,
     )
-    uvicorn.Server(settings).run(sockets=[listener])
+    # It has ended well by then; uvicorn passes the signal on.
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(settings).run(sockets=[listener])

@@ -3,6 +3,7 @@
 Invariant: `verify` believes nothing; it recomputes everything that a certificate says."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,6 +13,10 @@ from typing import Any
 STEPS = 10**17
 """Radii are made smaller in steps of 1e-17."""
 DECIMALS = 16
+
+PROVES = "so many circles as the parameter n says lie in the unit square, no two of them overlap, and their radii add up to the value"
+NUMBER = re.compile(r"-?[0-9]{1,4000}(/[1-9][0-9]{0,3999})?")
+"""How a certificate writes a number: as a whole one, or as a fraction."""
 
 Point = tuple[Fraction, Fraction]
 
@@ -48,11 +53,19 @@ def certificate(centres: Sequence[Sequence[float]], radii: Sequence[float]) -> d
     }
 
 
+def proven(certificate: Mapping[str, Any], parameters: Mapping[str, Any]) -> Fraction:
+    """The exact fitness; raises `ValueError` as `verify` does, and for another number of circles than the task asks for."""
+    value, count = verify(certificate), len(certificate["centres"])
+    if count != parameters["n"]:
+        raise ValueError(f"there are {count} circles, wanted {parameters['n']}")
+    return value
+
+
 def verify(certificate: Mapping[str, Any]) -> Fraction:
     """The exact sum of the radii. Raises `ValueError` unless the circles lie in the unit square, none overlap, and the sum is the
     one that is written."""
-    points = [(Fraction(x), Fraction(y)) for x, y in certificate["centres"]]
-    radii = [Fraction(radius) for radius in certificate["radii"]]
+    points = [(_number(x), _number(y)) for x, y in certificate["centres"]]
+    radii = [_number(radius) for radius in certificate["radii"]]
     if len(points) != len(radii):
         raise ValueError(f"there are {len(points)} centres and {len(radii)} radii")
     grid = _grid(points, radii)
@@ -63,7 +76,7 @@ def verify(certificate: Mapping[str, Any]) -> Fraction:
         if (grid.radii[one] + grid.radii[other]) ** 2 > grid.squared_distance(one, other):
             raise ValueError(f"circles {one} and {other} overlap")
     total = sum(radii, Fraction(0))
-    if total != Fraction(certificate["sum"]):
+    if total != _number(certificate["sum"]):
         raise ValueError(f"the radii add up to {total}, not to {certificate['sum']}")
     return total
 
@@ -73,6 +86,13 @@ def rounded_down(value: Fraction) -> float:
     cut = Fraction(math.floor(value * 10**DECIMALS), 10**DECIMALS)
     nearest = float(cut)
     return nearest if Fraction(nearest) <= cut else math.nextafter(nearest, -math.inf)
+
+
+def _number(text: Any) -> Fraction:
+    """Nothing but what `certificate` writes is a number here: no float, no exponent that fills the memory."""
+    if type(text) is not str or not NUMBER.fullmatch(text):
+        raise ValueError(f"this is no exact number: {text!r:.60}")
+    return Fraction(text)
 
 
 def _grid(points: Sequence[Point], radii: Sequence[Fraction]) -> Grid:

@@ -95,12 +95,12 @@ def certify(artifacts: Mapping[str, Any], trial: Trial) -> Evaluation:
     kind, _, _ = _asked(trial)
     try:
         proof = exact.certificate(kind, artifacts["steps"])
+        value = exact.proven(proof, trial.parameters)
     except ValueError as error:
         return Evaluation.invalid(str(error))
-    value = exact.verify(proof)
-    if beyond(kind, value):
-        return _fault(kind, float(value))
-    return Evaluation.ok(fitness=exact.score(kind, value), artifacts={"certificate": proof})
+    if beyond(kind, abs(value)):
+        return _fault(kind, float(abs(value)))
+    return Evaluation.ok(fitness=exact.rounded_down(value), artifacts={"certificate": proof})
 
 
 @evaluate.fingerprint

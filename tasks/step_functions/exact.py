@@ -9,6 +9,7 @@ is lost between the knots. The overlap that Erdős asked for is linear between k
 Invariant: `verify` believes nothing; it recomputes everything that a certificate says."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -23,6 +24,10 @@ a function on an interval of length 1 is at most its maximum; White 2022 (https:
 LOW, HIGH = Fraction(1, 10), Fraction(9, 10)
 """The steps of `erdos` that may be changed so that they add up to what they must."""
 DECIMALS = 16
+PROVES = "the function of n equal steps is one that its kind allows, and its ratio (with a minus where less is better) is the value"
+WHOLE = re.compile(r"-?[0-9]{1,4000}")
+NUMBER = re.compile(r"-?[0-9]{1,4000}(/[1-9][0-9]{0,3999})?")
+"""How a certificate writes whole numbers and fractions."""
 
 
 def certificate(kind: str, steps: Sequence[float]) -> dict[str, Any]:
@@ -39,10 +44,22 @@ def certificate(kind: str, steps: Sequence[float]) -> dict[str, Any]:
     return {"kind": kind, "scale": str(scale), "steps": [str(step) for step in whole], "value": str(value)}
 
 
+def proven(certificate: Mapping[str, Any], parameters: Mapping[str, Any]) -> Fraction:
+    """The exact fitness: the ratio of c2, and the negative ratio of the other kinds. Raises `ValueError` as `verify` does, and for
+    another kind or number of steps than the task asks for."""
+    kind, count = certificate["kind"], len(certificate["steps"])
+    if kind != parameters["kind"]:
+        raise ValueError(f"the kind is {kind!r:.60}, wanted {parameters['kind']!r}")
+    if count != parameters["n"]:
+        raise ValueError(f"there are {count} steps, wanted {parameters['n']}")
+    value = verify(certificate)
+    return value if kind == MAXIMISED else -value
+
+
 def verify(certificate: Mapping[str, Any]) -> Fraction:
     """The exact ratio. Raises `ValueError` unless the steps are what their kind allows, and the ratio is the one that is written."""
-    kind, scale = certificate["kind"], int(certificate["scale"])
-    steps = [int(step) for step in certificate["steps"]]
+    kind, scale = certificate["kind"], _whole_number(certificate["scale"])
+    steps = [_whole_number(step) for step in certificate["steps"]]
     if kind not in KINDS:
         raise ValueError(f"there is no kind {kind!r}, only {', '.join(KINDS)}")
     if scale < 1:
@@ -54,7 +71,7 @@ def verify(certificate: Mapping[str, Any]) -> Fraction:
     if kind == "erdos" and 2 * sum(steps) != scale * len(steps):
         raise ValueError("the steps of kind erdos do not add up to half their number")
     value = ratio(kind, scale, steps)
-    if value != Fraction(certificate["value"]):
+    if value != _number(certificate["value"]):
         raise ValueError(f"the ratio is {value}, not {certificate['value']}")
     return value
 
@@ -87,8 +104,12 @@ def convolved(ones: Sequence[int], others: Sequence[int]) -> list[int]:
 
 
 def score(kind: str, value: Fraction) -> float:
-    """The ratio of c2, and the negative ratio of the other kinds: the largest float that is not above it cut to 16 decimals."""
-    signed = value if kind == MAXIMISED else -value
+    """The ratio of c2, and the negative ratio of the other kinds, rounded down."""
+    return rounded_down(value if kind == MAXIMISED else -value)
+
+
+def rounded_down(signed: Fraction) -> float:
+    """The largest float that is not above the number cut to 16 decimals."""
     cut = Fraction(math.floor(signed * 10**DECIMALS), 10**DECIMALS)
     nearest = float(cut)
     return nearest if Fraction(nearest) <= cut else math.nextafter(nearest, -math.inf)
@@ -99,6 +120,19 @@ def _packed(numbers: Sequence[int], width: int) -> int:
     above = b"".join(max(number, 0).to_bytes(width, "little") for number in numbers)
     below = b"".join(max(-number, 0).to_bytes(width, "little") for number in numbers)
     return int.from_bytes(above, "little") - int.from_bytes(below, "little")
+
+
+def _whole_number(text: Any) -> int:
+    """Nothing but what `certificate` writes is a number here: no float, no exponent that fills the memory."""
+    if type(text) is not str or not WHOLE.fullmatch(text):
+        raise ValueError(f"this is no whole number: {text!r:.60}")
+    return int(text)
+
+
+def _number(text: Any) -> Fraction:
+    if type(text) is not str or not NUMBER.fullmatch(text):
+        raise ValueError(f"this is no exact number: {text!r:.60}")
+    return Fraction(text)
 
 
 def _whole(steps: Sequence[Fraction]) -> tuple[int, list[int]]:

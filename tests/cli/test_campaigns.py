@@ -119,8 +119,8 @@ def test_a_replay_that_differs_is_a_failure_that_names_the_record(call, short, m
     found = Difference(3, Placement(Insertion.NEW, 0, 1), Placement(Insertion.NOT_ADDED))
     replayed = Campaign.replayed
 
-    def different(campaign: Campaign) -> Campaign:
-        replayed(campaign)
+    def different(campaign: Campaign, until: int | None = None) -> Campaign:
+        replayed(campaign, until)
         campaign.state.difference = found
         return campaign
 

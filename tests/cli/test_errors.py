@@ -129,3 +129,14 @@ def test_success_is_silent():
 def test_the_debug_key_is_ours():
     """It is shared by all contexts of one call."""
     assert DEBUG == "evolve.debug"
+
+
+def test_an_interrupt_after_the_command_is_130_too():
+    """As one within it, although its errors are not reported any more."""
+    program = (
+        "import os, signal, sys; import click; from evolve import cli; "
+        "click.Context.close = lambda _: os.kill(os.getpid(), signal.SIGINT); "
+        "sys.argv = ['evolve', 'plugin', 'list']; cli.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (130, "")

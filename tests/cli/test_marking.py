@@ -39,7 +39,7 @@ def test_tags_are_a_persons_own(call, short):
     assert sorted(tagged) == [2, 4]
     call("program", "untag", "2", "odd")
     assert Comments(log(short)).of(2).tags == ("grid like",)
-    assert "has no such program" in call("program", "list", "--tag", "none").stdout
+    assert "has no such record" in call("program", "list", "--tag", "none").stdout
 
 
 def test_a_comment_is_shown_with_who_wrote_it_and_harms_no_terminal(call, short, monkeypatch):

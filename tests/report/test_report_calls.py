@@ -1,7 +1,7 @@
-"""Proposals that wait for an answer."""
+"""Calls of models, and proposals that wait for an answer."""
 
 from evolve import report
-from evolve.types import Asked, Call, Propose, Replied, Selection
+from evolve.types import Asked, Call, Part, Propose, Replied, Selection
 from tests.written import Written
 
 GOOD = Call("good", prompt_tokens=10)
@@ -19,3 +19,25 @@ def test_a_proposal_waits_until_its_model_has_answered(tmp_path):
         with campaign.log.transaction():
             campaign.write(Replied(2, 0, GOOD))
         assert report.waiting(campaign) == 1
+
+
+def test_the_calls_of_a_record_are_those_of_its_step_with_their_texts(tmp_path):
+    """Steps of others that were under way at the same time are left out, and so is what the step of a measurement never asked."""
+    written = Written(tmp_path)
+    written.seed()
+    with written.campaign as campaign:
+        with campaign.log.transaction():
+            parts = (Part("system", "rules", campaign.log.put_text("Be brief.")),)
+            reply = campaign.log.put_text("6")
+            for step in (2, 3):
+                campaign.write(Asked(step, Propose(Selection("diff", parents=(1,), model="good")), 1))
+            campaign.write(Replied(3, 0, GOOD))
+            campaign.write(Replied(2, 0, Call("good", prompt=parts, reply=reply)))
+            campaign.write(Replied(2, 1, Call("good", purpose="repair", error="down")))
+        written.proposal(6.0, step=2, operator="diff", model="good")
+        written.proposal(7.0, step=3, operator="diff", model="good")
+        first, second = report.calls_of(campaign, 2)
+        assert (first.call.index, first.prompt[0].text, first.reply) == (0, "Be brief.", "6")
+        assert (second.call.purpose, second.call.error, second.reply) == ("repair", "down", "")
+        assert [whole.call.step for whole in report.calls_of(campaign, 3)] == [3]
+        assert report.calls_of(campaign, 1) == ()

@@ -3,6 +3,7 @@ import sqlite3
 import threading
 import zlib
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -225,3 +226,33 @@ def test_a_program_that_is_not_stored_has_no_vector(log):
     with log.transaction():
         log.put_vector(program(77).id, "one", b"\0")
     assert list(log.vectors("one")) == []
+
+
+def test_times_and_feedback_of_several_records(log: Log) -> None:
+    """Each by one query; a record that there is not is left out."""
+    with log.transaction():
+        name = log.put_text("it was slow")
+        event = settled(4)
+        evaluation = replace(event.record.evaluation, feedback=name)
+        log.append(replace(event, record=replace(event.record, evaluation=evaluation)), at=9.0, active=7.5)
+    assert log.active_of([1, 4, 99]) == {1: 0.0, 4: 7.5}
+    assert log.feedback_of([4, 2]) == {2: TextId(""), 4: name}
+    assert log.texts([name, TextId("none")]) == {name: "it was slow"}
+
+
+def test_times_of_a_changed_event_are_not_told(finished: Path) -> None:
+    """They carry the event's check sum."""
+    change(finished, "UPDATE events SET active = 9.0 WHERE number = 2")
+    with Log.open(finished, readonly=True) as log, pytest.raises(StoreError, match="event 2 is not what was stored"):
+        log.active_of([1])
+
+
+def test_programs_that_hold_words_come_newest_first(log: Log) -> None:
+    """Of the newest that match; a program with two such files is one."""
+    both = Program({"a.py": "scale answer\n", "b.py": "scale\n"})
+    with log.transaction():
+        log.put_program(both, "both")
+    assert log.holding("scale", 10) == [both.id, program(3).id, program(2).id, program(1).id]
+    assert log.holding("scale", 3) == [both.id, program(3).id]
+    assert log.holding("scale answer", 10) == [both.id]
+    assert log.holding(" ", 10) == []

@@ -177,9 +177,11 @@ def test_a_certified_value_is_exact_and_near_the_screened_one(kind: str) -> None
 
 def test_what_cannot_be_certified_is_invalid() -> None:
     """Certifying believes no stored steps."""
-    certified = function("certify")({"steps": [1.0, 1.0]}, trial(kind="erdos"))
+    certified = function("certify")({"steps": [1.0] * 4}, trial(kind="erdos"))
     assert (certified.outcome, certified.fitness) == (Outcome.INVALID, None)
-    assert function("certify")({"steps": [-1.0, 2.0]}, trial()).fitness == pytest.approx(2 / 3)
+    assert function("certify")({"steps": [-1.0, 2.0, -1.0, -1.0]}, trial()).fitness == pytest.approx(2 / 3)
+    fewer = function("certify")({"steps": [1.0, 1.0]}, trial())
+    assert (fewer.outcome, fewer.feedback) == (Outcome.INVALID, "there are 2 steps, wanted 4")
 
 
 def test_a_ratio_beyond_what_is_proven_is_the_evaluators_fault(monkeypatch: pytest.MonkeyPatch) -> None:

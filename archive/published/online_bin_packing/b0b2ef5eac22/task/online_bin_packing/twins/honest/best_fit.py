@@ -1,0 +1,5 @@
+"""Best fit, in whole numbers."""
+
+
+def score(item, residual):
+    return item - residual

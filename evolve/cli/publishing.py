@@ -1,0 +1,197 @@
+"""`evolve program verify` and `publish`: whether an export is what it says, and the collection of those that are promoted.
+
+Invariant: nothing of an export runs before its hashes were checked, and a stranger's evaluator never without `--trust`; exit code 0 says that all that matters agrees."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import click
+
+import evolve.task
+from evolve import publish
+from evolve.campaign import logs, workspace
+from evolve.cli.exporting import exported
+from evolve.cli.isolation import Wish, confined, sandbox_option, wished
+from evolve.cli.output import CELL, brief, debug_option, emit, facts, json_option, one_line, table
+from evolve.cli.references import opened
+from evolve.cli.request import place_of_task
+from evolve.cli.say import say
+from evolve.judge import LocalExecutor
+from evolve.plugins import load
+from evolve.publish import CANNOT_BE_TOLD, DIFFERS, Check, Verification
+from evolve.publish.telling import value_told
+from evolve.types import ConfigError, Task
+
+UNTOLD = 3
+"""Exit code where nothing differs, and something that matters cannot be told here."""
+_ALL = "*"
+
+
+@click.command("verify")
+@click.argument("reference", metavar="PATH|NAME/ID", required=False)
+@click.option(
+    "--published",
+    "task",
+    is_flag=False,
+    flag_value=_ALL,
+    metavar="[TASK]",
+    help="Verify what is published, all of it or the programs of one task.",
+)
+@click.option("--trust", is_flag=True, help="Let evaluators of strangers run, as judges with your rights.")
+@click.option("--quick", is_flag=True, help="Check files and certificates alone; run no program.")
+@click.option(
+    "--archive", type=click.Path(path_type=Path), help="Where published/ is.  [default: the workspace's archive]"
+)
+@sandbox_option
+@json_option
+@debug_option
+def verify_program(
+    reference: str | None,
+    task: str | None,
+    trust: bool,
+    quick: bool,
+    archive: Path | None,
+    sandbox: str | None,
+    as_json: bool,
+) -> None:
+    """Check an export: every hash, and every claim by judging it again from nothing but the export."""
+    wish = wished(sandbox)
+    how = publish.How(_judges(wish), load(), trusted=trust, quick=quick)
+    if (reference is None) == (task is None):
+        raise ConfigError(
+            "one export is verified, or what is published. Do: name a folder, a zip file or NAME/ID, or say --published"
+        )
+    if task is not None:
+        found = _published(archive or workspace() / "archive", "" if task == _ALL else task, how, as_json=as_json)
+    else:
+        found = [_one(reference or "", how, as_json=as_json)]
+    verdict = publish.worst([one.verdict for one in found])
+    if verdict == DIFFERS:
+        click.get_current_context().exit(1)
+    if verdict == CANNOT_BE_TOLD:
+        click.get_current_context().exit(UNTOLD)
+
+
+def _judges(wish: Wish) -> publish.OpenJudges:
+    """Judges in the usual isolation, one program at a time."""
+
+    @contextmanager
+    def judges(task: Task) -> Iterator[publish.Judges]:
+        means = confined(task, wish).means
+        with closing(LocalExecutor(task, 1, means=means, hidden=logs(workspace()))) as executor:
+            yield publish.Judges(executor, executor.describe())
+
+    return judges
+
+
+def _one(reference: str, how: publish.How, *, as_json: bool) -> Verification:
+    """An export at a path, or a program of a campaign of one's own."""
+    if Path(reference).exists() or "/" not in reference or reference.endswith(".zip"):
+        contents = publish.read(Path(reference))
+    else:
+        with opened(reference) as (campaign, number):
+            contents = dict(exported(campaign, number).contents)
+        how = replace(how, trusted=True)
+    found = publish.verify(contents, how)
+    _tell(found, publish.claims_of(contents), as_json=as_json)
+    return found
+
+
+def _published(archive: Path, task: str, how: publish.How, *, as_json: bool) -> list[Verification]:
+    folders = publish.published(archive, task)
+    if not folders:
+        of_task = f" of task {task!r}" if task else ""
+        raise ConfigError(f"nothing{of_task} is published in {archive}. Do: evolve program publish NAME/ID")
+    found = []
+    for folder in folders:
+        one = publish.verify(publish.read(folder), how)
+        found.append(one)
+        if as_json:
+            emit(_plain(one))
+        else:
+            say(f"{one.verdict:14}  {one.task}  {folder.name}{_first_reason(one)}")
+    return found
+
+
+def _first_reason(found: Verification) -> str:
+    reasons = [check for check in found.checks if check.matters and check.verdict == found.verdict != publish.AGREES]
+    return f"  {one_line(reasons[0].what)}: {brief(one_line(reasons[0].why), CELL)}" if reasons else ""
+
+
+def _plain(found: Verification) -> dict[str, object]:
+    return {"event": "verified", "verdict": found.verdict, **asdict(found)}
+
+
+def _tell(found: Verification, claims: publish.Claims, *, as_json: bool) -> None:
+    if as_json:
+        emit(_plain(found))
+        return
+    rows = [
+        ("program", f"{one_line(found.name)}  {found.program[:16]} of task {one_line(found.task)}"),
+        (one_line(claims.task.fitness), value_told(claims)),
+        ("isolation", found.isolation.partition(":")[0] or "no program was run"),
+        ("verdict", found.verdict.upper() if found.verdict == DIFFERS else found.verdict),
+    ]
+    say(facts(rows))
+    say("\n" + table(("claim", "verdict", "claimed", "found", ""), [_row(check) for check in found.checks]))
+
+
+def _row(check: Check) -> tuple[str, ...]:
+    what = check.what if check.matters else f"({check.what})"
+    return (what, check.verdict, _cut(check.claimed), _cut(check.found), brief(one_line(check.why), CELL))
+
+
+def _cut(text: str) -> str:
+    """A number as it is, a hash by its beginning."""
+    return one_line(f"{text[:16]}..." if len(text) == 64 else text[:100])
+
+
+@click.command("publish")
+@click.argument("reference", metavar="[NAME/]ID", required=False)
+@click.option("--index", "only_index", is_flag=True, help="Write INDEX.md anew, and publish nothing.")
+@click.option(
+    "--archive", type=click.Path(path_type=Path), help="Where published/ is.  [default: the workspace's archive]"
+)
+@click.option("--task", "moved", metavar="TASK", help="Where the task is, if it has moved.")
+@click.option("--force", is_flag=True, help="Replace another export of the same program.")
+@json_option
+@debug_option
+def publish_program(
+    reference: str | None, only_index: bool, archive: Path | None, moved: str | None, force: bool, as_json: bool
+) -> None:
+    """Add a promoted program to archive/published/, with its certificate, and to archive/INDEX.md."""
+    place = archive or workspace() / "archive"
+    if (reference is None) != only_index:
+        raise ConfigError("a program is published, or the index is written. Do: name a program, or say --index")
+    if reference is not None:
+        with opened(reference) as (campaign, number):
+            task = evolve.task.load(place_of_task(campaign, moved), campaign.task.parameters)
+            found = publish.export(campaign, number, task)
+        told = publish.publish(found, task, place, force=force)
+        _tell_published(told, found.claims, as_json=as_json)
+    target = publish.write_index(place)
+    if only_index:
+        _tell_index(target, len(publish.published(place)), as_json=as_json)
+
+
+def _tell_published(told: publish.Published, claims: publish.Claims, *, as_json: bool) -> None:
+    if as_json:
+        emit({"event": "published", **asdict(told)})
+        return
+    there = "" if told.new else ", as it was there already"
+    rows = [
+        ("program", f"{told.name}  {told.program[:16]} of task {told.task}"),
+        (claims.task.fitness, value_told(claims)),
+        ("published", f"{told.folder} ({told.files} files, {told.bytes / 1024:,.0f} KiB{there})"),
+        ("next", f"evolve program verify {told.folder}"),
+    ]
+    say(facts(rows))
+
+
+def _tell_index(target: Path, count: int, *, as_json: bool) -> None:
+    if as_json:
+        emit({"event": "index", "path": str(target), "programs": count})
+    else:
+        say(f"index  {target}, {count} program{'' if count == 1 else 's'}")

@@ -1,0 +1,147 @@
+"""What an export claims, judged again: its certificate, its score, its held-out cases.
+
+Invariant: whatever the judges could not judge, for lack of a library or a device, cannot be told; a program that fails where it passed differs."""
+
+import json
+from collections.abc import Iterator
+
+from evolve.judge import Report
+from evolve.publish.again import Again, feedback, texts_of
+from evolve.publish.claims import Judging, Value
+from evolve.publish.comparing import alike, no_worse, same
+from evolve.publish.findings import AGREES, CANNOT_BE_TOLD, DIFFERS, Check, equal
+from evolve.types import Case, Outcome, Parameters, Trial
+
+NOISY = 5
+"""Judgings of a noisy program."""
+
+
+def certificate(again: Again) -> Iterator[Check]:
+    """The stored proof, made again of what the program had found, and compared to the last digit."""
+    proof, first = again.claims.certificate, again.claims.first
+    if proof is None:
+        return
+    if first is None or not first.artifacts:
+        yield Check("certificate", DIFFERS, repr(proof.fitness), "", "the export has nothing that could be certified")
+        return
+    report = again.certified({name: again.text(path) for name, path in first.artifacts.items()})
+    found = again.shown(report)
+    if found is None:
+        yield _failed("certificate", repr(proof.fitness), report)
+        return
+    yield same("certificate", proof.fitness, found)
+    texts = texts_of(report)
+    for name in sorted({*texts, *proof.artifacts}):
+        stored = again.text(proof.artifacts[name]) if name in proof.artifacts else "null"
+        yield _proof(name, stored, texts.get(name, "null"))
+
+
+def _proof(name: str, stored: str, found: str) -> Check:
+    agrees = json.loads(stored) == json.loads(found)
+    shown = f"{len(stored):,} characters", f"{len(found):,} characters"
+    why = "every number is the same" if agrees else "the stored proof is not the one that the evaluator makes"
+    return Check(f"proof {name!r}", AGREES if agrees else DIFFERS, *shown, why)
+
+
+def score(again: Again) -> Iterator[Check]:
+    """The program, judged again."""
+    first, value = again.claims.first, again.claims.value
+    if first is None:
+        return
+    if again.task.deterministic:
+        yield from _deterministic(again, first)
+    elif value is None or value.certified:
+        yield _once(again, first)
+    elif again.untimable:
+        yield _untimed("score", repr(value.fitness), again, again.judged(again.search_trial(first, again.draw())))
+    else:
+        yield _noisy(again, first, value)
+
+
+def _deterministic(again: Again, first: Judging) -> Iterator[Check]:
+    report = again.judged(again.search_trial(first, first.seed))
+    if report.evaluation.outcome is Outcome.INTERNAL:
+        yield _failed("score", repr(first.fitness), report)
+        return
+    yield equal("outcome", first.outcome, report.evaluation.outcome.value, feedback(report))
+    if first.fitness is not None or report.evaluation.fitness is not None:
+        yield same("score", first.fitness, again.shown(report), elsewhere=again.otherwise)
+    proof = again.claims.certificate
+    if proof is not None and report.evaluation.outcome is Outcome.OK:
+        found = again.shown(again.certified(texts_of(report)))
+        yield same("certified again", proof.fitness, found, elsewhere=again.otherwise)
+
+
+def _once(again: Again, first: Judging) -> Check:
+    """Of a noisy program whose certificate is what counts, or that never passed."""
+    report = again.judged(again.search_trial(first, first.seed))
+    outcome, found = report.evaluation.outcome.value, again.shown(report)
+    verdict = AGREES if outcome == first.outcome else CANNOT_BE_TOLD
+    why = "what a noisy program finds again decides nothing about its certificate" if again.claims.certificate else ""
+    return Check("run again", verdict, _told(first.outcome, first.fitness), _told(outcome, found), why, matters=not why)
+
+
+def _told(outcome: str, fitness: float | None) -> str:
+    return outcome if fitness is None else f"{outcome} {fitness!r}"
+
+
+def _noisy(again: Again, first: Judging, value: Value) -> Check:
+    found: list[float] = []
+    for _ in range(NOISY):
+        report = again.judged(again.search_trial(first, again.draw()))
+        shown = again.shown(report)
+        if shown is None:
+            return _failed("score", repr(value.fitness), report)
+        found.append(shown)
+    return alike("score", value, found, again.task.fitness, elsewhere=again.elsewhere)
+
+
+def cases(again: Again) -> Iterator[Check]:
+    """The held-out cases, on which the program is judged beside the seed."""
+    promotion = again.claims.promotion
+    if again.task.promotion == "held_out" and promotion is not None and again.program != again.task.seed:
+        for case in again.task.held_out:
+            yield from _case(again, case)
+
+
+def _case(again: Again, case: Case) -> Iterator[Check]:
+    what = f"held out: {case.name}"
+    claimed = next((one for one in again.claims.judgings if one.case == case.name and not one.of_seed), None)
+    if claimed is None:
+        yield Check(what, DIFFERS, "promoted", "", "the export has no judging on this case")
+        return
+    gains: list[float] = []
+    for report, seed_report in _pairs(again, case, claimed.seed):
+        shown, beside = again.shown(report), seed_report.evaluation.fitness
+        if report.evaluation.fitness is None or shown is None:
+            yield _failed(what, repr(claimed.fitness), report)
+            return
+        if again.untimable:
+            yield _untimed(what, repr(claimed.fitness), again, report)
+            return
+        if again.task.deterministic:
+            yield same(what, claimed.fitness, shown, elsewhere=again.otherwise)
+        gains.append(0.0 if beside is None else report.evaluation.fitness - beside)
+        if gains[0] >= 0.0:
+            break
+    yield no_worse(f"{what}, beside the seed", gains, elsewhere="" if again.task.deterministic else again.elsewhere)
+
+
+def _pairs(again: Again, case: Case, seed: int) -> Iterator[tuple[Report, Report]]:
+    """The program and the task's seed, with the random seed of the campaign; of a noisy task then with others."""
+    for number in range(1 if again.task.deterministic else NOISY):
+        trial = Trial(again.draw() if number else seed, split="held_out", parameters=Parameters(case.parameters))
+        yield again.judged(trial, on_case=True), again.judged(trial, on_case=True, program=again.task.seed)
+
+
+def _untimed(what: str, claimed: str, again: Again, report: Report) -> Check:
+    if report.evaluation.outcome is not Outcome.OK:
+        return _failed(what, claimed, report)
+    why = f"its answers pass; timings compare on one hardware class, and {again.elsewhere}"
+    return Check(what, CANNOT_BE_TOLD, claimed, repr(again.shown(report)), why)
+
+
+def _failed(what: str, claimed: str, report: Report) -> Check:
+    outcome = report.evaluation.outcome
+    verdict = CANNOT_BE_TOLD if outcome is Outcome.INTERNAL else DIFFERS
+    return Check(what, verdict, claimed, outcome.value, feedback(report))

@@ -1,0 +1,133 @@
+"""All records as columns of plain values, to compute with: a data frame, CSV, Parquet.
+
+Invariant: columns and one query over the events, however many records there are; names of columns come from the task and from what the judge
+has found of its seed, never from a program."""
+
+import csv
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from evolve.campaign import Campaign
+from evolve.campaign.history import KINDS
+from evolve.types import ConfigError, Insertion, RecordId
+
+_MOST = 100
+"""Metrics, and descriptors, that become columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columnar:
+    """Columns by their names, equally long, in the order of the records. `None` is what a record has not."""
+
+    columns: Mapping[str, Sequence[Any]]
+
+    def __len__(self) -> int:
+        return len(self.columns["record"])
+
+
+def columnar(campaign: Campaign, records: Sequence[RecordId] | None = None) -> Columnar:
+    """Records, all or these, with what the columns hold of them, when they settled, and the objectives, descriptors and metrics that the seed's have.
+    `at` is in seconds since 1970, `active` in seconds that the campaign had run; `calls`, `tokens` and `money` are what the step's calls took."""
+    chosen = list(range(1, len(campaign.state.history) + 1)) if records is None else list(records)
+    return Columnar({**_known(campaign, chosen), **_read(campaign, chosen)})
+
+
+def _known(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any]]:
+    """What memory holds."""
+    history, columns, shown = campaign.state.history, campaign.state.columns, campaign.task.fitness.shown
+    claimed = campaign.state.claimed
+    values = [history.fitness(record) for record in records]
+    of: dict[str, Callable[[int], Any]] = {
+        "kind": lambda place: KINDS[columns.kinds[place]],
+        "operator": lambda place: columns.operators[place],
+        "model": lambda place: columns.models[place],
+        "island": lambda place: columns.islands[place],
+        "parents": lambda place: " ".join(map(str, columns.parents[place])),
+        "program": lambda place: columns.programs[place],
+        "outcome": lambda place: history.outcome(place + 1).value,
+        "insertion": lambda place: Insertion(columns.insertions[place]).name,
+        "seconds": lambda place: columns.seconds[place],
+        "isolation": lambda place: columns.isolations[place],
+        "trust": lambda place: "claimed" if columns.programs[place] in claimed else columns.trusts[place],
+    }
+    found: dict[str, list[Any]] = {name: [value(record - 1) for record in records] for name, value in of.items()}
+    return {
+        "record": list(records),
+        "fitness": [None if value is None else shown(value) for value in values],
+        "violation": [
+            None if value is None else history.violation(record) for record, value in zip(records, values, strict=True)
+        ],
+        **found,
+    }
+
+
+def _read(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any]]:
+    """What the events hold."""
+    wanted = _wanted(campaign)
+    names = ("at", "active", "step", "certified", "calls", "tokens", "money", *wanted)
+    rows: dict[RecordId, list[Any]] = {}
+    for record, at, active, body in campaign.log.settled_as_json(records):
+        whole = json.loads(body)["record"]
+        evaluation, step = whole["evaluation"], whole["origin"]["step"]
+        taken = campaign.state.called.of_step(step)
+        cost = (taken.calls, taken.prompt_tokens + taken.completion_tokens, taken.money)
+        found = [_number(evaluation.get(part, {}).get(name), sign) for part, name, sign in wanted.values()]
+        rows[record] = [at, active, step, evaluation.get("certified", False), *cost, *found]
+    return {name: [rows[record][place] for record in records] for place, name in enumerate(names)}
+
+
+def _wanted(campaign: Campaign) -> dict[str, tuple[str, str, int]]:
+    """Where each further column is found in an evaluation, and its sign in the user's direction."""
+    task, seed = campaign.task, campaign.state.seed_record
+    found = {
+        f"objective.{each.name}": ("objectives", each.name, -1 if each.direction == "min" else 1)
+        for each in task.objectives
+    }
+    if seed:
+        evaluation = campaign.log.settled(seed).record.evaluation
+        parts = {"descriptor": ("descriptors", evaluation.descriptors), "metric": ("metrics", evaluation.metrics)}
+        for label, (part, values) in parts.items():
+            found |= {f"{label}.{name}": (part, name, 1) for name in sorted(values)[:_MOST]}
+    return found
+
+
+def _number(value: float | None, sign: int) -> float | None:
+    return None if value is None else sign * value
+
+
+def write_csv(table: Columnar, target: Path) -> None:
+    """Writes a table as CSV, with a line of names; raises `ConfigError` where it cannot be written."""
+    try:
+        with target.open("w", encoding="utf-8", errors="replace", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(table.columns)
+            writer.writerows(zip(*table.columns.values(), strict=True))
+    except OSError as error:
+        raise _unwritable(target, error) from error
+
+
+def write_parquet(table: Columnar, target: Path) -> None:
+    """Writes a table as Parquet; raises `ConfigError` where it cannot be written, and without pyarrow."""
+    arrow, parquet = needed("pyarrow"), needed("pyarrow.parquet")
+    try:
+        with target.open("wb") as file:
+            parquet.write_table(arrow.table({name: list(column) for name, column in table.columns.items()}), file)
+    except OSError as error:
+        raise _unwritable(target, error) from error
+
+
+def needed(module: str) -> Any:
+    """A library of the extra `frames`; raises `ConfigError` where it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        library = module.partition(".")[0]
+        raise ConfigError(f"{library} is not installed. Do: pip install 'evolve[frames]'") from error
+
+
+def _unwritable(target: Path, error: OSError) -> ConfigError:
+    return ConfigError(f"the table cannot be written to {target}: {error.strerror}. Do: name another file")

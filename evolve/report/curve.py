@@ -1,0 +1,94 @@
+"""How good the best program was when: against programs, seconds, calls, tokens and money.
+
+Invariant: a point is what a program's first judging found, so that of a noisy task a lucky one may stand there; `confirmed` says which were
+measured again. Nothing of an earlier version of the task is on the curve."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evolve.campaign import Campaign
+from evolve.report.frame import Flags, Frame, frame, quarantined, strictly_better
+from evolve.report.records import trust_of
+from evolve.types import RecordId, Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Record `record` was the best when `programs` had been judged, itself included, and this was spent; `fitness` is in the user's
+    direction. `confirmed`: its program was measured again, or the task is deterministic; what is claimed never is."""
+
+    record: RecordId
+    programs: int
+    seconds: float
+    calls: int
+    tokens: int
+    money: float
+    fitness: float
+    confirmed: bool
+    isolation: str = ""
+    trust: Trust = "claimed"
+
+
+def curve(campaign: Campaign) -> tuple[Point, ...]:
+    """A point for each time that the best fitness got better, among the programs that meet the constraints and are not quarantined; then one
+    for now, with the last one's record and fitness. Empty before the first score."""
+    columns, state = frame(campaign), campaign.state
+    among = _first_judgings(campaign, columns) & (columns.violations == 0.0) & ~quarantined(campaign)
+    among[: columns.since] = False
+    places = strictly_better(columns, among).tolist()
+    if not places:
+        return ()
+    judged, active = np.cumsum(columns.judged_programs()), campaign.log.active_of(place + 1 for place in places)
+    measured = _measured(campaign, columns)
+    points = [
+        Point(
+            record=place + 1,
+            programs=int(judged[place]),
+            seconds=active[place + 1],
+            calls=state.columns.calls[place],
+            tokens=state.columns.tokens[place],
+            money=state.columns.money[place],
+            fitness=campaign.task.fitness.shown(float(columns.fitness[place])),
+            confirmed=_confirmed(campaign, place + 1, measured),
+            isolation=state.columns.isolations[place],
+            trust=trust_of(campaign, place + 1),
+        )
+        for place in places
+    ]
+    spent = state.progress
+    now = replace(
+        points[-1],
+        programs=spent.programs,
+        seconds=spent.seconds,
+        calls=spent.calls,
+        tokens=spent.tokens,
+        money=spent.money,
+    )
+    return (*points, now)
+
+
+def _first_judgings(campaign: Campaign, columns: Frame) -> Flags:
+    """The records that are the first success of their program, as the present version of the task judges."""
+    first = ~columns.kind("measurement") & ~np.isnan(columns.fitness)
+    if not columns.since:
+        return first
+    programs, seen = campaign.state.columns.programs, set[str | None]()
+    for place in range(columns.since, len(columns)):
+        if not np.isnan(columns.fitness[place]):
+            first[place] = programs[place] not in seen
+            seen.add(programs[place])
+    return first
+
+
+def _measured(campaign: Campaign, columns: Frame) -> set[str | None]:
+    """The programs that were measured again, with success."""
+    programs = campaign.state.columns.programs
+    again = columns.kind("measurement") & ~np.isnan(columns.fitness)
+    again[: columns.since] = False
+    return {programs[place] for place in np.flatnonzero(again).tolist()}
+
+
+def _confirmed(campaign: Campaign, record: RecordId, measured: set[str | None]) -> bool:
+    program = campaign.state.columns.programs[record - 1]
+    return program not in campaign.state.claimed and (campaign.task.deterministic or program in measured)

@@ -1,0 +1,55 @@
+"""What went wrong: failures of one kind together, by their outcome and the first line of what the judge said.
+
+Invariant: no more than the last `LOOKED_AT` are read, however many there are."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from evolve.campaign import Campaign
+from evolve.report.frame import frame
+from evolve.types import Outcome, RecordId
+
+LOOKED_AT = 2_000
+"""So many failures, the last ones, are grouped."""
+EXAMPLES = 5
+_NUMBER = re.compile(r"[-+]?\d[\d,._]*(?:e[-+]?\d+)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class FailureClass:
+    """Failures that differ in numbers alone. `message` is the newest one's, a program's words; the newest of `examples` is first."""
+
+    outcome: str
+    message: str
+    count: int
+    examples: tuple[RecordId, ...]
+
+
+def failures(campaign: Campaign, *, screened: bool = False) -> tuple[FailureClass, ...]:
+    """The last `LOOKED_AT` failures by their classes, the most frequent first; with `screened` what was never judged, too. Measurements, and what an
+    earlier version of the task has judged, are left out."""
+    columns = frame(campaign)
+    failed = np.isnan(columns.fitness) & ~columns.kind("measurement") & ~columns.outcome(Outcome.OK)
+    failed[: columns.since] = False
+    if not screened:
+        failed &= ~columns.outcome(Outcome.SCREENED)
+    records = [place + 1 for place in np.flatnonzero(failed)[-LOOKED_AT:].tolist()]
+    messages = _messages(campaign, records)
+    classes: dict[tuple[str, str], list[RecordId]] = {}
+    for record in reversed(records):
+        outcome = campaign.state.history.outcome(record).value
+        classes.setdefault((outcome, _NUMBER.sub("#", messages[record])), []).append(record)
+    found = [
+        FailureClass(outcome, messages[members[0]], len(members), tuple(members[:EXAMPLES]))
+        for (outcome, _), members in classes.items()
+    ]
+    return tuple(sorted(found, key=lambda one: (-one.count, -one.examples[0])))
+
+
+def _messages(campaign: Campaign, records: list[RecordId]) -> dict[RecordId, str]:
+    """The first line of each one's feedback that is not empty."""
+    names = campaign.log.feedback_of(records)
+    texts = campaign.log.texts(set(names.values()))
+    return {record: next(iter(texts.get(name, "").strip().splitlines()), "") for record, name in names.items()}

@@ -1,0 +1,89 @@
+"""What operators and models brought, and what was spent, as a campaign went on.
+
+Invariant: slices have equally many records, but the last one, and together hold all of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evolve.campaign import Campaign
+from evolve.campaign.state import REFLECTION
+from evolve.report.frame import Flags, Frame, Numbers, coded, frame, improved
+from evolve.report.tally import ModelYield, OperatorYield
+from evolve.types import Outcome, RecordId
+
+SLICES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Records `first` to `last`. `seconds` is how long the campaign had run at its end; `programs` were judged in it, and `calls`, `tokens` and `money` are
+    what calls of models took in it. Yields are those of operators and models that proposed in it, by name."""
+
+    first: RecordId
+    last: RecordId
+    seconds: float
+    programs: int
+    calls: int
+    tokens: int
+    money: float
+    operators: tuple[OperatorYield, ...]
+    models: tuple[ModelYield, ...]
+
+
+def slices(campaign: Campaign, count: int = SLICES) -> tuple[Slice, ...]:
+    """A campaign in at most `count` slices, in their order; none before the first record."""
+    columns = frame(campaign)
+    if not len(columns):
+        return ()
+    size = -(-len(columns) // count)
+    ends = [*range(size, len(columns), size), len(columns)]
+    number = np.arange(len(columns)) // size
+    better = improved(campaign.state.history, columns)
+    names = campaign.state.columns.operators[: len(columns)]
+    operators = _yields(columns, names, names, number, better)
+    models = _yields(columns, names, campaign.state.columns.models[: len(columns)], number, better)
+    seconds, programs = (
+        campaign.log.active_of(ends),
+        np.bincount(number[columns.judged_programs()], minlength=len(ends)),
+    )
+    return tuple(
+        Slice(
+            first=1 + place * size,
+            last=end,
+            seconds=seconds[end],
+            programs=int(programs[place]),
+            calls=_in(campaign.state.columns.calls, ends, place),
+            tokens=_in(campaign.state.columns.tokens, ends, place),
+            money=_in(campaign.state.columns.money, ends, place),
+            operators=tuple(OperatorYield(*line) for line in operators[place]),
+            models=tuple(ModelYield(*line) for line in models[place]),
+        )
+        for place, end in enumerate(ends)
+    )
+
+
+def _in(totals: Sequence[float], ends: Sequence[int], place: int) -> Any:
+    """What a running total grew by in a slice."""
+    return totals[ends[place] - 1] - (totals[ends[place - 1] - 1] if place else 0)
+
+
+def _yields(
+    columns: Frame, operators: Sequence[str], names: Sequence[str], number: Numbers, better: Flags
+) -> list[list[tuple[str, int, int, int]]]:
+    """Of each slice: by name how many proposals there were, how many were judged, and how many were better than their parents. What no operator has
+    made counts for nothing, and so does a reflection."""
+    codes, different = coded(names)
+    counted = np.fromiter((name not in ("", REFLECTION) for name in operators), np.bool_, len(columns))
+    size, judged = int(number[-1]) + 1, ~columns.outcome(Outcome.SCREENED)
+    key = number * len(different) + codes
+    counts = [
+        np.bincount(key[chosen], minlength=size * len(different)).reshape(size, -1).tolist()
+        for chosen in (counted, counted & judged, counted & better)
+    ]
+    return [
+        sorted((name, *row) for name, *row in zip(different, *lines, strict=True) if name and row[0])
+        for lines in zip(*counts, strict=True)
+    ]

@@ -1,0 +1,178 @@
+"""`evolve.Campaign`: a campaign to read in Python, from a log that may still grow.
+
+Invariant: nothing is written; every number is what `evolve program` and `evolve campaign` say, for they ask the same questions."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, Self
+
+from evolve import plugins
+from evolve.campaign import Campaign as Engine
+from evolve.campaign import workspace
+from evolve.report.best import Best, best
+from evolve.report.blame import BlameLine, blame
+from evolve.report.columnar import columnar, needed, write_csv, write_parquet
+from evolve.report.costs import Costs, costs
+from evolve.report.curve import Point, curve
+from evolve.report.difference import program_of
+from evolve.report.elites import EliteLine, elites, front
+from evolve.report.evidence import Shown, whole
+from evolve.report.failing import FailureClass, failures
+from evolve.report.overview import Overview, overview
+from evolve.report.records import LineageStep, RecordLine, lineage, records, settled
+from evolve.report.search import found
+from evolve.sandbox.output import readable
+from evolve.types import ConfigError, RecordId
+
+_SHOWN = 10
+"""Programs in a notebook's table."""
+
+
+class Campaign:
+    """A campaign that is open for reading. One thread at a time."""
+
+    def __init__(self, engine: Engine) -> None:
+        """Call `open` instead."""
+        self.engine = engine
+        """The folded campaign itself: what `evolve.report` takes."""
+
+    @classmethod
+    def open(cls, name: str | Path | None = None, home: str | Path | None = None) -> Self:
+        """A campaign by its name or the path of its log; without one the one written last. `home` is the workspace, where it is not that
+        of the command line. Raises `ConfigError` or `StoreError`."""
+        place = workspace() if home is None else Path(home)
+        return cls(Engine.open(None if name is None else str(name), plugins.load(), place))
+
+    @property
+    def name(self) -> str:
+        """Its name; its records are `NAME/1` and on."""
+        return self.engine.name
+
+    @property
+    def best(self) -> Best | None:
+        """The best program against the seed and the anchors; None while there is none."""
+        return best(self.engine)
+
+    def overview(self) -> Overview:
+        """The campaign at a glance."""
+        return overview(self.engine)
+
+    def elites(self, limit: int | None = None) -> tuple[EliteLine, ...]:
+        """The programs that hold a place in the archive, the best first."""
+        return elites(self.engine, limit)
+
+    def front(self, limit: int | None = None) -> tuple[EliteLine, ...]:
+        """The Pareto front over the task's objectives; empty where it has none."""
+        return front(self.engine, limit)
+
+    def records(self, limit: int | None = 20) -> tuple[RecordLine, ...]:
+        """Records, the fittest first and failures last; None means all, each of which is read."""
+        return records(self.engine, limit)
+
+    def search(self, text: str, limit: int = 20) -> tuple[RecordLine, ...]:
+        """Programs whose code holds every word of a text."""
+        return found(self.engine, text, limit)
+
+    def failures(self) -> tuple[FailureClass, ...]:
+        """The last failures, by what went wrong."""
+        return failures(self.engine)
+
+    def costs(self) -> Costs | None:
+        """What calls of models have cost; None where there was none."""
+        return costs(self.engine)
+
+    def curve(self) -> tuple[Point, ...]:
+        """How good the best program was when."""
+        return curve(self.engine)
+
+    def record(self, number: RecordId) -> Shown:
+        """A record with everything that its score rests on."""
+        return whole(self.engine, number)
+
+    def program(self, number: RecordId | None = None) -> Mapping[str, str]:
+        """The files of a record's program by their paths; of the best program, without a number."""
+        return dict(program_of(self.engine, self._number(number)).files)
+
+    def lineage(self, number: RecordId | None = None) -> tuple[LineageStep, ...]:
+        """The line of first parents from the seed to a record, or to the best."""
+        return lineage(self.engine, self._number(number))
+
+    def blame(self, number: RecordId | None = None) -> tuple[BlameLine, ...]:
+        """Which record brought each line of a program, or of the best."""
+        return blame(self.engine, self._number(number))
+
+    def _number(self, number: RecordId | None) -> RecordId:
+        if number is not None:
+            return settled(self.engine, number).record.id
+        holder = self.engine.state.archive.best
+        if holder is None:
+            raise ConfigError(f"campaign {self.name!r} has no best program yet. Do: name a record")
+        return holder.record
+
+    def to_dataframe(self) -> Any:
+        """All records as a data frame of pandas, whose index is the record's number; raises `ConfigError` without pandas."""
+        pandas = needed("pandas")
+        table = columnar(self.engine)
+        frame = pandas.DataFrame(dict(table.columns)).set_index("record")
+        return frame.assign(at=pandas.to_datetime(frame["at"], unit="s", utc=True))
+
+    def to_csv(self, path: str | Path) -> None:
+        """Writes all records as CSV; raises `ConfigError` where it cannot be written."""
+        write_csv(columnar(self.engine), Path(path))
+
+    def to_parquet(self, path: str | Path) -> None:
+        """Writes all records as Parquet; raises `ConfigError` where it cannot be written, and without pyarrow."""
+        write_parquet(columnar(self.engine), Path(path))
+
+    def refresh(self) -> int:
+        """Takes what was appended to the log since, and says how many events that were."""
+        return self.engine.follow()
+
+    def close(self) -> None:
+        """Closes the log."""
+        self.engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        champion = self.best
+        what = (
+            "no best program yet"
+            if champion is None
+            else f"best {champion.name} {_number(self.engine, champion.fitness)}"
+        )
+        return f"<Campaign {self.name!r}: {len(self.engine.state.history):,} records, {what}>"
+
+    def _repr_html_(self) -> str:
+        """A table of the best programs, for notebooks."""
+        fitness = self.engine.task.fitness.name
+        rows = [
+            (
+                line.name,
+                _number(self.engine, line.fitness),
+                "certified" if line.certified else f"{line.measurements} measured",
+                line.operator or line.kind,
+                line.trust,
+                line.isolation.partition(":")[0],
+            )
+            for line in self.elites(_SHOWN)
+        ]
+        return _table((repr(self)), ("program", fitness, "evidence", "operator", "trust", "isolation"), rows)
+
+
+def _number(engine: Engine, fitness: float) -> str:
+    """With the digits that the task says."""
+    return f"{fitness:.{engine.task.fitness.digits}g}"
+
+
+def _table(caption: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    def row(tag: str, cells: Sequence[str]) -> str:
+        return f"<tr>{''.join(f'<{tag}>{escape(readable(cell))}</{tag}>' for cell in cells)}</tr>"
+
+    body = "".join(row("td", cells) for cells in rows)
+    return f"<table><caption>{escape(readable(caption))}</caption><thead>{row('th', headings)}</thead><tbody>{body}</tbody></table>"

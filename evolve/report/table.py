@@ -1,0 +1,145 @@
+"""Records page by page: sorted and filtered by what the columns hold, so that only the lines of one page are read.
+
+Invariant: whatever is asked for, no more records are read than are shown."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from evolve.campaign import Campaign
+from evolve.campaign.history import KINDS
+from evolve.report.frame import Flags, Frame, Numbers, coded, frame
+from evolve.report.records import RecordLine, record_line
+from evolve.types import ConfigError, Insertion, Outcome, RecordId
+from evolve.types.suggest import did_you_mean
+
+MATCHES = 2_000
+"""So many files, the newest, are looked at where a text is searched for among records that are sorted otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which records, and in which order. An empty text and None mean any. `sort` is one of `SORTS`; of a fitness the best come first where it is `descending`,
+    whatever the task's direction, and failures are last in either order. `text` is searched in the programs; `among` are the only records that are wanted."""
+
+    sort: str = "fitness"
+    descending: bool = True
+    outcome: str = ""
+    operator: str = ""
+    model: str = ""
+    island: int | None = None
+    kind: str = ""
+    insertion: str = ""
+    text: str = ""
+    among: frozenset[RecordId] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Lines `start` to `start + len(lines)` of `total`. `cut`: the text is in so many programs that only the newest were looked at."""
+
+    lines: tuple[RecordLine, ...]
+    total: int
+    start: int
+    cut: bool = False
+
+
+def page(campaign: Campaign, wanted: Wanted, start: int = 0, limit: int = 50) -> Page:
+    """Some of the records that are wanted; raises `ConfigError` for a word that is none of those which there are."""
+    chosen, cut = selected(campaign, wanted)
+    shown = chosen[start : start + limit] + 1
+    lines = tuple(record_line(campaign, campaign.log.settled(record)) for record in shown.tolist())
+    return Page(lines, len(chosen), start, cut)
+
+
+def selected(campaign: Campaign, wanted: Wanted) -> tuple[Numbers, bool]:
+    """The places (record minus one) of all that are wanted, in their order, and whether a text was looked for among the newest alone; raises
+    `ConfigError`."""
+    columns = frame(campaign)
+    mask = _filtered(campaign, columns, wanted)
+    cut = False
+    if wanted.text:
+        matching = campaign.log.holding(wanted.text, MATCHES)
+        cut, found = len(matching) == MATCHES, frozenset[str | None](matching)
+        mask &= _where(campaign, columns, lambda program: program in found)
+    order = _order(campaign, columns, wanted)
+    return order[mask[order]], cut
+
+
+def _filtered(campaign: Campaign, columns: Frame, wanted: Wanted) -> Flags:
+    mask = np.ones(len(columns), np.bool_)
+    if wanted.outcome:
+        mask &= columns.outcome(Outcome(_known("outcome", wanted.outcome, [one.value for one in Outcome])))
+    if wanted.kind:
+        known = _known("kind", wanted.kind, KINDS)
+        mask &= columns.kind(next(kind for kind in KINDS if kind == known))
+    if wanted.insertion:
+        mask &= columns.insertion(Insertion[_known("insertion", wanted.insertion, [one.name for one in Insertion])])
+    if wanted.island is not None:
+        mask &= columns.islands == wanted.island
+    for name, names in (
+        (wanted.operator, campaign.state.columns.operators),
+        (wanted.model, campaign.state.columns.models),
+    ):
+        if name:
+            mask &= np.fromiter((one == name for one in names), np.bool_, len(names))[: len(columns)]
+    if wanted.among is not None:
+        among = np.fromiter((record - 1 for record in wanted.among), np.int64, len(wanted.among))
+        kept = np.zeros(len(columns), np.bool_)
+        kept[among[(among >= 0) & (among < len(columns))]] = True
+        mask &= kept
+    return mask
+
+
+def _where(campaign: Campaign, columns: Frame, holds: Callable[[str | None], bool]) -> Flags:
+    return np.fromiter(map(holds, campaign.state.columns.programs), np.bool_, len(columns))
+
+
+def _known(what: str, got: str, known: Sequence[str]) -> str:
+    if got not in known:
+        raise ConfigError(f"there is no {what} {got!r}.{did_you_mean(got, known)} Do: name one of them, or none")
+    return got
+
+
+def _order(campaign: Campaign, columns: Frame, wanted: Wanted) -> Numbers:
+    """All places in the order that is wanted; of equals the earlier record first."""
+    _known("column to sort by", wanted.sort, SORTS)
+    if wanted.sort == "fitness":
+        order = columns.best_first()
+        if wanted.descending:
+            return order
+        passed = int(np.count_nonzero(~np.isnan(columns.fitness)))
+        return np.concatenate((order[:passed][::-1], order[passed:]))
+    keys = _KEYS[wanted.sort](campaign, columns)
+    return np.argsort(-keys if wanted.descending else keys, kind="stable")
+
+
+def _names(names: Sequence[str]) -> Numbers:
+    """Each name as its place in the alphabet of all."""
+    codes, different = coded(names)
+    places = np.empty(len(different), np.int64)
+    places[np.argsort(np.array(different, dtype=object), kind="stable")] = np.arange(len(different))
+    return places[codes]
+
+
+def _children(campaign: Campaign, columns: Frame) -> Numbers:
+    parents = campaign.state.columns.parents
+    proposed = zip(parents, columns.kind("proposal").tolist(), strict=False)
+    flat = chain.from_iterable(one for one, is_proposal in proposed if is_proposal)
+    return np.bincount(np.fromiter(flat, np.int64) - 1, minlength=len(columns))
+
+
+_KEYS: dict[str, Callable[[Campaign, Frame], np.ndarray[tuple[int], np.dtype[np.int64]] | Numbers]] = {
+    "id": lambda _, columns: np.arange(len(columns)),
+    "seconds": lambda _, columns: np.round(columns.seconds * 1e6).astype(np.int64),
+    "island": lambda _, columns: columns.islands.astype(np.int64),
+    "outcome": lambda _, columns: columns.outcomes.astype(np.int64),
+    "insertion": lambda _, columns: columns.insertions.astype(np.int64),
+    "operator": lambda campaign, _: _names(campaign.state.columns.operators),
+    "model": lambda campaign, _: _names(campaign.state.columns.models),
+    "children": _children,
+}
+SORTS = ("fitness", *_KEYS)
+"""What records may be sorted by."""

@@ -1,0 +1,114 @@
+"""A campaign that is open for reading takes what its writer has appended since."""
+
+from pathlib import Path
+
+import pytest
+
+from evolve import plugins
+from evolve.campaign import Campaign
+from evolve.types import Call, Outcome, Paused
+from tests.written import Written, short_campaign
+
+
+def reading(home: Path) -> Campaign:
+    """The campaign as somebody else opens it."""
+    return Campaign.open("number", plugins.load(), home)
+
+
+def columns(campaign: Campaign) -> dict[str, str]:
+    """As texts, for a fitness that is none equals no other."""
+    found = vars(campaign.state.columns)
+    return {name: str(dict(column) if isinstance(column, dict) else column) for name, column in found.items()}
+
+
+def same(followed: Campaign, fresh: Campaign) -> None:
+    """Nothing that two open campaigns know tells them apart."""
+    assert followed.events == fresh.events
+    assert followed.settings == fresh.settings
+    assert followed.operator_names == fresh.operator_names
+    assert followed.budget == fresh.budget
+    assert followed.state.progress == fresh.state.progress
+    assert followed.state.archive.state() == fresh.state.archive.state()
+    assert columns(followed) == columns(fresh)
+    assert list(followed.state.called.sums()) == list(fresh.state.called.sums())
+    assert followed.ensemble.shares() == fresh.ensemble.shares()
+    assert followed.digest() == fresh.digest()
+
+
+def test_nothing_new_is_no_event(tmp_path: Path) -> None:
+    """And changes nothing."""
+    short_campaign(tmp_path).close()
+    with reading(tmp_path) as followed:
+        assert followed.follow() == 0
+        assert len(followed.state.history) == 6
+
+
+def test_what_was_appended_since_is_folded(tmp_path: Path) -> None:
+    """It is then the same as a campaign that was opened now."""
+    written = Written(tmp_path)
+    written.seed(5.0)
+    with written.campaign, reading(tmp_path) as followed:
+        written.called(Call("alpha", prompt_tokens=10, completion_tokens=2, cost=0.5))
+        written.proposal(7.0, operator="diff", model="alpha")
+        written.failure(Outcome.CRASHED, "no")
+        written.again(2, 7.5)
+        assert followed.follow() == 5
+        assert followed.follow() == 0
+        with reading(tmp_path) as fresh:
+            same(followed, fresh)
+        best = followed.state.archive.best
+        assert best is not None
+        assert best.record == 2
+
+
+def test_a_changed_budget_is_followed(tmp_path: Path) -> None:
+    """Without a new beginning."""
+    written = Written(tmp_path)
+    written.seed(5.0)
+    with written.campaign, reading(tmp_path) as followed:
+        state = followed.state
+        written.campaign.change({"budget": ["90programs"], "judges": 3})
+        written.proposal(8.0)
+        assert followed.follow() == 2
+        assert (str(followed.budget), followed.settings.judges, followed.state is state) == ("90programs", 3, True)
+        with reading(tmp_path) as fresh:
+            same(followed, fresh)
+
+
+def test_other_changes_are_folded_as_if_they_had_always_been(tmp_path: Path) -> None:
+    """As a campaign does that is opened after them."""
+    written = Written(tmp_path)
+    written.seed(5.0)
+    written.proposal(6.0)
+    member = {"name": "alpha", "kind": "mailbox", "settings": {"folder": str(tmp_path / "mail")}}
+    with written.campaign, reading(tmp_path) as followed:
+        written.campaign.change({"models": {"members": [member]}})
+        written.proposal(8.0)
+        assert followed.follow() == 2
+        assert len(followed.state.history) == 3
+        with reading(tmp_path) as fresh:
+            same(followed, fresh)
+
+
+@pytest.mark.parametrize(
+    ("changes", "same_state"),
+    [
+        ({"confirm": {"share": 0.5}, "lessons": {"every": 0}, "outage": {"wait_seconds": 5.0}}, True),
+        ({"operators": {"settings": {"mutate_ast": {"more": 0.1}}}, "prompts": {"tokens": 5_000}}, True),
+        ({"models": {"floor": 0.1}}, False),
+    ],
+)
+def test_other_settings_and_a_pause_are_followed(tmp_path: Path, changes: dict[str, object], same_state: bool) -> None:
+    """Only where the state might depend on them is it made anew."""
+    written = Written(tmp_path)
+    written.seed()
+    with written.campaign, reading(tmp_path) as followed:
+        state = followed.state
+        written.campaign.change(changes)
+        with written.campaign.log.transaction():
+            written.campaign.write(Paused(True, "00000001"))
+        written.proposal(6.0)
+        followed.follow()
+        assert (followed.state is state, followed.state.paused) == (same_state, True)
+        with reading(tmp_path) as fresh:
+            same(followed, fresh)

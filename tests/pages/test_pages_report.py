@@ -1,0 +1,56 @@
+"""A whole report, where everything that others wrote is hostile."""
+
+import re
+
+import pytest
+
+from evolve.pages import Picture
+from evolve.types import Anchor, Lesson, LessonWritten, Origin, Outcome, Program
+from tests.pages.test_pages_html import OURS, Tags
+from tests.pages.test_pages_markdown import KINDS, kinds
+from tests.pages.told import HOSTILE, both
+from tests.written import Written, number_task
+
+
+def hostile_campaign(home, hostile):
+    """A campaign whose brief, code, thoughts, metrics, feedback, names and lessons all say `hostile`."""
+    said = hostile.encode("utf-8", "replace").decode()  # a log refuses half a surrogate pair
+    seed = Program({"seed.py": f"value = 5\ntext = '''{said}'''\n"})
+    written = Written(home, number_task(brief=said, seed=seed, anchors=(Anchor(8.0, said, 2025, said),)))
+    path = re.sub(r"[\x00-\x1f/]", "", said)
+    better = Program({"seed.py": f"value = 6\n# {said}\n", f"{path}.py": said})
+    made = Origin("proposal", 2, operator="diff", model=said, parents=(1,))
+    written._settle(Origin("seed", 0), seed, written._ok(5.0, metrics={said: 1.0}))
+    written._settle(made, better, written._ok(6.0, metrics={said: 1.0}, environment=said), said)
+    written.failure(Outcome.CRASHED, said)
+    written.failure(Outcome.SCREENED, said)
+    with written.campaign.log.transaction():
+        written.campaign.write(LessonWritten(Lesson(said, said, 2)))
+    return written.campaign
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_words_stay_words(tmp_path, hostile):
+    """In both formats."""
+    with hostile_campaign(tmp_path, hostile) as campaign:
+        page, text = both(campaign, Picture(svg=f"<svg>{hostile}</svg>"))
+    tags = Tags(page)
+    assert (tags.seen <= OURS, tags.handlers, tags.open) == (True, [], [])
+    found, headings = kinds(text)
+    assert found <= KINDS
+    assert [heading[:2] for heading in headings] == ["h1", *["h2"] * 8]
+    for written in (page, text):
+        assert all(character.isprintable() or character == "\n" for character in written)
+
+
+def test_a_report_is_the_same_for_the_same_log(tmp_path):
+    """But for the time that has passed."""
+    with hostile_campaign(tmp_path, "a") as campaign:
+        first, again = (re.sub(r"[\d.]+ m?s|[\d.]+ programs a second", "", both(campaign)[1]) for _ in range(2))
+    assert first == again
+
+
+def test_a_picture_that_failed_says_why(tmp_path):
+    with hostile_campaign(tmp_path, "a") as campaign:
+        _, text = both(campaign, Picture(why="the evaluator is gone"))
+    assert "There is no picture of the result: the evaluator is gone" in text

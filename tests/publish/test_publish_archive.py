@@ -1,0 +1,106 @@
+"""Facts about what may be published, and about the index."""
+
+import pytest
+from exported_here import Found
+
+from evolve.publish import check_files, index, publish, published, read, write, write_index
+from evolve.types import ConfigError, Ruled
+
+
+@pytest.fixture
+def found(tmp_path):
+    return Found(tmp_path)
+
+
+def refused(found, record=2):
+    with pytest.raises(ConfigError) as error:
+        publish(found.export(record), found.task, found.campaign.log.path.parent)
+    return str(error.value)
+
+
+def test_a_promoted_program_is_published_once(found, tmp_path):
+    made = found.promoted().export()
+    first = publish(made, found.task, tmp_path / "archive")
+    assert (first.new, publish(made, found.task, tmp_path / "archive").new) == (True, False)
+    assert [folder.name for folder in published(tmp_path / "archive")] == [first.program[:12]]
+    assert published(tmp_path / "archive", "number") == published(tmp_path / "archive")
+    assert published(tmp_path / "archive", "other") == ()
+    assert check_files(read(published(tmp_path / "archive")[0])) == ()
+
+
+def test_a_later_export_of_it_replaces_the_first_when_asked(found, tmp_path):
+    publish(found.promoted().export(), found.task, tmp_path)
+    found.again(2, 6.5)
+    with pytest.raises(ConfigError, match="--force"):
+        publish(found.export(), found.task, tmp_path)
+    assert publish(found.export(), found.task, tmp_path, force=True).new
+
+
+def test_what_is_not_promoted_is_refused_with_what_brings_it(found):
+    assert "it was not measured on 'further on'" in refused(found)
+    assert "Do: evolve run --continue number --budget 10m" in refused(found)
+    found.case(1, 7.0)
+    found.case(2, 6.0)
+    assert "worse than the seed on held-out cases ('further on': 6.0, the seed 7.0)" in refused(found)
+
+
+def test_a_task_that_certifies_wants_a_certificate(tmp_path):
+    found = Found(tmp_path, promotion="certificate")
+    assert "the task has not certified it" in refused(found)
+    assert publish(found.certified().export(), found.task, tmp_path / "archive").new
+
+
+def test_what_is_claimed_is_never_published(found):
+    found.proposal(7.0, trust="claimed", isolation="strict")
+    assert "is claimed by the program's own script" in refused(found, 3)
+
+
+def test_what_is_quarantined_is_never_published(found):
+    found.promoted()
+    found.ruled(Ruled("quarantine", found.campaign.log.settled(2).record.program, "integrity", "late write"))
+    assert "number/2 is quarantined (integrity: late write)" in refused(found)
+
+
+def test_the_seed_and_what_ran_without_isolation_are_not_published(found):
+    assert "is the task's seed" in refused(found, 1)
+    found.proposal(7.0, isolation="none: nothing")
+    assert "judged without isolation" in refused(found, 3)
+
+
+def test_a_noisy_program_is_confirmed_first(tmp_path):
+    found = Found(tmp_path, deterministic=False).promoted()
+    assert "number/2 is not confirmed" in refused(found)
+
+
+def test_the_index_is_rebuilt_to_the_same_bytes(found, tmp_path):
+    """The words of a task end no cell, no tag and no code."""
+    publish(found.promoted().export(), found.task, tmp_path)
+    target = write_index(tmp_path)
+    assert target.read_text() == index(tmp_path)
+    row = target.read_text().splitlines()[-1]
+    assert row.startswith("| `number` | [`")
+    assert "-1.5 to Later \\| \\`x\\` &lt;b&gt; 2025" in row
+    assert row.count(" | ") == 9
+
+
+def test_an_index_of_nothing_says_so(tmp_path):
+    assert "Nothing is published yet." in index(tmp_path)
+
+
+def test_a_folder_that_was_changed_is_no_line_of_the_index(found, tmp_path):
+    made = publish(found.promoted().export(), found.task, tmp_path)
+    (tmp_path / "published" / "number" / made.program[:12] / "README.md").write_text("better")
+    with pytest.raises(ConfigError, match=r"README.md was changed"):
+        index(tmp_path)
+
+
+def test_the_index_takes_nothing_that_may_not_be_published(found, tmp_path):
+    """Nor what lies in another program's folder."""
+    made = found.export()
+    place = tmp_path / "published" / "number" / made.claims.program[:12]
+    write(made.contents, place, top="")
+    with pytest.raises(ConfigError, match="it was not measured on 'further on'"):
+        index(tmp_path)
+    place.rename(place.with_name("0123456789ab"))
+    with pytest.raises(ConfigError, match="which belongs elsewhere"):
+        index(tmp_path)

@@ -1,0 +1,222 @@
+"""Facts about verifying an export: what agrees, what differs, and what cannot be told."""
+
+import pytest
+from exported_here import EVALUATOR, Found, ReadingJudges, changed, verdicts, verified
+
+import evolve.task
+from evolve.publish import AGREES, CANNOT_BE_TOLD, DIFFERS, known_task
+from evolve.publish.claims import RECORD, TaskClaim
+from evolve.publish.lineage import STEPS
+from evolve.task.folders import place_of_bundled
+from evolve.types import ConfigError, Ruled
+
+
+@pytest.fixture
+def deterministic(tmp_path):
+    return Found(tmp_path).promoted().export().contents
+
+
+@pytest.fixture
+def certified(tmp_path):
+    return Found(tmp_path, promotion="certificate").certified().export().contents
+
+
+def reason(found):
+    """The first claim that differs, and why."""
+    return next(f"{check.what}: {check.why}" for check in found.checks if check.verdict == DIFFERS)
+
+
+def test_a_deterministic_program_is_found_exactly_again(deterministic):
+    """With its held-out case, beside the seed."""
+    found = verified(deterministic)
+    assert (found.verdict, found.isolation) == (AGREES, "strict: fake")
+    assert verdicts(found)["held out: further on"] == verdicts(found)["score"] == AGREES
+
+
+def test_a_certificate_is_made_again_to_the_last_digit(certified):
+    judges = ReadingJudges()
+    found = verified(certified, judges)
+    assert (found.verdict, verdicts(found)["proof 'numbers'"]) == (AGREES, AGREES)
+    assert [job.kind for job in judges.asked] == ["certify", "evaluate", "certify"]
+
+
+def test_quickly_no_program_runs(certified):
+    judges = ReadingJudges()
+    found = verified(certified, judges, quick=True)
+    assert (found.verdict, found.isolation, [job.kind for job in judges.asked]) == (AGREES, "", ["certify"])
+
+
+def test_a_noisy_program_agrees_within_chance(tmp_path):
+    found = Found(tmp_path, deterministic=False)
+    found.again(2, 6.4)
+    contents = found.again(2, 6.6) and found.promoted().export().contents
+    judges = ReadingJudges(noise=(0.1, -0.1, 0.05))
+    assert verified(contents, judges).verdict == AGREES
+    seeds = [job.trial.seed for job in judges.asked if job.trial.split == "confirm"]
+    assert len(set(seeds)) == 5
+    worse = verified(contents, ReadingJudges(noise=(-1.1, -1.0)))
+    assert reason(worse) == "score: it is worse by more than chance explains (99%: 0.35)"
+    assert verdicts(verified(contents, ReadingJudges(noise=(1.1, 1.0))))["score"] == AGREES
+    elsewhere = verified(contents, ReadingJudges(noise=(-1.1, -1.0), hardware="other"))
+    assert verdicts(elsewhere)["score"] == CANNOT_BE_TOLD
+
+
+TAMPERED = [
+    ("program/seed.py", lambda text: text.replace("6.5", "6.6"), "program: the files in program/ are another program"),
+    (
+        "task/number/evaluator.py",
+        lambda text: f"{text}#",
+        "task: the files in task/, or its parameters, are another version",
+    ),
+    (
+        "task/number/task.toml",
+        lambda text: text.replace("= true", "= false"),
+        "task: the files in task/, or its parameters, are another version",
+    ),
+    (RECORD, lambda text: text.replace('"fitness": 6.5', '"fitness": 6.75'), "score: the value is another one"),
+    (
+        RECORD,
+        lambda text: text.replace('"value": {\n  "fitness": 6.5', '"value": {\n  "fitness": 7.5'),
+        "value: it is not what the judging says",
+    ),
+    (
+        RECORD,
+        lambda text: text.replace('"fitness": 8.5', '"fitness": 8.75'),
+        "held out: further on: the value is another one",
+    ),
+    (
+        RECORD,
+        lambda text: text.replace('"by": "held_out"', '"by": "certificate"'),
+        "promotion: the task promotes by held-out, and there is no such evidence",
+    ),
+    (
+        RECORD,
+        lambda text: text.replace('"deterministic": true', '"deterministic": false'),
+        "task: record.json says something else of the task than the task's own file",
+    ),
+    (
+        RECORD,
+        lambda text: text.replace('"offset": 0.0', '"offset": 1.0'),
+        "task: the files in task/, or its parameters, are another version",
+    ),
+    (
+        STEPS,
+        lambda text: text.replace('"program": "', '"program": "00'),
+        "lineage: the lineage ends with another program",
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "change", "why"), TAMPERED, ids=[f"{number}" for number in range(len(TAMPERED))])
+def test_what_was_changed_fails_with_the_reason(deterministic, path, change, why):
+    """By its file where the manifest is the old one, and by the claim where somebody has written a new one."""
+    plain = verified(changed(deterministic, path, change, hashed=False))
+    assert plain.verdict == DIFFERS
+    assert reason(plain) == f"file: {path} was changed: its hash is not the one in the manifest"
+    forged = verified(changed(deterministic, path, change))
+    assert (forged.verdict, reason(forged)) == (DIFFERS, why)
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "why"),
+    [
+        (
+            "certificate/numbers.json",
+            lambda text: "[6.75]",
+            "proof 'numbers': the stored proof is not the one that the evaluator makes",
+        ),
+        ("artifacts/numbers.json", lambda text: "[7.5]", "certificate: the value is another one"),
+        (
+            RECORD,
+            lambda text: text.replace('"fitness": 6.5', '"fitness": 6.75'),
+            "certificate: the value is another one",
+        ),
+    ],
+)
+def test_a_certificate_that_was_changed_fails(certified, path, change, why):
+    found = verified(changed(certified, path, change))
+    assert (found.verdict, reason(found)) == (DIFFERS, why)
+
+
+def test_a_file_too_many_fails_and_nothing_runs(deterministic):
+    judges = ReadingJudges()
+    found = verified({**deterministic, "task/number/sitecustomize.py": b"evil"}, judges)
+    assert (found.verdict, judges.asked) == (DIFFERS, [])
+
+
+def test_a_strangers_evaluator_never_runs_unasked(deterministic):
+    """What can be told without it is told."""
+    judges = ReadingJudges()
+    found = verified(deterministic, judges, trusted=False)
+    assert (found.verdict, judges.asked, verdicts(found)["files"]) == (CANNOT_BE_TOLD, [], AGREES)
+    assert "--trust" in found.checks[-1].why
+
+
+def test_a_quarantined_program_does_not_agree(tmp_path):
+    found = Found(tmp_path).promoted()
+    found.ruled(Ruled("quarantine", found.campaign.log.settled(2).record.program, "a person", "cheats"))
+    assert reason(verified(found.export().contents)) == "ruling: a person: cheats"
+
+
+def test_other_last_digits_count_as_none_elsewhere_alone(deterministic):
+    """Where Python or a library is another one; here they are a difference."""
+    judges = ReadingJudges(noise=(1e-12,))
+    assert verdicts(verified(deterministic, judges))["score"] == DIFFERS
+    other = verified(deterministic, ReadingJudges(noise=(1e-12,), environment="python 4"))
+    assert verdicts(other)["score"] == AGREES
+    assert verdicts(verified(deterministic, ReadingJudges(noise=(1e-3,), environment="python 4")))["score"] == DIFFERS
+
+
+def test_a_task_that_cannot_be_read_cannot_be_told(deterministic):
+    broken = changed(deterministic, "task/number/task.toml", lambda text: text + "x = [")
+    found = verified(broken)
+    assert found.verdict == CANNOT_BE_TOLD
+    assert "this is not TOML" in found.checks[-1].why
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace('"task/number"', '"../../tmp"'),
+        lambda text: text.replace('"artifacts/numbers.json"', '"artifacts/none.json"'),
+        lambda text: text.replace('"program/seed.py"', '"/etc/passwd"'),
+    ],
+)
+def test_a_record_that_names_other_files_is_an_error(deterministic, change):
+    with pytest.raises(ConfigError, match="the export has no"):
+        verified(changed(deterministic, RECORD, change))
+
+
+def claim(**fields):
+    plain = {
+        "name": "circle_packing",
+        "version": "",
+        "folder": "task/x",
+        "path": "task/x",
+        "parameters": {"n": 26},
+        "fitness": "f",
+    }
+    rest = {"direction": "max", "digits": 6, "deterministic": True, "promotion": "certificate"}
+    return TaskClaim(**{**plain, **rest, **fields})
+
+
+def test_a_task_is_known_by_its_version_and_by_nothing_in_the_current_folder(tmp_path, monkeypatch):
+    """A folder with a bundled task's name says nothing."""
+    version = evolve.task.load(place_of_bundled("circle_packing")).version
+    assert known_task(claim(version=version))
+    assert not known_task(claim(version="0" * 64))
+    assert not known_task(claim(name="number", version=version))
+    (tmp_path / "circle_packing").mkdir()
+    (tmp_path / "circle_packing" / "problem.py").write_text(EVALUATOR)
+    monkeypatch.chdir(tmp_path)
+    assert known_task(claim(version=version))
+
+
+def test_a_text_among_the_parameters_must_be_the_tasks_own():
+    """An evaluator may read much into one."""
+    place = place_of_bundled("cfr_variant")
+    own = dict(evolve.task.load(place).parameters)
+    assert known_task(claim(name="cfr_variant", parameters=own, version=evolve.task.load(place).version))
+    other = {**own, "games": "kuhn4"}
+    version = evolve.task.load(place, other).version
+    assert not known_task(claim(name="cfr_variant", parameters=other, version=version))

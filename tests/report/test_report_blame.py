@@ -1,0 +1,108 @@
+"""Which record brought each line of a program."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from evolve import report
+from evolve.campaign import Campaign
+from evolve.types import ConfigError, Evaluation, Origin, Outcome, Program, Record
+from tests.written import Written, number_task, short_campaign
+
+
+def campaign_of(home: Path, *versions: Mapping[str, str]) -> Campaign:
+    """Each program is the child of the one before, by `diff` of `alpha`; fitness grows by 1."""
+    task = number_task(seed=Program(dict(versions[0])))
+    written = Written(home, task)
+    for number, files in enumerate(versions, 1):
+        program = Program(dict(files))
+        parents = (number - 1,) if number > 1 else ()
+        origin = (
+            Origin("proposal", number, operator="diff", model="alpha", parents=parents)
+            if parents
+            else Origin("seed", 0)
+        )
+        evaluation = Evaluation(Outcome.OK, fitness=float(number), descriptors={"size": 1.0}, isolation="reduced")
+        with written.campaign.log.transaction():
+            written.campaign.log.put_program(program, program.id)
+            written.campaign.record(written.campaign.state.settle(Record(number, origin, program.id, evaluation)))
+    return written.campaign
+
+
+def told(campaign: Campaign, record: int) -> list[tuple[str, int, str, int]]:
+    """What matters of each line."""
+    return [(line.path, line.number, line.text, line.record) for line in report.blame(campaign, record)]
+
+
+def test_each_line_is_the_step_s_that_brought_it(tmp_path: Path) -> None:
+    """With what that step gained; the seed's lines have gained nothing."""
+    versions = [
+        {"s.py": "first\nsecond\nthird\n"},
+        {"s.py": "first\n2\nthird\n"},
+        {"s.py": "new\nfirst\n2\nthird\nlast"},
+    ]
+    with campaign_of(tmp_path, *versions) as campaign:
+        lines = report.blame(campaign, 3)
+        assert [(line.number, line.text, line.record) for line in lines] == [
+            (1, "new", 3),
+            (2, "first", 1),
+            (3, "2", 2),
+            (4, "third", 1),
+            (5, "last", 3),
+        ]
+        assert lines[0] == report.BlameLine("s.py", 1, "new", 3, "diff", "alpha", 1.0, "proposal")
+        assert lines[1] == report.BlameLine("s.py", 2, "first", 1, "", "", None, "seed")
+        assert [record for *_, record in told(campaign, 2)] == [1, 2, 1]
+
+
+def test_a_line_that_was_moved_is_whose_it_was(tmp_path: Path) -> None:
+    """Within a file and from file to file; a lone brace may come from anywhere."""
+    versions = [
+        {"a.c": "alpha one\nbeta two\ngamma three\n}\n", "b.c": "start\n"},
+        {"a.c": "gamma three\nalpha one\n", "b.c": "start\nbeta two\n}\n"},
+    ]
+    with campaign_of(tmp_path, *versions) as campaign:
+        assert told(campaign, 2) == [
+            ("a.c", 1, "gamma three", 1),
+            ("a.c", 2, "alpha one", 1),
+            ("b.c", 1, "start", 1),
+            ("b.c", 2, "beta two", 1),
+            ("b.c", 3, "}", 2),
+        ]
+
+
+def test_a_line_that_is_copied_is_the_copys(tmp_path: Path) -> None:
+    """For the one that it was copied from is still there."""
+    with campaign_of(tmp_path, {"a.py": "a line\n"}, {"a.py": "a line\na line\n"}) as campaign:
+        assert sorted(record for *_, record in told(campaign, 2)) == [1, 2]
+
+
+def test_a_file_that_was_renamed_is_the_same(tmp_path: Path) -> None:
+    """Where at least half of it is."""
+    old = "if x:\n\n}\n}\nlong line\n"
+    with campaign_of(tmp_path, {"a.c": old}, {"b.c": old + "and more\n"}, {"b.c": "other\n"}) as campaign:
+        assert [record for *_, record in told(campaign, 2)] == [1, 1, 1, 1, 1, 2]
+        assert told(campaign, 3) == [("b.c", 1, "other", 3)]
+
+
+def test_a_measurement_is_blamed_as_what_it_measures_and_a_screened_one_not_at_all(tmp_path: Path) -> None:
+    """It has no program."""
+    with short_campaign(tmp_path) as campaign:
+        assert [line.record for line in report.blame(campaign, 6)] == [1, 6]
+        with pytest.raises(ConfigError, match="number/5 has no program"):
+            report.blame(campaign, 5)
+    written = Written(tmp_path, name="again")
+    written.seed(5.0)
+    written.proposal(6.0)
+    written.again(2, 6.0)
+    with written.campaign as campaign:
+        assert [line.record for line in report.blame(campaign, 3)] == [1, 2]
+
+
+def test_files_that_are_too_large_to_compare_in_order_are_compared_as_bags_of_lines(tmp_path: Path) -> None:
+    """Two thousand lines in another order are all their owner's."""
+    lines = [f"line number {number}" for number in range(2_100)]
+    old, new = "\n".join(lines), "\n".join(reversed(lines))
+    with campaign_of(tmp_path, {"a.py": old}, {"a.py": new}) as campaign:
+        assert {record for *_, record in told(campaign, 2)} == {1}

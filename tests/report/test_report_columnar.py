@@ -1,0 +1,79 @@
+"""All records as columns of plain values."""
+
+import csv
+import sys
+from pathlib import Path
+
+import pytest
+
+from evolve import report
+from evolve.types import Call, ConfigError
+from tests.written import Written, aimed, aiming_task, short_campaign
+
+
+def test_every_column_has_a_value_for_each_record(tmp_path: Path) -> None:
+    """What a record has not is None."""
+    with short_campaign(tmp_path) as campaign:
+        table = report.columnar(campaign)
+        active = campaign.log.active_of(range(1, 7))
+    columns = table.columns
+    assert ({len(column) for column in columns.values()}, len(table)) == ({6}, 6)
+    assert columns["fitness"] == [5.0, 6.0, 4.0, None, None, 6.5]
+    assert columns["parents"] == ["", "1", "1", "1", "1", "2"]
+    assert columns["outcome"] == ["ok", "ok", "ok", "crashed", "screened", "ok"]
+    assert columns["kind"] == ["seed"] + ["proposal"] * 5
+    assert columns["active"] == [active[record] for record in range(1, 7)]
+    assert columns["metric.distance"] == [0.5, 0.5, 0.5, None, None, 0.5]
+    assert columns["descriptor.size"] == [5.0, 6.0, 4.0, None, None, 6.5]
+    assert columns["program"][4] is None
+    assert set(columns["trust"]) == {"witnessed"}
+
+
+def test_objectives_are_in_the_user_s_direction_and_costs_are_the_step_s(tmp_path: Path) -> None:
+    """As everywhere."""
+    written = Written(tmp_path, aiming_task())
+    written.seed(5.0, **aimed(1.0, 10.0))
+    written.called(Call("alpha", prompt_tokens=10, completion_tokens=2, cost=0.5))
+    written.proposal(6.0, operator="diff", model="alpha", **aimed(2.0, 8.0, 300.0))
+    with written.campaign as campaign:
+        columns = report.columnar(campaign).columns
+    assert (columns["objective.length"], columns["objective.seconds"]) == ([1.0, 2.0], [10.0, 8.0])
+    assert (columns["violation"], columns["metric.memory"]) == ([0.0, 0.5], [100.0, 300.0])
+    assert (columns["calls"], columns["tokens"], columns["money"]) == ([0, 1], [0, 12], [0.0, 0.5])
+
+
+def test_some_records_in_any_order(tmp_path: Path) -> None:
+    """Those that are asked for."""
+    with short_campaign(tmp_path) as campaign:
+        table = report.columnar(campaign, [6, 1])
+    assert (table.columns["record"], table.columns["fitness"]) == ([6, 1], [6.5, 5.0])
+
+
+def test_a_campaign_without_records_is_a_line_of_names(tmp_path: Path) -> None:
+    """In CSV."""
+    with Written(tmp_path).campaign as campaign:
+        report.write_csv(report.columnar(campaign), tmp_path / "n.csv")
+    (names,) = csv.reader((tmp_path / "n.csv").read_text().splitlines())
+    assert names[:2] == ["record", "fitness"]
+
+
+def test_parquet_has_the_same_columns(tmp_path: Path) -> None:
+    """With their types."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    with short_campaign(tmp_path) as campaign:
+        table = report.columnar(campaign)
+    report.write_parquet(table, tmp_path / "n.parquet")
+    found = parquet.read_table(tmp_path / "n.parquet").to_pydict()
+    assert found == {name: list(column) for name, column in table.columns.items()}
+
+
+def test_a_library_that_is_not_installed_is_an_error_with_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And no file is left."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with short_campaign(tmp_path) as campaign:
+        table = report.columnar(campaign)
+    with pytest.raises(ConfigError, match=r"pyarrow is not installed. Do: pip install 'evolve\[frames\]'"):
+        report.write_parquet(table, tmp_path / "n.parquet")
+    assert not (tmp_path / "n.parquet").exists()

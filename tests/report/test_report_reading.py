@@ -1,0 +1,103 @@
+"""A campaign to read in Python."""
+
+from pathlib import Path
+
+import pytest
+
+import evolve
+from evolve import Campaign, report
+from evolve.types import ConfigError, StoreError
+from tests.written import Written, number_task, short_campaign
+
+
+@pytest.fixture
+def short(tmp_path: Path) -> Path:
+    """The workspace with the campaign `number` of six records."""
+    short_campaign(tmp_path).close()
+    return tmp_path
+
+
+def test_a_campaign_is_opened_by_its_name_or_its_log(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the workspace of the command line, where none is named."""
+    with Campaign.open("number", short) as campaign:
+        assert campaign.name == "number"
+    with Campaign.open(short / "archive" / "campaigns" / "number.db") as campaign:
+        assert campaign.name == "number"
+    monkeypatch.setenv("EVOLVE_HOME", str(short))
+    with evolve.Campaign.open() as campaign:
+        assert repr(campaign) == "<Campaign 'number': 6 records, best number/6 6.5>"
+    with pytest.raises(ConfigError, match="no campaign 'nothing'"):
+        Campaign.open("nothing")
+
+
+def test_it_says_what_the_reports_say(short: Path) -> None:
+    """In the same values."""
+    with Campaign.open("number", short) as campaign:
+        assert campaign.best == report.best(campaign.engine)
+        assert campaign.elites(1) == report.elites(campaign.engine, 1)
+        assert (campaign.front(), campaign.costs()) == ((), None)
+        assert [line.id for line in campaign.records()] == [6, 2, 1, 3, 4, 5]
+        assert [line.id for line in campaign.records(2)] == [6, 2]
+        assert [line.id for line in campaign.search("6.5")] == [6]
+        assert [point.fitness for point in campaign.curve()] == [5.0, 6.0, 6.5, 6.5]
+        assert [step.record for step in campaign.lineage()] == [1, 2, 6]
+        assert [line.record for line in campaign.blame()] == [1, 6]
+        assert [one.outcome for one in campaign.failures()] == ["crashed"]
+        assert campaign.record(4).feedback == "it divided by zero"
+        assert campaign.overview().records == 6
+
+
+def test_a_program_is_its_files(short: Path) -> None:
+    """The best one's, without a number."""
+    with Campaign.open("number", short) as campaign:
+        assert campaign.program() == {"seed.py": "def value():\n    return 6.5\n"}
+        assert campaign.program(1) == {"seed.py": "def value():\n    return 5\n"}
+        with pytest.raises(ConfigError, match="number/5 has no program"):
+            campaign.program(5)
+        with pytest.raises(StoreError, match="no record 7"):
+            campaign.lineage(7)
+
+
+def test_it_follows_a_campaign_that_runs(tmp_path: Path) -> None:
+    """When it is told to."""
+    written = Written(tmp_path)
+    with written.campaign, Campaign.open("number", tmp_path) as campaign:
+        assert (campaign.best, campaign.elites(), repr(campaign)) == (
+            None,
+            (),
+            "<Campaign 'number': 0 records, no best program yet>",
+        )
+        with pytest.raises(ConfigError, match="no best program yet"):
+            campaign.program()
+        written.seed(5.0)
+        assert campaign.refresh() == 1
+        assert [line.record for line in campaign.elites()] == [1]
+
+
+def test_a_notebook_gets_a_table_without_markup_of_others(tmp_path: Path) -> None:
+    """An operator may be a plugin's, with any name."""
+    written = Written(tmp_path, number_task())
+    written.seed(5.0)
+    written.proposal(6.0, operator="<script>alert(1)</script>")
+    with written.campaign, Campaign.open("number", tmp_path) as campaign:
+        html = campaign._repr_html_()
+    assert "<script>" not in html
+    assert "<td>&lt;script&gt;alert(1)&lt;/script&gt;</td><td>witnessed</td><td>reduced</td>" in html
+    assert "<caption>&lt;Campaign &#x27;number&#x27;: 2 records, best number/2 6&gt;</caption>" in html
+
+
+def test_all_records_as_files(short: Path) -> None:
+    """CSV needs no further library."""
+    with Campaign.open("number", short) as campaign:
+        campaign.to_csv(short / "n.csv")
+    assert len((short / "n.csv").read_text().splitlines()) == 7
+
+
+def test_all_records_as_a_data_frame(short: Path) -> None:
+    """Its index is the record; times are times."""
+    pytest.importorskip("pandas")
+    with Campaign.open("number", short) as campaign:
+        frame = campaign.to_dataframe()
+    assert list(frame.index) == [1, 2, 3, 4, 5, 6]
+    assert frame.fitness.max() == 6.5
+    assert str(frame["at"].dtype).startswith("datetime64[")

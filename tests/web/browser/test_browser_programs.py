@@ -1,0 +1,136 @@
+"""Pages of programs, lineage and failures in a real browser."""
+
+import re
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+PAGES = (
+    "/c/{name}/programs",
+    "/c/{name}/programs?sort=id&start=50",
+    "/c/{name}/programs/1",
+    "/c/{name}/programs/best",
+    "/c/{name}/programs/40?blame=1",
+    "/c/{name}/lineage",
+    "/c/{name}/lineage?layout=generations&colour=operator",
+    "/c/{name}/failures?screened=1",
+)
+WIDE, NARROW = 1280, 400
+
+
+@pytest.mark.parametrize("name", ["real", "large"])
+@pytest.mark.parametrize(("width", "dark"), [(WIDE, False), (NARROW, True)])
+def test_every_page_of_programs_is_quiet_and_no_wider_than_the_window(look, name, width, dark):
+    page = look(width, dark=dark)
+    for path in PAGES:
+        page.open(path.format(name=name))
+        assert page.locator("h1").count() == 1, path
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+
+
+def test_the_table_is_filtered_and_sorted_without_a_reload_and_the_address_says_so(look):
+    page = look()
+    page.open("/c/large/programs")
+    page.evaluate("window.kept = true")
+    page.select_option("select[name=outcome]", "ok")
+    page.wait_for_url("**/programs?outcome=ok")
+    page.click("th a:has-text('record')")
+    page.wait_for_url("**/programs?outcome=ok&sort=id")
+    first = int(page.locator("a[data-line]").first.inner_text())
+    page.click("a[rel=next] >> nth=0")
+    page.wait_for_url("**/programs?outcome=ok&sort=id&start=50")
+    page.wait_for_function("before => Number(document.querySelector('a[data-line]').textContent) < before", arg=first)
+    assert page.evaluate("window.kept") is True
+    address = page.url
+    other = look()
+    other.open(address.removeprefix(page.server.address))
+    assert other.locator("a[data-line]").first.inner_text() == page.locator("a[data-line]").first.inner_text()
+    assert other.input_value("select[name=outcome]") == "ok"
+
+
+def test_the_search_in_code_is_reached_by_a_key(look):
+    page = look()
+    page.open("/c/real")
+    page.keyboard.press("/")
+    page.keyboard.type("centres")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    assert "text=centres" in page.url
+    assert page.locator("a[data-line]").count() > 1
+
+
+def test_the_picture_of_a_result_comes_after_its_page(look):
+    page = look()
+    page.open("/c/real/programs/1")
+    page.wait_for_selector(".picture img")
+    page.wait_for_function("document.querySelector('.picture img').naturalWidth > 0")
+
+
+def test_arrows_lead_along_the_lineage(look):
+    page = look()
+    page.open("/c/real/programs/1")
+    with page.expect_navigation():
+        page.keyboard.press("ArrowRight")
+    child = page.url
+    assert child != f"{page.server.address}/c/real/programs/1"
+    with page.expect_navigation():
+        page.keyboard.press("ArrowLeft")
+    assert page.url == f"{page.server.address}/c/real/programs/1"
+    page.focus(".code >> nth=0")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(300)
+    assert page.url == f"{page.server.address}/c/real/programs/1"
+
+
+def test_a_line_of_the_code_has_an_address_that_is_marked(look):
+    page = look()
+    page.open("/c/real/programs/1#L4")
+    colours = "id => getComputedStyle(document.querySelector(`#${id} .text`)).backgroundColor"
+    assert page.evaluate(colours, "L4") != page.evaluate(colours, "L5")
+
+
+def test_the_tree_is_moved_and_zoomed_and_a_click_opens_a_program(look):
+    page = look()
+    page.open("/c/large/lineage")
+    box = "document.querySelector('.tree svg').getAttribute('viewBox')"
+    whole = page.evaluate(box)
+    page.click("[data-zoom='+']")
+    near = page.evaluate(box)
+    assert float(near.split()[2]) < float(whole.split()[2])
+    svg = page.locator(".tree svg").bounding_box()
+    x, y = svg["x"] + svg["width"] / 2, svg["y"] + svg["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 80, y - 40, steps=4)
+    page.mouse.up()
+    assert page.evaluate(box) not in (near, whole)
+    assert page.url.endswith("/c/large/lineage")
+    page.focus(".tree svg")
+    page.keyboard.press("0")
+    assert page.evaluate(box).split() == whole.split()
+    best = page.locator(".dot.best")
+    spot = best.evaluate(
+        "dot => { const at = dot.getScreenCTM(); const point = dot.getPointAtLength(0).matrixTransform(at); return [point.x, point.y]; }"
+    )
+    with page.expect_navigation():
+        page.mouse.click(*spot)
+    assert re.search(r"/c/large/programs/\d+$", page.url)
+
+
+def test_a_program_is_starred_tagged_and_commented_and_found_again(look):
+    page = look()
+    page.open("/c/real/programs/2")
+    page.click("#star")
+    page.wait_for_selector("#star[aria-pressed=true]")
+    page.fill("#tag", "odd")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".badge.tag:has-text('odd')")
+    page.fill("#comment", "why <b>this</b>?")
+    page.click("button:text-is('comment')")
+    page.wait_for_selector(".comment:has-text('why <b>this</b>?')")
+    page.open("/c/real/programs?marked=tag:odd")
+    assert page.locator("a[data-line]").all_inner_texts() == ["2"]
+    page.open("/c/real/programs/2")
+    page.click(".comment button")
+    page.wait_for_selector(".comment", state="detached")

@@ -1,0 +1,71 @@
+"""Where cells and dots lie, and which colour is the best."""
+
+import pytest
+
+from evolve.report import AxisLine, Heat, HeatCell
+from evolve.web.maps import HEIGHT, SHADES, WIDTH, Placed, heat_map, scatter
+
+SIZE, DEPTH = AxisLine("size", 0.0, 10.0, 5), AxisLine("depth", 0.0, 4.0, 4)
+
+
+def heat(*cells: HeatCell) -> Heat:
+    return Heat(SIZE, DEPTH, cells)
+
+
+def test_the_first_bin_is_at_the_left_and_at_the_bottom():
+    found = heat_map(heat(HeatCell(0, 0, 1, 5.0, 1), HeatCell(4, 3, 2, 6.0, 1)), "max")
+    first, last = found.cells
+    assert (first.x, round(first.y + found.height)) == (found.left, found.bottom)
+    assert (round(last.x + found.width), round(last.y)) == (WIDTH - 16, 16)
+
+
+@pytest.mark.parametrize(("direction", "best"), [("max", 3), ("min", 1)])
+def test_the_lightest_colour_is_the_best_in_the_tasks_direction(direction, best):
+    found = heat_map(heat(*(HeatCell(n, 0, n, float(n), 1) for n in (1, 2, 3))), direction)
+    shades = {cell.record: cell.shade for cell in found.cells}
+    assert max(shades, key=shades.__getitem__) == best
+    assert shades[best] == SHADES - 1
+    assert found.best is not None
+    assert found.best.record == best
+
+
+def test_who_misses_a_constraint_is_never_the_best():
+    found = heat_map(heat(HeatCell(0, 0, 1, 9.0, 1, 0.5), HeatCell(1, 0, 2, 5.0, 1)), "max")
+    assert found.best is not None
+    assert found.best.record == 2
+
+
+def test_equal_values_have_one_colour_and_one_line_in_the_legend():
+    found = heat_map(heat(HeatCell(0, 0, 1, 5.0, 1), HeatCell(1, 0, 2, 5.0, 1)), "max")
+    assert {cell.shade for cell in found.cells} == {SHADES - 1}
+    assert [shade.says for shade in found.shades] == ["5"]
+
+
+def test_the_legend_tells_values_apart_that_differ_late():
+    cells = [HeatCell(n, 0, n, 2.5 + n * 1e-9, 1) for n in range(5)]
+    says = [shade.says for shade in heat_map(heat(*cells), "max").shades]
+    assert len(set(says)) == len(says)
+    many = [HeatCell(n % 5, n // 5, n, 2.5 + n * 1e-9, 1) for n in range(20)]
+    says = [shade.says for shade in heat_map(heat(*many), "max").shades]
+    assert len(says) == SHADES
+    assert all(said.split(" to ")[0] != said.split(" to ")[1] for said in says)
+
+
+def test_an_empty_archive_has_no_cells_and_no_legend():
+    found = heat_map(heat(), "max")
+    assert (found.cells, found.best, found.shades) == ((), None, ())
+
+
+def test_an_axis_without_a_name_has_no_numbers():
+    found = heat_map(Heat(SIZE, AxisLine("", 0.0, 1.0, 1), (HeatCell(0, 0, 1, 5.0, 1),)), "max")
+    assert (found.y_ticks, [tick.says for tick in found.x_ticks]) == ((), ["0", "2", "4", "6", "8", "10"])
+
+
+def test_those_on_the_front_are_drawn_last():
+    found = scatter("a", "b", [Placed(1, 0.0, 1.0, "one", on_front=True), Placed(2, 1.0, 0.0, "two", on_front=False)])
+    assert [dot.record for dot in found.dots] == [2, 1]
+    assert all(0 < dot.x < WIDTH and 0 < dot.y < HEIGHT for dot in found.dots)
+
+
+def test_one_dot_is_drawn_too():
+    assert len(scatter("a", "b", [Placed(1, 3.0, 3.0, "one", on_front=True)]).dots) == 1

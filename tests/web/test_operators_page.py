@@ -1,0 +1,37 @@
+"""What operators and models brought and cost."""
+
+import pytest
+
+from evolve.types import Call
+from tests.web.hostile import text_of
+from tests.written import Written
+
+
+@pytest.fixture
+def home(tmp_path):
+    written = Written(tmp_path)
+    written.seed(5.0)
+    written.proposal(6.0)
+    written.called(Call("small", prompt_tokens=100, completion_tokens=20, cost=0.5))
+    written.proposal(7.0, operator="diff", model="small")
+    written.campaign.close()
+    return tmp_path
+
+
+def test_yields_costs_and_what_is_likely_next_stand_in_one_line(browse, home):
+    page = " ".join(text_of(browse(home).get("/c/number/operators").text).split())
+    assert "tune_literals 1 100 % 100.0 % (1) 0" in page
+    assert "diff 1 100 % 100.0 % (1) 0 – 1 100 20 0.5 0.5" in page
+    assert "small 1 100 % 100.0 % (1) 0" in page
+
+
+@pytest.mark.parametrize(("what", "names"), [("operators", ["diff", "tune_literals"]), ("models", ["small"])])
+def test_charts_have_a_line_for_each(browse, home, what, names):
+    chart = browse(home).get(f"/c/number/{what}-over-time.json?x=judged").json()
+    assert sorted(one["name"] for one in chart["series"]) == names
+    assert chart["x"] == "records"
+
+
+@pytest.mark.parametrize("path", ["fame-over-time.json", "operators-over-time.json?x=fame"])
+def test_a_chart_of_something_else_is_refused(browse, home, path):
+    assert browse(home).get(f"/c/number/{path}").status_code == 404
