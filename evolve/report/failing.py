@@ -1,4 +1,4 @@
-"""What went wrong: failures of one kind together, by their outcome and the first line of what the judge said.
+"""What went wrong: failures of one kind together, by their outcome and the first line of what the judge said, or the error that ends a traceback.
 
 Invariant: no more than the last `LOOKED_AT` are read, however many there are."""
 
@@ -14,6 +14,7 @@ from evolve.types import Outcome, RecordId
 LOOKED_AT = 2_000
 """So many failures, the last ones, are grouped."""
 EXAMPLES = 5
+_TRACEBACK = "Traceback (most recent call last)"
 _NUMBER = re.compile(r"[-+]?\d[\d,._]*(?:e[-+]?\d+)?", re.IGNORECASE)
 
 
@@ -49,7 +50,16 @@ def failures(campaign: Campaign, *, screened: bool = False) -> tuple[FailureClas
 
 
 def _messages(campaign: Campaign, records: list[RecordId]) -> dict[RecordId, str]:
-    """The first line of each one's feedback that is not empty."""
+    """What tells of each one's feedback."""
     names = campaign.log.feedback_of(records)
     texts = campaign.log.texts(set(names.values()))
-    return {record: next(iter(texts.get(name, "").strip().splitlines()), "") for record, name in names.items()}
+    return {record: _telling(texts.get(name, "")) for record, name in names.items()}
+
+
+def _telling(feedback: str) -> str:
+    """The first line that is not empty; of what begins with a traceback the error, which is the first line of its end that is not indented."""
+    lines = feedback.strip().splitlines()
+    if not lines or not lines[0].startswith(_TRACEBACK):
+        return next(iter(lines), "")
+    last = max(place for place, line in enumerate(lines) if line.startswith(_TRACEBACK))
+    return next((line for line in lines[last + 1 :] if line.strip() and not line.startswith(" ")), lines[0])

@@ -46,3 +46,26 @@ def test_what_an_earlier_version_of_the_task_has_judged_is_left_out(tmp_path: Pa
     with failed(tmp_path).campaign as campaign:
         campaign.state.columns.since = 6
         assert [one.examples for one in report.failures(campaign)] == [(7,)]
+
+
+@pytest.mark.parametrize(
+    ("feedback", "message"),
+    [
+        (
+            'Traceback (most recent call last):\n  File "seed.py", line 8\n    f(x)\n    ^^^^\nValueError: no 7\n',
+            "ValueError: no 7",
+        ),
+        (
+            "Traceback (most recent call last):\n  f(x)\nKeyError: 1\n\nDuring handling of the above exception, another exception occurred:\n\n"
+            "Traceback (most recent call last):\n  g(x)\nTypeError: two\nlines",
+            "TypeError: two",
+        ),
+        ("Traceback (most recent call last):\n  cut", "Traceback (most recent call last):"),
+    ],
+)
+def test_of_a_traceback_the_error_tells(tmp_path: Path, feedback: str, message: str) -> None:
+    written = Written(tmp_path)
+    written.seed(5.0)
+    written.failure(Outcome.CRASHED, feedback)
+    with written.campaign as campaign:
+        assert [found.message for found in report.failures(campaign)] == [message]
