@@ -41,7 +41,8 @@ class Watched:
     def open(self, path: str) -> None:
         """Goes to a page, and waits until its log is open and nothing more is loaded."""
         self.page.goto(self.server.address + path, wait_until="networkidle", timeout=PATIENCE_MS)
-        self.until(lambda: not self.page.locator("h1", has_text="Opening").count())
+        # Between two tries there is no heading at all for a moment.
+        self.until(lambda: self.page.locator("h1:not(:has-text('Opening'))").count() == 1)
         self.page.wait_for_load_state("networkidle", timeout=PATIENCE_MS)
 
     def until(self, is_so: Callable[[], bool], patience_ms: int = PATIENCE_MS) -> None:
