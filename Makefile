@@ -77,6 +77,7 @@ bench: $(STAMP)  ## the figures of speed and size, as tables
 	$(BIN)/python benchmarks/llm_throughput.py
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/web.py
+	$(BIN)/python benchmarks/query.py
 	$(BIN)/python benchmarks/novelty.py
 	$(BIN)/python benchmarks/isolation.py
 	$(BIN)/python benchmarks/prompts.py

@@ -130,7 +130,7 @@ def missed(line: MissedLine) -> str:
 def held_out(best: Best, wanted: Sequence[str], fitness: Fitness) -> str:
     """A line for each case that was measured, and what follows from them."""
     found = [line for line in best.cases if line.case in wanted]
-    lines = [f"{line.case}: {_case(line, fitness)}" for line in found]
+    lines = [f"{line.case}: {case(line, fitness)}" for line in found]
     if best.promoted:
         verdict = f"promoted: no worse than the seed on any of them{_lost(best, found, fitness)}"
     elif best.trust == "claimed":
@@ -156,7 +156,7 @@ def _lost(best: Best, found: Sequence[CaseLine], fitness: Fitness) -> str:
     return f"; but of {difference(best.gain, fitness)} in the search no more than {kept} is there"
 
 
-def _case(line: CaseLine, fitness: Fitness) -> str:
+def case(line: CaseLine, fitness: Fitness) -> str:
     """`2.71 (+0.11 to the seed)`, or how it failed."""
     if line.fitness is None:
         return f"{line.outcome}  {line.name}"
@@ -168,7 +168,7 @@ def _case(line: CaseLine, fitness: Fitness) -> str:
 
 def from_scratch(line: CaseLine, fitness: Fitness) -> str:
     """What the best program finds without what its parents left."""
-    return f"{_case(line, fitness)}: without what its parents left"
+    return f"{case(line, fitness)}: without what its parents left"
 
 
 def waiting(steps: int) -> str:

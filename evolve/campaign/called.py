@@ -71,6 +71,10 @@ class Called:
         if isinstance(event.action, Propose):
             self._operators[event.step] = event.action.selection.operator
 
+    def ended(self, step: int) -> None:
+        """No more calls come of this step."""
+        self._operators.pop(step, None)
+
     def add(self, event: Replied) -> None:
         """Counts a call."""
         call = event.call

@@ -54,6 +54,8 @@ class Columns:
         self.violations: dict[RecordId, float] = {}
         """Of the records that miss a constraint."""
         self.outcomes = bytearray()
+        self.steps = array("q")
+        """Which step made each."""
         self.kinds = bytearray()
         """Of the origins, as places in `KINDS`."""
         self.insertions = bytearray()
@@ -88,6 +90,7 @@ class Columns:
         if fitness is not None and record.evaluation.violation:
             self.violations[record.id] = record.evaluation.violation
         self.outcomes.append(_CODES[record.evaluation.outcome])
+        self.steps.append(record.origin.step)
         self.kinds.append(KINDS.index(record.origin.kind))
         self.insertions.append(insertion)
         self.seconds.append(record.evaluation.seconds)

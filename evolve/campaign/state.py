@@ -342,6 +342,7 @@ class State:
             step.settled.add(record.origin.index)
             if len(step.settled) == record.origin.count:
                 del self.steps[record.origin.step]
+                self.called.ended(record.origin.step)
 
     def unfinished(self) -> Sequence[Step]:
         """Steps to finish first, in their order."""

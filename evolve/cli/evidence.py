@@ -31,6 +31,7 @@ def told(campaign: Campaign, shown: report.Shown) -> list[tuple[str, str]]:
         ("objectives", _objectives(campaign, line)),
         ("constraints", _constraints(campaign, shown)),
         ("certified", _certificate(shown)),
+        ("cases", _cases(campaign, shown)),
         ("archive", _archive(shown)),
         ("descriptors", _numbers(shown.descriptors)),
         ("metrics", _numbers(shown.metrics)),
@@ -88,6 +89,12 @@ def _constraints(campaign: Campaign, shown: report.Shown) -> str:
     return "\n".join(
         [f"missed, violation {line.violation:.4g}", *map(wording.missed, report.missed(campaign.task, shown.metrics))]
     )
+
+
+def _cases(campaign: Campaign, shown: report.Shown) -> str:
+    """What the program found where the search does not look."""
+    lines = [f"{line.case}: {wording.case(line, campaign.task.fitness)}" for line in shown.cases]
+    return "\n".join([*lines, *(["promoted: no worse than the seed on any held-out case"] if shown.promoted else [])])
 
 
 def _archive(shown: report.Shown) -> str:

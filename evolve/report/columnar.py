@@ -45,6 +45,7 @@ def _known(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[An
         "kind": lambda place: KINDS[columns.kinds[place]],
         "operator": lambda place: columns.operators[place],
         "model": lambda place: columns.models[place],
+        "step": lambda place: columns.steps[place],
         "island": lambda place: columns.islands[place],
         "parents": lambda place: " ".join(map(str, columns.parents[place])),
         "program": lambda place: columns.programs[place],
@@ -55,6 +56,7 @@ def _known(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[An
         "trust": lambda place: "claimed" if columns.programs[place] in claimed else columns.trusts[place],
     }
     found: dict[str, list[Any]] = {name: [value(record - 1) for record in records] for name, value in of.items()}
+    taken = [campaign.state.called.of_step(columns.steps[record - 1]) for record in records]
     return {
         "record": list(records),
         "fitness": [None if value is None else shown(value) for value in values],
@@ -62,21 +64,21 @@ def _known(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[An
             None if value is None else history.violation(record) for record, value in zip(records, values, strict=True)
         ],
         **found,
+        "calls": [one.calls for one in taken],
+        "tokens": [one.prompt_tokens + one.completion_tokens for one in taken],
+        "money": [one.money for one in taken],
     }
 
 
 def _read(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any]]:
     """What the events hold."""
     wanted = _wanted(campaign)
-    names = ("at", "active", "step", "certified", "calls", "tokens", "money", *wanted)
+    names = ("at", "active", "certified", *wanted)
     rows: dict[RecordId, list[Any]] = {}
     for record, at, active, body in campaign.log.settled_as_json(records):
-        whole = json.loads(body)["record"]
-        evaluation, step = whole["evaluation"], whole["origin"]["step"]
-        taken = campaign.state.called.of_step(step)
-        cost = (taken.calls, taken.prompt_tokens + taken.completion_tokens, taken.money)
+        evaluation = json.loads(body)["record"]["evaluation"]
         found = [_number(evaluation.get(part, {}).get(name), sign) for part, name, sign in wanted.values()]
-        rows[record] = [at, active, step, evaluation.get("certified", False), *cost, *found]
+        rows[record] = [at, active, evaluation.get("certified", False), *found]
     return {name: [rows[record][place] for record in records] for place, name in enumerate(names)}
 
 

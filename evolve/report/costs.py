@@ -99,7 +99,7 @@ def costs(campaign: Campaign) -> Costs | None:
 def lineage_cost(campaign: Campaign, record: RecordId) -> CostLine:
     """What the steps have cost that led from the seed to this program, along first parents; the seed's is none, before which models are
     checked."""
-    steps = {campaign.state.reader.settled(ancestor).record.origin.step for ancestor in line_to(campaign, record)} - {0}
+    steps = {campaign.state.columns.steps[ancestor - 1] for ancestor in line_to(campaign, record)} - {0}
     return line_of("lineage", campaign.state.called.of_steps(steps))
 
 

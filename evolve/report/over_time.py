@@ -10,7 +10,7 @@ import numpy as np
 
 from evolve.campaign import Campaign
 from evolve.campaign.state import REFLECTION
-from evolve.report.frame import Flags, Frame, Numbers, coded, frame, improved
+from evolve.report.frame import Flags, Numbers, coded, frame, improved
 from evolve.report.tally import ModelYield, OperatorYield
 from evolve.types import Outcome, RecordId
 
@@ -42,9 +42,12 @@ def slices(campaign: Campaign, count: int = SLICES) -> tuple[Slice, ...]:
     ends = [*range(size, len(columns), size), len(columns)]
     number = np.arange(len(columns)) // size
     better = improved(campaign.state.history, columns)
-    names = campaign.state.columns.operators[: len(columns)]
-    operators = _yields(columns, names, names, number, better)
-    models = _yields(columns, names, campaign.state.columns.models[: len(columns)], number, better)
+    codes, names = coded(campaign.state.columns.operators[: len(columns)])
+    made = np.array([name not in ("", REFLECTION) for name in names], np.bool_)[codes]
+    judged = made & ~columns.outcome(Outcome.SCREENED)
+    groups = (made, judged, made & better)
+    operators = _yields(codes, names, number, groups)
+    models = _yields(*coded(campaign.state.columns.models[: len(columns)]), number, groups)
     seconds, programs = (
         campaign.log.active_of(ends),
         np.bincount(number[columns.judged_programs()], minlength=len(ends)),
@@ -71,19 +74,13 @@ def _in(totals: Sequence[float], ends: Sequence[int], place: int) -> Any:
 
 
 def _yields(
-    columns: Frame, operators: Sequence[str], names: Sequence[str], number: Numbers, better: Flags
+    codes: Numbers, names: Sequence[str], number: Numbers, groups: Sequence[Flags]
 ) -> list[list[tuple[str, int, int, int]]]:
-    """Of each slice: by name how many proposals there were, how many were judged, and how many were better than their parents. What no operator has
-    made counts for nothing, and so does a reflection."""
-    codes, different = coded(names)
-    counted = np.fromiter((name not in ("", REFLECTION) for name in operators), np.bool_, len(columns))
-    size, judged = int(number[-1]) + 1, ~columns.outcome(Outcome.SCREENED)
-    key = number * len(different) + codes
-    counts = [
-        np.bincount(key[chosen], minlength=size * len(different)).reshape(size, -1).tolist()
-        for chosen in (counted, counted & judged, counted & better)
-    ]
+    """Of each slice: by name how many records of each group there were: what an operator has made, what of it was judged, and what was better than its
+    parents."""
+    size, key = int(number[-1]) + 1, number * len(names) + codes
+    counts = [np.bincount(key[chosen], minlength=size * len(names)).reshape(size, -1).tolist() for chosen in groups]
     return [
-        sorted((name, *row) for name, *row in zip(different, *lines, strict=True) if name and row[0])
+        sorted((name, *row) for name, *row in zip(names, *lines, strict=True) if name and row[0])
         for lines in zip(*counts, strict=True)
     ]

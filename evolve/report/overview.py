@@ -118,6 +118,8 @@ def _left(campaign: Campaign) -> int:
 
 def _quarantined(campaign: Campaign) -> tuple[str, ...]:
     """The first record of each, by its name; a program that was ruled out before it was seen has none."""
+    if not campaign.state.quarantined:
+        return ()
     first = campaign.state.columns.first_records()
     return tuple(record_name(campaign, first[program]) for program in campaign.state.quarantined if program in first)
 

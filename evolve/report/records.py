@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from evolve.campaign import Campaign
 from evolve.campaign.called import Taken
+from evolve.campaign.history import KINDS
 from evolve.report.frame import frame
 from evolve.types import Origin, Record, RecordId, Settled, StoreError, Trust
 
@@ -146,11 +147,17 @@ def line_to(campaign: Campaign, record: RecordId, last: int | None = None) -> tu
     """The records of that line, the seed first. Where a later judging of a program was the parent, that is the one in the line."""
     about = settled(campaign, record).record.origin.about
     line = [about or record]
-    while (last is None or len(line) < last) and (
-        parents := made_by(campaign, campaign.state.reader.settled(line[-1]).record).parents
-    ):
+    while (last is None or len(line) < last) and (parents := _parents(campaign, line[-1])):
         line.append(parents[0])
     return tuple(reversed(line))
+
+
+def _parents(campaign: Campaign, record: RecordId) -> tuple[RecordId, ...]:
+    """Of the program: a measurement's are those of what it measures."""
+    columns = campaign.state.columns
+    if KINDS[columns.kinds[record - 1]] == "measurement":
+        return made_by(campaign, campaign.log.settled(record).record).parents
+    return columns.parents[record - 1]
 
 
 def trust_of(campaign: Campaign, record: RecordId) -> Trust:

@@ -1,0 +1,81 @@
+"""Columns as arrays."""
+
+from pathlib import Path
+
+import numpy as np
+
+from evolve.report import frame as frames
+from evolve.types import Insertion, Outcome, Ruled
+from tests.written import Written, aimed, aiming_task, short_campaign
+
+
+def test_a_frame_is_a_copy_of_what_had_settled(tmp_path: Path) -> None:
+    """Records that come later do not change it, and are not hindered by it."""
+    written = Written(tmp_path)
+    written.seed(5.0)
+    with written.campaign as campaign:
+        before = frames.frame(campaign)
+        written.proposal(6.0)
+        assert (len(before), len(frames.frame(campaign))) == (1, 2)
+        assert before.fitness.tolist() == [5.0]
+
+
+def test_conditions_are_flags(tmp_path: Path) -> None:
+    """One for each record."""
+    with short_campaign(tmp_path) as campaign:
+        columns = frames.frame(campaign)
+        assert columns.outcome(Outcome.CRASHED).tolist() == [False, False, False, True, False, False]
+        assert columns.kind("seed").tolist() == [True, False, False, False, False, False]
+        assert columns.judged_programs().tolist() == [False, True, True, True, False, True]
+        assert columns.insertion(Insertion.NOT_ADDED).tolist() == [False, False, True, True, True, False]
+        assert columns.best_first().tolist() == [5, 1, 0, 2, 3, 4]
+        assert frames.first_parents(campaign).tolist() == [0, 1, 1, 1, 1, 2]
+        assert frames.improved(campaign.state.history, columns).tolist() == [True, True, False, False, False, True]
+
+
+def test_constraints_come_before_fitness(tmp_path: Path) -> None:
+    """Whoever meets them is better than everybody who does not."""
+    written = Written(tmp_path, aiming_task())
+    written.seed(5.0, **aimed(1.0, 10.0, 300.0))
+    written.proposal(9.0, **aimed(1.0, 10.0, 400.0))
+    written.proposal(4.0, **aimed(1.0, 10.0))
+    written.proposal(4.0, number=4.5, **aimed(1.0, 10.0))
+    with written.campaign as campaign:
+        columns = frames.frame(campaign)
+        everybody = np.ones(4, np.bool_)
+        assert columns.best_first().tolist() == [2, 3, 0, 1]
+        assert frames.improved(campaign.state.history, columns).tolist() == [True, False, True, True]
+        assert frames.strictly_better(columns, everybody).tolist() == [0, 2]
+        assert frames.strictly_better(columns, ~everybody).tolist() == []
+
+
+def test_versions_of_the_task_each_begin_anew(tmp_path: Path) -> None:
+    """Their numbers do not compare."""
+    written = Written(tmp_path)
+    written.seed(5.0)
+    written.proposal(9.0)
+    with written.campaign as campaign:
+        campaign.state.columns.since = 2
+        written.proposal(6.0)
+        written.proposal(7.0)
+        columns = frames.frame(campaign)
+        assert frames.strictly_better(columns, np.ones(4, np.bool_)).tolist() == [0, 1, 2, 3]
+
+
+def test_records_of_quarantined_programs_are_flagged(tmp_path: Path) -> None:
+    """However often they were judged."""
+    written = Written(tmp_path)
+    written.seed(5.0)
+    cheat = written.proposal(6.0)
+    written.again(2, 6.0)
+    with written.campaign as campaign:
+        assert frames.quarantined(campaign).tolist() == [False, False, False]
+        with campaign.log.transaction():
+            campaign.write(Ruled("quarantine", cheat.record.program, "person"))
+        assert frames.quarantined(campaign).tolist() == [False, True, True]
+
+
+def test_names_are_coded_in_the_order_in_which_they_come(tmp_path: Path) -> None:
+    """Each by its place."""
+    codes, names = frames.coded(["b", "a", "b", ""])
+    assert (codes.tolist(), names) == ([0, 1, 0, 2], ["b", "a", ""])
