@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from benchmarks.large import make
+from tests.web.hostile import hostile_campaign
 
 RECORDS = int(os.environ.get("EVOLVE_WEB_RECORDS", "100_000"))
 """Of the large campaign; fewer are made sooner, where somebody works on a page."""
@@ -60,6 +61,7 @@ class Watched:
         """From now on."""
         own = urlsplit(self.server.address).netloc
         self.page.on("console", lambda said: said.type == "error" and self.wrong.append(f"console: {said.text}"))
+        self.page.on("dialog", lambda dialog: self.wrong.append(f"dialog: {dialog.message}") or dialog.dismiss())
         self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
 
         def asked(request: Any) -> None:
@@ -76,10 +78,11 @@ def _evolve(home: Path, *words: str) -> subprocess.Popen[str]:
 
 @pytest.fixture(scope="session")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With `real`, a few seconds of `circle_packing`, and `large` of 100,000 records."""
+    """With `real`, a few seconds of `circle_packing`, `large` of 100,000 records, and `hostile`, whose every text wants to act."""
     home = tmp_path_factory.mktemp("browser")
     run = _evolve(home, "run", "circle_packing", "--budget", "4s", "--name", "real", "--judges", "1")
     make(home, RECORDS)
+    hostile_campaign(home).close()
     run.communicate(timeout=120)
     assert run.returncode == 0
     return home
