@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from evolve import wording
 from evolve.pages.document import Block, Line, Mono, Paragraph, Section, Table
 from evolve.pages.findings import Findings
-from evolve.pages.numbers import share
 from evolve.report import FailureClass, ModelYield, OperatorYield
 from evolve.report.failing import LOOKED_AT
 from evolve.types import Lesson, Outcome
@@ -29,7 +28,7 @@ def _blocks(found: Findings) -> Iterator[Block]:
         yield Paragraph("Nothing was judged yet.")
         return
     total = sum(page.outcomes.values())
-    rows = [(name, f"{count:,}", share(count, total)) for name, count in page.outcomes.items() if count]
+    rows = [(name, f"{count:,}", wording.share(count, total)) for name, count in page.outcomes.items() if count]
     yield Table(("outcome", "records", "share"), tuple(rows), frozenset({1, 2}))
     yield from _classes("Programs that failed, by what the judge said first", found.failed, page.name)
     yield from _classes("Proposals that were not judged, by their reasons", found.screened, page.name)
@@ -77,7 +76,7 @@ def _yields(label: str, lines: Sequence[tuple[str, OperatorYield | ModelYield]])
             f"{line.proposals - line.judged:,}",
             f"{line.judged:,}",
             f"{line.improved:,}",
-            share(line.improved, line.judged),
+            wording.share(line.improved, line.judged),
         )
         for name, line in lines
     ]
