@@ -100,15 +100,31 @@ def test_an_operators_yield_is_told_with_its_share():
 @pytest.mark.parametrize(
     ("searched", "gains", "lost"),
     [
-        (1.5, (1.4, 0.2), ""),
-        (1.5, (0.05, 0.2), "; but of +1.5 in the search no more than +0.2 is there"),
-        (-1.5, (-0.05, -0.2), "; but of -1.5 in the search no more than -0.2 is there"),
-        (-1.5, (-0.05, -1.2), ""),
+        (1.5, (1.4, 0.8), ""),
+        (1.5, (1.4, 0.2), "; held-out cases keep 53% of the gain on average, but on 1 of 2 most of it is gone (n=1)"),
+        (1.5, (0.05, 0.2), "; but most of the gain is gone on held-out cases: 8% of it is left on average"),
+        (-1.5, (-0.05, -0.2), "; but most of the gain is gone on held-out cases: 8% of it is left on average"),
+        (-1.5, (-0.8, -1.2), ""),
+        (
+            1.5,
+            (0.0, -0.1),
+            "; but all of the gain is gone on held-out cases: on average the program is no better than the seed there",
+        ),
         (0.0, (0.0,), ""),
     ],
 )
 def test_a_gain_that_is_gone_on_held_out_cases_is_told(searched, gains, lost):
     """Beside the promotion, which asks for no loss alone; in a task that minimises a gain is negative."""
     cases = tuple(report.CaseLine(f"n={place}", "c/9", "ok", 5.0 + gain, 5.0, True) for place, gain in enumerate(gains))
-    told = wording.held_out(best(gain=searched, promoted=True, cases=cases), [case.case for case in cases], NEARNESS)
+    fitness = Fitness("nearness", "min" if searched < 0 else "max", 4)
+    won = best(fitness=5.0 + searched, gain=searched, promoted=True, cases=cases)
+    told = wording.held_out(won, [case.case for case in cases], fitness)
     assert told.splitlines()[-1] == f"promoted: no worse than the seed on any of them{lost}"
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "told"),
+    [(1, 3, "33%"), (1, 1000, "less than 1%"), (0, 1000, "0%"), (0, 0, "-"), (0.2, 1.0, "20%")],
+)
+def test_a_share_that_is_not_nothing_is_not_told_as_nothing(part, whole, told):
+    assert wording.share(part, whole) == told

@@ -13,6 +13,7 @@ import click
 from evolve.campaign import existing_path, workspace
 from evolve.cli.output import debug_option, emit, json_option, table
 from evolve.cli.say import say
+from evolve.report.columnar import harmless
 from evolve.store.query import Answer, Value, asked
 
 SHOWN = 1_000
@@ -49,8 +50,8 @@ def sql(name: str, statement: str, as_csv: bool, limit: int | None, seconds: flo
                 emit(dict(zip(answer.headings, map(_plain, row), strict=True)))
         elif as_csv:
             writer = csv.writer(sys.stdout, lineterminator="\n")
-            writer.writerow(answer.headings)
-            writer.writerows([_text(value) for value in row] for row in _limited(answer, limit))
+            writer.writerow(map(harmless, answer.headings))
+            writer.writerows([_cell(value) for value in row] for row in _limited(answer, limit))
         else:
             _show(answer, SHOWN if limit is None else limit)
 
@@ -71,6 +72,10 @@ def _plain(value: Value) -> int | float | str | None:
     if isinstance(value, bytes):
         return value.hex()
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _cell(value: Value) -> str:
+    return str(harmless(value)) if isinstance(value, str) else _text(value)
 
 
 def _text(value: Value) -> str:

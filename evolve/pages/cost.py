@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from evolve import wording
 from evolve.pages.document import Block, Facts, Line, Paragraph, Section, Table
 from evolve.pages.findings import Findings
-from evolve.pages.numbers import money, share, time
+from evolve.pages.numbers import money, time
 from evolve.report import CostLine, Costs
 from evolve.types import Fitness
 
@@ -21,7 +21,7 @@ def cost(found: Findings, fitness: Fitness) -> Section:
         ("judged", f"{wording.counted(page.programs, 'program')}, {wording.counted(page.measurements, 'measurement')}"),
         (
             "judges",
-            f"{time(found.judge_seconds)} in all, {share(found.measure_seconds, found.judge_seconds)} of it for measurements",
+            f"{time(found.judge_seconds)} in all, {wording.share(found.measure_seconds, found.judge_seconds)} of it for measurements",
         ),
         ("left of the budget", found.left),
     ]
@@ -67,7 +67,7 @@ def _table(label: str, lines: Sequence[CostLine], total: CostLine | None) -> Tab
         ("money", [money(line.money) if line.money else "" for line in shown]),
         ("own GPUs", [time(line.gpu_seconds) if line.gpu_seconds else "" for line in shown]),
         ("time", [time(line.seconds) for line in shown]),
-        ("counted exactly", [share(line.exact) for line in shown]),
+        ("counted exactly", [wording.share(line.exact) for line in shown]),
     ]
     kept = [(heading, cells) for heading, cells in columns if any(cells)]
     rows = zip(*(cells for _, cells in kept), strict=True)

@@ -96,10 +96,13 @@ def _table(points: Sequence[Point], fitness: Fitness) -> Table:
             time(point.seconds),
             Mono(wording.number(point.fitness, fitness)),
             "yes" if point.confirmed else "no",
+            f"{point.trust}, {wording.level(point.isolation)}",
         )
         for point in shown
     ]
-    return Table(("record", "programs", "after", fitness.name, "confirmed"), tuple(rows), frozenset({0, 1, 2, 3}))
+    return Table(
+        ("record", "programs", "after", fitness.name, "confirmed", "basis"), tuple(rows), frozenset({0, 1, 2, 3})
+    )
 
 
 def _detail(points: Sequence[Point], found: Findings, task: Task) -> Iterator[Block]:

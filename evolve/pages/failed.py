@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from evolve import wording
 from evolve.pages.document import Block, Line, Mono, Paragraph, Section, Table
 from evolve.pages.findings import Findings
-from evolve.pages.numbers import share
 from evolve.report import FailureClass, ModelYield, OperatorYield
 from evolve.report.failing import LOOKED_AT
 from evolve.types import Lesson, Outcome
@@ -29,10 +28,11 @@ def _blocks(found: Findings) -> Iterator[Block]:
         yield Paragraph("Nothing was judged yet.")
         return
     total = sum(page.outcomes.values())
-    rows = [(name, f"{count:,}", share(count, total)) for name, count in page.outcomes.items() if count]
+    rows = [(name, f"{count:,}", wording.share(count, total)) for name, count in page.outcomes.items() if count]
     yield Table(("outcome", "records", "share"), tuple(rows), frozenset({1, 2}))
-    yield from _classes("Programs that failed, by what the judge said first", found.failed, page.name)
-    yield from _classes("Proposals that were not judged, by their reasons", found.screened, page.name)
+    last = _last(found)
+    yield from _classes(f"Programs that failed, by what the judge said first{last}", found.failed, page.name)
+    yield from _classes(f"Proposals that were not judged, by their reasons{last}", found.screened, page.name)
     yield from _yields("operator", [(line.operator, line) for line in page.operators])
     yield from _yields("model", [(line.model, line) for line in page.models])
     if page.failures:
@@ -48,13 +48,17 @@ def _blocks(found: Findings) -> Iterator[Block]:
     yield from _lessons(page.lessons, page.name)
 
 
+def _last(found: Findings) -> str:
+    """Both kinds of failures are read together, so that together they say whether all of them were."""
+    count = sum(each.count for each in (*found.failed, *found.screened))
+    return f" (of the last {LOOKED_AT:,} failures of both kinds)" if count >= LOOKED_AT else ""
+
+
 def _classes(title: str, classes: Sequence[FailureClass], name: str) -> Iterator[Block]:
     if not classes:
         return
-    count = sum(each.count for each in classes)
     more = f"; {wording.counted(len(classes) - _CLASSES, 'rarer kind')} left out" if len(classes) > _CLASSES else ""
-    last = f" (of the last {LOOKED_AT:,} failures)" if count >= LOOKED_AT else ""
-    yield Paragraph(f"{title}{last}{more}:")
+    yield Paragraph(f"{title}{more}:")
     rows: list[tuple[Line, ...]] = [
         (each.outcome, each.message or "(no feedback)", f"{each.count:,}", _examples(each, name))
         for each in classes[:_CLASSES]
@@ -77,7 +81,7 @@ def _yields(label: str, lines: Sequence[tuple[str, OperatorYield | ModelYield]])
             f"{line.proposals - line.judged:,}",
             f"{line.judged:,}",
             f"{line.improved:,}",
-            share(line.improved, line.judged),
+            wording.share(line.improved, line.judged),
         )
         for name, line in lines
     ]

@@ -11,7 +11,7 @@ from evolve.pages.document import Block, Chart, Facts, Line, Mono, Paragraph, Se
 from evolve.pages.document import Picture as PictureBlock
 from evolve.pages.findings import Findings, Picture
 from evolve.pages.listing import Notes, listing
-from evolve.pages.numbers import share, signed
+from evolve.pages.numbers import signed
 from evolve.report import AnchorGap, Best, EliteLine, Shown
 from evolve.report.held_out import Kept
 from evolve.types import FROM_SCRATCH, Fitness, Task
@@ -107,7 +107,7 @@ def _held_out(found: Findings, best: Best, task: Task) -> Iterator[Block]:
                 Mono(wording.number(line.case.seed, fitness)),
                 Mono(line.case.outcome if line.case.fitness is None else wording.number(line.case.fitness, fitness)),
                 Mono(signed(line.gain, fitness.digits)),
-                "-" if line.share is None else share(line.share),
+                "-" if line.share is None else wording.share(line.share),
                 "no worse" if line.case.agrees else "worse",
             )
             for line in found.kept.lines
@@ -132,21 +132,7 @@ def _verdict(kept: Kept, best: Best) -> str:
     promoted = "The program is promoted" if best.promoted else "The program is not promoted"
     if not best.improved:
         return "There is nothing to promote: the seed is the best."
-    told = {
-        "holds": f"held-out cases keep {share(kept.share or 0.0)} of the gain on average{lost(kept)}",
-        "shrinks": f"most of the gain is gone on held-out cases: {share(kept.share or 0.0)} of it is left on average",
-        "gone": "all of the gain is gone on held-out cases",
-        None: f"{len(kept.lines)} of {wording.counted(kept.wanted, 'held-out case')} measured",
-    }
-    return f"{promoted}: {told[kept.verdict]}."
-
-
-def lost(kept: Kept) -> str:
-    """The cases of which that is not true; empty where it is of all."""
-    if not kept.lost:
-        return ""
-    names = "; ".join(line.case.case for line in kept.lost)
-    return f", but on {len(kept.lost)} of {kept.wanted} most of it is gone ({names})"
+    return f"{promoted}: {wording.kept(kept)}."
 
 
 def _picture(picture: Picture, best: Best) -> Iterator[Block]:

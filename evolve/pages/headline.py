@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from evolve import wording
 from evolve.pages.document import Block, Line, Mono, Paragraph, Strong
 from evolve.pages.findings import Findings
-from evolve.pages.found import lost
-from evolve.pages.numbers import share, time
+from evolve.pages.numbers import time
 from evolve.report import Best
 from evolve.types import Level, Task
 
@@ -107,16 +106,14 @@ def _held_out(found: Findings, best: Best) -> Iterator[Block]:
         return
     kept, told = found.kept, ""
     match kept.verdict:
-        case "gone":
-            told = "all of the gain is gone on held-out cases: there the program is no better than the seed."
-        case "shrinks":
-            told = f"most of the gain is gone on held-out cases: {share(kept.share or 0.0)} of it is left."
+        case "gone" | "shrinks":
+            told = f"{wording.kept(kept)}."
         case "holds":
             if best.promoted:
-                told = f"{share(kept.share or 0.0)} of the gain is left on average{lost(kept)}." if kept.lost else ""
+                told = f"{wording.kept(kept)}." if kept.lost else ""
             else:
                 told = "the gain does not hold on every held-out case, so that the program is not promoted."
         case None:
-            told = f"{len(kept.lines)} of {wording.counted(kept.wanted, 'held-out case')} measured: what the gain is worth elsewhere is not known."
+            told = f"{wording.kept(kept)}: what the gain is worth elsewhere is not known."
     if told:
         yield Paragraph((Strong("Held out:"), f" {told}"), "bad")

@@ -92,6 +92,8 @@ def _line(line: Line) -> str:
 
 
 def _cell(line: Line) -> str:
+    spans = line if isinstance(line, tuple) else (line,)
+    line = tuple(span.text if isinstance(span, Mono) and "\\|" in span.text else span for span in spans)
     return re.sub(r"(?<!\\)\|", r"\\|", _line(line))
 
 

@@ -10,14 +10,6 @@ def signed(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{round(value, digits) + 0.0:+.4g}"
 
 
-def share(part: float, whole: float = 1.0) -> str:
-    """`12%`; what is less than a half percent and not nothing says so."""
-    if not whole:
-        return "-"
-    found = part / whole
-    return "less than 1%" if 0.0 < found < 0.005 else f"{found:.0%}"
-
-
 def money(value: float) -> str:
     """US dollars with the digits that matter."""
     return f"{value:,.2f} usd" if value >= 0.1 or not value else f"{value:.2g} usd"

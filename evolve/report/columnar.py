@@ -17,6 +17,7 @@ from evolve.types import ConfigError, Insertion, RecordId
 
 _MOST = 100
 """Metrics, and descriptors, that become columns."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +102,22 @@ def _number(value: float | None, sign: int) -> float | None:
     return None if value is None else sign * value
 
 
+def harmless(value: Any) -> Any:
+    """A cell of CSV that no spreadsheet takes for a formula: a text that begins like one has an apostrophe before it. A number stays one; a line ends in
+    a line feed alone, for a lone carriage return would end the row."""
+    if not isinstance(value, str):
+        return value
+    told = value.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{told}" if told.startswith(_FORMULA) else told
+
+
 def write_csv(table: Columnar, target: Path) -> None:
     """Writes a table as CSV, with a line of names; raises `ConfigError` where it cannot be written."""
     try:
         with target.open("w", encoding="utf-8", errors="replace", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(table.columns)
-            writer.writerows(zip(*table.columns.values(), strict=True))
+            writer.writerow(map(harmless, table.columns))
+            writer.writerows(map(harmless, row) for row in zip(*table.columns.values(), strict=True))
     except OSError as error:
         raise _unwritable(target, error) from error
 

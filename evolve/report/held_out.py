@@ -36,8 +36,8 @@ class Kept:
 
     @property
     def lost(self) -> tuple[KeptLine, ...]:
-        """The cases that keep less than half of the gain."""
-        return tuple(line for line in self.lines if (line.share or 0.0) < HALF)
+        """The cases that keep less than half of the gain, or on which the program failed; nothing is known of one on which the seed did."""
+        return tuple(line for line in self.lines if _share(line, missing=HALF) < HALF)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -54,6 +54,12 @@ def kept(best: Best, wanted: Sequence[str], fitness: Fitness) -> Kept:
     known = [min(share, 1.0) for share in shares if share is not None]
     complete = bool(known) and len(known) == len(wanted) and _gain(best.fitness, best.seed, fitness) > 0.0
     return Kept(lines, len(wanted), math.fsum(known) / len(known) if complete else None)
+
+
+def _share(line: KeptLine, *, missing: float) -> float:
+    if line.case.fitness is None:
+        return 0.0
+    return missing if line.share is None else line.share
 
 
 def _line(best: Best, case: CaseLine, fitness: Fitness) -> KeptLine:

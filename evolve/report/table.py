@@ -125,10 +125,17 @@ def _names(names: Sequence[str]) -> Numbers:
 
 
 def _children(campaign: Campaign, columns: Frame) -> Numbers:
-    parents = campaign.state.columns.parents
-    proposed = zip(parents, columns.kind("proposal").tolist(), strict=False)
-    flat = chain.from_iterable(one for one, is_proposal in proposed if is_proposal)
-    return np.bincount(np.fromiter(flat, np.int64) - 1, minlength=len(columns))
+    """How many proposals had the record's program as a parent, by whichever of its records they name it: a measurement may be one."""
+    known, programs = campaign.state.columns, campaign.state.columns.programs[: len(columns)]
+    codes, different = coded([program or "" for program in programs])
+    counts = np.fromiter(map(len, known.parents[: len(columns)]), np.int64, len(columns))
+    flat = np.fromiter(chain.from_iterable(known.parents[: len(columns)]), np.int64, int(counts.sum())) - 1
+    child = np.repeat(np.arange(len(columns)), counts)
+    proposed = columns.kind("proposal")[child]
+    pairs = np.unique(child[proposed] * len(different) + codes[flat[proposed]])
+    return np.where(
+        [bool(name) for name in different], np.bincount(pairs % len(different), minlength=len(different)), 0
+    )[codes]
 
 
 _KEYS: dict[str, Callable[[Campaign, Frame], np.ndarray[tuple[int], np.dtype[np.int64]] | Numbers]] = {

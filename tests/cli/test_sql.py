@@ -25,6 +25,13 @@ def test_json_and_csv(call, short):
     assert call("sql", "number", words, "--csv").output == 'a,b,c,d,e\n1,00ff,inf,,"x,y"\n'
 
 
+def test_no_text_of_a_program_is_a_formula_of_a_spreadsheet(call, short):
+    """JSON has it as it is; numbers below 0 stay numbers."""
+    words = "select '=1+1' as '@a', '-x' as b, -1.5 as c, 'a=b' as d"
+    assert call("sql", "number", words, "--csv").output == "'@a,b,c,d\n'=1+1,'-x,-1.5,a=b\n"
+    assert json.loads(call("sql", "number", words, "--json").output) == {"@a": "=1+1", "b": "-x", "c": -1.5, "d": "a=b"}
+
+
 def test_rows_are_limited_and_more_are_told(call, short):
     """0 means all."""
     words = ("sql", "number", "select id from records")

@@ -72,16 +72,19 @@ def test_a_logarithm_is_told_as_a_ratio_and_luck_is_mentioned(tmp_path):
 @pytest.mark.parametrize(
     ("gains", "told"),
     [
-        ((0.2, 0.2), "Held out: most of the gain is gone on held-out cases: 10% of it is left."),
+        ((0.2, 0.2), "Held out: most of the gain is gone on held-out cases: 10% of it is left on average."),
         (
             (0.0, -1.0),
-            "Held out: all of the gain is gone on held-out cases: there the program is no better than the seed.",
+            "Held out: all of the gain is gone on held-out cases: on average the program is no better than the seed there.",
         ),
         (
             (2.0, 2.0, -0.1),
             "Held out: the gain does not hold on every held-out case, so that the program is not promoted.",
         ),
-        ((2.0, 0.1), "Held out: 52% of the gain is left on average, but on 1 of 2 most of it is gone (case 1)."),
+        (
+            (2.0, 0.1),
+            "Held out: held-out cases keep 52% of the gain on average, but on 1 of 2 most of it is gone (case 1).",
+        ),
     ],
 )
 def test_a_gain_that_vanishes_elsewhere_is_told_at_once(tmp_path, gains, told):

@@ -68,6 +68,13 @@ def test_a_cell_does_not_end_early() -> None:
     assert "| a\\|b | c |\n| --- | ---: |\n| d\\|e | `f\\|g` |" in text
 
 
+@pytest.mark.parametrize("slashes", ["\\", "\\\\", "\\\\\\"])
+def test_a_cell_of_code_does_not_end_at_a_bar_behind_backslashes(slashes) -> None:
+    """What stands behind the bar would be read as Markdown, and as HTML."""
+    text = page(Table(("a", "b"), ((Mono(f"x{slashes}|<img src=y>"), "c"),), frozenset()))
+    assert f"| x{2 * slashes}\\|\\<img src=y\\> | c |" in text
+
+
 def test_a_fence_is_longer_than_any_within() -> None:
     assert "`````\n````\ntext\n`````" in page(Words("````\ntext"))
 

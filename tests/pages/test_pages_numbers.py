@@ -2,7 +2,7 @@
 
 import pytest
 
-from evolve.pages.numbers import money, share, signed, time
+from evolve.pages.numbers import money, signed, time
 
 
 @pytest.mark.parametrize(
@@ -11,10 +11,6 @@ from evolve.pages.numbers import money, share, signed, time
         (signed(0.123456789, 6), "+0.1235"),
         (signed(-0.0000001, 3), "+0"),
         (signed(None, 3), "-"),
-        (share(1, 3), "33%"),
-        (share(1, 1000), "less than 1%"),
-        (share(0, 1000), "0%"),
-        (share(0, 0), "-"),
         (money(0.0), "0.00 usd"),
         (money(0.0123), "0.012 usd"),
         (money(1234.5), "1,234.50 usd"),

@@ -167,3 +167,16 @@ def test_a_seed_that_failed_says_why(tmp_path):
         assert "There is no best program: the seed has failed" in chapter(campaign, "summary")
         assert "crashed | it divided by zero | 1 | number/1" in chapter(campaign, "failed")
         assert chapter(campaign, "found") == "No program holds the first place."
+
+
+def test_both_kinds_of_failures_say_that_only_the_last_were_looked_at(tmp_path, monkeypatch) -> None:
+    """They are read together: a few that were judged among many that were not are not all that there are."""
+    for module in ("evolve.report.failing", "evolve.pages.failed"):
+        monkeypatch.setattr(f"{module}.LOOKED_AT", 3)
+    written = Written(tmp_path)
+    written.seed(5.0)
+    for outcome in (Outcome.CRASHED, Outcome.CRASHED, Outcome.SCREENED, Outcome.SCREENED):
+        written.failure(outcome, "no")
+    told = chapter(written.campaign, "failed")
+    assert "what the judge said first (of the last 3 failures of both kinds)" in told
+    assert "by their reasons (of the last 3 failures of both kinds)" in told

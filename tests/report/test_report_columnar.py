@@ -11,6 +11,22 @@ from evolve.types import Call, ConfigError
 from tests.written import Written, aimed, aiming_task, short_campaign
 
 
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\n=1"])
+def test_no_cell_of_csv_is_a_formula(tmp_path: Path, text: str) -> None:
+    """A number below 0 is none."""
+    report.write_csv(report.Columnar({"record": [text], text: [-1.5]}), tmp_path / "table.csv")
+    with (tmp_path / "table.csv").open(newline="") as file:
+        assert list(csv.reader(file)) == [["record", f"'{text}"], [f"'{text}", "-1.5"]]
+
+
+@pytest.mark.parametrize("text", ["a\rb", "a\r\nb", "a\nb"])
+def test_a_line_end_in_a_cell_does_not_end_the_row(tmp_path: Path, text: str) -> None:
+    """Whichever it is, it is a line feed."""
+    report.write_csv(report.Columnar({"record": [text]}), tmp_path / "table.csv")
+    with (tmp_path / "table.csv").open(newline="") as file:
+        assert list(csv.reader(file)) == [["record"], ["a\nb"]]
+
+
 def test_every_column_has_a_value_for_each_record(tmp_path: Path) -> None:
     """What a record has not is None."""
     with short_campaign(tmp_path) as campaign:

@@ -77,7 +77,8 @@ def test_a_case_on_which_the_program_failed_keeps_nothing():
 
 
 def test_a_seed_without_a_value_there_tells_nothing():
-    assert kept(best_of(2.0, 1.0, case(None, 2.0)), ["c"], Fitness()).verdict is None
+    line = kept(best_of(2.0, 1.0, case(None, 2.0)), ["c"], Fitness())
+    assert (line.verdict, line.lost) == (None, ())
 
 
 def test_where_nothing_was_gained_nothing_can_be_lost():

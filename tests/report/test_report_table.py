@@ -9,7 +9,7 @@ from evolve import report
 from evolve.campaign import Campaign
 from evolve.report import Wanted
 from evolve.types import ConfigError, Outcome
-from tests.written import Written, short_campaign
+from tests.written import Written, number_task, short_campaign
 
 
 @pytest.fixture
@@ -84,6 +84,22 @@ def test_children_are_counted_by_parent(tmp_path: Path) -> None:
         assert [line.id for line in report.page(campaign, Wanted(sort="children")).lines] == [1, 2, 3, 4]
         written.failure(Outcome.WRONG, "no", (2,))
         assert [line.id for line in report.page(campaign, Wanted(sort="children")).lines] == [2, 1, 3, 4, 5]
+
+
+def test_children_of_a_measurement_are_its_programs(tmp_path: Path) -> None:
+    """As `program show` counts them; who names both records of a program has it as a parent once."""
+    written = Written(tmp_path, number_task(deterministic=False))
+    written.seed(5.0)
+    written.proposal(6.0)
+    written.again(2, 6.5)
+    written.proposal(7.0, parents=(3,))
+    written.proposal(7.0, parents=(2, 3))
+    written.proposal(8.0)
+    with written.campaign as campaign:
+        assert [line.id for line in report.page(campaign, Wanted(sort="children")).lines] == [1, 2, 3, 4, 5, 6]
+        written.proposal(8.5, parents=(3,))
+        assert [line.id for line in report.page(campaign, Wanted(sort="children")).lines] == [2, 3, 1, 4, 5, 6, 7]
+        assert report.offspring(campaign, 3).children == 3
 
 
 def test_a_campaign_without_records_has_an_empty_page(tmp_path: Path) -> None:
