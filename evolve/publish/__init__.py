@@ -9,7 +9,7 @@ from evolve.publish.contents import Contents, check_files
 from evolve.publish.export import Export, export
 from evolve.publish.findings import AGREES, CANNOT_BE_TOLD, DIFFERS, Check, Verification, worst
 from evolve.publish.folder import read, write
-from evolve.publish.index import INDEX, index, write_index
+from evolve.publish.index import INDEX, check_index, index, renew, write_index
 from evolve.publish.verify import How, OpenJudges, known_task, verify
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Published",
     "Verification",
     "check_files",
+    "check_index",
     "claims_of",
     "export",
     "index",
@@ -34,6 +35,7 @@ __all__ = [
     "publish",
     "published",
     "read",
+    "renew",
     "verify",
     "worst",
     "write",

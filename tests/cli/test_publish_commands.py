@@ -1,13 +1,15 @@
 """Facts about `evolve program export`, `verify` and `publish`."""
 
 import json
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from evolve.cli import evolve
-from evolve.publish import write_index
+from evolve.publish import check_index
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,6 +83,21 @@ def test_a_strangers_evaluator_waits_for_trust(there):
     assert run("program", "verify", "own/1", "--quick").exit_code == 0
 
 
+def test_a_strangers_log_makes_no_evaluator_known(there):
+    """A log that is named by its path may have come with the evaluator."""
+    task = there / "mine"
+    run("task", "copy", "circle_packing", task)
+    marker = there / "it_ran"
+    evaluator = task / "evaluator.py"
+    evaluator.write_text(f"from pathlib import Path\n\nPath({str(marker)!r}).touch()\n" + evaluator.read_text())
+    assert run("run", task, "--budget", "1programs", "--judges", 1, "--name", "gift").exit_code == 0
+    log = Path(os.environ["EVOLVE_HOME"]) / "archive" / "campaigns" / "gift.db"
+    shutil.copy(log, "gift.db")
+    marker.unlink()
+    ended = run("program", "verify", "gift.db/1")
+    assert (ended.exit_code, "add --trust" in ended.stdout, marker.exists()) == (3, True, False)
+
+
 def test_the_seed_is_not_published(there):
     ended = run("program", "publish", "found/1", "--archive", "archive")
     assert ended.exit_code == 1
@@ -114,8 +131,7 @@ def test_a_wrong_wish_is_one_line_that_tells_what_to_do(home, call, words, why):
 def test_what_is_published_in_the_repository_is_in_its_index():
     """And every hash is as it was."""
     archive = ROOT / "archive"
-    before = (archive / "INDEX.md").read_text("utf-8")
-    assert write_index(archive).read_text("utf-8") == before
+    check_index(archive)
     size = sum(path.stat().st_size for path in (archive / "published").rglob("*") if path.is_file())
     assert size < 1_000_000
 
