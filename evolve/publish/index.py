@@ -5,7 +5,7 @@ Invariant: a function of the folders alone, so that it is rebuilt at any time to
 from pathlib import Path
 
 from evolve import report
-from evolve.publish import readme
+from evolve.publish import keeping, readme
 from evolve.publish.archive import FOLDER, check_place, check_publishable, published
 from evolve.publish.claims import Claims, claims_of
 from evolve.publish.coherence import pages, steps_of
@@ -97,7 +97,7 @@ def _row(folder: Path, claims: Claims, task: Task) -> tuple[str, ...]:
         f"[`{folder.name}`]({place.replace(' ', '%20')})",
         _value(claims),
         claims.task.direction,
-        _evidence(claims),
+        escaped("; ".join(filter(None, (_evidence(claims), keeping.told(keeping.kept_of(claims, task)))))),
         "" if claims.seed_fitness is None else number(claims, claims.seed_fitness),
         _literature(claims, task),
         "" if first is None else escaped(first.isolation.partition(":")[0]),
