@@ -107,14 +107,25 @@ def _published(archive: Path, task: str, how: publish.How, *, as_json: bool) -> 
         raise ConfigError(f"nothing{of_task} is published in {archive}. Do: evolve program publish NAME/ID")
     found = []
     for folder in folders:
-        one = publish.verify(publish.read(folder), how)
+        one = _there(archive, folder, how)
         found.append(one)
         if as_json:
             emit(_plain(one))
         else:
             say(f"{one.verdict:14}  {one_line(one.task)}  {folder.name}{_first_reason(one)}")
-    publish.check_index(archive)
+    if publish.worst([one.verdict for one in found]) != DIFFERS:
+        publish.check_index(archive)
     return found
+
+
+def _there(archive: Path, folder: Path, how: publish.How) -> Verification:
+    """A published program; what is none, or lies in another one's place, differs, and the others are verified all the same."""
+    try:
+        contents = publish.read(folder)
+        publish.check_place(archive, folder, publish.claims_of(contents))
+    except ConfigError as error:
+        return Verification("", folder.parent.name, folder.name, (Check("export", DIFFERS, why=str(error)),))
+    return publish.verify(contents, how)
 
 
 def _first_reason(found: Verification) -> str:

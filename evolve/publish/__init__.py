@@ -3,7 +3,7 @@
 Invariant: what is exported can be judged again from nothing but itself and this package."""
 
 from evolve.publish.again import Judges
-from evolve.publish.archive import Published, publish, published
+from evolve.publish.archive import Published, check_place, publish, published
 from evolve.publish.claims import Claims, claims_of
 from evolve.publish.contents import Contents, check_files
 from evolve.publish.export import Export, export
@@ -28,6 +28,7 @@ __all__ = [
     "Verification",
     "check_files",
     "check_index",
+    "check_place",
     "claims_of",
     "export",
     "index",
