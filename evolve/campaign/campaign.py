@@ -45,8 +45,10 @@ from evolve.types.codec import encode
 
 # Events are read so many at a time: to read and to fold them in turn is a fifth slower, for each finds the other's code in the processor's cache.
 _BATCH = 1_000
-_CHANGE_NO_STATE = frozenset({"budget", "judges"})
-"""Settings that the fold does not depend on: those who follow a log need not begin anew where one of them changes."""
+_CHANGE_NO_STATE = frozenset(
+    {"budget", "confirm", "judges", "lessons", "novelty", "operators", "outage", "prompts", "sandbox", "trackers"}
+)
+"""Settings that the fold does not depend on, as far as `retuning` lets them change: those who follow a log need not begin anew where one of them does."""
 
 
 def stream(seed: int, step: int, purpose: str) -> np.random.Generator:

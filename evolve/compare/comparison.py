@@ -101,17 +101,7 @@ def weighed(groups: Sequence[Group], question: Question) -> Comparison:
         baseline=baseline.name,
         level=question.level,
         deterministic=about.deterministic,
-        lines=tuple(
-            _line(
-                group,
-                arm.values,
-                [area(one, end, per, fitness, of) for one in group.courses] if of else [],
-                fitness,
-                streams,
-                question.level,
-            )
-            for group, arm in zip(groups, values, strict=True)
-        ),
+        lines=_lines(groups, values, _Ground(end, per, fitness, of, question.level), streams),
         bands=tuple(band(group, at, per, fitness, streams.next(), question.level) for group in groups),
         duels=duels(values, baseline, streams.next(), question.level),
         wins=tuple(wins(first, second) for first, second in permutations(values, 2)),
@@ -178,23 +168,40 @@ def _targets(
     return tuple(one for one in found if one.value in question.targets or fitness.inside(one.value) > begun)
 
 
-def _line(
-    group: Group, values: Sequence[float], areas: Sequence[float], fitness: Fitness, streams: _Streams, level: float
-) -> Line:
-    courses = group.courses
-    limits = bootstrap(values, streams.next(), level=level) if len(values) > 1 else None
-    middle = float(interquartile_mean(np.asarray(values)))
-    ends = (limits.low, limits.high) if limits else (-math.inf, -math.inf)
-    low, high = ends if fitness.direction == "max" else (ends[1], ends[0])
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """On what all arms are weighed."""
+
+    end: float
+    per: Resource
+    fitness: Fitness
+    scale: Scale | None
+    level: float
+
+
+def _lines(groups: Sequence[Group], values: Sequence[Values], on: _Ground, streams: _Streams) -> tuple[Line, ...]:
+    return tuple(_line(group, arm.values, on, streams) for group, arm in zip(groups, values, strict=True))
+
+
+def _areas(group: Group, on: _Ground) -> list[float]:
+    """One of each campaign; none without a scale."""
+    of = on.scale
+    return [area(one, on.end, on.per, on.fitness, of) for one in group.courses] if of else []
+
+
+def _line(group: Group, values: Sequence[float], on: _Ground, streams: _Streams) -> Line:
+    courses, fitness = group.courses, on.fitness
+    low, high = _ends(values, on, streams)
+    areas = _areas(group, on)
     return Line(
         arm=group.name,
         campaigns=tuple(one.campaign for one in courses),
         seeds=group.seeds,
         finals=tuple(_shown(value, fitness) for value in values),
-        final=_shown(middle, fitness),
+        final=_shown(float(interquartile_mean(np.asarray(values))), fitness),
         low=_shown(low, fitness),
         high=_shown(high, fitness),
-        area=area_interval(areas, streams.next(), level) if areas else None,
+        area=area_interval(areas, streams.next(), on.level) if areas else None,
         failed=sum(one.status == "failed" or one.final is None for one in courses),
         trust=tuple(sorted({one.trust for one in courses if one.trust})),
         isolation=tuple(sorted({one.circumstances.isolation for one in courses if one.circumstances.isolation})),
@@ -205,6 +212,14 @@ def _line(
         tokens=_median([one.spent.tokens for one in courses]),
         money=_median([one.spent.money for one in courses]),
     )
+
+
+def _ends(values: Sequence[float], on: _Ground, streams: _Streams) -> tuple[float, float]:
+    """The limits of the middle, the one first that is the lower one to the user."""
+    if len(values) < 2:
+        return -math.inf, -math.inf
+    found = bootstrap(values, streams.next(), level=on.level)
+    return (found.low, found.high) if on.fitness.direction == "max" else (found.high, found.low)
 
 
 def _shown(value: float, fitness: Fitness) -> float | None:

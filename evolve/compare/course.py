@@ -231,12 +231,10 @@ def _measured(campaign: Campaign) -> Iterator[Mark]:
     columns, names, state = frame(campaign), campaign.state.columns.programs, campaign.state
     places = _measurements(campaign, columns)
     judged, active = np.cumsum(columns.judged_programs()), campaign.log.active_of(place + 1 for place in places)
-    sums: dict[str, tuple[float, int]] = {}
+    means = _Means()
     before = math.nan
     for place in places:
-        total, count = sums.get(str(names[place]), (0.0, 0))
-        sums[str(names[place])] = total + float(columns.fitness[place]), count + 1
-        value = max(total / count for total, count in sums.values())
+        value = means.add(str(names[place]), float(columns.fitness[place]))
         if value == before:
             continue
         before = value
@@ -248,6 +246,25 @@ def _measured(campaign: Campaign) -> Iterator[Mark]:
             state.columns.money[place],
             campaign.task.fitness.shown(value),
         )
+
+
+class _Means:
+    """The mean of each program's measurements, and the largest of them."""
+
+    def __init__(self) -> None:
+        self._means: dict[str, tuple[float, int]] = {}
+        self._best = ""
+
+    def add(self, program: str, value: float) -> float:
+        """Takes a measurement; the largest mean now. All are looked at only where the best one's own mean fell."""
+        mean, count = self._means.get(program, (0.0, 0))
+        now = mean + (value - mean) / (count + 1)
+        self._means[program] = now, count + 1
+        if program == self._best and now < mean:
+            self._best = max(self._means, key=lambda name: self._means[name][0])
+        elif not self._best or now > self._means[self._best][0]:
+            self._best = program
+        return self._means[self._best][0]
 
 
 def _measurements(campaign: Campaign, columns: Frame) -> list[int]:

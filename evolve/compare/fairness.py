@@ -7,11 +7,8 @@ from itertools import groupby
 
 from evolve.compare.arms import Group
 from evolve.compare.course import Course
-from evolve.compare.resources import Resource, amount
+from evolve.compare.resources import SLACK, Resource, amount
 from evolve.types import ConfigError
-
-_SLACK = 0.05
-"""Budgets that are spent in steps, such as time, may differ by so much."""
 
 
 def check(groups: Sequence[Group], resource: Resource) -> tuple[str, ...]:
@@ -94,7 +91,7 @@ def _ends(groups: Sequence[Group]) -> list[str]:
 
 def _lengths(courses: Sequence[Course], resource: Resource) -> list[str]:
     spent = [amount(one.spent, resource) for one in courses if one.status in ("finished", "unfinished")]
-    if not spent or max(spent) <= min(spent) * (1.0 + _SLACK):
+    if not spent or max(spent) <= min(spent) * (1.0 + SLACK):
         return []
     return [
         f"campaigns have spent from {min(spent):,.6g} to {max(spent):,.6g} {resource}: all are looked at where the shortest ends"

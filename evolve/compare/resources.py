@@ -14,6 +14,8 @@ from evolve.types import Fitness
 
 Resource = Literal["programs", "seconds", "calls", "tokens", "money"]
 RESOURCES: tuple[Resource, ...] = get_args(Resource)
+SLACK = 0.05
+"""Budgets that are not spent one by one, such as time, are overshot a little: by so much they may differ."""
 Reals = npt.NDArray[np.float64]
 
 _AMOUNTS: Mapping[Resource, Callable[[Mark | Spent], float]] = {
@@ -55,7 +57,7 @@ def values_at(one: Course, places: Reals, resource: Resource, fitness: Fitness) 
 
 def final(one: Course, end: float, resource: Resource, fitness: Fitness) -> float:
     """How good it was at the end; what a campaign came to whose end that is, is what it reports of its best."""
-    whole = amount(one.spent, resource) <= end * (1.0 + 1e-9)
+    whole = amount(one.spent, resource) <= end * (1.0 + (1e-9 if resource == "programs" else SLACK))
     if whole:
         failed = one.status == "failed" or one.final is None
         return -math.inf if failed or one.final is None else rounded(fitness.inside(one.final), fitness)

@@ -73,6 +73,7 @@ def application(shelf: Shelf, access: Access) -> Guard:
         },
         lifespan=lifespan,
     )
+    app.router.redirect_slashes = False
     app.state.shelf = shelf
     app.state.access = access
     app.state.gallery = Gallery()

@@ -10,8 +10,8 @@ from evolve.report import Node
 from evolve.types import RecordId
 
 WIDTH, HEIGHT, MARGIN = 1000.0, 560.0, 24.0
-_LOWEST = 0.1
-"""The share of the fitness values that may lie below the axis, where they are drawn at its end."""
+_LOWEST, _FEW = 0.25, 20
+"""The share of the fitness values that lie below the axis, where they are drawn at its end: of the worst nobody looks for the best. With fewer values than so many, none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def scale(nodes: Sequence[Node], direction: str) -> Scale | None:
     values = sorted(node.fitness for node in nodes if node.fitness is not None)
     if not values:
         return None
-    cut = int(len(values) * _LOWEST)
+    cut = int(len(values) * _LOWEST) if len(values) >= _FEW else 0
     return Scale(values[cut], values[-1]) if direction == "max" else Scale(values[-1 - cut], values[0])
 
 

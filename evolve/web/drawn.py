@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 
 from starlette.responses import JSONResponse
 
-from evolve import report, wording
+from evolve import report
 from evolve.campaign import Campaign
 from evolve.report import Point
 from evolve.types import ConfigError
@@ -116,5 +116,4 @@ def _levels(campaign: Campaign) -> list[Level]:
     if not best.standard_error:
         return [*anchors, *seed]
     half = 2.0 * best.standard_error
-    said = f"best, {wording.counted(best.measurements, 'measurement')}, ± 2 standard errors"
-    return [*anchors, *seed, Level(said, best.fitness, best.fitness - half, best.fitness + half)]
+    return [*anchors, *seed, Level("best ± 2 standard errors:", best.fitness, best.fitness - half, best.fitness + half)]

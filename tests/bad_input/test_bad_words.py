@@ -86,7 +86,7 @@ def test_a_wrong_option_is_a_usage_error(call: Call, home: Path, words: list[str
         (["--continue", "numbr", *MORE], "Did you mean 'number'?"),
         (["--continue", "number", "--strategy", "random", *MORE], "got --strategy"),
         (["--continue", "number", "--seed", "7", *MORE], "got --seed"),
-        (["--continue", "number", "--set", "archive.islands=2", *MORE], "got --set"),
+        (["--continue", "number", "--set", "archive.islands=2", *MORE], "cannot change in a campaign that has begun"),
         (["--continue", "number", "--budget", "9programs", "--judges", "0"], "got 0"),
         (["--continue", "number", "--budget", "-1s"], "not above zero"),
     ],

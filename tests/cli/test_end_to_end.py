@@ -166,8 +166,8 @@ def test_going_on_warns_where_the_replay_differs(call, home, folder, monkeypatch
     call("run", "number", "--budget", "3programs", "--judges", "1")
     replayed = Campaign.replayed
 
-    def different(campaign: Campaign) -> Campaign:
-        replayed(campaign)
+    def different(campaign: Campaign, until: int | None = None) -> Campaign:
+        replayed(campaign, until)
         campaign.state.difference = Difference(2, Placement(Insertion.NEW), Placement(Insertion.NOT_ADDED))
         return campaign
 

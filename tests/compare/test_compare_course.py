@@ -101,3 +101,18 @@ def test_a_seed_that_misses_a_constraint_has_no_value_that_counts(tmp_path):
     with written.campaign as campaign:
         found = course(campaign)
     assert (found.seed_value, found.final, found.marks, found.problem) == (None, None, (), "no program passed")
+
+
+def test_the_best_of_a_noisy_task_is_another_one_when_its_own_mean_falls(tmp_path):
+    """Of two programs that were measured again, the second is the best once the first turns out to be worse."""
+    written = Written(tmp_path, number_task(deterministic=False))
+    written.seed(5.0)
+    written.proposal(8.0)
+    written.again(2, 8.0)
+    written.proposal(7.5)
+    written.again(4, 7.0)
+    written.again(2, 5.0)
+    written.again(4, 7.2)
+    with written.campaign as campaign:
+        found = course(campaign)
+    assert [mark.fitness for mark in found.marks][:3] == pytest.approx([8.0, 7.0, 7.1])

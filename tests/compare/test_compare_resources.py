@@ -46,6 +46,14 @@ def test_what_is_reported_counts_at_the_end_and_the_curve_before_it():
     assert final(run(0, (10, 2.0), final=None), 100.0, "programs", FITNESS) == -math.inf
 
 
+def test_a_budget_in_time_that_was_overshot_a_little_was_spent():
+    """What is reported at the end counts; of programs none is judged too many."""
+    one = run(0, (10, 2.0), (100, 5.0), final=4.5)
+    assert final(one, 49.0, "seconds", FITNESS) == 4.5
+    assert final(one, 40.0, "seconds", FITNESS) == 2.0
+    assert final(one, 98.0, "programs", FITNESS) == 2.0
+
+
 @pytest.mark.parametrize(("value", "expected"), [(2.54142135, 2.54), (-0.0012345, -0.00123), (-math.inf, -math.inf)])
 def test_what_is_beyond_the_digits_is_no_difference(value, expected):
     """As many as the task shows."""

@@ -176,15 +176,15 @@ class Retuning(Seen):
 
 def test_settings_change_while_a_campaign_runs(bench):
     """Budget, judges and shares hold from then on; a replay is the same."""
-    watch, executor = Retuning("budget=['12programs']", "judges=3", "confirm.share=0.1"), FakeExecutor()
+    watch, executor = Retuning("budget=['20programs']", "judges=3", "confirm.share=0.1"), FakeExecutor()
     with bench.create() as campaign:
         assert bench.run(campaign, executor, watch).reason == "budget"
-        assert (campaign.state.progress.programs, executor.slots) == (12, 3)
+        assert (campaign.state.progress.programs, executor.slots) == (20, 3)
         assert answers(campaign, watch.ids)[0].told.startswith("changed: budget=")
         (change,) = [stamped.event for stamped in campaign.log.events(only=SettingsChanged)]
         assert (sorted(change.changes), change.request) == (["budget", "confirm", "judges"], watch.ids[0])
     with bench.open(readonly=True) as again:
-        assert (again.state.difference, again.settings.judges, str(again.budget)) == (None, 3, "12programs")
+        assert (again.state.difference, again.settings.judges, str(again.budget)) == (None, 3, "20programs")
         assert set(watch.ids) == set(again.state.requests)
 
 

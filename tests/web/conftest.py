@@ -8,6 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from evolve import plugins
+from evolve.web import shelf as shelves
 from evolve.web.app import application
 from evolve.web.guard import Access
 from evolve.web.shelf import Shelf
@@ -37,8 +38,10 @@ def looked_at(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def browse() -> Iterator[Browse]:
+def browse(monkeypatch: pytest.MonkeyPatch) -> Iterator[Browse]:
     """Opens the pages of a workspace as who has the token; `editing` as with `--edit`, `known` without the token."""
+    # On a busy machine even a short log may take longer than a person should wait.
+    monkeypatch.setattr(shelves, "PATIENCE_SECONDS", 60.0)
     with ExitStack() as closing:
 
         def opened(home: Path, *, editing: bool = False, known: bool = True) -> TestClient:

@@ -48,6 +48,13 @@ def test_where_less_is_better_the_smaller_is_higher():
     assert spots[1].y < spots[2].y < spots[4].y
 
 
+def test_of_many_the_worst_quarter_lies_at_the_lower_end():
+    many = tuple(node(record, 0, float(record)) for record in range(1, 101))
+    found = scale(many, "max")
+    assert (found.low, found.high) == (26.0, 100.0)
+    assert {found.share(value) for value in (1.0, 20.0, 26.0)} == {0.0}
+
+
 def test_without_a_fitness_there_is_no_scale():
     assert scale((node(1, 0, None),), "max") is None
     assert by_progress((node(1, 0, None),), None)[1].y > HEIGHT / 2

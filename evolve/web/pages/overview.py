@@ -76,7 +76,7 @@ def throughput(request: Request) -> Response:
     shelf: Shelf = request.app.state.shelf
     with shelf.campaign(request.path_params["name"]) as campaign:
         found = report.slices(campaign)
-    return Chart("seconds", "programs judged per minute", (_rates(found),)).response()
+    return Chart("seconds", "programs per minute", (_rates(found),)).response()
 
 
 def _rates(found: tuple[Slice, ...]) -> Series:

@@ -88,7 +88,7 @@
     const shown = near(chart);
     const axis = { stroke: () => colour("--soft"), grid: { stroke: () => colour("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif", labelSize: 20, values: ticks };
     const lines = chart.series.map((one, number) => ({
-      label: one.name,
+      label: one.name.length > 60 ? `${one.name.slice(0, 59)}…` : one.name,
       stroke: () => colour(`--c${(number % 8) + 1}`),
       width: one.marks ? 0 : 2,
       paths: one.marks ? () => null : one.step ? uPlot.paths.stepped({ align: 1 }) : undefined,

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from benchmarks.large import make
+from tests.web.hostile import hostile_campaign
 
 RECORDS = int(os.environ.get("EVOLVE_WEB_RECORDS", "100_000"))
 """Of the large campaign; fewer are made sooner, where somebody works on a page."""
@@ -41,7 +42,8 @@ class Watched:
     def open(self, path: str) -> None:
         """Goes to a page, and waits until its log is open and nothing more is loaded."""
         self.page.goto(self.server.address + path, wait_until="networkidle", timeout=PATIENCE_MS)
-        self.until(lambda: not self.page.locator("h1", has_text="Opening").count())
+        # Between two tries there is no heading at all for a moment.
+        self.until(lambda: self.page.locator("h1:not(:has-text('Opening'))").count() == 1)
         self.page.wait_for_load_state("networkidle", timeout=PATIENCE_MS)
 
     def until(self, is_so: Callable[[], bool], patience_ms: int = PATIENCE_MS) -> None:
@@ -59,6 +61,7 @@ class Watched:
         """From now on."""
         own = urlsplit(self.server.address).netloc
         self.page.on("console", lambda said: said.type == "error" and self.wrong.append(f"console: {said.text}"))
+        self.page.on("dialog", lambda dialog: self.wrong.append(f"dialog: {dialog.message}") or dialog.dismiss())
         self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
 
         def asked(request: Any) -> None:
@@ -75,10 +78,11 @@ def _evolve(home: Path, *words: str) -> subprocess.Popen[str]:
 
 @pytest.fixture(scope="session")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With `real`, a few seconds of `circle_packing`, and `large` of 100,000 records."""
+    """With `real`, a few seconds of `circle_packing`, `large` of 100,000 records, and `hostile`, whose every text wants to act."""
     home = tmp_path_factory.mktemp("browser")
     run = _evolve(home, "run", "circle_packing", "--budget", "4s", "--name", "real", "--judges", "1")
     make(home, RECORDS)
+    hostile_campaign(home).close()
     run.communicate(timeout=120)
     assert run.returncode == 0
     return home
