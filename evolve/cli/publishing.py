@@ -87,13 +87,14 @@ def _judges(wish: Wish) -> publish.OpenJudges:
 
 
 def _one(reference: str, how: publish.How, *, as_json: bool) -> Verification:
-    """An export at a path, or a program of a campaign of one's own."""
+    """An export at a path, or a program of a campaign. Only one that lies in one's own workspace is one's own: a log may come from a stranger as well."""
     if Path(reference).exists() or "/" not in reference or reference.endswith(".zip"):
         contents = publish.read(Path(reference))
     else:
         with opened(reference) as (campaign, number):
+            own = campaign.log.path.resolve().parent == (workspace() / "archive" / "campaigns").resolve()
             contents = dict(exported(campaign, number).contents)
-        how = replace(how, trusted=True)
+        how = replace(how, trusted=how.trusted or own)
     found = publish.verify(contents, how)
     _tell(found, publish.claims_of(contents), as_json=as_json)
     return found
@@ -106,13 +107,25 @@ def _published(archive: Path, task: str, how: publish.How, *, as_json: bool) -> 
         raise ConfigError(f"nothing{of_task} is published in {archive}. Do: evolve program publish NAME/ID")
     found = []
     for folder in folders:
-        one = publish.verify(publish.read(folder), how)
+        one = _there(archive, folder, how)
         found.append(one)
         if as_json:
             emit(_plain(one))
         else:
-            say(f"{one.verdict:14}  {one.task}  {folder.name}{_first_reason(one)}")
+            say(f"{one.verdict:14}  {one_line(one.task)}  {folder.name}{_first_reason(one)}")
+    if publish.worst([one.verdict for one in found]) != DIFFERS:
+        publish.check_index(archive)
     return found
+
+
+def _there(archive: Path, folder: Path, how: publish.How) -> Verification:
+    """A published program; what is none, or lies in another one's place, differs, and the others are verified all the same."""
+    try:
+        contents = publish.read(folder)
+        publish.check_place(archive, folder, publish.claims_of(contents))
+    except ConfigError as error:
+        return Verification("", folder.parent.name, folder.name, (Check("export", DIFFERS, why=str(error)),))
+    return publish.verify(contents, how)
 
 
 def _first_reason(found: Verification) -> str:
@@ -150,7 +163,12 @@ def _cut(text: str) -> str:
 
 @click.command("publish")
 @click.argument("reference", metavar="[NAME/]ID", required=False)
-@click.option("--index", "only_index", is_flag=True, help="Write INDEX.md anew, and publish nothing.")
+@click.option(
+    "--index",
+    "only_index",
+    is_flag=True,
+    help="Write INDEX.md and the pages of each program anew, and publish nothing.",
+)
 @click.option(
     "--archive", type=click.Path(path_type=Path), help="Where published/ is.  [default: the workspace's archive]"
 )
@@ -171,6 +189,8 @@ def publish_program(
             found = publish.export(campaign, number, task)
         told = publish.publish(found, task, place, force=force)
         _tell_published(told, found.claims, as_json=as_json)
+    if only_index:
+        publish.renew(place)
     target = publish.write_index(place)
     if only_index:
         _tell_index(target, len(publish.published(place)), as_json=as_json)

@@ -60,9 +60,10 @@ class Again:
         """Whether seconds decide the fitness, and those of this machine are others."""
         return self.claims.task.timed and bool(self.elsewhere)
 
-    def search_trial(self, first: Judging, seed: int) -> Trial:
-        """What the program was told in the search, with another random seed; and what its parent had left for it."""
-        left = Carried({name: json.loads(self.text(path)) for name, path in first.carried.items()})
+    def search_trial(self, first: Judging, seed: int, *, carried: bool = True) -> Trial:
+        """What the program was told in the search, with another random seed; and what its parent had left for it, unless not `carried`."""
+        kept = first.carried.items() if carried else ()
+        left = Carried({name: json.loads(self.text(path)) for name, path in kept})
         split: Split = "search" if self.task.deterministic else "confirm"
         return Trial(seed, split=split, parameters=Parameters(self.task.parameters), carried=left)
 

@@ -33,8 +33,8 @@ class Published:
 
 
 def published(archive: Path, task: str = "") -> tuple[Path, ...]:
-    """The folders of all published programs, or of those of one task, in a fixed order."""
-    found = sorted(manifest.parent for manifest in (archive / FOLDER).glob("*/*/MANIFEST.json"))
+    """All that lies where published programs do, or where those of one task do, in a fixed order: what is no export must not go unseen."""
+    found = sorted(path for path in (archive / FOLDER).glob("*/*") if not path.name.startswith("."))
     return tuple(folder for folder in found if not task or folder.parent.name == folder_name(task))
 
 
@@ -58,6 +58,14 @@ def publish(export: Export, task: Task, archive: Path, *, force: bool = False) -
     if new:
         write(export.contents, folder, top="", force=force)
     return Published(claims.name, claims.task.name, claims.program, str(folder), len(export.contents), size, new)
+
+
+def check_place(archive: Path, folder: Path, claims: Claims) -> None:
+    """Raises `ConfigError` where a program is not in its own folder."""
+    if folder != place_of(archive, claims):
+        raise ConfigError(
+            f"{folder} holds {claims.program[:16]} of task {claims.task.name!r}, which belongs elsewhere. Do: put it back, or remove it"
+        )
 
 
 def check_publishable(claims: Claims, task: Task) -> None:

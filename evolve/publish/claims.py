@@ -12,6 +12,9 @@ from evolve.types.codec import decode, encode
 
 RECORD = "record.json"
 SCHEMA = 1
+MOST_DIGITS = 30
+"""Digits with which a task may have its fitness shown."""
+_BITS = 1_000
 
 Part = Literal["search", "again", "certificate", "case", "from scratch"]
 """What a judging was: the one that the search began with, one more of the same, an exact one, one on a held-out case, or one without what the parents left."""
@@ -172,7 +175,26 @@ def claims_of(contents: Contents) -> Claims:
             f"{RECORD} has schema {str(schema)[:40]!r}, and this version of evolve reads {SCHEMA}. Do: verify it with the version that wrote it"
         )
     try:
+        _check_numbers(value)
         claims: Claims = decode(Claims, value)
+        _check(claims)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{RECORD} cannot be read: {str(error)[:200]}. Do: export the program again") from error
     return claims
+
+
+def _check_numbers(value: object) -> None:
+    """Raises `ValueError` for a number that no float can hold."""
+    if isinstance(value, int) and value.bit_length() > _BITS:
+        raise ValueError(f"a number has {value.bit_length():,} bits")
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _check_numbers(item)
+
+
+def _check(claims: Claims) -> None:
+    """Raises `ValueError` for numbers that cannot be what they stand for."""
+    value = claims.value
+    if not 0 <= claims.task.digits <= MOST_DIGITS:
+        raise ValueError(f"the fitness has {claims.task.digits} digits")
+    if value is not None and (value.count < 1 or (value.standard_error is not None and value.standard_error < 0.0)):
+        raise ValueError(f"the value rests on {value.count} judgings, with a standard error of {value.standard_error}")

@@ -5,9 +5,11 @@ does not tell capital letters. Whoever reads or writes an export asks here."""
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NoReturn
 
 from evolve.types import ConfigError
 
@@ -138,15 +140,29 @@ def _listed(contents: Contents) -> dict[str, str]:
 
 
 def parsed(path: str, data: bytes) -> object:
-    """The JSON that a file holds; raises `ConfigError`."""
+    """The JSON that a file holds, which says nothing twice; raises `ConfigError`."""
     try:
-        return json.loads(data.decode("utf-8", "surrogatepass"), parse_constant=_no_number)
+        text = data.decode("utf-8", "surrogatepass")
+        return json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is no JSON: {str(error)[:200]}. Do: export the program again") from error
 
 
-def _no_number(text: str) -> None:
+def _no_number(text: str) -> NoReturn:
     raise ValueError(f"{text} is no number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else _no_number(text)
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A key that is there twice could be read in two ways."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is there twice")
+    return found
 
 
 def json_bytes(value: object) -> bytes:

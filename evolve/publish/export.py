@@ -8,8 +8,8 @@ from pathlib import Path
 
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import opened_of
-from evolve.publish import readme, stand_alone
 from evolve.publish.claims import RECORD, Claims, Judging, Promotion, Spent, TaskClaim, Used, claims_bytes
+from evolve.publish.coherence import pages
 from evolve.publish.contents import Contents, stored_names, with_manifest
 from evolve.publish.gathering import Gathering, text_bytes, time_of
 from evolve.publish.lineage import Step, steps_of
@@ -45,17 +45,10 @@ def export(campaign: Campaign, record: RecordId, task: Task) -> Export:
         **task_files(task),
         **told,
         **gathered.files,
+        **pages(claims, gathered.files, task, steps),
         RECORD: claims_bytes(claims),
-        readme.NAME: readme.page(claims, task, steps, _proof(claims, gathered.files)).encode("utf-8"),
-        stand_alone.NAME: stand_alone.TEXT.encode("utf-8"),
     }
     return Export(claims, with_manifest(files), f"{campaign.name}-{first}")
-
-
-def _proof(claims: Claims, files: Contents) -> dict[str, str]:
-    """What the certificate holds."""
-    stored = claims.certificate.artifacts if claims.certificate else {}
-    return {name: files[path].decode("utf-8", "surrogatepass") for name, path in stored.items()}
 
 
 def _program(campaign: Campaign, record: RecordId) -> ProgramId:

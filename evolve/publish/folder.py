@@ -3,9 +3,10 @@
 Invariant: reading follows no link, opens no device, unpacks nothing to a disk and takes no more than an export may have; all that is known of an export afterwards
 is what was read once, so that nobody changes it between the check and the use."""
 
+import lzma
 import os
-import shutil
 import stat
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -18,6 +19,19 @@ from evolve.types import ConfigError
 ZIP = ".zip"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of every entry: the earliest that the format has."""
+_DEEPEST = 100
+_AROUND = 1 << 20
+"""Bytes that a zip file may have beside the files in it."""
+_BAD_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
 _REGULAR = (stat.S_IFREG | 0o644) << 16
 
 
@@ -49,11 +63,15 @@ def _check_target(target: Path, *, force: bool) -> None:
 
 
 def _is_replaceable(target: Path) -> bool:
-    if target.is_symlink():
+    """Whether what is there is an export, or an empty folder; not any other folder or zip file of somebody's."""
+    if target.is_symlink() or target.is_dir() is (target.suffix == ZIP):
         return False
-    if target.suffix == ZIP:
-        return target.is_file() and zipfile.is_zipfile(target)
-    return target.is_dir() and ((target / MANIFEST).is_file() or not any(target.iterdir()))
+    if target.is_dir() and not any(target.iterdir()):
+        return True
+    try:
+        return MANIFEST in read(target)
+    except ConfigError:
+        return False
 
 
 def _write_folder(contents: Contents, target: Path) -> None:
@@ -113,13 +131,15 @@ def _read_folder(place: Path) -> dict[str, bytes]:
     return found
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
     """Everything below a folder but its folders, in a fixed order; links are never followed."""
+    if depth > _DEEPEST:
+        raise ConfigError(f"the folder has others within others, {_DEEPEST} deep. Do: take an export as it was written")
     with os.scandir(folder) as entries:
         found = sorted(entries, key=lambda entry: entry.name)
     for entry in found:
         if entry.is_dir(follow_symlinks=False):
-            yield from _files(Path(entry.path))
+            yield from _files(Path(entry.path), depth + 1)
         else:
             yield Path(entry.path)
 
@@ -141,6 +161,7 @@ def _data(file: Path, name: str, room: int) -> bytes:
 
 
 def _read_zip(place: Path) -> dict[str, bytes]:
+    check_size(1, place.stat().st_size - _AROUND)
     try:
         with zipfile.ZipFile(place) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
@@ -150,7 +171,7 @@ def _read_zip(place: Path) -> dict[str, bytes]:
                 if entry.filename in found:
                     raise ConfigError(f"the zip file has {entry.filename[:200]!r} twice. Do: export the program again")
                 found[entry.filename] = _entry(archive, entry)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except _BAD_ZIP as error:
         raise ConfigError(
             f"{place} is no zip file that can be read: {str(error)[:200]}. Do: name a folder or a zip file that `evolve program export` has written"
         ) from error
@@ -177,9 +198,3 @@ def _without_top(found: dict[str, bytes]) -> dict[str, bytes]:
     if MANIFEST in found or len(tops) != 1:
         return found
     return {path.partition("/")[2]: data for path, data in found.items()}
-
-
-def remove(folder: Path) -> None:
-    """Removes an export's folder; nothing else."""
-    if _is_replaceable(folder):
-        shutil.rmtree(folder)

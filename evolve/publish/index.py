@@ -1,15 +1,16 @@
-"""`archive/INDEX.md`: what is published, a line for each program.
+"""`archive/INDEX.md`: what is published, a line for each program; and the pages of each.
 
 Invariant: a function of the folders alone, so that it is rebuilt at any time to the same bytes."""
 
 from pathlib import Path
 
 from evolve import report
-from evolve.publish import readme
-from evolve.publish.archive import FOLDER, check_publishable, place_of, published
+from evolve.publish import keeping, readme
+from evolve.publish.archive import FOLDER, check_place, check_publishable, published
 from evolve.publish.claims import Claims, claims_of
-from evolve.publish.contents import check_files
-from evolve.publish.folder import read
+from evolve.publish.coherence import pages, steps_of
+from evolve.publish.contents import MANIFEST, check_files, with_manifest
+from evolve.publish.folder import read, write
 from evolve.publish.markdown import code, escaped, table
 from evolve.publish.task_files import laid_down
 from evolve.publish.telling import interval, number
@@ -28,6 +29,29 @@ def index(archive: Path) -> str:
     found = [_read(archive, folder) for folder in published(archive)]
     rows = [_row(folder, claims, task) for folder, claims, task in sorted(found, key=_order)]
     return f"{_HEAD}\n\n{table(_HEADINGS, rows) if rows else 'Nothing is published yet.'}\n"
+
+
+def check_index(archive: Path) -> None:
+    """Raises `ConfigError` where the page is not what the folders say, or a folder may not be published."""
+    target, text = archive / INDEX, index(archive)
+    try:
+        there = target.read_bytes()
+    except OSError:
+        there = b""
+    if there != text.encode("utf-8"):
+        raise ConfigError(f"{target} is not what the folders say. Do: evolve program publish --index writes it anew")
+
+
+def renew(archive: Path) -> None:
+    """Writes the pages of every published program anew where another version has made them; nothing of the record changes."""
+    for folder in published(archive):
+        contents = read(folder)
+        _, claims, _ = _read(archive, folder)
+        with laid_down(contents, claims.task) as task:
+            made = pages(claims, contents, task, steps_of(contents))
+        if any(contents.get(path) != data for path, data in made.items()):
+            kept = {path: data for path, data in contents.items() if path != MANIFEST}
+            write(with_manifest({**kept, **made}), folder, top="", force=True)
 
 
 def write_index(archive: Path) -> Path:
@@ -53,10 +77,7 @@ def _read(archive: Path, folder: Path) -> tuple[Path, Claims, Task]:
             f"{folder} is not what was published: {wrong[0].path} {wrong[0].why}. Do: put it back as it was, or remove the folder"
         )
     claims = claims_of(contents)
-    if folder != place_of(archive, claims):
-        raise ConfigError(
-            f"{folder} holds {claims.program[:16]} of task {claims.task.name!r}, which belongs elsewhere. Do: put it back, or remove it"
-        )
+    check_place(archive, folder, claims)
     with laid_down(contents, claims.task) as task:
         check_publishable(claims, task)
         return folder, claims, task
@@ -76,7 +97,7 @@ def _row(folder: Path, claims: Claims, task: Task) -> tuple[str, ...]:
         f"[`{folder.name}`]({place.replace(' ', '%20')})",
         _value(claims),
         claims.task.direction,
-        _evidence(claims),
+        escaped("; ".join(filter(None, (_evidence(claims), keeping.told(keeping.kept_of(claims, task)))))),
         "" if claims.seed_fitness is None else number(claims, claims.seed_fitness),
         _literature(claims, task),
         "" if first is None else escaped(first.isolation.partition(":")[0]),

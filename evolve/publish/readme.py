@@ -5,6 +5,7 @@ Invariant: a function of the claims, the task and the lineage; every word of a p
 import json
 from collections.abc import Mapping, Sequence
 
+from evolve.publish import keeping
 from evolve.publish.claims import Claims, Judging
 from evolve.publish.lineage import STEPS, Step
 from evolve.publish.markdown import code, escaped, table
@@ -26,7 +27,7 @@ def page(claims: Claims, task: Task, steps: Sequence[Step], proof: Mapping[str, 
         f"A program that `evolve` found for the task {code(claims.task.name)}, with everything that its score rests on. "
         "Nothing else is needed to judge it again.",
         "## What it claims",
-        table(("", ""), _facts(claims)),
+        table(("", ""), _facts(claims, task)),
         *_anchors(claims, task.anchors),
         *_proof(claims, task, proof),
         "## What the score rests on",
@@ -52,14 +53,16 @@ This checks every hash in `MANIFEST.json`, takes the task from this folder, judg
 that your copy of `evolve` knows, read it first, and then add `--trust`. `python verify.py` does the same."""
 
 
-def _facts(claims: Claims) -> list[tuple[str, str]]:
-    task = claims.task
+def _facts(claims: Claims, loaded: Task) -> list[tuple[str, str]]:
+    task, left = claims.task, keeping.told(keeping.kept_of(claims, loaded))
     rows = [
         ("program", code(claims.program)),
         ("task", f"{code(task.name)}, version {code(task.version[:16])}{_parameters(claims)}"),
         (escaped(task.fitness), value_told(claims)),
         ("evidence", evidence(claims)),
         ("promoted", _promoted(claims)),
+        ("elsewhere", escaped(left)),
+        ("without what its parents left", _from_scratch(claims)),
         ("the seed's", "unknown" if claims.seed_fitness is None else number(claims, claims.seed_fitness)),
         (
             "evaluator",
@@ -77,7 +80,14 @@ def _facts(claims: Claims) -> list[tuple[str, str]]:
             ("machine", escaped(first.hardware)),
             ("isolation", escaped(first.isolation)),
         ]
-    return rows
+    return [(label, text) for label, text in rows if text]
+
+
+def _from_scratch(claims: Claims) -> str:
+    found = next((one for one in claims.judgings if one.part == "from scratch" and not one.of_seed), None)
+    if found is None:
+        return ""
+    return found.outcome if found.fitness is None else number(claims, found.fitness)
 
 
 def _parameters(claims: Claims) -> str:

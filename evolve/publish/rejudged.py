@@ -3,6 +3,7 @@
 Invariant: whatever the judges could not judge, for lack of a library or a device, cannot be told; a program that fails where it passed differs."""
 
 import json
+import math
 from collections.abc import Iterator
 
 from evolve.judge import Report
@@ -12,6 +13,8 @@ from evolve.publish.comparing import alike, no_worse, same
 from evolve.publish.findings import AGREES, CANNOT_BE_TOLD, DIFFERS, Check, equal
 from evolve.types import Case, Outcome, Parameters, Trial
 
+_ROUNDING = 1e-12
+"""How far the mean of equal numbers may be from each of them, as a part of it."""
 NOISY = 5
 """Judgings of a noisy program."""
 
@@ -37,10 +40,15 @@ def certificate(again: Again) -> Iterator[Check]:
 
 
 def _proof(name: str, stored: str, found: str) -> Check:
-    agrees = json.loads(stored) == json.loads(found)
+    agrees = _canonical(stored) == _canonical(found)
     shown = f"{len(stored):,} characters", f"{len(found):,} characters"
     why = "every number is the same" if agrees else "the stored proof is not the one that the evaluator makes"
     return Check(f"proof {name!r}", AGREES if agrees else DIFFERS, *shown, why)
+
+
+def _canonical(text: str) -> str:
+    """What JSON says, in one way of writing it: true is not 1."""
+    return json.dumps(json.loads(text), sort_keys=True)
 
 
 def score(again: Again) -> Iterator[Check]:
@@ -50,12 +58,13 @@ def score(again: Again) -> Iterator[Check]:
         return
     if again.task.deterministic:
         yield from _deterministic(again, first)
+        yield from _seed(again, first)
     elif value is None or value.certified:
         yield _once(again, first)
     elif again.untimable:
         yield _untimed("score", repr(value.fitness), again, again.judged(again.search_trial(first, again.draw())))
     else:
-        yield _noisy(again, first, value)
+        yield from _noisy(again, first, value)
 
 
 def _deterministic(again: Again, first: Judging) -> Iterator[Check]:
@@ -66,10 +75,32 @@ def _deterministic(again: Again, first: Judging) -> Iterator[Check]:
     yield equal("outcome", first.outcome, report.evaluation.outcome.value, feedback(report))
     if first.fitness is not None or report.evaluation.fitness is not None:
         yield same("score", first.fitness, again.shown(report), elsewhere=again.otherwise)
+    if report.evaluation.outcome is Outcome.OK:
+        yield _trust(first, report)
+    if first.violation or report.evaluation.violation:
+        yield same("constraints", first.violation, report.evaluation.violation, elsewhere=again.otherwise)
     proof = again.claims.certificate
     if proof is not None and report.evaluation.outcome is Outcome.OK:
         found = again.shown(again.certified(texts_of(report)))
         yield same("certified again", proof.fitness, found, elsewhere=again.otherwise)
+
+
+def _trust(first: Judging, report: Report) -> Check:
+    return equal("trust", first.trust, report.evaluation.trust, "the judge says something else of how it knows")
+
+
+def _seed(again: Again, first: Judging) -> Iterator[Check]:
+    """The task's seed, whose score is told beside that of a program that passed."""
+    claimed = again.claims.seed_fitness
+    if again.program == again.task.seed or claimed is None or first.fitness is None or again.untimable:
+        return
+    report = again.judged(again.search_trial(first, first.seed, carried=False), program=again.task.seed)
+    if report.evaluation.outcome is Outcome.INTERNAL:
+        yield _failed("the seed's score", repr(claimed), report)
+        return
+    found = again.shown(report)
+    mean = found is not None and math.isclose(claimed, found, rel_tol=_ROUNDING)
+    yield same("the seed's score", found if mean else claimed, found, elsewhere=again.otherwise)
 
 
 def _once(again: Again, first: Judging) -> Check:
@@ -85,15 +116,17 @@ def _told(outcome: str, fitness: float | None) -> str:
     return outcome if fitness is None else f"{outcome} {fitness!r}"
 
 
-def _noisy(again: Again, first: Judging, value: Value) -> Check:
+def _noisy(again: Again, first: Judging, value: Value) -> Iterator[Check]:
     found: list[float] = []
     for _ in range(NOISY):
         report = again.judged(again.search_trial(first, again.draw()))
         shown = again.shown(report)
         if shown is None:
-            return _failed("score", repr(value.fitness), report)
+            yield _failed("score", repr(value.fitness), report)
+            return
         found.append(shown)
-    return alike("score", value, found, again.task.fitness, elsewhere=again.elsewhere)
+    yield _trust(first, report)
+    yield alike("score", value, found, again.task.fitness, elsewhere=again.elsewhere)
 
 
 def cases(again: Again) -> Iterator[Check]:
@@ -111,6 +144,10 @@ def _case(again: Again, case: Case) -> Iterator[Check]:
         yield Check(what, DIFFERS, "promoted", "", "the export has no judging on this case")
         return
     gains: list[float] = []
+    seeds = next((one for one in again.claims.judgings if one.case == case.name and one.of_seed), None)
+    if seeds is None:
+        yield Check(what, DIFFERS, "promoted", "", "the export has no judging of the seed on this case")
+        return
     for report, seed_report in _pairs(again, case, claimed.seed):
         shown, beside = again.shown(report), seed_report.evaluation.fitness
         if report.evaluation.fitness is None or shown is None:
@@ -121,6 +158,7 @@ def _case(again: Again, case: Case) -> Iterator[Check]:
             return
         if again.task.deterministic:
             yield same(what, claimed.fitness, shown, elsewhere=again.otherwise)
+            yield same(f"{what}, the seed", seeds.fitness, again.shown(seed_report), elsewhere=again.otherwise)
         gains.append(0.0 if beside is None else report.evaluation.fitness - beside)
         if gains[0] >= 0.0:
             break

@@ -10,15 +10,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import evolve.task
-from evolve.changes import refusal
 from evolve.plugins import Plugins
 from evolve.publish import rejudged
 from evolve.publish.again import Again, Judges
 from evolve.publish.claims import Claims, TaskClaim, claims_of
+from evolve.publish.coherence import Parts, coherent
 from evolve.publish.contents import Contents, check_files, parsed
-from evolve.publish.findings import AGREES, CANNOT_BE_TOLD, DIFFERS, Check, Verification, equal, worst
-from evolve.publish.lineage import STEPS
-from evolve.publish.task_files import is_timed, laid_down
+from evolve.publish.findings import AGREES, CANNOT_BE_TOLD, DIFFERS, Check, Verification, worst
+from evolve.publish.task_files import laid_down
 from evolve.task.folders import bundled, place_of_bundled
 from evolve.types import ConfigError, Program, Task, TaskError
 
@@ -47,8 +46,9 @@ def verify(contents: Contents, how: How) -> Verification:
     _check_named(claims, contents)
     try:
         with laid_down(contents, claims.task) as task:
-            checks += _unjudged(claims, contents, program, task)
+            checks += coherent(Parts(claims, contents, program, task))
             checks += _plugin(claims.task, task, how.plugins)
+            checks += _namesake(claims.task)
             if _differ(checks):
                 return _found(claims, checks)
             if how.quick and claims.certificate is None:
@@ -91,90 +91,19 @@ def _files(contents: Contents) -> Iterator[Check]:
         )
 
 
-def _unjudged(claims: Claims, contents: Contents, program: Program, task: Task) -> Iterator[Check]:
-    """What follows from the files alone."""
-    yield equal("program", claims.program, program.id, "the files in program/ are another program")
-    yield equal("task", claims.task.version, task.version, "the files in task/, or its parameters, are another version")
-    yield from _same_task(claims.task, task)
-    refused = refusal(task, program)
-    yield Check("what may change", DIFFERS if refused else AGREES, why=refused)
-    yield from _consistent(claims, task)
-    yield _lineage(claims, contents)
-
-
-def _same_task(claim: TaskClaim, task: Task) -> Iterator[Check]:
-    """What the record says of the task, where that is not what the task says."""
-    fitness = task.fitness
-    own = (
-        fitness.name,
-        fitness.direction,
-        fitness.digits,
-        task.deterministic,
-        task.promotion,
-        task.evaluator.plugin or "",
-        fitness.log_ratio,
-        is_timed(task),
-    )
-    told = (
-        claim.fitness,
-        claim.direction,
-        claim.digits,
-        claim.deterministic,
-        claim.promotion,
-        claim.plugin,
-        claim.log_ratio,
-        claim.timed,
-    )
-    if own != told:
-        yield Check(
-            "task",
-            DIFFERS,
-            repr(told),
-            repr(own),
-            "record.json says something else of the task than the task's own file",
-        )
-
-
-def _consistent(claims: Claims, task: Task) -> Iterator[Check]:
-    """The value and the promotion follow from the judgings that are told."""
-    value, first, proof = claims.value, claims.first, claims.certificate
-    if value is not None and value.certified:
-        yield equal(
-            "value", repr(value.fitness), repr(proof.fitness if proof else None), "it is not what the certificate says"
-        )
-    elif value is not None and task.deterministic:
-        yield equal(
-            "value", repr(value.fitness), repr(first.fitness if first else None), "it is not what the judging says"
-        )
-    if claims.promotion is not None:
-        backed = claims.promotion.by == task.promotion and (proof is not None or task.promotion == "held_out")
-        why = (
-            "" if backed else f"the task promotes by {task.promotion.replace('_', '-')}, and there is no such evidence"
-        )
-        yield Check(
-            "promotion",
-            AGREES if backed and not claims.is_claimed else DIFFERS,
-            claims.promotion.by,
-            task.promotion,
-            why,
-        )
-    if claims.quarantined:
-        yield Check("ruling", DIFFERS, "no quarantine", "quarantined", claims.quarantined)
-
-
-def _lineage(claims: Claims, contents: Contents) -> Check:
-    steps = parsed(STEPS, contents.get(STEPS, b"[]"))
-    last = steps[-1] if isinstance(steps, list) and steps else {}
-    found = last.get("program") if isinstance(last, dict) else None
-    return equal("lineage", claims.program, str(found), "the lineage ends with another program")
-
-
 def _plugin(claim: TaskClaim, task: Task, plugins: Plugins) -> Iterator[Check]:
     """The package that the evaluator comes in; another version may judge alike, and what it finds tells."""
     if task.evaluator.plugin:
         here = plugins.evaluator_release(task.evaluator) or "a version that nobody knows"
         verdict = AGREES if here == claim.release else CANNOT_BE_TOLD
         yield Check("evaluator plugin", verdict, claim.release, here, matters=False)
+
+
+def _namesake(claim: TaskClaim) -> Iterator[Check]:
+    """A task that is called as one of this package, and is another one or another version."""
+    if claim.name in bundled() and not known_task(claim):
+        why = "a task that ships with this package has this name, and is not this version of it"
+        yield Check("task of this name", CANNOT_BE_TOLD, why=why, matters=False)
 
 
 def _judged(again: Again, *, quick: bool) -> Iterator[Check]:
@@ -196,4 +125,7 @@ def _text(contents: Contents, path: str) -> str:
         raise ConfigError(
             f"the export has no file {path[:200]!r}, which its record names. Do: export the program again"
         )
-    return contents[path].decode("utf-8", "surrogatepass")
+    try:
+        return contents[path].decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is no text in UTF-8: {error}. Do: export the program again") from error

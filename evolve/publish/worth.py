@@ -43,9 +43,14 @@ def _estimate(campaign: Campaign, passed: list[Record]) -> Estimate:
 
 
 def noisy(task: Task, estimate: Estimate, *, confirmed: bool) -> Value:
-    """A mean with the limits between which the truth lies, by Student's t; a pool's error rests on `PRIOR_DEGREES` deviations beside its own."""
+    """A mean with its limits, by Student's t; a pool's error rests on `PRIOR_DEGREES` deviations beside its own."""
     shown, error = task.fitness.shown(estimate.mean), estimate.standard_error
     if error is None:
         return Value(shown, count=estimate.count, confirmed=confirmed)
-    half = student_quantile(LEVEL, PRIOR_DEGREES + estimate.count - 1) * error
-    return Value(shown, False, error, estimate.count, shown - half, shown + half, confirmed)
+    return Value(shown, False, error, estimate.count, *limits(shown, error, estimate.count), confirmed)
+
+
+def limits(mean: float, error: float, count: int) -> tuple[float, float]:
+    """Between which the truth lies with a probability of 95 %, for a mean of `count` measurements with this standard error."""
+    half = student_quantile(LEVEL, PRIOR_DEGREES + count - 1) * error
+    return mean - half, mean + half

@@ -3,6 +3,7 @@
 Invariant: one that passes stands alone: it imports nothing but the standard library, and does nothing by itself. It is read here, and never run."""
 
 import ast
+import builtins
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ SENTENCE = "PROVES"
 """A text: what a certificate proves that holds."""
 RESERVED = "exported"
 """What names begin with that an export adds, in small or capital letters."""
+
+_BUILTIN = frozenset(dir(builtins))
 
 
 def check(where: Path, text: str) -> None:
@@ -39,6 +42,7 @@ def sentence(text: str) -> str:
 def _faults(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         yield from _faults_of(node)
+    yield from filter(None, map(_does, tree.body))
     if not any(isinstance(node, ast.FunctionDef) and node.name == FUNCTION for node in tree.body):
         yield f"a verifier has no function {FUNCTION}(certificate, parameters). Do: write it; it returns the exact fitness"
     if not any(_is_sentence(node) for node in tree.body):
@@ -60,6 +64,30 @@ def _faults_of(node: ast.AST) -> Iterator[str]:
             yield f"line {line} uses the name {name!r}, which an export adds. Do: call it otherwise"
 
 
+def _does(node: ast.stmt) -> str:
+    """What is wrong with a statement that does more than define a name of the verifier's own."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        names = [alias.asname or alias.name.partition(".")[0] for alias in node.names]
+    elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+        names = [node.name]
+    elif isinstance(node, ast.Assign | ast.AnnAssign):
+        names = [
+            ast.unparse(target).strip("()")
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        ]
+    else:
+        words = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        return (
+            ""
+            if words
+            else f"line {node.lineno} does something when the file is read. Do: leave only definitions in it"
+        )
+    taken = [name for listed in names for name in listed.split(", ") if name in _BUILTIN or not name.isidentifier()]
+    return (
+        f"line {node.lineno} gives another meaning to {taken[0]!r}. Do: define only names of your own" if taken else ""
+    )
+
+
 def _imported(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name.partition(".")[0] for alias in node.names]
@@ -71,6 +99,8 @@ def _imported(node: ast.AST) -> list[str]:
 def _names(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Name):
         return [node.id]
+    if isinstance(node, ast.alias):
+        return [node.asname or node.name]
     return [node.name] if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
 
 

@@ -1,13 +1,15 @@
 """Facts about `evolve program export`, `verify` and `publish`."""
 
 import json
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from evolve.cli import evolve
-from evolve.publish import write_index
+from evolve.publish import check_index, write_index
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,6 +83,22 @@ def test_a_strangers_evaluator_waits_for_trust(there):
     assert run("program", "verify", "own/1", "--quick").exit_code == 0
 
 
+def test_a_strangers_log_makes_no_evaluator_known(there):
+    """A log that is named by its path may have come with the evaluator; nor does the name of a task that ships with the package."""
+    task = there / "gift" / "circle_packing"
+    run("task", "copy", "circle_packing", task)
+    marker = there / "it_ran"
+    evaluator = task / "evaluator.py"
+    evaluator.write_text(f"from pathlib import Path\n\nPath({str(marker)!r}).touch()\n" + evaluator.read_text())
+    assert run("run", task, "--budget", "1programs", "--judges", 1, "--name", "gift").exit_code == 0
+    log = Path(os.environ["EVOLVE_HOME"]) / "archive" / "campaigns" / "gift.db"
+    shutil.copy(log, "gift.db")
+    marker.unlink()
+    ended = run("program", "verify", "gift.db/1")
+    assert (ended.exit_code, "add --trust" in ended.stdout, marker.exists()) == (3, True, False)
+    assert "(task of this name)  cannot be told" in ended.stdout
+
+
 def test_the_seed_is_not_published(there):
     ended = run("program", "publish", "found/1", "--archive", "archive")
     assert ended.exit_code == 1
@@ -114,8 +132,7 @@ def test_a_wrong_wish_is_one_line_that_tells_what_to_do(home, call, words, why):
 def test_what_is_published_in_the_repository_is_in_its_index():
     """And every hash is as it was."""
     archive = ROOT / "archive"
-    before = (archive / "INDEX.md").read_text("utf-8")
-    assert write_index(archive).read_text("utf-8") == before
+    check_index(archive)
     size = sum(path.stat().st_size for path in (archive / "published").rglob("*") if path.is_file())
     assert size < 1_000_000
 
@@ -125,6 +142,29 @@ def test_what_is_published_in_the_repository_is_certified_again(home, call):
     ended = call("program", "verify", "--published", "--trust", "--quick", "--archive", ROOT / "archive")
     assert ended.exit_code == 0, ended.output
     assert {line.split()[0] for line in ended.stdout.splitlines()} == {"agrees"}
+
+
+def test_what_is_published_and_was_edited_differs_and_the_rest_is_verified(home, call, tmp_path):
+    """A program in another one's place, a folder that is no export, and then an index that says something else."""
+    archive = tmp_path / "copy"
+    shutil.copytree(ROOT / "archive" / "published" / "sine_in_c", archive / "published" / "sine_in_c")
+    program = next((archive / "published" / "sine_in_c").iterdir())
+    write_index(archive)
+    words = ("program", "verify", "--published", "--trust", "--quick", "--archive", archive)
+    assert call(*words).exit_code == 0
+    index = archive / "INDEX.md"
+    index.write_text(index.read_text() + "and more\n")
+    assert "is not what the folders say" in call(*words).stderr
+    shutil.copytree(program, archive / "published" / "other" / "0123456789ab")
+    (archive / "published" / "other" / "nothing").mkdir()
+    ended = call(*words)
+    told = [line.split()[:3] for line in ended.stdout.splitlines()]
+    assert told == [
+        ["differs", "other", "0123456789ab"],
+        ["differs", "other", "nothing"],
+        ["agrees", "sine_in_c", program.name],
+    ]
+    assert ended.exit_code == 1
 
 
 @pytest.mark.slow

@@ -3,7 +3,8 @@
 import pytest
 from exported_here import Found
 
-from evolve.publish import check_files, index, publish, published, read, write, write_index
+from evolve.publish import check_files, check_index, index, publish, published, read, renew, write, write_index
+from evolve.publish.contents import MANIFEST, with_manifest
 from evolve.types import ConfigError, Ruled
 
 
@@ -104,3 +105,30 @@ def test_the_index_takes_nothing_that_may_not_be_published(found, tmp_path):
     place.rename(place.with_name("0123456789ab"))
     with pytest.raises(ConfigError, match="which belongs elsewhere"):
         index(tmp_path)
+
+
+def test_what_is_no_export_does_not_go_unseen(found, tmp_path):
+    """A published folder without its manifest is no longer what was published."""
+    made = publish(found.promoted().export(), found.task, tmp_path)
+    (tmp_path / "published" / "number" / made.program[:12] / "MANIFEST.json").unlink()
+    with pytest.raises(ConfigError, match="there is no MANIFEST"):
+        index(tmp_path)
+
+
+def test_an_index_that_was_edited_is_told(found, tmp_path):
+    publish(found.promoted().export(), found.task, tmp_path)
+    target = write_index(tmp_path)
+    check_index(tmp_path)
+    target.write_text(target.read_text().replace("6.5", "9.5"))
+    with pytest.raises(ConfigError, match="is not what the folders say"):
+        check_index(tmp_path)
+
+
+def test_pages_that_another_version_has_made_are_made_anew(found, tmp_path):
+    """And are then what an export of today has, to the byte."""
+    made = found.promoted().export()
+    older = {path: data for path, data in made.contents.items() if path != MANIFEST} | {"README.md": b"older"}
+    place = tmp_path / "published" / "number" / made.claims.program[:12]
+    write(with_manifest(older), place, top="")
+    renew(tmp_path)
+    assert read(place) == dict(made.contents)

@@ -47,6 +47,37 @@ def test_nothing_is_replaced_but_an_export_and_that_when_asked(tmp_path):
         write(CONTENTS, tmp_path / "link", top="", force=True)
 
 
+def test_a_zip_file_that_is_no_export_is_never_replaced(tmp_path):
+    with zipfile.ZipFile(tmp_path / "photos.zip", "w") as archive:
+        archive.writestr("photo", b"kept")
+    with pytest.raises(ConfigError, match="is no export"):
+        write(CONTENTS, tmp_path / "photos.zip", top="top", force=True)
+
+
+def test_folders_within_folders_without_end_are_one_line(tmp_path):
+    write(CONTENTS, tmp_path / "found", top="")
+    (tmp_path / "found" / "/".join("a" * 120)).mkdir(parents=True)
+    with pytest.raises(ConfigError, match="100 deep"):
+        read(tmp_path / "found")
+
+
+@pytest.mark.parametrize("way", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_zip_file_that_is_broken_anywhere_is_one_line_or_what_it_was(tmp_path, way):
+    """Each byte in turn is another one."""
+    target = tmp_path / "found.zip"
+    with zipfile.ZipFile(target, "w", way) as archive:
+        for path, data in CONTENTS.items():
+            archive.writestr(zipfile.ZipInfo(f"top/{path}"), data, way)
+    whole = target.read_bytes()
+    for place in range(0, len(whole), 3):
+        target.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        try:
+            found = read(target)
+        except ConfigError:
+            continue
+        assert set(found.values()) <= set(CONTENTS.values())
+
+
 def test_no_link_is_followed(tmp_path):
     """Neither one to a file nor one to a folder."""
     (tmp_path / "secret").write_text("mine")

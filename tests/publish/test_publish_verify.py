@@ -37,7 +37,7 @@ def test_a_certificate_is_made_again_to_the_last_digit(certified):
     judges = ReadingJudges()
     found = verified(certified, judges)
     assert (found.verdict, verdicts(found)["proof 'numbers'"]) == (AGREES, AGREES)
-    assert [job.kind for job in judges.asked] == ["certify", "evaluate", "certify"]
+    assert [job.kind for job in judges.asked] == ["certify", "evaluate", "certify", "evaluate"]
 
 
 def test_quickly_no_program_runs(certified):
@@ -73,7 +73,11 @@ TAMPERED = [
         lambda text: text.replace("= true", "= false"),
         "task: the files in task/, or its parameters, are another version",
     ),
-    (RECORD, lambda text: text.replace('"fitness": 6.5', '"fitness": 6.75'), "score: the value is another one"),
+    (
+        RECORD,
+        lambda text: text.replace('"fitness": 6.5', '"fitness": 6.75'),
+        "lineage: the lineage ends with another score than the record has",
+    ),
     (
         RECORD,
         lambda text: text.replace('"value": {\n  "fitness": 6.5', '"value": {\n  "fitness": 7.5'),
@@ -129,7 +133,7 @@ def test_what_was_changed_fails_with_the_reason(deterministic, path, change, why
         (
             RECORD,
             lambda text: text.replace('"fitness": 6.5', '"fitness": 6.75'),
-            "certificate: the value is another one",
+            "lineage: the lineage ends with another score than the record has",
         ),
     ],
 )
