@@ -253,10 +253,16 @@ class OutageSection(Section):
     """`outage.*`: what a campaign does when its machinery fails."""
 
     wait_seconds: float = Field(
-        default=600.0, ge=0, description="how long it waits for judges that fail on the seed, too, before it gives up"
+        default=600.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="how long it waits for judges that fail on the seed, too, before it gives up",
     )
     model_wait_seconds: float = Field(
-        default=1800.0, ge=0, description="how long it waits for a model that is down before it does without it"
+        default=1800.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="how long it waits for a model that is down before it does without it",
     )
     then: Literal["stop", "offline"] = Field(
         default="stop",
