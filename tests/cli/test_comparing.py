@@ -51,7 +51,7 @@ def test_arms_are_run_used_again_and_read(call, home, number):
     first = call(*words, "-o", "out")
     assert first.exit_code == 0, first.output
     assert logs(home) == ["mine-islands-s0", "mine-random-s0"]
-    assert "2 arms on number, 1 campaigns each, all at 3 programs: nearness (max) of the best programs" in first.stdout
+    assert "2 arms on number, 1 campaign each, all at 3 programs: nearness (max) of the best programs" in first.stdout
     assert "<svg" in (home / "elsewhere/out/comparison.svg").read_text()
     again = call(*words, "--json")
     assert again.stderr.count("(there already)") == 2
