@@ -16,7 +16,7 @@ def parse_assignment(text: str) -> tuple[list[str], Any]:
         raise ConfigError(f"a setting is written key=value, got {text!r}. Do: for example --set archive.islands=2")
     try:
         read = tomllib.loads(f"value = {value}")
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):  # the latter: too many brackets within each other
         return path, value.strip()
     return path, read["value"] if len(read) == 1 else value.strip()
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, field_validator, model_validator
 
 from evolve import prompt
 from evolve.assignments import parse_assignment, put_value
@@ -252,10 +252,10 @@ class NoveltySection(Section):
 class OutageSection(Section):
     """`outage.*`: what a campaign does when its machinery fails."""
 
-    wait_seconds: float = Field(
+    wait_seconds: FiniteFloat = Field(
         default=600.0, ge=0, description="how long it waits for judges that fail on the seed, too, before it gives up"
     )
-    model_wait_seconds: float = Field(
+    model_wait_seconds: FiniteFloat = Field(
         default=1800.0, ge=0, description="how long it waits for a model that is down before it does without it"
     )
     then: Literal["stop", "offline"] = Field(

@@ -27,7 +27,7 @@ from evolve.config import Settings, validated, with_templates
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Operator, Strategy
 from evolve.stop import Budget, exact
-from evolve.store import Log
+from evolve.store import Log, begin
 from evolve.types import (
     Asked,
     Event,
@@ -40,6 +40,7 @@ from evolve.types import (
     TaskChanged,
     Traits,
     canonical,
+    text_id,
 )
 from evolve.types.codec import encode
 
@@ -157,12 +158,10 @@ class Campaign:
         now = time.time()
         settings = dated(with_resource(with_templates(settings), task, plugins), now)
         path = new_path(home, task.name, name)
-        opened = Opened(path.stem, settings.task, task.version, "", settings.model_dump(mode="json"), versions)
+        name, values = text_id(definition), settings.model_dump(mode="json")
+        opened = Opened(path.stem, settings.task, task.version, name, values, versions)
         try_settings(settings, task, plugins)
-        log = Log.create(path)
-        with log.transaction():
-            opened = replace(opened, definition=log.put_text(definition))
-            log.append(opened, at=now, active=0.0)
+        log = begin(path, opened, {name: definition}, now)
         # The task as the log has it: what it maps is in another order there, and a prompt must be the same in every run.
         return cls(log, opened, Reader(log).task(opened.definition), plugins).replayed()
 
@@ -221,7 +220,9 @@ class Campaign:
 
     @property
     def seconds(self) -> float:
-        """How long the campaign has run, over all its runs. While it rests, no second passes."""
+        """How long the campaign has run, over all its runs. While it rests, no second passes; where it is open for reading, it is what the log says."""
+        if self.log.readonly:
+            return self.state.seconds
         now = time.monotonic() if self._resting_since is None else self._resting_since
         return now - self._started
 

@@ -106,6 +106,8 @@ def retuned(
             _put_member(tree["models"]["members"], key.removeprefix(f"{_MEMBERS}."), value, text)
         else:
             put_value(tree, path, value, text)
+        if key == _MEMBERS:  # the next one may be about one of these
+            tree = validated(tree).model_dump(mode="json")
     settings = validated(tree)
     before, now = old.model_dump(mode="json"), settings.model_dump(mode="json")
     changes = {key: now[key] for key in now if now[key] != before[key]}

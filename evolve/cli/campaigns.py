@@ -21,8 +21,8 @@ from evolve.cli.say import say
 from evolve.cli.tabling import table_campaign
 from evolve.plugins import load
 from evolve.stop import duration
-from evolve.store import Log
-from evolve.types import Opened, SettingsChanged, StoreError
+from evolve.store import Log, writer
+from evolve.types import Opened, Paused, SettingsChanged, StoreError
 
 _NAMED = 10
 """Names in a row."""
@@ -49,7 +49,8 @@ campaign.add_command(show_schema)
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A log of the workspace, as far as it can be told without replaying it. `problem` says why one cannot be read."""
+    """A log of the workspace, as far as it can be told without replaying it. `state` is `running` where a process writes it, `paused` where a person
+    paused that, and else empty; `problem` says why it cannot be read."""
 
     name: str
     task: str
@@ -59,6 +60,7 @@ class Listed:
     megabytes: float
     written: str
     log: str
+    state: str = ""
     problem: str = ""
 
 
@@ -74,13 +76,13 @@ def list_campaigns(as_json: bool) -> None:
         say(f"there is no campaign in {workspace()} yet. Do: evolve run circle_packing --budget 60s")
     else:
         rows = [_row(line) for line in lines]
-        say(table(("campaign", "task", "strategy", "budget", "events", "MB", "written", "problem"), rows))
+        say(table(("campaign", "task", "strategy", "budget", "events", "MB", "written", "state", "problem"), rows))
 
 
 def _row(line: Listed) -> tuple[str, ...]:
     budget = " ".join(line.budget) or "-"
     size = f"{line.megabytes:.1f}"
-    return line.name, line.task, line.strategy, budget, f"{line.events:,}", size, line.written, line.problem
+    return line.name, line.task, line.strategy, budget, f"{line.events:,}", size, line.written, line.state, line.problem
 
 
 def _listed(path: Path) -> Listed:
@@ -91,9 +93,16 @@ def _listed(path: Path) -> Listed:
         with Log.open(path, readonly=True) as log:
             task, settings = _opening(log)
             strategy, budget = settings["strategy"]["name"], tuple(settings["budget"])
-            return Listed(path.stem, task, strategy, budget, log.count(), size, written, str(path))
+            return Listed(path.stem, task, strategy, budget, log.count(), size, written, str(path), _state(log))
     except StoreError as error:
-        return Listed(path.stem, "-", "-", (), 0, size, written, str(path), str(error))
+        return Listed(path.stem, "-", "-", (), 0, size, written, str(path), problem=str(error))
+
+
+def _state(log: Log) -> str:
+    if writer(log.path) is None:
+        return ""
+    told = [found.event for found in log.events(only=Paused)]
+    return "paused" if any(isinstance(event, Paused) and event.paused for event in told[-1:]) else "running"
 
 
 def _opening(log: Log) -> tuple[str, Mapping[str, Any]]:

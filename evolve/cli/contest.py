@@ -21,7 +21,6 @@ from evolve.cli.say import say
 from evolve.compare import Course, course
 from evolve.devices import Grant
 from evolve.judge.executor import LocalExecutor
-from evolve.loop.interrupts import interrupts
 from evolve.plugins import Plugins
 from evolve.types import ConfigError, Settled, TaskError
 
@@ -136,7 +135,9 @@ def _search(plan: Plan, stage: Stage, name: str) -> bool:
         resources.callback(executor.close)
         judges = executor.describe()
         members = opened_models(plan, resources)
-        campaign = campaign or resources.enter_context(_made(plan, stage, name))
+        campaign = campaign or resources.enter_context(
+            Campaign.create(plan.settings, plan.task, stage.plugins, stage.home, name)
+        )
         try:
             with noticed():
                 ending = evolve.loop.run(campaign, executor, judges, Quiet(), members)
@@ -145,14 +146,3 @@ def _search(plan: Plan, stage: Stage, name: str) -> bool:
                 return True
             raise
     return ending.reason not in ("interrupted", "stopped")
-
-
-def _made(plan: Plan, stage: Stage, name: str) -> Campaign:
-    """A new campaign; an interrupt meanwhile waits until its log is one that can be gone on with."""
-    interrupted: list[bool] = []
-    with interrupts(lambda: interrupted.append(True)):
-        campaign = Campaign.create(plan.settings, plan.task, stage.plugins, stage.home, name)
-    if interrupted:
-        campaign.close()
-        raise KeyboardInterrupt("interrupted; all campaigns are kept, and the same command goes on")
-    return campaign

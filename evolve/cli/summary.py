@@ -16,6 +16,7 @@ from evolve.config import ModelSection
 from evolve.loop import Ending
 from evolve.loop.tracking import Tracking
 from evolve.stop import Amount, Budget, duration
+from evolve.store import writer
 from evolve.types import FROM_SCRATCH, Progress
 
 _REASONS = {
@@ -256,6 +257,8 @@ def paused_facts(campaign: Campaign) -> list[tuple[str, str]]:
     """That a person has paused it, and how it goes on; nothing where nobody has."""
     if not campaign.state.paused:
         return []
+    if writer(campaign.log.path) is None:
+        return [("state", f"its run ended while it was paused: evolve run --continue {campaign.name} goes on")]
     return [("state", f"paused: nothing new is started until evolve campaign unpause {campaign.name}")]
 
 

@@ -106,7 +106,7 @@ def weighed(groups: Sequence[Group], question: Question) -> Comparison:
         duels=duels(values, baseline, streams.next(), question.level),
         wins=tuple(wins(first, second) for first, second in permutations(values, 2)),
         reached=tuple(
-            reached(group, target, end, per, fitness, streams.next()) for target in targets for group in groups
+            reached(group, target, end, per, streams.next(), question.level) for target in targets for group in groups
         ),
         scale=of,
         anchors=about.anchors,

@@ -38,14 +38,15 @@ class Reached:
 
 
 def reached(
-    group: Group, target: Target, end: float, resource: Resource, fitness: Fitness, rng: np.random.Generator
+    group: Group, target: Target, end: float, resource: Resource, rng: np.random.Generator, level: float
 ) -> Reached:
     """An arm and a target."""
+    fitness = group.courses[0].circumstances.fitness
     spent = [_when(one, target, end, resource, fitness) for one in group.courses]
     middle = _upper_median(np.asarray(spent))
     low = high = math.inf
     if len(spent) > 1:
-        found = bootstrap(spent, rng, _upper_median)
+        found = bootstrap(spent, rng, _upper_median, level)
         low, high = found.low, found.high
     return Reached(
         group.name,

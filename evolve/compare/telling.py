@@ -21,7 +21,7 @@ def about(found: Comparison) -> str:
     many = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
     measured = "" if found.deterministic else ", as they were measured again after they won"
     return (
-        f"{len(found.lines)} arms on {found.task}, {many} campaigns each, all at {spelled(found.per, found.end)}: "
+        f"{len(found.lines)} arms on {found.task}, {many} campaign{'s' * (many != '1')} each, all at {spelled(found.per, found.end)}: "
         f"{found.fitness.name} ({found.fitness.direction}) of the best programs{measured}"
     )
 

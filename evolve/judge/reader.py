@@ -2,6 +2,7 @@
 
 Invariant: a job leaves the queue for a worker, and comes back at the queue's head when that worker ends, until it is reported."""
 
+import logging
 import os
 import selectors
 import socket
@@ -27,6 +28,8 @@ from evolve.judge.job import (
 from evolve.judge.lifeline import Lifeline
 from evolve.judge.slot import Slot, Submitted
 from evolve.types import Evaluation, Outcome, SandboxError, text_id
+
+_log = logging.getLogger(__name__)
 
 RENEWED_AFTER = 10_000
 """Jobs that one worker answers: what an evaluator and its libraries leak is bounded by that."""
@@ -112,8 +115,8 @@ class Reader:
         try:
             slot = self._slots[index] = self._opened(index)
         except OSError as error:
-            self._give_up(
-                f"a judge process cannot be started: {error}. Do: check the limits on processes and open files"
+            self._do_without(
+                index, f"a judge process cannot be started: {error}. Do: check the limits on processes and open files"
             )
             return
         self._watch(slot.sock, partial(self._hear, slot))
@@ -204,7 +207,7 @@ class Reader:
         if slot.description is None:
             self._failed_starts += 1
             if self._failed_starts >= _TRIES:
-                self._give_up(f"a judge process ended before it was ready{reason}")
+                self._do_without(slot.index, f"a judge process ended before it was ready{reason}")
         elif slot.jobs:
             slot.jobs[0].deaths += 1
         for submitted in reversed(slot.jobs):
@@ -216,6 +219,15 @@ class Reader:
         self._forget(slot.output)
         slot.close()
         del self._slots[slot.index]
+
+    def _do_without(self, index: int, reason: str) -> None:
+        """A worker does not start. Where those before it judge, it is one too many for this machine: they go on."""
+        judging = [slot.index for slot in self._slots.values() if slot.description is not None]
+        if not judging or index <= max(judging):
+            self._give_up(reason)
+            return
+        _log.warning("this run has %d judges, and %d were wanted: %s", index, self._desk.slots, reason)
+        self._desk.slots, self._failed_starts = index, 0
 
     def _give_up(self, reason: str) -> None:
         """No job can be judged any more; those that come are reported at once."""
@@ -247,7 +259,7 @@ class Reader:
     def _resize(self) -> None:
         """Starts the workers that are missing, and retires those that are too many. One that has not come up yet is retired when it has."""
         for index in range(self._desk.slots):
-            if index not in self._slots and not self._broken:
+            if index not in self._slots and index < self._desk.slots and not self._broken:
                 self._start(index)
         for slot in self._slots.values():
             if slot.index >= self._desk.slots and slot.description is not None:

@@ -82,7 +82,7 @@ class Members:
         made = {member.name: member for member in found}
         sections = {section.name: section for section in settings.models.members}
         # One after the other: nobody looks for a name that the settings have and the members have not.
-        members = {name: made.get(name) or self._members[name].under(section) for name, section in sections.items()}
+        members = {name: (made.get(name) or self._members[name]).under(section) for name, section in sections.items()}
         self._members = {**self._members, **members}
         self._settings = settings.models
         self._members = members

@@ -21,6 +21,7 @@ _LOOK = 0.05
 class _Call:
     """The models of one request while they are called, and what came of it. The thread sets `done` last."""
 
+    wanted: Sequence[ModelSection]
     resources: ExitStack
     members: list[Member] = field(default_factory=list)
     error: EvolveError | None = None
@@ -44,6 +45,9 @@ class Recruits:
         if not wanted:
             return ()
         call = self._calls.get(request) or self._begun(request, wanted, new)
+        if call.done.is_set() and not _same(call.wanted, wanted):  # another request was done meanwhile
+            call.resources.close()
+            call = self._begun(request, wanted, new)
         while self._waits and not call.done.wait(_LOOK):
             pass
         if not call.done.is_set():
@@ -63,7 +67,7 @@ class Recruits:
         self._kept.close()
 
     def _begun(self, request: str, wanted: Sequence[ModelSection], settings: Settings) -> _Call:
-        call = self._calls[request] = _Call(ExitStack())
+        call = self._calls[request] = _Call(wanted, ExitStack())
         threading.Thread(
             target=self._open, args=(call, wanted, settings), name="evolve-recruiting", daemon=True
         ).start()
@@ -85,5 +89,11 @@ class Recruits:
 
 def missing(old: ModelsSection, new: ModelsSection) -> tuple[ModelSection, ...]:
     """Those of the new members that must be made: no old one has the name, the kind and the settings."""
-    known = {member.name: (member.kind, member.settings) for member in old.members}
-    return tuple(member for member in new.members if known.get(member.name) != (member.kind, member.settings))
+    known = {member.name: member for member in old.members}
+    return tuple(one for one in new.members if one.name not in known or not _same([known[one.name]], [one]))
+
+
+def _same(first: Sequence[ModelSection], second: Sequence[ModelSection]) -> bool:
+    """Made alike, whatever they cost and weigh."""
+    one, other = ([(found.name, found.kind, found.settings) for found in sections] for sections in (first, second))
+    return one == other

@@ -4,9 +4,10 @@ Invariant: a tracker is told of a record when it is durable, on the main thread,
 run, with one warning. A campaign without trackers does nothing for them."""
 
 import logging
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 
@@ -31,11 +32,12 @@ class Tracking:
     failure: str = ""
 
     def tell(self, call: Callable[[], None]) -> bool:
-        """Whether it took what it was told; one that has failed before is not asked."""
+        """Whether it took what it was told; one that has failed before is not asked. What it prints goes to stderr: stdout is for records."""
         if self.failure:
             return False
         try:
-            guarded(self.name, call)
+            with redirect_stdout(sys.stderr):
+                guarded(self.name, call)
         except (EvolveError, SystemExit) as error:
             self.failure = str(error) or type(error).__name__
             _log.warning("tracker %r is told nothing more in this run: %s", self.name, self.failure)
@@ -62,9 +64,8 @@ class TrackingWatch:
 
     def begin(self, campaign: Campaign) -> None:
         """A run begins."""
-        run = _run(campaign)
         for tracking in self._trackers:
-            tracking.tell(partial(tracking.tracker.campaign_begun, run))
+            tracking.tell(partial(tracking.tracker.campaign_begun, _run(campaign)))
 
     def settled(self, campaign: Campaign, event: Settled) -> None:
         """A record has settled and is durable."""

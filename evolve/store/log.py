@@ -28,6 +28,7 @@ _INDEX = (
     "SELECT number, text FROM files WHERE number > (SELECT coalesce(max(id), 0) FROM files_fts_docsize)"
 )
 INSERT_EVENT = "INSERT INTO events (at, active, crc, body) VALUES (?, ?, ?, ?)"
+INSERT_TEXT = "INSERT INTO texts (id, body) VALUES (?, ?)"
 _PUT_FILE = "INSERT INTO files (program, path, size, text) VALUES (?, CAST(? AS TEXT), ?, CAST(? AS TEXT))"
 _PUT_SKETCH = "INSERT INTO sketches (program, minima) SELECT number, ? FROM signatures WHERE program = ? ON CONFLICT (program) DO NOTHING"
 _PUT_VECTOR = (
@@ -94,6 +95,11 @@ class Log(LogReader):
         schema.migrate(self._writer)
         self._inode = self.path.stat().st_ino
         self._index(self._writer)
+
+    @property
+    def readonly(self) -> bool:
+        """Nothing can be written with it (any more)."""
+        return self._writer is None
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -162,9 +168,9 @@ class Log(LogReader):
         writer, names = self._writing(), list(texts)
         marks = ", ".join("?" * len(names))
         known = {name for (name,) in writer.execute(f"SELECT id FROM texts WHERE id IN ({marks})", names)}
-        rows = [(name, zlib.compress(_stored(texts[name]), _EFFORT)) for name in names if name not in known]
+        rows = [text_row(name, texts[name]) for name in names if name not in known]
         if rows:
-            writer.executemany("INSERT INTO texts (id, body) VALUES (?, ?)", rows)
+            writer.executemany(INSERT_TEXT, rows)
 
     def search(self, query: str, limit: int = 20) -> list[ProgramId]:
         """As `LogReader.search`; on the writing thread every program is found."""
@@ -224,6 +230,11 @@ def event_row(path: Path, event: Event, at: float, active: float) -> tuple[float
             f"{path} takes finite times, got at={at}, active={active} for this {name}. Do: check the clock"
         )
     return at, active, check_sum(float(at), float(active), body.encode()), body
+
+
+def text_row(name: TextId, text: str) -> tuple[TextId, bytes]:
+    """A text as `INSERT_TEXT` takes it."""
+    return name, zlib.compress(_stored(text), _EFFORT)
 
 
 def _stored(text: str) -> bytes:

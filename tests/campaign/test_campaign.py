@@ -190,3 +190,31 @@ def test_other_models_are_drawn_from_at_once_and_know_what_the_log_tells_of_them
     assert len(set(changed.values())) == 3
     with opened(tmp_path) as again:
         assert again.ensemble.shares() == changed
+
+
+def test_a_campaign_that_is_cut_off_while_it_is_made_leaves_no_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C at any moment before the first event is kept: the name is free."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as cut:
+        cut.setattr("evolve.store.beginning.event_row", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            Written(tmp_path)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    with Written(tmp_path).campaign as campaign:
+        assert campaign.name == "number"
+
+
+def test_the_seconds_of_a_campaign_that_is_read_are_those_of_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long it stays open: nothing runs."""
+    short_campaign(tmp_path, "short").close()
+    with opened(tmp_path, "short") as campaign:
+        last = list(campaign.log.events())[-1].active
+        monkeypatch.setattr("evolve.campaign.campaign.time.monotonic", lambda: 1e9)
+        assert (campaign.seconds, campaign.progress.seconds) == (last, last)

@@ -73,6 +73,31 @@ def test_what_cannot_change_is_refused_with_why_and_what_to_do(circle_task, assi
     assert len(str(error.value).splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("assignments", "message"),
+    [
+        (["models.members=5", "models.members.gpt-4.1.weight=2"], "setting 'models.members' is a list"),
+        (["models.members=[1]", "models.members.gpt-4.1.weight=2"], "setting 'models.members.0'"),
+        (["models.members=[{kind='openai'}]", "models.members.gpt-4.1.weight=2"], "members.0.name': Field required"),
+        (["budget=" + "[" * 10_000], "setting 'budget' is a list"),
+        (["outage.wait_seconds=inf"], "finite number"),
+        (["outage.model_wait_seconds=inf"], "finite number"),
+    ],
+)
+def test_what_is_no_setting_is_an_error_of_the_one_who_wrote_it(circle_task, assignments, message):
+    """Never one of the engine that is asked, which would end with it."""
+    with pytest.raises(ConfigError) as error:
+        changed(circle_task, *assignments, models={"members": [FAST]})
+    assert message in str(error.value)
+
+
+def test_models_and_then_one_of_them_are_changed(circle_task):
+    """What comes later is about what came before."""
+    assignments = ("models.members=[{name='new', settings={model='x'}}]", "models.members.new.weight=4")
+    found = changed(circle_task, *assignments, models={"members": [FAST]})
+    assert [(one["name"], one["weight"]) for one in found["models"]["members"]] == [("new", 4.0)]
+
+
 def test_between_runs_more_may_change(circle_task):
     """What a run reads when it begins."""
     assert changed(circle_task, "sandbox=none", running=False) == {"sandbox": "none"}

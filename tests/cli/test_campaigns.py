@@ -7,7 +7,7 @@ import pytest
 from evolve.campaign import Campaign
 from evolve.campaign.state import Difference
 from evolve.store import Log
-from evolve.types import Call, Insertion, Placement
+from evolve.types import Call, Insertion, Paused, Placement
 from tests.written import Written, number_task
 
 
@@ -46,6 +46,25 @@ def test_a_changed_budget_is_the_one_that_is_listed(call, home):
     found = {line["name"]: line for line in records(call("campaign", "list", "--json"))}
     assert found["number"]["budget"] == ["90programs"]
     assert "has no first event" in found["empty"]["problem"]
+
+
+def test_a_campaign_that_somebody_writes_is_running_or_paused(call, home):
+    """A pause is of one run: where that has ended, nothing is paused, and it is said how to go on."""
+
+    def told():
+        (line,) = records(call("campaign", "list", "--json"))
+        return line["state"], call("campaign", "list").stdout.splitlines()[1].split()[-1]
+
+    written = Written(home)
+    assert told() == ("running", "running")
+    with written.campaign.log.transaction():
+        written.campaign.write(Paused(True))
+    assert told() == ("paused", "paused")
+    assert "paused: nothing new is started until evolve campaign unpause number" in call("campaign", "show").stdout
+    written.campaign.close()
+    assert told()[0] == ""
+    shown = call("campaign", "show").stdout
+    assert "its run ended while it was paused: evolve run --continue number goes on" in shown
 
 
 @pytest.mark.parametrize("content", [b"not a log at all, just some text", b""])

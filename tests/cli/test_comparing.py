@@ -45,6 +45,24 @@ def logs(home: Path) -> list[str]:
     return sorted(path.stem for path in (home / "archive" / "campaigns").glob("*.db"))
 
 
+def test_arms_are_run_used_again_and_read(call, home, number):
+    """A second command runs nothing, and neither does one with other settings, which is refused."""
+    words = ("compare", "number", *ARMS, "--seeds", "1", "--budget", "3programs", "--judges", "1", "--name", "mine")
+    first = call(*words, "-o", "out")
+    assert first.exit_code == 0, first.output
+    assert logs(home) == ["mine-islands-s0", "mine-random-s0"]
+    assert "2 arms on number, 1 campaign each, all at 3 programs: nearness (max) of the best programs" in first.stdout
+    assert "<svg" in (home / "elsewhere/out/comparison.svg").read_text()
+    again = call(*words, "--json")
+    assert again.stderr.count("(there already)") == 2
+    read = call("compare", "--read", "islands=*-islands-*", "--read", "random=*-random-*", "--json")
+    assert json.loads(read.stdout) == json.loads(again.stdout)
+    other = call(*words, "--set", "archive.islands=2")
+    assert (other.exit_code, "made otherwise: it differs in archive.islands." in other.stderr) == (1, True)
+    assert logs(home) == ["mine-islands-s0", "mine-random-s0"]
+
+
+@pytest.mark.slow
 def test_arms_and_seeds_are_run_read_and_written(call, home, number):
     """Two arms with two seeds at 20 programs; what is there is used again, and one more seed is run alone."""
     first = call("compare", "number", *ARMS, "--seeds", "2", *SMALL, "-o", "out")
@@ -76,6 +94,7 @@ def test_arms_and_seeds_are_run_read_and_written(call, home, number):
     assert [line["arm"] for line in json.loads(single.stdout)["lines"]] == ["islands", "random"]
 
 
+@pytest.mark.slow
 def test_a_campaign_of_the_name_that_was_made_otherwise_is_not_gone_on_with(call, home, number):
     """Nothing is run."""
     assert call("compare", "number", *ARMS, "--seeds", "1", *SMALL, "--name", "mine").exit_code == 0
@@ -114,6 +133,7 @@ def test_an_interrupt_keeps_all_and_the_same_command_goes_on(home, number):
     assert "all at" in again.stdout
 
 
+@pytest.mark.slow
 def test_a_seed_program_that_fails_is_a_failed_campaign(call, home, number):
     """It is told, and the comparison goes on."""
     (number / "seed.py").write_text("def value():\n    return 1 / 0\n")

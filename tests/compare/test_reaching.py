@@ -1,5 +1,7 @@
 """When values were reached."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from evolve.compare.arms import Group
@@ -10,9 +12,12 @@ from tests.compare.runs import FITNESS, failed, run
 TARGET = Target(5.0, "asked for")
 
 
-def found(*courses, end: float = 100.0, fitness: Fitness = FITNESS):
+def found(*courses, end: float = 100.0, fitness: Fitness = FITNESS, level: float = 0.95):
     """One arm and the target 5."""
-    return reached(Group("a", courses), TARGET, end, "programs", fitness, np.random.default_rng(0))
+    group = Group(
+        "a", tuple(replace(one, circumstances=replace(one.circumstances, fitness=fitness)) for one in courses)
+    )
+    return reached(group, TARGET, end, "programs", np.random.default_rng(0), level)
 
 
 def test_the_middle_campaign_is_told():
@@ -25,6 +30,13 @@ def test_what_never_came_to_it_takes_longer_than_was_given():
     """Of four the larger one of the middle two is not known, so that all that is known is that it is more."""
     one = found(run(0, (20, 5.0)), run(1, (40, 6.0)), run(2, (10, 4.0)), failed(3))
     assert (one.reached, one.median, one.low, one.high) == (2, None, 20.0, None)
+
+
+def test_limits_are_those_of_the_level_that_is_asked_for():
+    """A lower one gives narrower limits."""
+    courses = [run(seed, (10 * (seed + 1), 5.0)) for seed in range(9)]
+    narrow, wide = found(*courses, level=0.5), found(*courses)
+    assert wide.low < narrow.low < narrow.high < wide.high
 
 
 def test_what_came_after_the_end_did_not_come():

@@ -1,6 +1,7 @@
 """Judging on this machine, with real processes."""
 
 import contextlib
+import logging
 import os
 import re
 import signal
@@ -17,6 +18,7 @@ from judge_fakes import written_task
 from evolve.judge import Job, LocalExecutor, decode_report, encode_job
 from evolve.judge import executor as executor_module
 from evolve.judge.children import children_of
+from evolve.judge.slot import Slot
 from evolve.sandbox import NOTHING
 from evolve.types import Needs, Outcome, SandboxError, Stage, TaskError, Trial
 
@@ -236,6 +238,25 @@ def test_judges_are_started_and_drained_while_others_judge(tmp_path):
             judges_of(executor, 12)
             assert waited(lambda: len(children_of(executor._lifeline.process.pid)) == slots, 20)  # noqa: B023
             assert executor.capacity(Needs()) == slots
+
+
+def test_more_judges_than_a_machine_can_start_are_done_without(tmp_path, monkeypatch, caplog):
+    """Those that judge go on, and a warning says how many there are."""
+    opened = Slot.open
+
+    def limited(index, now):
+        if index >= 2:
+            raise OSError(24, "Too many open files")
+        return opened(index, now)
+
+    monkeypatch.setattr(Slot, "open", limited)
+    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1)) as executor:
+        judges_of(executor, 2)
+        with caplog.at_level(logging.WARNING, "evolve"):
+            executor.resize(5)
+            assert waited(lambda: len(children_of(executor._lifeline.process.pid)) == 2, 20)
+            assert len(judges_of(executor, 12)) == 12
+    assert [line.partition(":")[0] for line in caplog.messages] == ["this run has 2 judges, and 5 were wanted"]
 
 
 CHANGES = {

@@ -7,7 +7,7 @@ import threading
 import time
 
 import pytest
-from loop_fakes import JUDGES, FakeExecutor, Seen
+from loop_fakes import JUDGES, FakeExecutor, Seen, cut
 from model_fakes import FakeModel, members, with_operators
 from test_requests import answers
 
@@ -216,3 +216,25 @@ def test_calls_in_flight_are_answered_and_their_programs_wait(bench):
         run(campaign, FakeExecutor(), JUDGES, watch, members(campaign, fake))
         assert seen == [(2, 2, 1)]
         assert (campaign.state.progress.programs, campaign.state.progress.calls) == (4, len(fake.prompts))
+
+
+def test_a_paused_and_retuned_run_that_is_killed_after_any_event_goes_on(bench):
+    """The request that is still there is done once; what was judged is not judged again, and the log replays."""
+    settings = Configure(("budget=['12programs']", "judges=3", "confirm.share=0.1"))
+    with bench.create(budget=["8programs"]) as campaign:
+        watch = Steering(settings, Unpause(ME))
+        bench.run(campaign, FakeExecutor(hold=2), watch)
+        count, path = campaign.log.count(), campaign.log.path
+        (change,) = [stamped.event for stamped in campaign.log.events(only=SettingsChanged)]
+    for number in range(2, count + 1):
+        log = cut(path, number)
+        Inbox(log).put(Request(change.request, settings), 1.0)
+        with bench.open(log.stem) as again:
+            assert bench.run(again).reason == "budget"
+            assert (again.state.progress.programs, again.state.steps, again.state.paused) == (12, {}, False)
+            assert len(list(again.log.events(only=SettingsChanged))) == 1
+            settled = [stamped.event.record.origin for stamped in again.log.events(only=Settled)]
+            assert len({(origin.step, origin.index) for origin in settled}) == len(settled)
+            digest = again.digest()
+        with bench.open(log.stem, readonly=True) as replayed:
+            assert (replayed.state.difference, replayed.digest()) == (None, digest)

@@ -1,6 +1,7 @@
 """Models that come into a campaign while it runs: each answers before anything changes."""
 
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,13 +12,15 @@ from model_fakes import FakeModel, members, with_operators
 from test_pausing import Retuning, impatient  # noqa: F401
 from test_requests import answers
 
+from evolve.config import ModelSection
 from evolve.hookspecs import ModelEntry
 from evolve.loop import run
-from evolve.loop.recruiting import missing
+from evolve.loop.recruiting import Recruits, missing
 from evolve.plugins import Registered
 from evolve.types import ModelError, Replied, SettingsChanged, Settled, Usage
 
 FAST = {"name": "fast", "kind": "fake", "concurrency": 2}
+OTHER = ModelSection(name="other", kind="fake")
 ONE = {"models": {"members": [FAST]}, "operators": {"names": ["writes"]}, "budget": ["30programs"]}
 BOTH = "models.members=[{name='fast', kind='fake', concurrency=4, weight=2.0}, {name='other', kind='fake'}]"
 
@@ -124,6 +127,41 @@ def test_a_model_that_leaves_is_asked_no_more(models: Workbench) -> None:
         assert campaign.state.progress.programs == 30
         later = [one.event.call.model for one in campaign.log.events(only=Replied)]
         assert later[-5:] == ["other"] * 5
+
+
+def test_a_model_that_is_new_has_the_settings_of_the_engine_as_they_are_now(models: Workbench) -> None:
+    """Not those of the moment when it was called: another request may have come since."""
+    with models.create(**ONE) as campaign:
+        old = campaign.settings
+        new = old.model_copy(update={"models": old.models.model_copy(update={"members": (OTHER,)})})
+        cheap = OTHER.model_copy(update={"concurrency": 3})
+        later = new.model_copy(update={"models": new.models.model_copy(update={"members": (cheap,)})})
+        recruits = Recruits(models.plugins, waits=True)
+        found = recruits.ready("1", old.models, new)
+        assert found is not None
+        known = members(campaign, FakeModel())
+        known.change(later, found)
+        assert [(one.name, one.steps, one.section) for one in known] == [("other", 3, cheap)]
+        recruits.close()
+
+
+def test_models_that_were_called_for_other_settings_are_called_anew(models: Workbench) -> None:
+    """Where another request was done meanwhile, more may be new than was."""
+    with models.create(**ONE) as campaign:
+        old = campaign.settings.models
+        (fast,) = old.members
+        moved = old.model_copy(update={"members": (fast.model_copy(update={"settings": {"model": "y"}}),)})
+        wanted = old.model_copy(update={"members": (fast, OTHER)})
+        new = campaign.settings.model_copy(update={"models": wanted})
+        Checked.go.clear()
+        recruits = Recruits(models.plugins, waits=False)
+        assert recruits.ready("1", old, new) is None
+        Checked.go.set()
+        while (found := recruits.ready("1", moved, new)) is None:
+            time.sleep(0.01)
+        assert [member.name for member in found] == ["fast", "other"]
+        recruits.close()
+        assert [model.closed for model in Checked.made] == [True] * len(Checked.made)
 
 
 def test_what_must_be_made_is_what_has_other_settings(models: Workbench) -> None:

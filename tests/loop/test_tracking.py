@@ -77,6 +77,26 @@ def test_a_tracker_that_fails_is_told_nothing_more(bench, caplog, error):
     assert ["is told nothing more in this run" in line for line in caplog.messages] == [True]
 
 
+def test_what_a_tracker_prints_and_changes_is_nobody_elses(bench, capsys):
+    """stdout is for the records of `--json`, and each tracker has values of its own."""
+
+    class Careless(Remembering):
+        def campaign_begun(self, run):
+            super().campaign_begun(run)
+            run.settings.clear()
+            print("hello")
+
+        def record_settled(self, record):
+            print("a record")
+
+    careless, good = Careless(), Remembering()
+    with bench.create(budget=["3programs"]) as campaign:
+        played(campaign, careless, good)
+        assert good.runs[0].settings == campaign.settings.model_dump(mode="json")
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.count("hello"), "a record" in printed.err) == ("", 1, True)
+
+
 def test_an_error_that_ends_a_run_is_told(bench):
     """With no reason."""
     one = Remembering()
