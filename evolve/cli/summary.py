@@ -310,7 +310,7 @@ def next_commands(campaign: Campaign, best: report.Best | None, end: Ended | Non
         go_on = f"evolve campaign fork {campaign.name} --seed {campaign.settings.seed + 1}"
         if campaign.settings.models.members:
             look = [*look, f"evolve model calls {campaign.name}"]
-    return [*look, go_on, f"evolve campaign replay {campaign.name}"]
+    return [*look, go_on, f"evolve report {campaign.name}"]
 
 
 def larger(budget: Budget, wanted: Progress | None = None) -> list[str]:

@@ -93,9 +93,9 @@ class Course:
 
     def told(self) -> str:
         """In a few words."""
-        value = "no value" if self.final is None else f"{self.final:.10g}"
+        value = "no value" if self.final is None else f"{self.final:.{self.circumstances.fitness.digits}g}"
         problem = f" [{self.problem}]" if self.problem else ""
-        return f"{value} ({self.spent.programs} programs){problem}"
+        return f"{value} ({self.spent.programs} program{'' if self.spent.programs == 1 else 's'}){problem}"
 
 
 def course(campaign: Campaign) -> Course:

@@ -64,12 +64,12 @@ def _own_error(claimed: Value, implied: float) -> float:
     return min(claimed.standard_error, _VAGUE * implied) if implied else claimed.standard_error
 
 
-def no_worse(what: str, gains: Sequence[float], *, elsewhere: str = "") -> Check:
-    """Of a program against the seed on a case, by what the program has more (larger is better) with each random seed. One that is worse once may be so by chance; several tell."""
+def no_worse(what: str, gains: Sequence[float], fitness: Fitness, *, elsewhere: str = "") -> Check:
+    """Of a program against the seed on a case, by what the program has more (larger is better, whatever the task's direction) with each random seed. One that is worse once may be so by chance; several tell."""
     pool = pooled(gains)
     shown = (
         "no worse than the seed",
-        f"{pool.mean:+.4g} to the seed" + (f" of {pool.count} judgings" if pool.count > 1 else ""),
+        f"{fitness.shown(pool.mean) + 0.0:+.4g} to the seed" + (f" of {pool.count} judgings" if pool.count > 1 else ""),
     )
     error = pool.standard_error(None) or 0.0
     if pool.mean >= 0.0:

@@ -162,7 +162,8 @@ def _case(again: Again, case: Case) -> Iterator[Check]:
         gains.append(0.0 if beside is None else report.evaluation.fitness - beside)
         if gains[0] >= 0.0:
             break
-    yield no_worse(f"{what}, beside the seed", gains, elsewhere="" if again.task.deterministic else again.elsewhere)
+    elsewhere = "" if again.task.deterministic else again.elsewhere
+    yield no_worse(f"{what}, beside the seed", gains, again.task.fitness, elsewhere=elsewhere)
 
 
 def _pairs(again: Again, case: Case, seed: int) -> Iterator[tuple[Report, Report]]:

@@ -37,7 +37,7 @@ def test_the_end_says_where_everything_is_and_what_to_type_next(campaign):
         f"log        {campaign.log.path}",
         "next       evolve program show number/6 --code",
         "           evolve run --continue number --budget 60programs",
-        "           evolve campaign replay number",
+        "           evolve report number",
     ):
         assert line in text, line
 

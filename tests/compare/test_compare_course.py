@@ -85,7 +85,7 @@ def test_a_noisy_best_that_nobody_measured_again_is_no_value(tmp_path):
     with written.campaign as campaign:
         found = course(campaign)
     assert (found.final, found.problem) == (None, "its best was not measured again")
-    assert found.told() == "no value (1 programs) [its best was not measured again]"
+    assert found.told() == "no value (1 program) [its best was not measured again]"
 
 
 def test_constraints_come_first(tmp_path):

@@ -65,4 +65,17 @@ def test_nobody_is_believed_for_being_vague():
     ],
 )
 def test_a_program_is_no_worse_than_the_seed_within_chance(gains, elsewhere, verdict):
-    assert no_worse("case", gains, elsewhere=elsewhere).verdict == verdict
+    assert no_worse("case", gains, MAX, elsewhere=elsewhere).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("fitness", "gain", "found"),
+    [
+        (MAX, 2.5, "+2.5 to the seed"),
+        (MIN, 2.5, "-2.5 to the seed"),
+        (MIN, 0.0, "+0 to the seed"),
+    ],
+)
+def test_what_is_gained_on_a_case_is_told_in_the_task_s_own_direction(fitness, gain, found):
+    """Of a task that minimises, a better program is below the seed."""
+    assert no_worse("case", [gain], fitness).found == found
