@@ -24,10 +24,12 @@ Version = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A campaign's best as it was when its log had `events` events; `best` is None where no program has passed."""
+    """A campaign's best as it was when its log had `events` events, and whether a person had paused it; `best` is None where no program has
+    passed."""
 
     events: int
     best: Best | None
+    paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ class Glances:
 
     def keep(self, campaign: Campaign) -> None:
         """What an open campaign says of its best."""
-        self._found[campaign.log.path.resolve()] = Found(campaign.events, report.best(campaign))
+        self._found[campaign.log.path.resolve()] = Found(campaign.events, report.best(campaign), campaign.state.paused)
 
     def line(self, name: str, path: Path) -> Glance:
         """The line of a log; the short ones will say more soon."""

@@ -83,6 +83,11 @@
     if (found && document.activeElement !== found) found.focus({ preventScroll: true });
   });
 
+  // What was wrong is said until something goes well again.
+  document.addEventListener("htmx:afterOnLoad", (event) => {
+    if (event.detail.xhr.status < 400) document.getElementById("told").replaceChildren();
+  });
+
   // Whatever chooses what a page shows does so at once.
   document.addEventListener("change", (event) => {
     const form = event.target instanceof Element && event.target.closest("form[data-auto]");
