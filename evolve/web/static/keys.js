@@ -73,6 +73,9 @@
   document.addEventListener("keydown", pressed);
   document.getElementById("show-keys").addEventListener("click", () => document.getElementById("keys").showModal());
 
+  const tab = document.querySelector(".tabs [aria-current]");
+  if (tab) tab.scrollIntoView({ inline: "center", block: "nearest" });
+
   // What had the focus before a live part was replaced has it afterwards.
   let focused = "";
   document.addEventListener("htmx:beforeSwap", () => {
