@@ -51,6 +51,8 @@ GROUPS = (
     failures,
 )
 """Every module with pages."""
+_BESIDE = {"hx-retarget": "#told", "hx-reswap": "innerHTML", "hx-reselect": "#wrong"}
+"""What is wrong with a part of a page is said at its top, and the part stays as it was."""
 _TITLES = {404: "There is no such page", 405: "This page is only for reading", 500: "That is our mistake"}
 
 
@@ -112,4 +114,8 @@ def _said(request: Request, status: int, title: str, told: str) -> Response:
     if request.url.path.endswith(".json"):
         return JSONResponse({"error": told}, status)
     request.scope["path_params"] = {}
+    if "hx-request" in request.headers:
+        answer = page(request, "told.html", status, told=told)
+        answer.headers.update(_BESIDE)
+        return answer
     return page(request, "error.html", status, title=title, told=told)

@@ -24,10 +24,12 @@ Version = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A campaign's best as it was when its log had `events` events; `best` is None where no program has passed."""
+    """A campaign's best as it was when its log had `events` events, and whether a person had paused it; `best` is None where no program has
+    passed."""
 
     events: int
     best: Best | None
+    paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +74,12 @@ class Glances:
 
     def keep(self, campaign: Campaign) -> None:
         """What an open campaign says of its best."""
-        self._found[campaign.log.path.resolve()] = Found(campaign.events, report.best(campaign))
+        self._found[campaign.log.path.resolve()] = Found(campaign.events, report.best(campaign), campaign.state.paused)
 
     def line(self, name: str, path: Path) -> Glance:
         """The line of a log; the short ones will say more soon."""
         status = path.stat()
-        opening = self._opening(path, (status.st_ino, status.st_size, status.st_mtime_ns))
+        opening = self.opening(path)
         found = self._found.get(path.resolve())
         long = opening.events > SHORT
         behind = opening.events - (found.events if found else 0)
@@ -86,7 +88,10 @@ class Glances:
         megabytes = status.st_size / 1e6
         return Glance(name, opening, writer(path) is not None, status.st_mtime, megabytes, found, behind, long)
 
-    def _opening(self, path: Path, version: Version) -> Opening:
+    def opening(self, path: Path) -> Opening:
+        """What is read of a log without a replay; read again only where somebody wrote since."""
+        status = path.stat()
+        version = status.st_ino, status.st_size, status.st_mtime_ns
         known = self._openings.get(path)
         wal = path.with_name(f"{path.name}-wal")
         if known is not None and known[0] == version and not (wal.exists() and wal.stat().st_size):

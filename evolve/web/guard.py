@@ -72,8 +72,8 @@ class Guard:
             return PlainTextResponse("this server is called by the address that it printed, and no other\n", 421)
         if scope["method"] not in _READING:
             return self._refused_change(headers) or self._refused_stranger(headers)
-        query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
-        if "token" in query:
+        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        if any(key == "token" for key, _ in query):
             return self._let_in(scope, query)
         return self._refused_stranger(headers)
 
@@ -90,11 +90,11 @@ class Guard:
             return None
         return PlainTextResponse("open the whole address that `evolve view` printed: its token is missing here\n", 403)
 
-    def _let_in(self, scope: Scope, query: dict[str, str]) -> Response:
+    def _let_in(self, scope: Scope, query: list[tuple[str, str]]) -> Response:
         """The token moves from the address into a cookie, so that it is in no history and in no copied link."""
-        if not self._is_right(query.pop("token")):
+        if not all(self._is_right(value) for key, value in query if key == "token"):
             return PlainTextResponse("the token is another one. Do: open the address that `evolve view` printed\n", 403)
-        rest = urlencode(query)
+        rest = urlencode([(key, value) for key, value in query if key != "token"])
         # One slash: a path that begins with two would name another host.
         path = "/" + scope["raw_path"].decode("latin-1").partition("?")[0].lstrip("/\\")
         answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)

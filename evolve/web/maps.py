@@ -2,7 +2,6 @@
 
 Invariant: pure; what is better has the lighter colour, whichever direction the task searches in."""
 
-import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +16,8 @@ WIDTH, HEIGHT = 640, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 48
 _TICKS = 8
 _LABEL = 60
+_DIGITS = 4
+"""Of a number in a legend, at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +119,27 @@ def _shade(worth: float, starts: Sequence[float]) -> int:
 def _shades(worths: Sequence[float], starts: Sequence[float], sign: float) -> tuple[Shade, ...]:
     if not starts:
         return ()
-    ends = [*starts[1:], max(worths)]
-    gap = min((later - sooner for sooner, later in pairwise(starts)), default=0.0)
-    digits = min(15, max(4, math.ceil(math.log10(max(map(abs, worths)) / gap)) + 1)) if gap else 6
     single = len(set(worths)) == len(starts)
-    return tuple(
-        Shade(_shade(start, starts), _said(sign * start, None if single else sign * end, digits))
-        for start, end in zip(starts, ends, strict=True)
-    )
+    borders = _told_apart([sign * value for value in (starts if single else (*starts, max(worths)))])
+    says = borders if single else [f"{start} to {end}" for start, end in pairwise(borders)]
+    return tuple(Shade(_shade(start, starts), text) for start, text in zip(starts, says, strict=True))
 
 
-def _said(start: float, end: float | None, digits: int) -> str:
-    return f"{start:.{digits}g}" if end is None else f"{start:.{digits}g} to {end:.{digits}g}"
+def _told_apart(values: Sequence[float]) -> list[str]:
+    """Each with as many digits as tell it from its neighbours."""
+    found = []
+    for place, value in enumerate(values):
+        others = [other for other in values[max(place - 1, 0) : place + 2] if other != value]
+        digits = next(
+            (
+                most
+                for most in range(_DIGITS, 17)
+                if all(f"{value:.{most}g}" != f"{other:.{most}g}" for other in others)
+            ),
+            17,
+        )
+        found.append(f"{value:.{digits}g}")
+    return found
 
 
 def _ticks(axis: AxisLine) -> list[tuple[float, str]]:

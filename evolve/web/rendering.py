@@ -2,10 +2,11 @@
 
 Invariant: what is no template is escaped and readable, and a name that a template misspells is an error."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
@@ -37,6 +38,11 @@ def _seen(value: object) -> object:
     return readable(value) if type(value) is str else value
 
 
+def with_chosen(kept: Mapping[str, object], **values: object) -> str:
+    """A query that keeps what was chosen, but for these values."""
+    return f"?{urlencode({**kept, **values})}"
+
+
 _environment = Environment(
     loader=FileSystemLoader(FOLDER / "templates"),
     autoescape=True,
@@ -58,12 +64,13 @@ _environment.filters.update(
     moment=moment,
     ago=ago,
     quoted=quote,
+    with_chosen=with_chosen,
 )
 
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """A template of `evolve/web/templates` with these values. There always are `path`, `address` (with the query) and whether `editing` is
-    allowed; on a campaign's page its `name`, the `root` of its addresses, and whether it is `running`."""
+    allowed; on a campaign's page its `name`, the `root` of its addresses, whether it is `running`, and whether it is `paused`."""
     around: dict[str, Any] = {
         "path": request.url.path,
         "address": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
@@ -71,7 +78,8 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
     }
     name = request.path_params.get("name")
     if name is not None:
-        around |= {"name": name, "root": root(name), "running": request.app.state.shelf.runs(name)}
+        shelf = request.app.state.shelf
+        around |= {"name": name, "root": root(name), "running": shelf.runs(name), "paused": shelf.paused(name)}
     text = _environment.get_template(template).render(around | values)
     # A program may hold half of a surrogate pair, which UTF-8 cannot.
     return HTMLResponse(text.encode("utf-8", "replace"), status)

@@ -108,6 +108,11 @@ class Shelf:
         """Whether somebody writes its log now."""
         return writer(self.path(name)) is not None
 
+    def paused(self, name: str) -> bool:
+        """Whether a person has paused it, as far as its log was read; asked while its campaign is held."""
+        place = self._places.get(str(self.path(name)))
+        return place is not None and place.campaign is not None and place.campaign.state.paused
+
     def close(self) -> None:
         """Closes all logs."""
         with self._lock:

@@ -3,6 +3,7 @@
 import re
 
 from evolve.types import Axis
+from evolve.web.pages import archive as pages
 from tests.web.hostile import text_of
 from tests.written import Written, number_task
 
@@ -22,6 +23,19 @@ def test_the_query_chooses_axes_and_an_island(browse, tmp_path):
     assert 'id="cell-0-1"' in client.get("/c/number/archive").text
     assert 'id="cell-1-0"' in client.get("/c/number/archive?x=depth&y=size").text
     assert 'value="3" selected' in client.get("/c/number/archive?island=3").text
+
+
+def test_links_keep_the_axes_that_were_chosen(browse, tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "LINES", 1)
+    written = Written(tmp_path, number_task(axes=(Axis("size", 0, 10, 5), Axis("depth", 0, 10, 2))))
+    written.seed(5.0, descriptors={"size": 1.0, "depth": 9.0})
+    written.proposal(6.0, descriptors={"size": 5.0, "depth": 1.0})
+    written.campaign.close()
+    links = re.findall(r'href="(\?[^"]*)"', browse(tmp_path).get("/c/number/archive?x=depth&y=size").text)
+    assert links == [
+        *(f"?x=depth&amp;y=size&amp;island={number}" for number in range(4)),
+        "?x=depth&amp;y=size&amp;start=1",
+    ]
 
 
 def test_what_there_is_not_is_said(browse, looked_at):

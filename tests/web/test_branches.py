@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evolve.report import Node
@@ -22,6 +22,9 @@ TREE = (
     node(5, 2, 3.0),
     node(7, 4, 2.5),
 )
+
+
+ANY_SPEED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -79,6 +82,7 @@ def test_a_line_of_thousands_of_generations_is_one_line():
     assert len(by_generation(chain)) == 5000
 
 
+@ANY_SPEED
 @given(trees())
 def test_every_node_is_in_one_line_and_lines_are_nested_no_deeper_than_the_logarithm(nodes):
     def walk(found, depth):
@@ -92,6 +96,7 @@ def test_every_node_is_in_one_line_and_lines_are_nested_no_deeper_than_the_logar
 
 
 @pytest.mark.parametrize("place", [by_generation, lambda nodes: by_progress(nodes, scale(nodes, "max"))])
+@ANY_SPEED
 @given(nodes=trees())
 def test_every_node_stands_inside_the_picture(place, nodes):
     spots = place(nodes)

@@ -44,8 +44,13 @@ def test_campaigns_are_compared_at_as_many_programs(browse, home):
     """The one stands at 6 after one program; the other at 5.5."""
     page = read(browse, home, "/compare?campaign=one&campaign=two")
     assert "at 1 program" in page
-    assert "one 6 6.5 reduced 6 islands 4" in page
-    assert "two 2 5.5 reduced 5.5 islands 1" in page
+    assert "one 6.5 reduced record 6 6 islands 4" in page
+    assert "two 5.5 reduced record 2 5.5 islands 1" in page
+
+
+def test_only_campaigns_of_the_same_task_are_offered_beside_it(browse, home):
+    assert "<option>two</option></select>" in browse(home).get("/compare?campaign=one").text
+    assert "<option>three</option>" in browse(home).get("/compare").text
 
 
 def test_their_curves_are_in_one_chart(browse, home):

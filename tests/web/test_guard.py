@@ -50,6 +50,16 @@ def test_the_token_moves_from_the_address_into_a_cookie_that_no_script_reads(bro
     assert "samesite=strict" in cookie
 
 
+def test_the_way_in_keeps_all_that_the_address_asks_for(browse, looked_at):
+    answer = browse(looked_at, known=False).get(f"/compare?campaign=number&campaign=number-2&x=&token={TOKEN}")
+    assert answer.headers["location"] == "/compare?campaign=number&campaign=number-2&x="
+
+
+@pytest.mark.parametrize("query", [f"token={TOKEN}&token=wrong", f"token=wrong&token={TOKEN}"])
+def test_of_several_tokens_each_must_be_right(browse, looked_at, query):
+    assert browse(looked_at, known=False).get(f"/?{query}").status_code == 403
+
+
 @pytest.mark.parametrize("path", ["//evil.example/", "/\\evil.example/", "///evil.example"])
 def test_the_way_in_leads_to_no_other_host(browse, looked_at, path):
     answer = browse(looked_at, known=False).get(f"{HOME}{path}?token={TOKEN}")

@@ -51,6 +51,12 @@ def test_the_legend_tells_values_apart_that_differ_late():
     assert all(said.split(" to ")[0] != said.split(" to ")[1] for said in says)
 
 
+def test_only_what_lies_near_another_value_has_many_digits():
+    values = (1.0, 2.0, 2.541421356, 2.541421357)
+    cells = [HeatCell(n, 0, n, value, 1) for n, value in enumerate(values)]
+    assert [shade.says for shade in heat_map(heat(*cells), "max").shades] == ["1", "2", "2.541421356", "2.541421357"]
+
+
 def test_an_empty_archive_has_no_cells_and_no_legend():
     found = heat_map(heat(), "max")
     assert (found.cells, found.best, found.shades) == ((), None, ())

@@ -105,6 +105,15 @@ def test_what_is_no_mark_is_said(browse, home, words, said):
     assert said in text_of(answer.text)
 
 
+def test_what_is_wrong_with_a_part_of_a_page_is_told_at_its_top(browse, home):
+    """The part stays as it was, and what is told is not a page in a page."""
+    answer = browse(home, editing=True).post(PLACE, data={"what": "tag", "tag": EVIL * 9}, headers=HTMX)
+    told = {name: answer.headers[name] for name in ("hx-retarget", "hx-reswap", "hx-reselect")}
+    assert told == {"hx-retarget": "#told", "hx-reswap": "innerHTML", "hx-reselect": "#wrong"}
+    assert answer.text.startswith('<p id="wrong"')
+    assert wrong_in(answer.text) == []
+
+
 def test_a_record_that_there_is_not_gets_no_mark(browse, home):
     answer = browse(home, editing=True).post("/c/number/programs/99/marks", data={"what": "star"}, headers=HTMX)
     assert answer.status_code == 404

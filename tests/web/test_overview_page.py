@@ -2,7 +2,7 @@
 
 import pytest
 
-from evolve.types import Outcome
+from evolve.types import Outcome, Paused
 from tests.web.hostile import text_of
 from tests.written import Written, number_task, short_campaign
 
@@ -50,6 +50,18 @@ def test_while_nobody_writes_the_time_stands_still(browse, looked_at):
     client = browse(looked_at)
     assert "running" in client.get("/c/number").text
     assert "every 2s" not in client.get("/c/number").text
+
+
+def test_a_campaign_that_a_person_paused_is_called_paused_while_it_runs(browse, tmp_path):
+    written = Written(tmp_path)
+    written.seed(5.0)
+    with written.campaign.log.transaction():
+        written.campaign.write(Paused(True))
+    page = read(browse, tmp_path)
+    assert "number paused" in page
+    assert "nothing new is started until evolve campaign unpause number" in page
+    written.campaign.close()
+    assert "number not running" in read(browse, tmp_path)
 
 
 def test_a_campaign_without_a_score_says_so(browse, tmp_path):

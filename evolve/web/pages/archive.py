@@ -24,6 +24,10 @@ _DOTS = 600
 """Programs of a scatter that are not on the front."""
 
 
+_CHOSEN = ("x", "y", "island", "fx", "fy")
+"""What the query says besides where the list begins."""
+
+
 @dataclass(frozen=True, slots=True)
 class IslandLine:
     """One island with its best program."""
@@ -59,10 +63,16 @@ def archive(request: Request) -> Response:
             scatter=_scatter(campaign, query),
             objectives=campaign.task.objectives,
             elites=report.elites(campaign, start + LINES)[start:],
+            kept=_kept(query),
             start=start,
             total=len({elite.program for elite in campaign.state.archive.elites()}),
             lines=LINES,
         )
+
+
+def _kept(query: QueryParams) -> dict[str, str]:
+    """What was chosen, for links that choose something else."""
+    return {key: query[key] for key in _CHOSEN if query.get(key)}
 
 
 def _number(query: QueryParams, key: str) -> int | None:

@@ -59,7 +59,7 @@ def compare(request: Request) -> Response:
     names = _names(request)
     sides = _sides(shelf, names)
     programs = min((side.spent.programs for side in sides), default=0)
-    others = [name for name, _ in shelf.logs() if name not in names]
+    others = _others(request, sides)
     return page(
         request,
         "compare.html",
@@ -68,7 +68,7 @@ def compare(request: Request) -> Response:
         programs=programs,
         versions={side.task.version for side in sides},
         noisy=any(not side.task.deterministic for side in sides),
-        others=others[:LISTED],
+        others=others,
         most=KEPT,
         runs=any(shelf.runs(name) for name in names),
     )
@@ -83,6 +83,15 @@ def curves(request: Request) -> Response:
     series = tuple(best_so_far(side.name, side.points, against, most) for side in sides)
     fitness = sides[0].task.fitness if sides else Fitness()
     return Chart(axis_label(against), fitness.name, series, digits=fitness.digits).response()
+
+
+def _others(request: Request, sides: Sequence[Side]) -> list[str]:
+    """Campaigns of the same task that could stand beside them; of any task where nothing is compared yet."""
+    shelf: Shelf = request.app.state.shelf
+    glances: Glances = request.app.state.glances
+    names, tasks = {side.name for side in sides}, {side.task.name for side in sides}
+    logs = [(name, path) for name, path in shelf.logs()[:LISTED] if name not in names]
+    return [name for name, path in logs if not tasks or glances.opening(path).task in tasks]
 
 
 def _names(request: Request) -> list[str]:

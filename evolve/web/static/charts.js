@@ -20,8 +20,10 @@
   // As many digits as tell neighbouring ticks from one another.
   function ticks(_, values) {
     const step = values.length > 1 ? Math.abs(values[1] - values[0]) : 0;
-    const digits = step > 0 ? Math.max(0, Math.min(12, Math.ceil(-Math.log10(step) - 1e-9))) : 0;
-    return values.map((value) => (Math.abs(value) >= 1e4 ? short(value) : value.toFixed(digits)));
+    const most = Math.max(...values.map(Math.abs));
+    const [unit, name] = most < 1e4 || step < most * 1e-4 ? [1, ""] : most < 1e6 ? [1e3, " k"] : most < 1e9 ? [1e6, " M"] : [1e9, " G"];
+    const digits = step > 0 ? Math.max(0, Math.min(15, Math.ceil(-Math.log10(step / unit) - 1e-9))) : 0;
+    return values.map((value) => (value === 0 ? "0" : (value / unit).toFixed(digits) + name));
   }
 
   // As wide as its longest number.
@@ -35,14 +37,60 @@
     return uPlot.join(series.map((one) => [one.x, one.y]));
   }
 
+  // What differs beyond the task's digits does not differ.
+  function same(low, high, chart) {
+    return high - low <= Math.abs(high) * 10 ** -chart.digits;
+  }
+
   // The levels that are near enough to what is drawn for both to be seen.
   function near(chart) {
     const values = chart.series.flatMap((one) => one.y).filter((value) => value !== null);
     if (!values.length) return chart.levels;
     const low = Math.min(...values);
     const high = Math.max(...values);
-    const room = Math.max(high - low, Math.abs(high) * 1e-3, 1e-12) * 1.5;
+    const room = same(low, high, chart) ? Math.abs(high) * 0.05 : (high - low) * 1.5;
     return chart.levels.filter((level) => level.value >= low - room && level.value <= high + room);
+  }
+
+  // One line for those of one value, the lowest first.
+  function grouped(shown, chart) {
+    const found = new Map();
+    for (const level of shown) {
+      const value = String(+level.value.toPrecision(chart.digits));
+      const before = found.get(value);
+      if (before) before.name = `${before.name}, ${level.name}`;
+      else found.set(value, { ...level, said: value });
+      if (before && before.low === null) Object.assign(before, { low: level.low, high: level.high });
+    }
+    return [...found.values()].sort((one, other) => one.value - other.value);
+  }
+
+  // Names stand above their lines; where lines lie too near each other, one above the other, and all of them inside the box.
+  function spread(places, box, height) {
+    const found = places.map((y) => y);
+    for (let at = 1; at < found.length; at++) found[at] = Math.min(found[at], found[at - 1] - height);
+    let least = box.top + height;
+    for (let at = found.length - 1; at >= 0; at--) {
+      found[at] = Math.max(found[at], least);
+      least = found[at] + height;
+    }
+    return found;
+  }
+
+  function fitting(pen, name, value, width) {
+    let text = name;
+    while (text.length > 1 && pen.measureText(`${text}… ${value}`).width > width) text = text.slice(0, -1);
+    return text === name ? `${name} ${value}` : `${text}… ${value}`;
+  }
+
+  function band(pen, plot, level) {
+    const { left, top, width, height } = plot.bbox;
+    const begin = Math.max(plot.valToPos(level.high, "y", true), top);
+    const end = Math.min(plot.valToPos(level.low, "y", true), top + height);
+    pen.globalAlpha = 0.18;
+    pen.fillStyle = colour("--c1");
+    pen.fillRect(left, begin, width, end - begin);
+    pen.globalAlpha = 1;
   }
 
   function levels(chart, shown) {
@@ -50,36 +98,35 @@
       const pen = plot.ctx;
       const box = plot.bbox;
       const ratio = devicePixelRatio;
+      const inside = (y) => y >= box.top && y <= box.top + box.height;
+      const all = grouped(shown, chart).filter((level) => inside(plot.valToPos(level.value, "y", true)));
+      const lines = all.map((level) => plot.valToPos(level.value, "y", true));
+      const texts = spread(lines.map((y) => y - 2 * ratio), box, 13 * ratio);
       pen.save();
       pen.font = `${11 * ratio}px system-ui, sans-serif`;
       pen.textAlign = "right";
       pen.textBaseline = "bottom";
-      pen.lineWidth = ratio;
-      let last = Infinity;
-      const places = shown.map((level) => [plot.valToPos(level.value, "y", true), level]);
-      places.sort((one, other) => other[0] - one[0]);
-      for (const [y, level] of places) {
-        if (y < box.top || y > box.top + box.height) continue;
-        if (level.low !== null && level.high !== null) {
-          const top = Math.max(plot.valToPos(level.high, "y", true), box.top);
-          const bottom = Math.min(plot.valToPos(level.low, "y", true), box.top + box.height);
-          pen.globalAlpha = 0.18;
-          pen.fillStyle = colour("--c1");
-          pen.fillRect(box.left, top, box.width, bottom - top);
-          pen.globalAlpha = 1;
-        }
+      pen.setLineDash([4 * ratio, 4 * ratio]);
+      all.forEach((level, at) => {
+        if (level.low !== null && level.high !== null) band(pen, plot, level);
+        pen.lineWidth = ratio;
         pen.strokeStyle = colour("--soft");
-        pen.setLineDash([4 * ratio, 4 * ratio]);
         pen.beginPath();
-        pen.moveTo(box.left, y);
-        pen.lineTo(box.left + box.width, y);
+        pen.moveTo(box.left, lines[at]);
+        pen.lineTo(box.left + box.width, lines[at]);
         pen.stroke();
-        const text = y + 2 * ratio > last - 12 * ratio ? last - 13 * ratio : y - 2 * ratio;
-        last = text;
+      });
+      pen.setLineDash([]);
+      all.forEach((level, at) => {
+        const label = fitting(pen, level.name.slice(0, 120), level.said, Math.min(box.width - 8 * ratio, 480 * ratio));
+        const wide = pen.measureText(label).width;
+        pen.fillStyle = colour("--raised");
+        pen.globalAlpha = 0.85;
+        pen.fillRect(box.left + box.width - wide - 6 * ratio, texts[at] - 12 * ratio, wide + 4 * ratio, 12 * ratio);
+        pen.globalAlpha = 1;
         pen.fillStyle = colour("--soft");
-        const label = `${level.name} ${+level.value.toPrecision(chart.digits)}`;
-        pen.fillText(label.length > 70 ? `${label.slice(0, 69)}…` : label, box.left + box.width - 4 * ratio, text);
-      }
+        pen.fillText(label, box.left + box.width - 4 * ratio, texts[at]);
+      });
       pen.restore();
     };
   }
@@ -101,8 +148,7 @@
       if (!all.length) return [0, 1];
       const bottom = Math.min(...all);
       const top = Math.max(...all);
-      const flat = top - bottom <= Math.abs(top) * 1e-9;
-      const room = flat ? Math.abs(top) * 0.05 || 1 : (top - bottom) * 0.08;
+      const room = same(bottom, top, chart) ? Math.abs(top) * 0.05 || 1 : (top - bottom) * 0.08;
       return [place.classList.contains("low") ? Math.min(0, bottom) : bottom - room, top + room];
     };
     return {

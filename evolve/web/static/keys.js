@@ -73,6 +73,9 @@
   document.addEventListener("keydown", pressed);
   document.getElementById("show-keys").addEventListener("click", () => document.getElementById("keys").showModal());
 
+  const tab = document.querySelector(".tabs [aria-current]");
+  if (tab) tab.scrollIntoView({ inline: "center", block: "nearest" });
+
   // What had the focus before a live part was replaced has it afterwards.
   let focused = "";
   document.addEventListener("htmx:beforeSwap", () => {
@@ -81,6 +84,11 @@
   document.addEventListener("htmx:afterSwap", () => {
     const found = focused && document.getElementById(focused);
     if (found && document.activeElement !== found) found.focus({ preventScroll: true });
+  });
+
+  // What was wrong is said until something goes well again.
+  document.addEventListener("htmx:afterOnLoad", (event) => {
+    if (event.detail.xhr.status < 400) document.getElementById("told").replaceChildren();
   });
 
   // Whatever chooses what a page shows does so at once.

@@ -134,3 +134,17 @@ def test_a_program_is_starred_tagged_and_commented_and_found_again(look):
     page.open("/c/real/programs/2")
     page.click(".comment button")
     page.wait_for_selector(".comment", state="detached")
+
+
+def test_what_is_wrong_with_a_form_is_said_beside_it_until_something_goes_well(look):
+    page = look()
+    page.open("/c/real/programs/3")
+    page.fill("#comment", "   ")
+    page.click("button:text-is('comment')")
+    page.wait_for_selector("#told .notice:has-text('a comment is a text')")
+    assert page.locator("#marks").count() == 1
+    page.click("#star")
+    page.wait_for_selector("#star[aria-pressed=true]")
+    assert page.inner_text("#told") == ""
+    assert all("404" in said for said in page.wrong)
+    page.wrong.clear()
