@@ -17,6 +17,7 @@ import numpy as np
 
 import evolve
 from evolve.archive import Archive
+from evolve.campaign.clock import Clock
 from evolve.campaign.ensemble import Ensemble
 from evolve.campaign.essence import essence
 from evolve.campaign.fitting import archive_of, budget_of, dated, operators_of, try_settings, with_resource
@@ -124,8 +125,7 @@ class Campaign:
         self.plugins = plugins
         self._begin(opened, changes)
         self._budgeted = time.time()
-        self._started = time.monotonic()
-        self._resting_since: float | None = None
+        self.clock = Clock()
 
     def _begin(self, opened: Opened, changes: Sequence[SettingsChanged]) -> None:
         """Nothing is folded yet."""
@@ -211,7 +211,7 @@ class Campaign:
                 self.events = batch[-1].number
         finally:
             gc.enable()
-        self._started = time.monotonic() - active
+        self.clock = Clock(active)
 
     @property
     def task(self) -> Task:
@@ -220,22 +220,8 @@ class Campaign:
 
     @property
     def seconds(self) -> float:
-        """How long the campaign has run, over all its runs. While it rests, no second passes; where it is open for reading, it is what the log says."""
-        if self.log.readonly:
-            return self.state.seconds
-        now = time.monotonic() if self._resting_since is None else self._resting_since
-        return now - self._started
-
-    def rest(self) -> None:
-        """Stops its clock: it is paused, and nothing is under way. Again, if it was stopped already."""
-        if self._resting_since is None:
-            self._resting_since = time.monotonic()
-
-    def wake(self) -> None:
-        """Lets its clock go on, if it was stopped."""
-        if self._resting_since is not None:
-            self._started += time.monotonic() - self._resting_since
-            self._resting_since = None
+        """How long the campaign has run, over all its runs; where it is open for reading, as the log says."""
+        return self.state.seconds if self.log.readonly else self.clock.seconds
 
     @property
     def progress(self) -> Progress:

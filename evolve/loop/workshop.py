@@ -295,7 +295,7 @@ class Workshop:
         """Nothing is started any more, and what nobody has begun is called back; or all of it is started again."""
         self._held.on = on
         if not on:
-            self.campaign.wake()
+            self.campaign.clock.wake()
             for done in self._held.take():
                 self._again(done)
             return
@@ -314,7 +314,7 @@ class Workshop:
             self._drain("budget")
         if self._held.on:
             if not (self._proposals or self._judging):
-                self.campaign.rest()
+                self.campaign.clock.rest()
             return []
         if self._reason:
             return self.asking.last_measurement() if self._reason not in HASTY and not self.busy else []

@@ -221,7 +221,7 @@ def test_calls_in_flight_are_answered_and_their_programs_wait(bench):
 def test_a_paused_and_retuned_run_that_is_killed_after_any_event_goes_on(bench):
     """The request that is still there is done once; what was judged is not judged again, and the log replays."""
     settings = Configure(("budget=['12programs']", "judges=3", "confirm.share=0.1"))
-    with bench.create(budget=["8programs"]) as campaign:
+    with bench.create() as campaign:
         watch = Steering(settings, Unpause(ME))
         bench.run(campaign, FakeExecutor(hold=2), watch)
         count, path = campaign.log.count(), campaign.log.path
