@@ -20,7 +20,7 @@ import pytest
 from evolve import plugins
 from evolve.campaign import Campaign
 from evolve.store import Log
-from evolve.types import Asked, Settled, Stamped, StoreError, canonical
+from evolve.types import Asked, Opened, Settled, Stamped, StoreError, canonical
 from evolve.types.codec import encode
 
 BUDGET = 24
@@ -206,15 +206,15 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, tasks: dict[str, Path]
     ("task", "when", "commit"),
     [
         ("certified", "after", 1),
-        ("certified", "before", 3),
-        ("certified", "after", 3),
+        ("certified", "before", 2),
+        ("certified", "after", 2),
         ("certified", "after", 20),
         ("noisy", "before", 5),
         ("noisy", "after", 18),
     ],
 )
 def test_a_campaign_that_is_killed_at_a_commit_goes_on(tmp_path, tasks, monkeypatch, task, when, commit):
-    """Commit 1 is the campaign's own, 2 the run's, 3 the first to hold a record."""
+    """Commit 1 is the run's, 2 the first to hold a record."""
     place = Place(tmp_path / "place", tasks[task])
     before = place.killed(when, commit)
     place.go_on(monkeypatch)
@@ -231,9 +231,18 @@ def test_a_killed_deterministic_campaign_is_equal_to_an_undisturbed_one(place, u
         assert campaign.digest() == undisturbed
 
 
-def test_a_campaign_that_is_killed_before_its_first_commit_says_so(place):
+def test_a_campaign_that_is_killed_before_its_first_commit_has_begun(place, monkeypatch):
+    """Its log has a first event from the moment on in which it has its name."""
+    before = place.killed("before", 1)
+    assert [type(stamped.event) for stamped in before.events] == [Opened]
+    place.go_on(monkeypatch)
+    assert_whole(place, before)
+
+
+def test_a_log_without_its_first_event_says_what_to_do(place):
     """There is nothing to lose, and nothing to go on with; whoever holds the error does not hold the log."""
-    assert place.killed("before", 1).events == ()
+    place.log_path.parent.mkdir(parents=True, exist_ok=True)
+    Log.create(place.log_path).close()
     with pytest.raises(StoreError, match="it has no first event") as refusal:
         crash_engine.go_on(place.folder)
     Log.open(place.log_path).close()
