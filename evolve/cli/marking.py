@@ -2,8 +2,6 @@
 
 Invariant: nothing here changes a campaign or its log."""
 
-import getpass
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +13,7 @@ from evolve.cli.output import CELL, brief, debug_option, emit, facts, json_optio
 from evolve.cli.references import located
 from evolve.cli.say import say
 from evolve.store import Log
-from evolve.store.comments import Comments, Marks
+from evolve.store.comments import Comments, Marks, author
 from evolve.types import ConfigError, RecordId
 
 
@@ -77,7 +75,7 @@ def comment_program(reference: str, text: str | None, remove: int | None, as_jso
 
     def change(marks: Comments, record: RecordId) -> None:
         if remove is None:
-            marks.comment(record, text or "", _author(), time.time())
+            marks.comment(record, text or "", author(), time.time())
             return
         comments = marks.of(record).comments
         if remove > len(comments):
@@ -116,14 +114,6 @@ def told(marks: Marks) -> list[tuple[str, str]]:
 
 def _when(at: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
-
-
-def _author() -> str:
-    """The user's login name; a number where there is none."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return str(os.getuid())
 
 
 def picked(log: Path, *, starred: bool, tag: str) -> list[RecordId]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from evolve.campaign import Campaign
 from evolve.campaign.history import KINDS
+from evolve.report.records import trust_of
 from evolve.types import ConfigError, Insertion, RecordId
 
 _MOST = 100
@@ -40,7 +41,6 @@ def columnar(campaign: Campaign, records: Sequence[RecordId] | None = None) -> C
 def _known(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any]]:
     """What memory holds."""
     history, columns, shown = campaign.state.history, campaign.state.columns, campaign.task.fitness.shown
-    claimed = campaign.state.claimed
     values = [history.fitness(record) for record in records]
     of: dict[str, Callable[[int], Any]] = {
         "kind": lambda place: KINDS[columns.kinds[place]],
@@ -54,7 +54,7 @@ def _known(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[An
         "insertion": lambda place: Insertion(columns.insertions[place]).name,
         "seconds": lambda place: columns.seconds[place],
         "isolation": lambda place: columns.isolations[place],
-        "trust": lambda place: "claimed" if columns.programs[place] in claimed else columns.trusts[place],
+        "trust": lambda place: trust_of(campaign, place + 1),
     }
     found: dict[str, list[Any]] = {name: [value(record - 1) for record in records] for name, value in of.items()}
     taken = [campaign.state.called.of_step(columns.steps[record - 1]) for record in records]

@@ -3,6 +3,7 @@
 Invariant: the log neither knows nor needs this file; it is made at the first mark, its owner alone may read and write it, and several processes may
 write to it at once."""
 
+import getpass
 import sqlite3
 import stat
 from collections import defaultdict
@@ -150,6 +151,14 @@ class Comments:
         if not stat.S_ISREG(status.st_mode) or status.st_uid != getuid():
             raise StoreError(f"{self.path} is no file of this user. Do: move it away")
         return True
+
+
+def author() -> str:
+    """Who writes here: the user's login name; a number where there is none."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return str(getuid())
 
 
 _DAMAGED = "holds no marks, or is damaged. Do: move it away; the campaign does not need it"

@@ -2,8 +2,6 @@
 
 Invariant: a change comes by POST alone, which the guard lets through with `--edit`; nothing is written to a log."""
 
-import getpass
-import os
 import time
 from collections.abc import Mapping
 
@@ -12,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from evolve.store.comments import author
 from evolve.types import ConfigError, RecordId
 from evolve.web import addresses, marks
 from evolve.web.forms import fields
@@ -45,21 +44,13 @@ def _change(kept: marks.Comments, number: RecordId, words: Mapping[str, str]) ->
         case "tag":
             kept.tag(number, words.get("tag", ""), on)
         case "comment":
-            kept.comment(number, words.get("text", ""), _author(), time.time())
+            kept.comment(number, words.get("text", ""), author(), time.time())
         case "remove":
             kept.remove(number, _time(words.get("at", "")))
         case other:
             raise ConfigError(
                 f"a mark is a star, a tag or a comment, got {other[:40]!r}. Do: go back, and press a button"
             )
-
-
-def _author() -> str:
-    """The user's login name; a number where there is none."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return str(os.getuid())
 
 
 def _time(text: str) -> float:

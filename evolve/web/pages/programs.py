@@ -16,6 +16,7 @@ from evolve import report
 from evolve.campaign import Campaign
 from evolve.campaign.history import KINDS, OUTCOMES
 from evolve.report import Wanted
+from evolve.report.columnar import harmless
 from evolve.types import ConfigError, Insertion, RecordId
 from evolve.web import addresses, marks
 from evolve.web.downloads import attachment
@@ -26,7 +27,6 @@ LINES = 50
 _SIZES = (50, 200)
 _BATCH = 500
 """Lines of a CSV that are made at a time; others may look at the campaign in between."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _FIELDS = (
     *("id", "program", "kind", "operator", "model", "parents", "outcome", "fitness", "standard_error", "violation"),
     *("certified", "trust", "isolation", "insertion", "island", "cell", "seconds", "cpu_seconds", "case", "tag"),
@@ -148,10 +148,8 @@ def _csv(shelf: Shelf, name: str, records: list[RecordId]) -> Iterator[str]:
 
 
 def _cell(value: object) -> object:
-    """Words that a spreadsheet would take for a formula are quoted."""
-    if isinstance(value, tuple):
-        return " ".join(map(str, value))
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    """Several records stand in one cell."""
+    return harmless(" ".join(map(str, value)) if isinstance(value, tuple) else value)
 
 
 def _view(request: Request) -> View:
