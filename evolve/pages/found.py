@@ -13,7 +13,7 @@ from evolve.pages.findings import Findings, Picture
 from evolve.pages.listing import Notes, listing
 from evolve.pages.numbers import signed
 from evolve.report import AnchorGap, Best, EliteLine, Shown
-from evolve.report.held_out import Kept
+from evolve.report.held_out import Kept, KeptLine
 from evolve.types import FROM_SCRATCH, Fitness, Task
 
 
@@ -108,7 +108,7 @@ def _held_out(found: Findings, best: Best, task: Task) -> Iterator[Block]:
                 Mono(line.case.outcome if line.case.fitness is None else wording.number(line.case.fitness, fitness)),
                 Mono(signed(line.gain, fitness.digits)),
                 "-" if line.share is None else wording.share(line.share),
-                "no worse" if line.case.agrees else "worse",
+                _to_the_seed(line),
             )
             for line in found.kept.lines
         ]
@@ -124,6 +124,13 @@ def _held_out(found: Findings, best: Best, task: Task) -> Iterator[Block]:
             yield Paragraph(f"From scratch: {wording.from_scratch(line, fitness)}.")
 
 
+def _to_the_seed(line: KeptLine) -> str:
+    """What promotion asks: within the noise a worse value is no worse."""
+    if not line.case.agrees:
+        return "worse"
+    return "equal" if line.gain == 0.0 else "better" if (line.share or 0.0) > 0.0 else "no worse"
+
+
 def _tone(kept: Kept, best: Best) -> Tone:
     return "good" if best.promoted and kept.verdict == "holds" else "bad"
 
@@ -132,7 +139,7 @@ def _verdict(kept: Kept, best: Best) -> str:
     promoted = "The program is promoted" if best.promoted else "The program is not promoted"
     if not best.improved:
         return "There is nothing to promote: the seed is the best."
-    return f"{promoted}: {wording.kept(kept)}."
+    return f"{promoted}: {wording.kept_on_average(kept)}."
 
 
 def _picture(picture: Picture, best: Best) -> Iterator[Block]:

@@ -4,12 +4,13 @@ import re
 
 import pytest
 
-from evolve.pages import Picture
+from evolve.pages import Picture, html, markdown
+from evolve.pages.document import Chart
 from evolve.types import Anchor, Lesson, LessonWritten, Origin, Outcome, Program
 from tests.pages.test_pages_html import OURS, Tags
 from tests.pages.test_pages_markdown import KINDS, kinds
-from tests.pages.told import HOSTILE, both
-from tests.written import Written, number_task
+from tests.pages.told import HOSTILE, MARK, both, reported
+from tests.written import Written, number_task, short_campaign
 
 
 def hostile_campaign(home, hostile):
@@ -54,3 +55,20 @@ def test_a_picture_that_failed_says_why(tmp_path):
     with hostile_campaign(tmp_path, "a") as campaign:
         _, text = both(campaign, Picture(why="the evaluator is gone"))
     assert "There is no picture of the result: the evaluator is gone" in text
+
+
+def test_the_first_screen_shows_what_was_found(tmp_path):
+    """A low chart of the best so far before the chapters, which Markdown does without; none where the seed is the best."""
+    with short_campaign(tmp_path) as campaign:
+        _, document = reported(campaign)
+    charts = [block for block in document.summary if isinstance(block, Chart)]
+    assert [(chart.size, [series.y for series in chart.series]) for chart in charts] == [
+        ("low", [(5.0, 6.0, 6.5, 6.5)])
+    ]
+    assert 'height="210"' in html(document, MARK).split("<nav", 1)[0]
+    assert "\n\n\n" not in markdown(document, MARK)
+    nothing = Written(tmp_path)
+    nothing.seed(5.0)
+    with nothing.campaign as campaign:
+        _, document = reported(campaign)
+    assert not [block for block in document.summary if isinstance(block, Chart)]

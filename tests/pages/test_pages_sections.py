@@ -46,7 +46,16 @@ def test_held_out_cases_stand_in_a_table(tmp_path):
     with held_out_campaign(tmp_path, 0.2) as campaign:
         told = chapter(campaign, "found")
     assert "The program is promoted: most of the gain is gone on held-out cases: 10% of it is left on average." in told
-    assert "case 0 | number/4 | 5 | 5.2 | +0.2 | 10% | no worse" in told
+    assert "case 0 | number/4 | 5 | 5.2 | +0.2 | 10% | better" in told
+
+
+def test_each_held_out_case_stands_once_in_the_chapter(tmp_path):
+    """Also one on which the program equals the seed, which has lost nothing there."""
+    with held_out_campaign(tmp_path, 2.0, 2.0, 0.0) as campaign:
+        told = chapter(campaign, "found")
+    assert "The program is promoted: held-out cases keep 67% of the gain on average." in told
+    assert "case 2 | number/8 | 5 | 5 | +0 | 0% | equal" in told
+    assert told.count("case 2") == 1
 
 
 def test_how_it_came_about(short):
