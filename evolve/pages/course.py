@@ -44,12 +44,13 @@ def course(campaign: Campaign, found: Findings) -> Section:
 
 
 def glance(found: Findings, task: Task) -> tuple[Block, ...]:
-    """The best so far for whoever reads no further; nothing where the seed is the best."""
+    """The best so far with the seed, for whoever reads no further; nothing where the seed is the best."""
     best = found.overview.best
     if best is None or not best.improved:
         return ()
     whole = _chart(found.curve, found, task)
-    return (replace(whole, caption="", size="low", tabled=False),)
+    seed = tuple(level for level in whole.levels if level.value == best.seed)[-1:]
+    return (replace(whole, caption="", levels=seed, size="low", tabled=False),)
 
 
 def _blocks(campaign: Campaign, found: Findings) -> Iterator[Block]:

@@ -53,7 +53,7 @@ def _facts(found: Findings, best: Best, task: Task) -> Iterator[tuple[str, Line]
     if best.objectives:
         yield "objectives", ", ".join(map(wording.objective, best.objectives))
     yield "certified", f"yes, by record {found.certificate}" if best.certified else _uncertified(task)
-    yield "promoted", "yes" if best.promoted else "no"
+    yield "promoted", _promoted(best, task)
     yield "trust", _TRUST[best.trust]
     yield "isolation", best.isolation or "unknown"
 
@@ -63,6 +63,12 @@ _TRUST = {
     "rescored": "rescored: the judge has computed the score from files that the program saved",
     "claimed": "claimed: the program itself has computed the score",
 }
+
+
+def _promoted(best: Best, task: Task) -> str:
+    if task.promotion == "certificate":
+        return "yes, by its certificate" if best.certified and best.improved else "no"
+    return "yes" if best.promoted else "no"
 
 
 def _measured(found: Findings, best: Best, task: Task) -> str:
@@ -88,12 +94,12 @@ def _anchors(gaps: tuple[AnchorGap, ...], fitness: Fitness) -> Iterator[Block]:
             f"{gap.by} {gap.year or ''}".strip(),
             Mono(f"{gap.value:.12g}"),
             Mono(signed(gap.difference, fitness.digits)),
-            "reached" if gap.reached else "not reached",
+            "yes" if gap.reached else "no",
             gap.source,
         )
         for gap in gaps
     ]
-    headings = ("anchor", "value", "best minus anchor", "", "source")
+    headings = ("anchor", "value", "best minus anchor", "reached", "source")
     yield Table(headings, tuple(rows), frozenset({1, 2}))
 
 

@@ -65,6 +65,7 @@ def test_the_first_screen_shows_what_was_found(tmp_path):
     assert [(chart.size, [series.y for series in chart.series]) for chart in charts] == [
         ("low", [(5.0, 6.0, 6.5, 6.5)])
     ]
+    assert [level.name for level in charts[0].levels] == ["seed: 5"]
     assert 'height="210"' in html(document, MARK).split("<nav", 1)[0]
     assert "\n\n\n" not in markdown(document, MARK)
     nothing = Written(tmp_path)

@@ -31,8 +31,20 @@ def test_what_was_asked_of_a_task_with_aims(tmp_path):
 def test_what_was_found(short):
     told = chapter(short, "found")
     assert "score: nearness 6.5 (+1.5 to the seed)" in told
-    assert "Early | 3 | +3.5 | reached | \nLater 2025 | 8 | -1.5 | not reached | arXiv:1" in told
+    assert "Early | 3 | +3.5 | yes | \nLater 2025 | 8 | -1.5 | no | arXiv:1" in told
     assert "size | 6.5" in told
+
+
+def test_a_proven_value_is_promoted_by_its_certificate(tmp_path):
+    """Of a task whose programs are promoted so; a seed that nothing beats is not."""
+    written = Written(tmp_path, number_task(promotion="certificate"))
+    written.seed(5.0)
+    written.certificate(1, 5.0)
+    assert "promoted: no" in chapter(written.campaign, "found")
+    written.proposal(7.0)
+    written.certificate(3, 7.0)
+    with written.campaign as campaign:
+        assert "certified: yes, by record number/4\npromoted: yes, by its certificate" in chapter(campaign, "found")
 
 
 def test_the_front_is_drawn_and_listed(tmp_path):
