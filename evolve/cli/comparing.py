@@ -116,20 +116,7 @@ def _run(task: str | None, words: dict[str, Any]) -> tuple[Group, ...]:
     """Runs what is missing; ends the command where that was interrupted."""
     if task is None:
         raise ConfigError("there is no TASK. Do: name one (evolve task list), or compare what there is with --read")
-    common = Request(
-        task=task,
-        resume=None,
-        name=None,
-        budget=words["budget"],
-        seed=None,
-        strategy=None,
-        judges=words["judges"],
-        assignments=words["assignments"],
-        deterministic=False,
-        sandbox=words["sandbox"],
-        models=words["models"],
-        devices=words["devices"],
-    )
+    common = _common(task, words)
     base = words["name"] or arms.base_of(evolve.task.name_of(evolve.task.find(task)), words["budget"])
     wanted = contest.Contest(
         arms.contestants(words["strategies"], words["choices"]), tuple(range(words["seeds"])), common, base
@@ -146,6 +133,24 @@ def _run(task: str | None, words: dict[str, Any]) -> tuple[Group, ...]:
         )
         click.get_current_context().exit(INTERRUPTED)
     return tuple(Group(name, tuple(courses)) for name, courses in found.items())
+
+
+def _common(task: str, words: dict[str, Any]) -> Request:
+    """What all arms have."""
+    return Request(
+        task=task,
+        resume=None,
+        name=None,
+        budget=words["budget"],
+        seed=None,
+        strategy=None,
+        judges=words["judges"],
+        assignments=words["assignments"],
+        deterministic=False,
+        sandbox=words["sandbox"],
+        models=words["models"],
+        devices=words["devices"],
+    )
 
 
 def _check_per(per: Resource | None, plans: Sequence[Plan]) -> None:

@@ -113,13 +113,7 @@ def _duel(
     met = pairs(arm, baseline)
     sizes = (len(arm.values), len(baseline.values))
     count = len(met) or min(sizes)
-    found = None
-    if count >= 2:
-        found = (
-            bootstrap(differences(met), rng, level=level)
-            if met
-            else bootstrap_difference(arm.values, baseline.values, rng, level=level)
-        )
+    found = _difference(arm, baseline, rng, level) if count >= 2 else None
     probability, corrected, many = chances
     enough = seeds_enough(bool(met), many, 1.0 - level)
     smallest = min(least(bool(met), sizes) * many, 1.0)
@@ -138,6 +132,13 @@ def _duel(
         enough=enough,
         least=smallest,
     )
+
+
+def _difference(arm: Values, baseline: Values, rng: np.random.Generator, level: float) -> Interval:
+    met = pairs(arm, baseline)
+    if met:
+        return bootstrap(differences(met), rng, level=level)
+    return bootstrap_difference(arm.values, baseline.values, rng, level=level)
 
 
 def _verdict(found: Interval | None, corrected: float, *, equal: bool, few: bool) -> Verdict:

@@ -145,7 +145,9 @@ def _verdict(kept: Kept, best: Best) -> str:
     promoted = "The program is promoted" if best.promoted else "The program is not promoted"
     if not best.improved:
         return "There is nothing to promote: the seed is the best."
-    return f"{promoted}: {wording.kept_on_average(kept)}."
+    worse = sum(not line.case.agrees for line in kept.lines)
+    why = f"on {worse} of {wording.counted(kept.wanted, 'case')} it is worse than the seed; " if worse else ""
+    return f"{promoted}: {why}{wording.kept_on_average(kept)}."
 
 
 def _picture(picture: Picture, best: Best) -> Iterator[Block]:

@@ -35,6 +35,14 @@ def test_what_was_found(short):
     assert "size | 6.5" in told
 
 
+def test_what_is_not_promoted_is_told_why(tmp_path):
+    """It is worse than the seed somewhere."""
+    with held_out_campaign(tmp_path, 2.0, 2.0, -0.1) as campaign:
+        told = chapter(campaign, "found")
+    assert "The program is not promoted: on 1 of 3 cases it is worse than the seed; held-out cases keep 65%" in told
+    assert "case 2 | number/8 | 5 | 4.9 | -0.1 | -5% | worse" in told
+
+
 def test_a_proven_value_is_promoted_by_its_certificate(tmp_path):
     """Of a task whose programs are promoted so; a seed that nothing beats is not."""
     written = Written(tmp_path, number_task(promotion="certificate"))
