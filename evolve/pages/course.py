@@ -50,7 +50,7 @@ def glance(found: Findings, task: Task) -> tuple[Block, ...]:
         return ()
     whole = _chart(found.curve, found, task)
     seed = tuple(level for level in whole.levels if level.value == best.seed)[-1:]
-    return (replace(whole, caption="", levels=seed, size="low", tabled=False),)
+    return (replace(whole, caption="", levels=seed, log_x=False, size="low", tabled=False),)
 
 
 def _blocks(campaign: Campaign, found: Findings) -> Iterator[Block]:

@@ -73,3 +73,18 @@ def test_the_first_screen_shows_what_was_found(tmp_path):
     with nothing.campaign as campaign:
         _, document = reported(campaign)
     assert not [block for block in document.summary if isinstance(block, Chart)]
+
+
+def test_the_first_chart_has_an_even_axis(tmp_path):
+    """Also where the one of the chapter is logarithmic: nothing beside it says so."""
+    written = Written(tmp_path, budget=["500programs"])
+    written.seed(5.0)
+    written.proposal(6.0)
+    for _ in range(220):
+        written.failure(Outcome.CRASHED, "it divided by zero")
+    with written.campaign as campaign:
+        _, document = reported(campaign)
+    whole = next(each.blocks[0] for each in document.sections if each.anchor == "course")
+    first = next(block for block in document.summary if isinstance(block, Chart))
+    assert isinstance(whole, Chart)
+    assert (first.log_x, whole.log_x) == (False, True)
