@@ -15,8 +15,9 @@ from evolve import report, wording
 from evolve.campaign import Campaign, campaigns, workspace
 from evolve.cli import costs, forking, rejudging, steering, summary
 from evolve.cli.campaign_files import export_config, show_schema
+from evolve.cli.fitted import Fit, fitted
 from evolve.cli.nouns import noun
-from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option, table
+from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option
 from evolve.cli.say import say
 from evolve.cli.tabling import table_campaign
 from evolve.plugins import load
@@ -76,7 +77,11 @@ def list_campaigns(as_json: bool) -> None:
         say(f"there is no campaign in {workspace()} yet. Do: evolve run circle_packing --budget 60s")
     else:
         rows = [_row(line) for line in lines]
-        say(table(("campaign", "task", "strategy", "budget", "events", "MB", "written", "state", "problem"), rows))
+        headings = ("campaign", "task", "strategy", "budget", "events", "MB", "written", "state", "problem")
+        fit = Fit(
+            once=("task", "strategy", "budget", "state", "problem"), spare=("MB", "events"), cut="problem", least=40
+        )
+        say(fitted(headings, rows, fit))
 
 
 def _row(line: Listed) -> tuple[str, ...]:

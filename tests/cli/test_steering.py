@@ -118,14 +118,24 @@ def test_settings_change_where_nothing_runs(call, short):
 
 
 def test_all_settings_are_shown_with_whether_they_may_change(call, short):
-    """Or why they may not."""
+    """Or why they may not, which is said once."""
     lines = {line["key"]: line for line in map(json.loads, call("campaign", "config", "--json").stdout.splitlines())}
     assert lines["judges"] == {"key": "judges", "value": 2, "when": "any time", "why": ""}
-    table = call("campaign", "config", "number").stdout
-    assert "any time" in next(line for line in table.splitlines() if line.startswith("budget "))
-    assert "no: every random decision follows from it" in next(
-        line for line in table.splitlines() if line.startswith("seed ")
-    )
+    groups = [group.splitlines() for group in call("campaign", "config", "number").stdout.split("\n\n")]
+    settings = {heading: [line.split()[0] for line in lines] for heading, *lines in groups}
+    assert list(settings)[:2] == ["may change any time", "may change between runs"]
+    assert {"judges", "budget"} <= set(settings["may change any time"])
+    assert settings["fixed: every random decision follows from it"] == ["seed"]
+    assert sum(map(len, settings.values())) == len(lines)
+
+
+def test_a_long_setting_is_cut_to_the_terminal(call, short):
+    """Its key is whole, and so is its value in JSON."""
+    call("campaign", "config", "number", "--set", f"budget=['{'9' * 90}programs']")
+    lines = call("campaign", "config", "number").stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert next(line for line in lines if line.startswith("  budget ")).endswith("9…")
+    assert "9" * 90 in call("campaign", "config", "number", "--json").stdout
 
 
 def test_a_setting_that_is_fixed_is_refused_with_a_fork(call, short):
