@@ -4,6 +4,7 @@ Invariant: each says whether it was taken; a campaign that does not run needs no
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -19,6 +20,7 @@ from evolve.cli.say import say
 from evolve.plugins import load
 from evolve.store import Log, writer
 
+_UNREAD = "the campaign has no model, so that no prompt will carry it: it stands in the log and in the report"
 _NARROWEST = 20
 """Characters of a value at least."""
 
@@ -29,9 +31,12 @@ _NARROWEST = 20
 @json_option
 @debug_option
 def hint_campaign(name: str, text: str, as_json: bool) -> None:
-    """Write a lesson for a campaign, which strategies and operators can read."""
+    """Write a lesson for a campaign: its prompts show it, if it has models."""
     log = existing_path(workspace(), name)
     found = steered(log, ask(log, Hint(text)))
+    with Log.open(log, readonly=True) as opened:
+        if not settings_of(opened).models.members:
+            found = replace(found, told=f"{found.told}; {_UNREAD}")
     if as_json:
         emit(found)
     else:
