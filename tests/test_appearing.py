@@ -1,6 +1,7 @@
 """Facts about files and folders that appear whole."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,24 @@ def test_where_nothing_was_made_what_was_there_stays(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), appearing(tmp_path / "told", replace=True):
         pass
     assert [each.name for each in tmp_path.iterdir()] == ["told"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_where_a_new_folder_cannot_move_the_former_one_comes_back() -> None:
+    """One that its maker may not write to moves to no other folder."""
+    nobody = 65534
+    with tempfile.TemporaryDirectory() as place:
+        os.chown(place, nobody, nobody)
+        os.seteuid(nobody)
+        try:
+            target = Path(place, "told")
+            target.mkdir()
+            (target / "old.txt").write_text("old")
+            with pytest.raises(PermissionError), appearing(target, replace=True) as made:
+                _ = made.mkdir(), made.chmod(0o555)
+        finally:
+            os.seteuid(0)
+        assert _files(Path(place)) == {"told/old.txt": "old"}
 
 
 def test_permissions_are_those_of_any_other_file_of_the_process(tmp_path: Path) -> None:
