@@ -17,8 +17,12 @@ def refusal(task: Task, program: Program) -> str:
 
 def matches(path: str, pattern: str) -> bool:
     """Whether a path is one of those that a pattern of `new_files` means: `*`, `?` and `[abc]` stay within a folder, `**` is any
-    number of folders."""
-    return _matches(path.split("/"), pattern.split("/"))
+    number of folders. A pattern takes no more comparisons than it has parts for each part of the path, whoever wrote it."""
+    patterns = pattern.split("/")
+    places = {0}
+    for part in path.split("/"):
+        places = {after for place in _with_next(places, patterns) for after in _behind(part, place, patterns)}
+    return len(patterns) in places
 
 
 def _refusals(task: Task, program: Program) -> Iterator[str]:
@@ -90,12 +94,19 @@ def _shadows(path: str, other: str) -> bool:
     return name in (known, package) or name.startswith(f"{known}/") or known.startswith(f"{name}/")
 
 
-def _matches(parts: Sequence[str], patterns: Sequence[str]) -> bool:
-    if not patterns:
-        return not parts
-    first, *rest = patterns
-    if first != "**":
-        return bool(parts) and fnmatchcase(parts[0], first) and _matches(parts[1:], rest)
-    if not rest:
-        return bool(parts)
-    return any(_matches(parts[index:], rest) for index in range(len(parts)))
+def _with_next(places: set[int], patterns: Sequence[str]) -> set[int]:
+    """Where in a pattern one may be when what one is at may also be no folder at all, as `**` before another part."""
+    found = set(places)
+    for place, one in enumerate(patterns[:-1]):
+        if one == "**" and place in found:
+            found.add(place + 1)
+    return found
+
+
+def _behind(part: str, place: int, patterns: Sequence[str]) -> Iterator[int]:
+    """Where in a pattern one may be after a part of a path."""
+    if place < len(patterns):
+        if patterns[place] == "**":
+            yield from (place, place + 1)
+        elif fnmatchcase(part, patterns[place]):
+            yield place + 1

@@ -12,10 +12,9 @@ from evolve.report import (
     Closest,
     FrontLine,
     MissedLine,
-    ModelYield,
     ObjectiveLine,
-    OperatorYield,
     Ratio,
+    Yield,
     nearest,
 )
 from evolve.report.held_out import Kept, KeptLine
@@ -217,23 +216,19 @@ def outcomes(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in counts.items() if count) or "none yet"
 
 
-def operator_yield(line: OperatorYield) -> str:
-    """`tune_literals: 1,990 judged, 12 % better than their parents`."""
-    return f"{line.operator}: {brought(line)}"
-
-
-def brought(line: OperatorYield | ModelYield) -> str:
-    """`10 judged, 30% better than their parents, 2 screened`; a share of nothing is none."""
+def _yield(line: Yield) -> str:
+    """A share of nothing is none."""
     screened = line.proposals - line.judged
     share = [f"{line.share:.0%} better than their parents"] if line.judged else []
     tail = [f"{screened:,} screened"] if screened else []
-    return ", ".join([f"{line.judged:,} judged", *share, *tail])
+    return f"{line.name}: {', '.join([f'{line.judged:,} judged', *share, *tail])}"
 
 
-def operator_yields(lines: Sequence[OperatorYield], reflections: int = 0, lessons: int = 0) -> str:
-    """One line per operator, and one for what reflections have written."""
+def yields(lines: Sequence[Yield], reflections: int = 0, lessons: int = 0) -> str:
+    """One line per operator or model, `tune_literals: 1,990 judged, 12% better than their parents, 2 screened`, and one for what reflections have
+    written."""
     told = [f"reflect: {counted(reflections, 'reflection')}, {counted(lessons, 'lesson')}"] if reflections else []
-    return "\n".join([*map(operator_yield, lines), *told]) or "none yet"
+    return "\n".join([*map(_yield, lines), *told]) or "none yet"
 
 
 def counted(count: int, noun: str) -> str:

@@ -1,6 +1,8 @@
 """What a program may differ in from its task's seed."""
 
 import dataclasses
+import sys
+from fnmatch import fnmatchcase
 
 import pytest
 
@@ -117,8 +119,43 @@ def test_a_file_without_a_block_may_not_change_where_another_has_one() -> None:
         ("lib/b/c/a.py", "lib/**/c/?.py", True),
         ("a1.py", "a[0-9].py", True),
         ("A.py", "a.py", False),
+        ("lib", "**", True),
+        ("lib/b/a.py", "**/**", True),
+        ("lib/b/a.py", "**/**/a.py", True),
+        ("a.py", "**/**/b.py", False),
+        ("lib/a.py", "lib", False),
+        ("lib", "lib/*", False),
+        ("lib/b/lib/c/a.py", "**/lib/*/a.py", True),
     ],
 )
 def test_patterns_stay_within_a_folder(path: str, pattern: str, expected: bool) -> None:
     """Two stars are any number of folders."""
     assert matches(path, pattern) is expected
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "expected"),
+    [
+        ("/".join("a" * 12), "/".join(["**"] * 10 + ["b"]), False),
+        ("/".join("a" * 12), "/".join(["**/a"] * 10 + ["b"]), False),
+        ("/".join("a" * 1000), "/".join("a" * 1000), True),
+    ],
+)
+def test_no_pattern_takes_more_than_its_parts_for_each_part_of_the_path(
+    path: str, pattern: str, expected: bool
+) -> None:
+    """However it is meant: calls are counted, those of libraries too."""
+    calls = 0
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    fnmatchcase("", pattern.split("/")[-1])
+    sys.setprofile(count)
+    try:
+        found = matches(path, pattern)
+    finally:
+        sys.setprofile(None)
+    assert found is expected
+    assert calls <= 100 + 20 * (path.count("/") + 1) * (pattern.count("/") + 1)

@@ -90,12 +90,12 @@ def test_outcomes_leave_out_what_did_not_happen():
 
 def test_an_operators_yield_is_told_with_its_share():
     """Screened proposals are told where there are any."""
-    lines = [report.OperatorYield("tune", 5, 4, 2), report.OperatorYield("idle", 2, 2, 0)]
+    lines = [report.Yield("tune", 5, 4, 2), report.Yield("idle", 2, 2, 0)]
     assert (
-        wording.operator_yields(lines)
+        wording.yields(lines)
         == "tune: 4 judged, 50% better than their parents, 1 screened\nidle: 2 judged, 0% better than their parents"
     )
-    assert wording.operator_yields([]) == "none yet"
+    assert wording.yields([]) == "none yet"
 
 
 @pytest.mark.parametrize(

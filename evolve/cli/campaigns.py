@@ -152,9 +152,9 @@ def _page(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
         ("outcomes", wording.outcomes(page.outcomes)),
         (
             "operators",
-            wording.operator_yields(page.operators, page.reflections, report.lessons_learnt(opened)),
+            wording.yields(page.operators, page.reflections, report.lessons_learnt(opened)),
         ),
-        *([("models", costs.model_yields(page.models))] if page.models else []),
+        *([("models", wording.yields(page.models))] if page.models else []),
         *([("failed", wording.failures(page.failures))] if page.failures else []),
         *(costs.facts_of(page.costs, opened.task.fitness) if page.costs else []),
         *([("left out", f"{', '.join(page.left_out)}, meant for tasks of another kind")] if page.left_out else []),

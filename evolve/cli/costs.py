@@ -4,8 +4,7 @@ Invariant: pure; what a campaign has not spent is not mentioned."""
 
 from collections.abc import Sequence
 
-from evolve import wording
-from evolve.report import CostLine, Costs, Improvements, ModelYield
+from evolve.report import CostLine, Costs, Improvements
 from evolve.stop import duration, spelled
 from evolve.types import Fitness, Progress
 
@@ -67,12 +66,3 @@ def improvements(found: Improvements, fitness: Fitness) -> str:
     each = ", ".join([spelled("tokens", round(found.tokens)), *_paid(found.money, 0.0)])
     gained = f", {found.gained:.4g} of {fitness.name} in all" if found.gained else ""
     return f"a model's program was the best so far {times}{gained}; all calls cost {each} for each"
-
-
-def model_yields(lines: Sequence[ModelYield]) -> str:
-    """One line per model, as for operators."""
-    return "\n".join(map(_model_yield, lines))
-
-
-def _model_yield(found: ModelYield) -> str:
-    return f"{found.model}: {wording.brought(found)}"

@@ -12,11 +12,11 @@ import click
 from evolve import report, wording
 from evolve.campaign import Campaign, workspace
 from evolve.cli.fitted import Fit, fitted
-from evolve.cli.marking import picked
 from evolve.cli.output import debug_option, emit_all, json_option
 from evolve.cli.say import say
 from evolve.plugins import load
 from evolve.report import Wanted
+from evolve.store.comments import Comments, bearing
 from evolve.types import ConfigError, RecordId
 
 SHOWN = 20
@@ -77,7 +77,7 @@ def list_programs(
         chosen = "all"
     with Campaign.open(name, load(), workspace()) as campaign:
         if marked:
-            wanted = replace(wanted, among=frozenset(picked(campaign.log.path, starred=starred, tag=tag)))
+            wanted = replace(wanted, among=bearing(Comments(campaign.log.path).marked(), starred=starred, tag=tag))
         most = (0 if target else SHOWN) if limit is None else limit
         found = _found(campaign, chosen or "elites", wanted, most or None, target)
         if target is not None:

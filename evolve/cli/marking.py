@@ -5,7 +5,6 @@ Invariant: nothing here changes a campaign or its log."""
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
@@ -124,11 +123,3 @@ def told(marks: Marks) -> list[tuple[str, str]]:
 
 def _when(at: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
-
-
-def picked(log: Path, *, starred: bool, tag: str) -> list[RecordId]:
-    """The records that have a star, or a tag, or both where both are wanted."""
-    marked = Comments(log).marked()
-    return [
-        record for record, marks in marked.items() if (marks.starred or not starred) and (not tag or tag in marks.tags)
-    ]

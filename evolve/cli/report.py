@@ -2,8 +2,6 @@
 
 Invariant: a file is replaced only if it is a report, or if the person says so; it is there whole, or as it was."""
 
-import os
-import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +10,7 @@ import click
 
 import evolve
 from evolve import pictures
+from evolve.appearing import appearing
 from evolve.campaign import Campaign, workspace
 from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.output import CELL, brief, debug_option, emit, json_option, one_line
@@ -130,22 +129,9 @@ def _write(target: Path | None, text: str) -> None:
         click.echo(data, nl=False)
         return
     try:
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-            Path(name).chmod(0o666 & ~_umask())
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        with appearing(target, replace=True) as made:
+            made.write_bytes(data)
     except OSError as error:
         raise ConfigError(
             f"the report cannot be written to {target}: {error.strerror}. Do: name another file with -o"
         ) from error
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

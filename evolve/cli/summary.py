@@ -235,13 +235,13 @@ def _time(end: Ended) -> str:
 
 def operators_told(campaign: Campaign, tally: report.Tally) -> str:
     """What each operator brought."""
-    return wording.operator_yields(tally.yields(), tally.reflections, report.lessons_learnt(campaign))
+    return wording.yields(tally.yields(), tally.reflections, report.lessons_learnt(campaign))
 
 
 def cost_facts(campaign: Campaign, tally: report.Tally) -> list[tuple[str, str]]:
     """What models brought, how many of their calls failed and why, and what all have cost; nothing where a campaign has none."""
     progress, yields, failures = campaign.state.progress, tally.model_yields(), campaign.state.failures
-    rows = [("models", costs.model_yields(yields))] if yields else []
+    rows = [("models", wording.yields(yields))] if yields else []
     rows += [("failed", wording.failures(failures.lines()))] if failures.total else []
     shown = progress.calls or campaign.settings.models.members
     return [*rows, ("spent", costs.spent(progress, failures.total))] if shown else rows

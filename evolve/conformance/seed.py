@@ -9,6 +9,7 @@ from evolve.conformance.findings import Finding
 from evolve.conformance.judges import in_short, judged
 from evolve.judge import Job, LocalExecutor, Report
 from evolve.statistics import noise_floor
+from evolve.task.remedy import remedy
 from evolve.types import Evaluation, Outcome, Parameters, Task, Trial
 
 MEASUREMENTS = 5
@@ -51,13 +52,11 @@ def judged_seed(task: Task, executor: LocalExecutor) -> Seed:
     last = reports[-1]
     if last.evaluation.outcome is not Outcome.OK:
         what = f"{last.evaluation.outcome} at judging {len(reports)}: {in_short(last)}"
-        own = last.evaluation.outcome is Outcome.INTERNAL
-        remedy = "mend the evaluator, or the task's module" if own else "mend the seed or the evaluator"
-        return Seed(last, None, (Finding("seed", "failed", what, remedy),))
+        return Seed(last, None, (Finding("seed", "failed", what, remedy(last.evaluation.outcome)),))
     tag = next((report.evaluation.tag for report in reports if report.evaluation.tag), "")
     if tag:
-        remedy = "mend the check that tags it: programs that are tagged are quarantined"
-        return Seed(reports[0], None, (Finding("seed", "failed", f"its own evaluator tags it: {tag}", remedy),))
+        mend = "mend the check that tags it: programs that are tagged are quarantined"
+        return Seed(reports[0], None, (Finding("seed", "failed", f"its own evaluator tags it: {tag}", mend),))
     value = f"{shown(task, reports[0].evaluation):.{task.fitness.digits}g}"
     passed = Finding("seed", "passed", f"{task.fitness.name} {value}")
     values = [report.evaluation.fitness for report in reports if report.evaluation.fitness is not None]

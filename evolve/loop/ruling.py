@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from evolve.campaign import Campaign
 from evolve.campaign.state import BOUND, INTEGRITY, NOISE
 from evolve.statistics import noise_floor
+from evolve.task.remedy import remedy
 from evolve.types import NOBODYS_FAULT, Outcome, Record, Ruled
 
 
@@ -79,10 +80,7 @@ class Ruling:
             count, wanted = len(self._state.noise_values), self._campaign.settings.confirm.seeds
             where = f" at measurement {count + 1} of {wanted}" if again else ""
             what = f"the seed of task {name!r} fails its own evaluator{where}: {evaluation.outcome}"
-            own = evaluation.outcome is Outcome.INTERNAL
-            return SeedFault(
-                what, "mend the evaluator, or the task's module" if own else "mend the seed or the evaluator"
-            )
+            return SeedFault(what, remedy(evaluation.outcome))
         if evaluation.tag and (again or origin.kind == "seed"):
             what = f"the evaluator of task {name!r} tags its own seed as {evaluation.tag!r}"
             return SeedFault(what, "mend the check that tags it, or the seed")

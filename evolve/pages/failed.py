@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from evolve import wording
 from evolve.pages.document import Block, Line, Mono, Paragraph, Section, Table
 from evolve.pages.findings import Findings
-from evolve.report import FailureClass, ModelYield, OperatorYield
+from evolve.report import FailureClass, Yield
 from evolve.report.failing import LOOKED_AT
 from evolve.types import Lesson, Outcome
 
@@ -33,8 +33,8 @@ def _blocks(found: Findings) -> Iterator[Block]:
     last = _last(found)
     yield from _classes(f"Programs that failed, by what the judge said first{last}", found.failed, page.name)
     yield from _classes(f"Proposals that were not judged, by their reasons{last}", found.screened, page.name)
-    yield from _yields("operator", [(line.operator, line) for line in page.operators])
-    yield from _yields("model", [(line.model, line) for line in page.models])
+    yield from _yields("operator", page.operators)
+    yield from _yields("model", page.models)
     if page.failures:
         yield Paragraph("Calls of models that failed:")
         calls = [(line.model, f"{line.calls:,}", f"{line.failed:,}", line.error) for line in page.failures]
@@ -71,19 +71,19 @@ def _examples(found: FailureClass, name: str) -> Line:
     return tuple(part for each in names for part in (each, " "))
 
 
-def _yields(label: str, lines: Sequence[tuple[str, OperatorYield | ModelYield]]) -> Iterator[Block]:
+def _yields(label: str, lines: Sequence[Yield]) -> Iterator[Block]:
     if not lines:
         return
     rows = [
         (
-            name,
+            line.name,
             f"{line.proposals:,}",
             f"{line.proposals - line.judged:,}",
             f"{line.judged:,}",
             f"{line.improved:,}",
             wording.share(line.improved, line.judged),
         )
-        for name, line in lines
+        for line in lines
     ]
     headings = (label, "proposals", Outcome.SCREENED.value, "judged", "better than their parents", "of the judged")
     yield Table(headings, tuple(rows), frozenset(range(1, 6)))

@@ -7,12 +7,12 @@ import lzma
 import os
 import stat
 import struct
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from evolve.appearing import appearing
 from evolve.publish.contents import LARGEST, MANIFEST, Contents, check_paths, check_size
 from evolve.types import ConfigError
 
@@ -41,10 +41,12 @@ def write(contents: Contents, target: Path, *, top: str, force: bool = False) ->
     check_paths(contents)
     _check_target(target, force=force)
     try:
-        if target.suffix == ZIP:
-            _write_zip(contents, target, top)
-        else:
-            _write_folder(contents, target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with appearing(target, replace=force) as made:
+            if target.suffix == ZIP:
+                _write_zip(contents, made, top)
+            else:
+                _write_folder(contents, made)
     except OSError as error:
         raise ConfigError(
             f"the export cannot be written to {target}: {error.strerror}. Do: name another place with -o"
@@ -74,30 +76,20 @@ def _is_replaceable(target: Path) -> bool:
         return False
 
 
-def _write_folder(contents: Contents, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".export-", dir=target.parent) as beside:
-        made = Path(beside) / "made"
-        for path, data in contents.items():
-            file = made / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(data)
-        if target.exists():
-            target.rename(Path(beside) / "former")
-        made.rename(target)
+def _write_folder(contents: Contents, made: Path) -> None:
+    for path, data in contents.items():
+        file = made / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
 
 
-def _write_zip(contents: Contents, target: Path, top: str) -> None:
+def _write_zip(contents: Contents, made: Path, top: str) -> None:
     """Stored as it is, for what packs it differs from one machine to the next."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".export-", dir=target.parent) as beside:
-        made = Path(beside) / "made.zip"
-        with zipfile.ZipFile(made, "x", zipfile.ZIP_STORED) as archive:
-            for path, data in sorted(contents.items()):
-                entry = zipfile.ZipInfo(f"{top}/{path}", _EPOCH)
-                entry.create_system, entry.external_attr = 3, _REGULAR
-                archive.writestr(entry, data)
-        made.replace(target)
+    with zipfile.ZipFile(made, "x", zipfile.ZIP_STORED) as archive:
+        for path, data in sorted(contents.items()):
+            entry = zipfile.ZipInfo(f"{top}/{path}", _EPOCH)
+            entry.create_system, entry.external_attr = 3, _REGULAR
+            archive.writestr(entry, data)
 
 
 def read(place: Path) -> dict[str, bytes]:

@@ -5,6 +5,7 @@ Invariant: a function of the folders alone, so that it is rebuilt at any time to
 from pathlib import Path
 
 from evolve import report
+from evolve.appearing import appearing
 from evolve.publish import keeping, readme
 from evolve.publish.archive import FOLDER, check_place, check_publishable, published
 from evolve.publish.claims import Claims, claims_of
@@ -57,11 +58,10 @@ def renew(archive: Path) -> None:
 def write_index(archive: Path) -> Path:
     """Writes the page anew."""
     target, text = archive / INDEX, index(archive)
-    beside = target.with_name(f".{INDEX}.new")
     try:
         archive.mkdir(parents=True, exist_ok=True)
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(target)
+        with appearing(target, replace=True) as made:
+            made.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ConfigError(
             f"{target} cannot be written: {error.strerror}. Do: name another place with --archive"

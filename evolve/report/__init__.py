@@ -31,7 +31,7 @@ from evolve.report.records import (
 )
 from evolve.report.search import found
 from evolve.report.table import MATCHES, SORTS, Page, Wanted, page, selected
-from evolve.report.tally import ModelYield, OperatorYield, Tally
+from evolve.report.tally import Tally, Yield
 
 __all__ = [
     "MATCHES",
@@ -84,15 +84,14 @@ __all__ = [
     "Improvements",
     "LineageStep",
     "MissedLine",
-    "ModelYield",
     "ObjectiveLine",
-    "OperatorYield",
     "Overview",
     "Ratio",
     "RecordLine",
     "Said",
     "Tally",
     "WholeCall",
+    "Yield",
     "anchor_gaps",
     "best",
     "call_line",

@@ -4,7 +4,7 @@ Invariant: every figure is a sum over the calls that the fold has counted; faile
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from evolve.campaign import Campaign
 from evolve.campaign.called import Taken
@@ -62,18 +62,8 @@ class Costs:
 
 def line_of(name: str, taken: Taken) -> CostLine:
     """Sums under a name."""
-    return CostLine(
-        name,
-        taken.calls,
-        taken.failed,
-        taken.prompt_tokens,
-        taken.completion_tokens,
-        taken.cached_tokens,
-        taken.money,
-        taken.gpu_seconds,
-        taken.seconds,
-        taken.exact / taken.calls if taken.calls else 0.0,
-    )
+    share = taken.exact / taken.calls if taken.calls else 0.0
+    return CostLine(name, **(asdict(taken) | {"exact": share}))
 
 
 def costs(campaign: Campaign) -> Costs | None:

@@ -11,7 +11,7 @@ import numpy as np
 from evolve.campaign import Campaign
 from evolve.campaign.state import REFLECTION
 from evolve.report.frame import Flags, Numbers, coded, frame, improved
-from evolve.report.tally import ModelYield, OperatorYield
+from evolve.report.tally import Yield
 from evolve.types import Outcome, RecordId
 
 SLICES = 50
@@ -29,8 +29,8 @@ class Slice:
     calls: int
     tokens: int
     money: float
-    operators: tuple[OperatorYield, ...]
-    models: tuple[ModelYield, ...]
+    operators: tuple[Yield, ...]
+    models: tuple[Yield, ...]
 
 
 def slices(campaign: Campaign, count: int = SLICES) -> tuple[Slice, ...]:
@@ -61,8 +61,8 @@ def slices(campaign: Campaign, count: int = SLICES) -> tuple[Slice, ...]:
             calls=_in(campaign.state.columns.calls, ends, place),
             tokens=_in(campaign.state.columns.tokens, ends, place),
             money=_in(campaign.state.columns.money, ends, place),
-            operators=tuple(OperatorYield(*line) for line in operators[place]),
-            models=tuple(ModelYield(*line) for line in models[place]),
+            operators=tuple(Yield(*line) for line in operators[place]),
+            models=tuple(Yield(*line) for line in models[place]),
         )
         for place, end in enumerate(ends)
     )

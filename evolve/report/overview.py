@@ -14,7 +14,7 @@ from evolve.report.aims import Closest, FrontLine, closest, front_line
 from evolve.report.best import Best, best
 from evolve.report.costs import Costs, costs
 from evolve.report.records import record_name
-from evolve.report.tally import ModelYield, OperatorYield, Tally
+from evolve.report.tally import Tally, Yield
 from evolve.types import Lesson
 
 
@@ -53,8 +53,8 @@ class Overview:
     coverage: float
     qd_score: float
     outcomes: Mapping[str, int]
-    operators: tuple[OperatorYield, ...]
-    models: tuple[ModelYield, ...]
+    operators: tuple[Yield, ...]
+    models: tuple[Yield, ...]
     reflections: int
     failures: tuple[ModelFailures, ...]
     costs: Costs | None

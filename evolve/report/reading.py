@@ -30,12 +30,13 @@ _SHOWN = 10
 
 
 class Campaign:
-    """A campaign that is open for reading. One thread at a time."""
+    """A campaign that is open for reading, as `Campaign.open` gives it. Fitness is in the task's own direction; a record is named by its number, and
+    where none is named the best is meant. One thread at a time."""
 
     def __init__(self, engine: Engine) -> None:
         """Call `open` instead."""
-        self.engine = engine
-        """The folded campaign itself: what `evolve.report` takes."""
+        self._engine = engine
+        self._closed = False
 
     @classmethod
     def open(cls, name: str | Path | None = None, home: str | Path | None = None) -> Self:
@@ -45,9 +46,16 @@ class Campaign:
         return cls(Engine.open(None if name is None else str(name), plugins.load(), place))
 
     @property
+    def engine(self) -> Engine:
+        """The folded campaign itself: what `evolve.report` takes. Raises `ConfigError` after `close`."""
+        if self._closed:
+            raise ConfigError(f"campaign {self.name!r} is closed. Do: open it again, or ask within its `with` block")
+        return self._engine
+
+    @property
     def name(self) -> str:
         """Its name; its records are `NAME/1` and on."""
-        return self.engine.name
+        return self._engine.name
 
     @property
     def best(self) -> Best | None:
@@ -130,8 +138,9 @@ class Campaign:
         return self.engine.follow()
 
     def close(self) -> None:
-        """Closes the log."""
-        self.engine.close()
+        """Closes the log; what was read stays, and nothing more is."""
+        self._closed = True
+        self._engine.close()
 
     def __enter__(self) -> Self:
         return self
@@ -140,34 +149,42 @@ class Campaign:
         self.close()
 
     def __repr__(self) -> str:
-        champion = self.best
-        what = (
-            "no best program yet"
-            if champion is None
-            else f"best {champion.name} {_number(self.engine, champion.fitness)}"
-        )
-        return f"<Campaign {self.name!r}: {len(self.engine.state.history):,} records, {what}>"
+        return f"<Campaign {self.name!r}: {self._told()}>"
 
     def _repr_html_(self) -> str:
         """A table of the best programs, for notebooks."""
-        fitness = self.engine.task.fitness.name
-        rows = [
-            (
-                line.name,
-                _number(self.engine, line.fitness),
-                "certified" if line.certified else f"{line.measurements} measured",
-                line.operator or line.kind,
-                line.trust,
-                line.isolation.partition(":")[0],
-            )
-            for line in self.elites(_SHOWN)
-        ]
-        return _table((repr(self)), ("program", fitness, "evidence", "operator", "trust", "isolation"), rows)
+        caption = f"Campaign {self.name}: {self._told()}"
+        rows = [] if self._closed else [_row(self.engine, line) for line in self.elites(_SHOWN)]
+        fitness = self._engine.task.fitness
+        better = "larger" if fitness.direction == "max" else "smaller"
+        headings = ("program", f"{fitness.name} ({better} is better)", "evidence", "trust", "isolation", "operator")
+        return _table(caption, headings, rows) if rows else f"<p>{escape(readable(caption))}</p>"
+
+    def _told(self) -> str:
+        """How much there is, and the best with what its score rests on."""
+        if self._closed:
+            return "closed"
+        champion, count = self.best, len(self.engine.state.history)
+        records = f"{count:,} record{'' if count == 1 else 's'}"
+        if champion is None:
+            return f"{records}, no best program yet"
+        return f"{records}, best {champion.name} {_number(self.engine, champion)} ({', '.join(_evidence(champion))})"
 
 
-def _number(engine: Engine, fitness: float) -> str:
-    """With the digits that the task says."""
-    return f"{fitness:.{engine.task.fitness.digits}g}"
+def _row(engine: Engine, line: EliteLine) -> tuple[str, ...]:
+    return (line.name, _number(engine, line), *_evidence(line), line.operator or line.kind)
+
+
+def _evidence(line: Best | EliteLine) -> tuple[str, str, str]:
+    """What a score rests on, who computed it, and how well the program was kept from its judge."""
+    measured = "certified" if line.certified else f"{line.measurements} measured"
+    return measured, line.trust, line.isolation.partition(":")[0]
+
+
+def _number(engine: Engine, line: Best | EliteLine) -> str:
+    """With the digits that the task says, and how uncertain it is."""
+    error = f" ± {line.standard_error:.2g}" if line.standard_error else ""
+    return f"{line.fitness:.{engine.task.fitness.digits}g}{error}"
 
 
 def _table(caption: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -3,7 +3,7 @@
 Invariant: counted live or from the whole history, a tally is the same, and one more record costs the same however many there are."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,25 +16,11 @@ from evolve.types import Outcome, RecordId
 
 
 @dataclass(frozen=True, slots=True)
-class OperatorYield:
-    """What an operator brought: its records, those that were judged, and those that were better than each of their parents."""
+class Yield:
+    """What an operator brought, or a model by whatever operator: its records, those that were judged, and those that were better than each of their
+    parents."""
 
-    operator: str
-    proposals: int
-    judged: int
-    improved: int
-
-    @property
-    def share(self) -> float:
-        """Of what was judged, how much was better than its parents."""
-        return self.improved / self.judged if self.judged else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class ModelYield:
-    """What a model brought, by whatever operator: the same counts as an operator's."""
-
-    model: str
+    name: str
     proposals: int
     judged: int
     improved: int
@@ -103,18 +89,18 @@ class Tally:
         """Records by the outcome's name, the most frequent first."""
         return {outcome.value: count for outcome, count in self.outcomes.most_common()}
 
-    def yields(self) -> tuple[OperatorYield, ...]:
+    def yields(self) -> tuple[Yield, ...]:
         """One line per operator, the busiest first."""
-        lines = [
-            OperatorYield(name, counts.proposals, counts.judged, counts.improved)
-            for name, counts in self._operators.items()
-        ]
-        return tuple(sorted(lines, key=lambda line: (-line.judged, line.operator)))
+        return _lines(self._operators)
 
-    def model_yields(self) -> tuple[ModelYield, ...]:
+    def model_yields(self) -> tuple[Yield, ...]:
         """One line per model, the busiest first; none where no model was called."""
-        lines = [ModelYield(name, one.proposals, one.judged, one.improved) for name, one in self._models.items()]
-        return tuple(sorted(lines, key=lambda line: (-line.judged, line.model)))
+        return _lines(self._models)
+
+
+def _lines(found: Mapping[str, _Counts]) -> tuple[Yield, ...]:
+    lines = [Yield(name, counts.proposals, counts.judged, counts.improved) for name, counts in found.items()]
+    return tuple(sorted(lines, key=lambda line: (-line.judged, line.name)))
 
 
 def _counted(codes: Numbers, names: Sequence[str], made: Flags, judged: Flags, better: Flags) -> dict[str, _Counts]:

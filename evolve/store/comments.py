@@ -49,6 +49,13 @@ class Marks:
     comments: tuple[Comment, ...] = ()
 
 
+def bearing(marked: Mapping[RecordId, Marks], *, starred: bool = False, tag: str = "") -> frozenset[RecordId]:
+    """The records that have a star, or a tag, or both where both are wanted."""
+    return frozenset(
+        record for record, marks in marked.items() if (marks.starred or not starred) and (not tag or tag in marks.tags)
+    )
+
+
 @dataclass(slots=True)
 class _Found:
     starred: bool = False

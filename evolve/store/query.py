@@ -1,5 +1,6 @@
-"""A person's own question to a log, in SQL. Invariant: whatever the statement says, no file is written and no other one is opened, it ends
-when its time is over, and its rows come one by one."""
+"""A person's own question to a log, in SQL. Invariant: whatever the statement says, the log stays as it is and no other file is opened by its name, it
+ends when its time is over, and its rows come one by one. What SQLite cannot sort in little memory lies meanwhile in files without a name, which are gone
+at the end, however that comes: a large log is not to be sorted in memory."""
 
 import sqlite3
 import time

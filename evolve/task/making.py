@@ -3,9 +3,9 @@
 Invariant: nothing that is there is overwritten, and a task appears whole or not at all."""
 
 import shutil
-import tempfile
 from pathlib import Path
 
+from evolve.appearing import appearing
 from evolve.task.folders import ONE_FILE, find, name_of
 from evolve.types import TaskError
 from evolve.types.suggest import did_you_mean
@@ -54,14 +54,12 @@ def _copied(source: Path, target: Path) -> Path:
         raise TaskError(f"a task is written as a folder, got {str(target)!r}. Do: name the folder")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as made:
-            whole = Path(made) / "task"
+        with appearing(target) as made:
             if source.is_dir():
-                shutil.copytree(source, whole, ignore=_LEFT_OUT, copy_function=shutil.copyfile)
+                shutil.copytree(source, made, ignore=_LEFT_OUT, copy_function=shutil.copyfile)
             else:
-                whole.mkdir()
-                shutil.copyfile(source, whole / ONE_FILE)
-            whole.rename(target)
+                made.mkdir()
+                shutil.copyfile(source, made / ONE_FILE)
     except OSError as error:
         raise TaskError(
             f"the task cannot be written to {str(target)!r}: {error.strerror or error}. Do: name a place that you may write to"

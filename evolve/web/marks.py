@@ -5,10 +5,10 @@ Invariant: who only looks makes no file."""
 from collections.abc import Mapping
 
 from evolve.campaign import Campaign
-from evolve.store.comments import Comment, Comments, Marks
+from evolve.store.comments import Comment, Comments, Marks, bearing
 from evolve.types import RecordId
 
-__all__ = ["Comment", "Comments", "Marks", "beside", "marked"]
+__all__ = ["Comment", "Comments", "Marks", "bearing", "beside", "marked"]
 
 
 def beside(campaign: Campaign) -> Comments:

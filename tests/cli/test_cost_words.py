@@ -2,8 +2,9 @@
 
 import pytest
 
+from evolve import wording
 from evolve.cli import costs
-from evolve.report import CostLine, Costs, Improvements, ModelYield
+from evolve.report import CostLine, Costs, Improvements, Yield
 from evolve.types import Fitness, Progress
 
 LINE = CostLine("diff", 120, 3, 301_000, 61_000, 250_000, 0.84, 0.0, 1503.0, 0.95)
@@ -72,8 +73,8 @@ def test_a_best_program_that_took_no_call_says_so():
 
 def test_models_are_told_as_operators_are():
     """With their shares."""
-    lines = (ModelYield("small", 12, 10, 3), ModelYield("large", 1, 1, 1), ModelYield("bad", 44, 0, 0))
-    assert costs.model_yields(lines) == (
+    lines = (Yield("small", 12, 10, 3), Yield("large", 1, 1, 1), Yield("bad", 44, 0, 0))
+    assert wording.yields(lines) == (
         "small: 10 judged, 30% better than their parents, 2 screened\nlarge: 1 judged, 100% better than their parents\n"
         "bad: 0 judged, 44 screened"
     )

@@ -1,5 +1,6 @@
 """The folder of a paper: what lies in it, and that it appears whole or not at all."""
 
+import errno
 import shutil
 import subprocess
 import sys
@@ -154,6 +155,18 @@ def test_an_error_while_it_is_written_leaves_nothing(tmp_path: Path) -> None:
     with proven_campaign(tmp_path).campaign as campaign, pytest.raises(ConfigError, match="no figure"):
         write_paper(campaign, 2, tmp_path / "papers/paper", drawing=figure.Drawing(failing, lambda picture: None))
     assert list((tmp_path / "papers").iterdir()) == []
+
+
+def test_a_disk_that_is_full_is_one_line(tmp_path: Path) -> None:
+    def full(*_: object) -> bytes:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with (
+        proven_campaign(tmp_path).campaign as campaign,
+        pytest.raises(ConfigError, match="paper cannot be written: No space left on device"),
+    ):
+        write_paper(campaign, 2, tmp_path / "paper", drawing=figure.Drawing(full, lambda picture: None))
+    assert not (tmp_path / "paper").exists()
 
 
 def test_what_is_there_stays(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from evolve import report
-from evolve.report import ModelYield, OperatorYield
+from evolve.report import Yield
 from evolve.types import Call, Outcome
 from tests.written import Written
 
@@ -29,9 +29,9 @@ def test_slices_hold_all_records_with_what_each_brought(tmp_path: Path) -> None:
             (1, 11, 0.5),
             (0, 0, 0.0),
         ]
-        assert first.operators == (OperatorYield("tune_literals", 1, 1, 1),)
-        assert second.operators == (OperatorYield("diff", 1, 1, 0), OperatorYield("tune_literals", 1, 0, 0))
-        assert second.models == (ModelYield("alpha", 1, 1, 0),)
+        assert first.operators == (Yield("tune_literals", 1, 1, 1),)
+        assert second.operators == (Yield("diff", 1, 1, 0), Yield("tune_literals", 1, 0, 0))
+        assert second.models == (Yield("alpha", 1, 1, 0),)
         assert (third.operators, third.models) == ((), ())
         assert third.seconds == campaign.log.active_of([5])[5]
         assert len(report.slices(campaign)) == 5
@@ -46,7 +46,7 @@ def test_slices_together_say_what_the_tally_says(tmp_path: Path) -> None:
     with written.campaign as campaign:
         found = [line for one in report.slices(campaign, 4) for line in one.operators]
         for total in report.Tally.of(campaign.state.history).yields():
-            mine = [line for line in found if line.operator == total.operator]
+            mine = [line for line in found if line.name == total.name]
             assert sum(line.proposals for line in mine) == total.proposals
             assert sum(line.improved for line in mine) == total.improved > 0
 

@@ -25,7 +25,7 @@ def test_a_campaign_is_opened_by_its_name_or_its_log(short: Path, monkeypatch: p
         assert campaign.name == "number"
     monkeypatch.setenv("EVOLVE_HOME", str(short))
     with evolve.Campaign.open() as campaign:
-        assert repr(campaign) == "<Campaign 'number': 6 records, best number/6 6.5>"
+        assert repr(campaign) == "<Campaign 'number': 6 records, best number/6 6.5 (1 measured, witnessed, reduced)>"
     with pytest.raises(ConfigError, match="no campaign 'nothing'"):
         Campaign.open("nothing")
 
@@ -82,8 +82,42 @@ def test_a_notebook_gets_a_table_without_markup_of_others(tmp_path: Path) -> Non
     with written.campaign, Campaign.open("number", tmp_path) as campaign:
         html = campaign._repr_html_()
     assert "<script>" not in html
-    assert "<td>&lt;script&gt;alert(1)&lt;/script&gt;</td><td>witnessed</td><td>reduced</td>" in html
-    assert "<caption>&lt;Campaign &#x27;number&#x27;: 2 records, best number/2 6&gt;</caption>" in html
+    assert (
+        "<tr><td>number/2</td><td>6</td><td>1 measured</td><td>witnessed</td><td>reduced</td><td>&lt;script&gt;alert(1)&lt;/script&gt;</td></tr>"
+        in html
+    )
+    assert "<caption>Campaign number: 2 records, best number/2 6 (1 measured, witnessed, reduced)</caption>" in html
+    assert "<th>program</th><th>nearness (larger is better)</th><th>evidence</th>" in html
+
+
+def test_an_uncertain_score_is_shown_with_its_standard_error(tmp_path: Path) -> None:
+    """And with the number of its measurements."""
+    written = Written(tmp_path, number_task(deterministic=False))
+    written.seed(5.0)
+    for fitness in (4.0, 6.0):
+        written.again(1, fitness)
+    with written.campaign, Campaign.open("number", tmp_path) as campaign:
+        assert repr(campaign) == "<Campaign 'number': 3 records, best number/1 5 ± 1 (2 measured, witnessed, reduced)>"
+        assert "<td>number/1</td><td>5 ± 0.58</td><td>3 measured</td>" in campaign._repr_html_()
+
+
+def test_a_fresh_campaign_in_a_notebook_is_a_line(tmp_path: Path) -> None:
+    """Without the headings of an empty table."""
+    with Written(tmp_path).campaign, Campaign.open("number", tmp_path) as campaign:
+        assert campaign._repr_html_() == "<p>Campaign number: 0 records, no best program yet</p>"
+
+
+def test_a_closed_campaign_says_so_and_how_to_go_on(short: Path) -> None:
+    """Also in a notebook, where one often ends a cell."""
+    with Campaign.open("number", short) as campaign:
+        pass
+    assert (campaign.name, repr(campaign)) == ("number", "<Campaign 'number': closed>")
+    assert campaign._repr_html_() == "<p>Campaign number: closed</p>"
+    with pytest.raises(ConfigError, match="campaign 'number' is closed"):
+        campaign.overview()
+    with pytest.raises(ConfigError, match="Do: open it again"):
+        campaign.refresh()
+    campaign.close()
 
 
 def test_all_records_as_files(short: Path) -> None:

@@ -10,7 +10,7 @@ def test_a_tally_counts_outcomes_and_what_operators_brought(tmp_path):
     with short_campaign(tmp_path) as campaign:
         tally = report.Tally.of(campaign.state.history)
     assert dict(tally.outcomes) == {Outcome.OK: 4, Outcome.CRASHED: 1, Outcome.SCREENED: 1}
-    assert (report.OperatorYield("tune_literals", proposals=5, judged=4, improved=2),) == tally.yields()
+    assert (report.Yield("tune_literals", proposals=5, judged=4, improved=2),) == tally.yields()
     assert tally.yields()[0].share == 0.5
 
 
@@ -25,7 +25,7 @@ def test_counted_live_or_from_the_history_a_tally_is_the_same(tmp_path):
 
 def test_an_operator_that_brought_nothing_has_a_share_of_zero():
     """Without a division by zero."""
-    assert report.OperatorYield("idle", 3, 0, 0).share == 0.0
+    assert report.Yield("idle", 3, 0, 0).share == 0.0
 
 
 def test_a_fresh_campaign_has_an_empty_tally(tmp_path):
@@ -44,9 +44,9 @@ def test_a_tally_counts_what_models_brought(tmp_path):
     written.proposal(7.0)
     with written.campaign as campaign:
         tally = report.Tally.of(campaign.state.history)
-    assert tally.model_yields() == (report.ModelYield("small", 2, 2, 2), report.ModelYield("large", 1, 1, 0))
-    assert [line.operator for line in tally.yields()] == ["diff", "rewrite", "tune_literals"]
-    assert report.ModelYield("idle", 3, 0, 0).share == 0.0
+    assert tally.model_yields() == (report.Yield("small", 2, 2, 2), report.Yield("large", 1, 1, 0))
+    assert [line.name for line in tally.yields()] == ["diff", "rewrite", "tune_literals"]
+    assert report.Yield("idle", 3, 0, 0).share == 0.0
 
 
 def test_a_reflection_is_counted_by_itself(tmp_path):
@@ -58,6 +58,6 @@ def test_a_reflection_is_counted_by_itself(tmp_path):
     with written.campaign as campaign:
         tally, page = report.Tally.of(campaign.state.history), report.overview(campaign)
     assert tally.counts() == {"ok": 2}
-    assert tally.model_yields() == (report.ModelYield("small", 1, 1, 1),)
-    assert [line.operator for line in tally.yields()] == ["diff"]
+    assert tally.model_yields() == (report.Yield("small", 1, 1, 1),)
+    assert [line.name for line in tally.yields()] == ["diff"]
     assert (page.reflections, page.screened, report.lessons_learnt(campaign)) == (1, 0, 2)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.store.comments import Comment, Comments, Marks
+from evolve.store.comments import Comment, Comments, Marks, bearing
 from evolve.types import ConfigError, StoreError
 
 
@@ -115,3 +115,23 @@ def test_a_link_and_a_file_of_another_user_are_not_opened(comments: Comments, tm
         os.chown(elsewhere.path, 12345, 12345)
         with pytest.raises(StoreError, match="is no file of this user"):
             elsewhere.marked()
+
+
+@pytest.mark.parametrize(
+    ("starred", "tag", "found"),
+    [
+        (True, "", {1, 3}),
+        (False, "fast", {2, 3}),
+        (True, "fast", {3}),
+        (False, "", {1, 2, 3, 4}),
+        (False, "fas", set()),
+    ],
+)
+def test_records_are_chosen_by_star_and_tag(comments: Comments, starred: bool, tag: str, found: set[int]) -> None:
+    """Both where both are wanted; a tag is the whole of it."""
+    for record in (1, 3):
+        comments.star(record, True)
+    for record in (2, 3):
+        comments.tag(record, "fast", True)
+    comments.comment(4, "look", "me", 1.0)
+    assert bearing(comments.marked(), starred=starred, tag=tag) == found

@@ -43,6 +43,24 @@ def test_texts_are_unpacked(log: Path) -> None:
     assert answer(log, "SELECT unpacked(x'ffff'), unpacked(1), unpacked(NULL)")[1] == [(None, None, None)]
 
 
+def test_what_is_sorted_outside_of_memory_lies_in_files_without_a_name(log: Path) -> None:
+    """Nobody finds them, and a process that dies leaves none."""
+    statement = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) SELECT hex(randomblob(400)) AS r FROM n ORDER BY r"
+    before = _opened()
+    with asked(log, statement, 30.0) as found:
+        assert next(found.rows)
+        during = _opened() - before
+    assert during
+    assert all(place.endswith(" (deleted)") for place in during), during
+    assert _opened() == before
+
+
+def _opened() -> set[str]:
+    """The files that this process has open, but the log."""
+    numbers = [number for number in Path("/proc/self/fd").iterdir() if number.is_symlink()]
+    return {place for number in numbers if ".db" not in (place := str(number.readlink()))}
+
+
 @pytest.mark.parametrize(
     "statement",
     [

@@ -2,14 +2,11 @@
 
 Invariant: it is made beside its place and moved there at the end, after its own `verify.py` has run in it."""
 
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from evolve import pictures, report
+from evolve.appearing import appearing
 from evolve.campaign import Campaign
 from evolve.publish.contents import stored_names
 from evolve.publish.paper import calls as calling
@@ -43,14 +40,19 @@ def write_paper(
     `paper` is taken. Raises `ConfigError`, and leaves nothing then."""
     draw = drawing or figure.drawing()
     found = result(campaign, record)
-    with _appearing(target) as folder:
-        said, notes = _prove(campaign, found, folder)
-        _fill(campaign, found, folder, draw)
-        notes += _picture(campaign, found, folder, draw, means)
-        names = _names(folder)
-        _put(folder, "README.md", readme(campaign, found, names, said, notes))
-        _put(folder, SUMS, sums(folder))
-        return Written(found.name, str(target), _names(folder), said, tuple(notes))
+    _check(target)
+    try:
+        with appearing(target) as folder:
+            folder.mkdir()
+            said, notes = _prove(campaign, found, folder)
+            _fill(campaign, found, folder, draw)
+            notes += _picture(campaign, found, folder, draw, means)
+            names = _names(folder)
+            _put(folder, "README.md", readme(campaign, found, names, said, notes))
+            _put(folder, SUMS, sums(folder))
+            return Written(found.name, str(target), _names(folder), said, tuple(notes))
+    except OSError as error:
+        raise ConfigError(f"{target} cannot be written: {error.strerror or error}. Do: name another place") from error
 
 
 def _fill(campaign: Campaign, found: Result, folder: Path, draw: figure.Drawing) -> None:
@@ -106,26 +108,14 @@ def _picture(campaign: Campaign, found: Result, folder: Path, draw: figure.Drawi
     return []
 
 
-@contextmanager
-def _appearing(target: Path) -> Iterator[Path]:
-    """An empty folder that becomes `target` at the end, and is gone after any error."""
+def _check(target: Path) -> None:
+    """Raises `ConfigError` where a folder cannot be made, before anything is done for it."""
     if target.exists() or target.is_symlink():
         raise ConfigError(f"{target} is there already. Do: remove it, or name another folder")
     if not target.absolute().parent.is_dir():
         raise ConfigError(
             f"{target} cannot be written: there is no folder {target.absolute().parent}. Do: make it, or name another place"
         )
-    try:
-        made = Path(tempfile.mkdtemp(prefix=f".{target.name[:40]}.", dir=target.absolute().parent))
-    except OSError as error:
-        raise ConfigError(f"{target} cannot be written: {error.strerror}. Do: name another place") from error
-    try:
-        yield made
-        made.chmod(0o755)
-        made.rename(target)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
 
 
 def _put(folder: Path, name: str, text: str) -> None:

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from evolve import report
 from evolve.campaign import Campaign
-from evolve.report import CostLine, ModelYield, OperatorYield, Slice
+from evolve.report import CostLine, Slice, Yield
 from evolve.types import ConfigError
 from evolve.web.drawn import Chart, Series
 from evolve.web.rendering import page
@@ -20,7 +20,6 @@ from evolve.web.shelf import Shelf
 
 DRAWN = 8
 """Lines of a chart: as many as there are colours."""
-Yield = OperatorYield | ModelYield
 
 
 @runtime_checkable
@@ -52,8 +51,8 @@ def operators(request: Request) -> Response:
         return page(
             request,
             "operators.html",
-            operators=_rows({one.operator: one for one in tally.yields()}, costs.operators if costs else (), weights),
-            models=_rows({one.model: one for one in tally.model_yields()}, costs.models if costs else (), models),
+            operators=_rows(tally.yields(), costs.operators if costs else (), weights),
+            models=_rows(tally.model_yields(), costs.models if costs else (), models),
             purposes=costs.purposes if costs else (),
             failures=campaign.state.failures.lines(),
             strategy=campaign.settings.strategy.name,
@@ -63,8 +62,8 @@ def operators(request: Request) -> Response:
         )
 
 
-def _rows(brought: Mapping[str, Yield], costs: Sequence[CostLine], weights: Mapping[str, float]) -> tuple[Row, ...]:
-    paid = {line.name: line for line in costs}
+def _rows(yields: Sequence[Yield], costs: Sequence[CostLine], weights: Mapping[str, float]) -> tuple[Row, ...]:
+    brought, paid = {line.name: line for line in yields}, {line.name: line for line in costs}
     names = dict.fromkeys([*brought, *paid, *weights])
     return tuple(Row(name, brought.get(name), paid.get(name), weights.get(name)) for name in names)
 
@@ -96,9 +95,7 @@ def _chart(campaign: Campaign, what: str, shows: str) -> Chart:
 
 
 def _named(one: Slice, what: str) -> dict[str, Yield]:
-    if what == "operators":
-        return {brought.operator: brought for brought in one.operators}
-    return {brought.model: brought for brought in one.models}
+    return {brought.name: brought for brought in (one.operators if what == "operators" else one.models)}
 
 
 def _value(brought: Yield | None, shows: str) -> float | None:

@@ -176,9 +176,8 @@ def _among(view: View, marked: Mapping[RecordId, marks.Marks]) -> Wanted:
     """What is wanted, with the records that bear the marks which are asked for."""
     if not view.marked:
         return view.wanted
-    tag = view.marked.removeprefix("tag:") if view.marked.startswith("tag:") else None
-    chosen = (record for record, one in marked.items() if (one.starred if tag is None else tag in one.tags))
-    return replace(view.wanted, among=frozenset(chosen))
+    tag = view.marked.removeprefix("tag:") if view.marked.startswith("tag:") else ""
+    return replace(view.wanted, among=marks.bearing(marked, starred=not tag, tag=tag))
 
 
 def _children(campaign: Campaign, lines: Sequence[report.RecordLine]) -> dict[RecordId, int]:
