@@ -141,8 +141,11 @@ def _open() -> Set[str]:
 
 
 def _sizes(folder: Path) -> dict[str, int]:
+    """Of all files; a link may lead to another one after each run."""
     return {
-        path.relative_to(folder).as_posix(): path.stat().st_size for path in sorted(folder.rglob("*")) if path.is_file()
+        path.relative_to(folder).as_posix(): path.stat().st_size
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.is_symlink()
     }
 
 
