@@ -2,9 +2,6 @@
 
 Invariant: the script is the one that goes with an exported program; nothing of it stays."""
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
 from evolve.conformance.findings import Finding
 from evolve.judge import Report
 from evolve.task import verify_script
@@ -33,12 +30,7 @@ def verified_again(task: Task, certified: Report | None) -> list[Finding]:
 
 
 def _run(task: Task, value: float, construction: str) -> Finding:
-    with TemporaryDirectory(prefix="evolve-verify-") as name:
-        folder = Path(name)
-        (folder / verify_script.CONSTRUCTION).write_text(construction, "utf-8")
-        text = verify_script.script(task, task.verifier, value, "the seed")
-        (folder / verify_script.SCRIPT).write_text(text, "utf-8")
-        found = verify_script.verified(folder)
+    found = verify_script.holds(task, construction, value, "the seed")
     if not found.refusal:
         return Finding(_TRIED, "passed", f"the seed's certificate holds: {task.fitness.name} {value!r}")
     remedy = "mend the verifier, or the function marked @evaluate.certify: both must prove the same"

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from evolve.task.verifier import FUNCTION, SENTENCE
 from evolve.types import Task
@@ -61,6 +62,15 @@ def script(task: Task, verifier: str, value: float, record: str) -> str:
 def ascii_only(text: str) -> str:
     """A Python literal without any other letters: each as its escape."""
     return text.encode("ascii", "backslashreplace").decode("ascii")
+
+
+def holds(task: Task, construction: str, value: float, record: str) -> Verified:
+    """What the task's own verifier says of a construction, JSON of which this value is claimed; nothing is left behind."""
+    with TemporaryDirectory(prefix="evolve-verify-") as name:
+        folder = Path(name)
+        (folder / CONSTRUCTION).write_text(construction, "utf-8")
+        (folder / SCRIPT).write_text(script(task, task.verifier, value, record), "utf-8")
+        return verified(folder)
 
 
 def verified(folder: Path, seconds: float = _SECONDS) -> Verified:
