@@ -140,7 +140,7 @@ def held_out(best: Best, wanted: Sequence[str], fitness: Fitness) -> str:
     found = [line for line in best.cases if line.case in wanted]
     lines = [f"{line.case}: {case(line, fitness)}" for line in found]
     if best.promoted:
-        verdict = f"promoted: no worse than the seed on any of them{_lost(what_is_kept(best, wanted, fitness))}"
+        verdict = f"promoted: no worse than the seed on any of them{lost(what_is_kept(best, wanted, fitness))}"
     elif best.trust == "claimed":
         verdict = "not promoted: the scores are claimed by the program's own script, and nobody has computed them"
     elif not all(line.agrees for line in found):
@@ -152,7 +152,7 @@ def held_out(best: Best, wanted: Sequence[str], fitness: Fitness) -> str:
     return "\n".join([*lines, verdict])
 
 
-def _lost(found: Kept) -> str:
+def lost(found: Kept) -> str:
     """What to add to a promotion, which asks for no loss alone: empty where each case keeps at least half of the gain."""
     if found.verdict is None or (found.verdict == "holds" and not found.lost):
         return ""
