@@ -23,7 +23,7 @@ class JsonlSettings(BaseModel):
 
 
 class Jsonl:
-    """Writes into `file`, or where that is empty into `NAME.jsonl` beside the log. Main thread."""
+    """Writes into `file`, or where that is empty into `NAME.jsonl` beside the log."""
 
     def __init__(self, settings: JsonlSettings) -> None:
         self._file = settings.file

@@ -240,13 +240,15 @@ class Twinned(Protocol):
 
 
 class Tracker(Protocol):
-    """Tells somebody else of a campaign. Main thread: each call must be quick, and whatever is raised ends the tracker and not the campaign."""
+    """Tells somebody else of a campaign. All calls come on one thread of the tracker's own; whatever is raised ends the tracker and not the campaign, and
+    neither is delayed by a call that takes long."""
 
     def campaign_begun(self, run: TrackedRun) -> None:
         """A run begins; nothing is told of the records that the campaign has already."""
 
     def record_settled(self, record: TrackedRecord) -> None:
-        """A record has settled and is durable. Each is told at most once; one that was written right before the engine was killed is not told."""
+        """A record has settled and is durable. Each is told at most once and in order; what was written right before the engine was killed is not told, and
+        neither is what settled while too many records waited."""
 
     def campaign_ended(self, end: TrackedEnd) -> None:
         """The run has ended. Nothing more is told."""

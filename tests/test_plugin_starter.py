@@ -8,8 +8,17 @@ import pytest
 from tests.author import Author
 
 NAME = "first_try"
-KINDS = ("--kind", "operator", "--kind", "strategy", "--kind", "evaluator")
-SETTINGS = ("--strategy", NAME, "--set", f'operators.names=["{NAME}", "tune_literals"]', "--judges", "1")
+KINDS = ("--kind", "operator", "--kind", "strategy", "--kind", "evaluator", "--kind", "tracker")
+SETTINGS = (
+    "--strategy",
+    NAME,
+    "--set",
+    f'operators.names=["{NAME}", "tune_literals"]',
+    "--judges",
+    "1",
+    "--tracker",
+    NAME,
+)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +43,7 @@ def test_it_keeps_the_contract(author: Author) -> None:
     assert {finding["verdict"] for finding in found} == {"passed"}
     assert {finding["about"] for finding in found} == {
         "the plugin",
-        *(f"{kind} {NAME}" for kind in ("operator", "strategy", "evaluator")),
+        *(f"{kind} {NAME}" for kind in ("operator", "strategy", "evaluator", "tracker")),
     }
 
 
@@ -52,6 +61,7 @@ def test_its_task_is_run_by_its_evaluator_operator_and_strategy(author: Author) 
     lines = author.evolve("run", NAME, *SETTINGS, "--budget", "30programs", "--json").splitlines()
     *records, end = map(json.loads, lines)
     assert (end["programs"], end["reason"]) == (30, "budget")
+    assert end["trackers"] == [f"{NAME}: {end['records']} records"]
     assert {record["operator"] for record in records[1:]} == {NAME, "tune_literals"}
     assert end["best"]["fitness"] < records[0]["fitness"]
     assert json.loads(author.evolve("campaign", "replay", NAME, "--json"))["equal"]

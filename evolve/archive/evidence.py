@@ -102,6 +102,9 @@ class Evidence:
         self.certified.append(0)
         self._points.extend(point)
         self._take(number, record.id, record.evaluation, fitness)
+        if record.evaluation.certified:
+            # A certificate tells nothing of what matters beside the fitness; this one comes with a judging that does.
+            self._figure(number, record.evaluation, 1)
         return number
 
     def measure(self, program: int, record: RecordId, evaluation: Evaluation, fitness: float) -> None:
@@ -123,10 +126,13 @@ class Evidence:
             return
         pool = self._pools.get(program).add(fitness, evaluation.standard_error) if self._pooling else Pool(1, fitness)
         self._pools.put(program, pool)
-        if self.figures.names or evaluation.violation or self.figures.violations:
-            self.figures.take(program, evaluation, pool.count)
+        self._figure(program, evaluation, pool.count)
         if not self.certified[program]:
             self.values[program] = pool.mean
+
+    def _figure(self, program: int, evaluation: Evaluation, count: int) -> None:
+        if self.figures.names or evaluation.violation or self.figures.violations:
+            self.figures.take(program, evaluation, count)
 
     def _remember(self, record: RecordId, program: int) -> None:
         missing = record + 1 - len(self._by_record)

@@ -2,12 +2,16 @@
 
 Invariant: whatever a plugin does or raises is a finding about it, and the next check runs all the same."""
 
+import sys
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeGuard
 
 import pluggy
@@ -18,7 +22,7 @@ from evolve.cli import GROUP as COMMANDS
 from evolve.cli.third_party import load_command
 from evolve.hookspecs import ModelEntry
 from evolve.plugins import BUNDLED, Plugins, Registered, guarded, load
-from evolve.types import EvaluatorSource, EvolveError, Program
+from evolve.types import ConfigError, EvaluatorSource, EvolveError, Program
 
 Verdict = Literal["passed", "failed", "skipped"]
 Settings = Mapping[str, Any]
@@ -82,6 +86,8 @@ def _loaded(plugin: str, plugins: Plugins) -> Iterator[Finding]:
         yield from _entry(found, "operator", partial(_check_operator, plugins, name))
     for name, found in _of(plugin, plugins.strategies):
         yield from _entry(found, "strategy", partial(_check_strategy, plugins, name))
+    for name, found in _of(plugin, plugins.trackers):
+        yield from _entry(found, "tracker", partial(_check_tracker, plugins, name))
     for name, found in _of(plugin, plugins.models):
         about, settings = f"kind of model {name}", found.entry.settings
         yield _verdict(plugin, about, "its settings forbid unknown keys", partial(_check_settings, settings))
@@ -109,6 +115,12 @@ def _check_strategy(plugins: Plugins, name: str, settings: Settings) -> None:
     testing.check_strategy(lambda operators: plugins.strategy(name, settings, operators))
 
 
+def _check_tracker(plugins: Plugins, name: str, settings: Settings) -> None:
+    """Of a campaign whose log would lie in a folder that is gone afterwards. What it prints is none of the findings, and goes to stderr."""
+    with TemporaryDirectory(prefix="evolve-tracker-") as folder, redirect_stdout(sys.stderr):
+        testing.check_tracker(lambda: plugins.tracker(name, settings), Path(folder))
+
+
 def _check_command(point: EntryPoint) -> None:
     load_command(point)
 
@@ -127,7 +139,7 @@ def _entry(found: Registered[Any], kind: str, suite: Callable[[Settings], None])
     """Of one entry: its settings, and its suite with the settings that a person would leave alone."""
     about, model = f"{kind} {found.entry.name}", found.entry.settings
     yield _verdict(found.plugin, about, "its settings forbid unknown keys", partial(_check_settings, model))
-    check = f"keeps the promises of {'a' if kind == 'strategy' else 'an'} {kind}"
+    check = f"keeps the promises of {'an' if kind[0] in 'aeiou' else 'a'} {kind}"
     given, missing = _examples(model)
     if missing:
         message = f"its settings need a value for {', '.join(missing)}. Do: give each an example, Field(examples=[...]); one that names a file of a task is tried by `evolve task check`"
@@ -149,7 +161,9 @@ def _verdict(plugin: str, about: str, check: str, run: Callable[[], None]) -> Fi
     try:
         promise = guarded(plugin, broken)
     except EvolveError as error:
-        return Finding(plugin, about, check, "failed", str(error), _trace(error))
+        # It says itself that a package is not installed here, which is nothing to mend in it.
+        lacks = isinstance(error, ConfigError) and isinstance(error.__cause__, ImportError)
+        return Finding(plugin, about, check, "skipped" if lacks else "failed", str(error), _trace(error))
     if promise is None:
         return Finding(plugin, about, check, "passed")
     return Finding(plugin, about, check, "failed", " ".join(str(promise).split()), _trace(promise))
@@ -235,6 +249,7 @@ def _names(point: EntryPoint) -> Iterator[tuple[str, str]]:
         ("operator", plugins.operators),
         ("strategy", plugins.strategies),
         ("kind of model", plugins.models),
+        ("tracker", plugins.trackers),
     ):
         yield from ((kind, name) for name, found in entries.items() if found.plugin not in BUNDLED)
 

@@ -23,8 +23,9 @@ from evolve.types.suggest import did_you_mean
 def check_plugins(name: str | None, as_json: bool) -> None:
     """Load plugin NAME, or every plugin, and try out all that it registers.
 
-    Operators, strategies and evaluators pass the suites of evolve.testing: equal inputs give equal answers, a replay rebuilds a
-    strategy, settings refuse unknown keys, names are free. Exit code 1 where something fails.
+    Operators, strategies, evaluators and trackers pass the suites of evolve.testing: equal inputs give equal answers, a replay
+    rebuilds a strategy, a tracker is told of a rehearsed campaign and leaves nothing open, settings refuse unknown keys, names
+    are free. Exit code 1 where something fails.
     """
     points, bundled = _meant(name)
     found = list(findings(points, bundled))

@@ -14,14 +14,19 @@ from evolve.cli.say import say
 from evolve.plugins import Plugins, load
 from evolve.types import ConfigError
 
-KINDS = ("operator", "strategy", "evaluator")
+KINDS = ("operator", "strategy", "evaluator", "tracker")
 _STARTER = Path(__file__).parent / "starter"
 _TEXTS = (".py", ".md", ".toml", ".starter")
 """A file that ends in `.starter` has another name here, lest tools take it for a part of this project."""
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
 _ONLY = re.compile(r"^<!-- \[(\w+)\] -->\n(.*?)^<!-- \[/\1\] -->\n", re.MULTILINE | re.DOTALL)
 """Lines of the README that are about one kind."""
-_HOOKS = {"evaluator": "register_evaluators", "operator": "register_operators", "strategy": "register_strategies"}
+_HOOKS = {
+    "evaluator": "register_evaluators",
+    "operator": "register_operators",
+    "strategy": "register_strategies",
+    "tracker": "register_trackers",
+}
 
 
 @click.command("new")
@@ -33,7 +38,8 @@ _HOOKS = {"evaluator": "register_evaluators", "operator": "register_operators", 
 def new_plugin(name: str, kinds: tuple[str, ...]) -> None:
     """Write the package evolve-NAME with a plugin that works: a folder of that name in the current one.
 
-    It has an operator that swaps numbers, a strategy that holds tournaments, or an evaluator with its task, and tests of each.
+    It has an operator that swaps numbers, a strategy that holds tournaments, an evaluator with its task, or a tracker that writes
+    down each better program, and tests of each.
     """
     plain = _plain(name)
     _refuse_what_is_taken(plain, kinds, load())
@@ -86,7 +92,12 @@ def _plain(name: str) -> str:
 
 
 def _refuse_what_is_taken(name: str, kinds: Collection[str], plugins: Plugins) -> None:
-    known = {"operator": plugins.operators, "strategy": plugins.strategies, "evaluator": plugins.evaluators}
+    known: Mapping[str, Collection[str]] = {
+        "operator": plugins.operators,
+        "strategy": plugins.strategies,
+        "evaluator": plugins.evaluators,
+        "tracker": plugins.trackers,
+    }
     for kind in kinds:
         if name in known[kind]:
             raise ConfigError(f"there is the {kind} {name!r} already. Do: choose another name")

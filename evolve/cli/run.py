@@ -27,7 +27,8 @@ from evolve.devices import Grant
 from evolve.judge import Description
 from evolve.judge.executor import LocalExecutor
 from evolve.loop.members import Members
-from evolve.loop.tracking import Tracking, tracked, trackers_of
+from evolve.loop.tracker import Tracking
+from evolve.loop.tracking import tracked, trackers_of
 from evolve.plugins import load
 from evolve.types import ConfigError, EvolveError, ModelError
 

@@ -14,7 +14,7 @@ from evolve.cli import costs
 from evolve.cli.output import CELL, brief, facts, one_line
 from evolve.config import ModelSection
 from evolve.loop import Ending
-from evolve.loop.tracking import Tracking
+from evolve.loop.tracker import Tracking
 from evolve.stop import Amount, Budget, duration
 from evolve.store import writer
 from evolve.types import FROM_SCRATCH, Progress

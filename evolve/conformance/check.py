@@ -16,6 +16,7 @@ from evolve.conformance.made_up import LEAST_SECONDS, PATIENCE, hurried, made_up
 from evolve.conformance.proposals import changeable
 from evolve.conformance.seed import MEASUREMENTS, Seed, judged_seed, shown, trial_of
 from evolve.conformance.twins import twins
+from evolve.conformance.verifying import verified_again
 from evolve.devices import EVERYTHING, Grant
 from evolve.judge import Description, Job, LocalExecutor, Report
 from evolve.plugins import load
@@ -104,7 +105,9 @@ def _functions(task: Task, description: Description, executor: LocalExecutor, se
     artifacts = {name: seed.texts[TextId(text)] for name, text in seed.evaluation.artifacts.items()}
     kinds = [kind for kind in ("certify", "fingerprint", "draw") if kind in description.functions]
     jobs = [Job(kind, kind, replace(trial_of(task), stage=kind), artifacts=artifacts) for kind in kinds]
-    return [_answered(task, job.id, report) for job, report in zip(jobs, judged(executor, jobs), strict=True)]
+    reports = dict(zip(kinds, judged(executor, jobs), strict=True))
+    findings = [_answered(task, kind, report) for kind, report in reports.items()]
+    return [*findings, *verified_again(task, reports.get("certify"))]
 
 
 def _answered(task: Task, kind: str, report: Report) -> Finding:

@@ -1,53 +1,28 @@
 """Trackers: what looks on while a campaign runs and tells somebody else, chosen by the campaign's settings.
 
-Invariant: a tracker is told of a record when it is durable, on the main thread, and can change nothing; one that fails is told nothing more in this
-run, with one warning. A campaign without trackers does nothing for them."""
+Invariant: a tracker is told of a record when it is durable, on a thread of its own, and can change and delay nothing; one that fails is told nothing
+more in this run, with one warning. A campaign without trackers does nothing for them."""
 
 import logging
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 
 from evolve.campaign import Campaign
 from evolve.config import TrackersSection
 from evolve.loop.ending import Ending
 from evolve.loop.loop import Watch
-from evolve.plugins import Plugins, guarded
-from evolve.protocols import Tracker
-from evolve.types import EvolveError, Settled, TrackedBest, TrackedEnd, TrackedRecord, TrackedRun
+from evolve.loop.tracker import Tracking, printing_aside
+from evolve.plugins import Plugins
+from evolve.types import Settled, TrackedBest, TrackedEnd, TrackedRecord, TrackedRun
 
 _log = logging.getLogger(__name__)
 
-
-@dataclass(slots=True)
-class Tracking:
-    """A tracker by its name: how many records it was told of, and why it is told no more."""
-
-    name: str
-    tracker: Tracker
-    records: int = 0
-    failure: str = ""
-
-    def tell(self, call: Callable[[], None]) -> bool:
-        """Whether it took what it was told; one that has failed before is not asked. What it prints goes to stderr: stdout is for records."""
-        if self.failure:
-            return False
-        try:
-            with redirect_stdout(sys.stderr):
-                guarded(self.name, call)
-        except (EvolveError, SystemExit) as error:
-            self.failure = str(error) or type(error).__name__
-            _log.warning("tracker %r is told nothing more in this run: %s", self.name, self.failure)
-            return False
-        return True
-
-    def told(self) -> str:
-        """What became of it, in a line."""
-        count = f"{self.records:,} record{'' if self.records == 1 else 's'}"
-        return f"{self.name}: {count}, then it failed: {self.failure}" if self.failure else f"{self.name}: {count}"
+PATIENCE = 30.0
+"""Seconds that the end of a run waits for all its trackers together; an interrupt ends that, too."""
+SILENT = 2.0
+"""Seconds of that which need no word."""
 
 
 def trackers_of(settings: TrackersSection, plugins: Plugins) -> tuple[Tracking, ...]:
@@ -65,14 +40,14 @@ class TrackingWatch:
     def begin(self, campaign: Campaign) -> None:
         """A run begins."""
         for tracking in self._trackers:
-            tracking.tell(partial(tracking.tracker.campaign_begun, _run(campaign)))
+            tracking.begin(_run(campaign))
 
     def settled(self, campaign: Campaign, event: Settled) -> None:
         """A record has settled and is durable."""
         self._then.settled(campaign, event)
         record = _record(campaign, event)
         for tracking in self._trackers:
-            tracking.records += tracking.tell(partial(tracking.tracker.record_settled, record))
+            tracking.record(record)
 
     def turned(self, campaign: Campaign) -> None:
         """Leaves it to the other watch."""
@@ -84,7 +59,7 @@ class TrackingWatch:
         reason = ending.reason if ending else ""
         end = TrackedEnd(campaign.name, reason, progress.records, progress.programs, _best(campaign))
         for tracking in self._trackers:
-            tracking.tell(partial(tracking.tracker.campaign_ended, end))
+            tracking.end(end)
 
 
 @dataclass(slots=True)
@@ -96,18 +71,39 @@ class Told:
 
 
 @contextmanager
-def tracked(campaign: Campaign, watch: Watch, trackers: Sequence[Tracking]) -> Iterator[Told]:
-    """The watch that tells trackers too, from the beginning of a run to its end; without any, the same watch."""
+def tracked(
+    campaign: Campaign, watch: Watch, trackers: Sequence[Tracking], patience: float = PATIENCE
+) -> Iterator[Told]:
+    """The watch that tells trackers too, from the beginning of a run to its end, after which it waits for them at most `patience` seconds; without
+    any, the same watch."""
     if not trackers:
         yield Told(watch)
         return
     telling = TrackingWatch(watch, trackers)
-    telling.begin(campaign)
     told = Told(telling)
+    with printing_aside():
+        telling.begin(campaign)
+        try:
+            yield told
+        finally:
+            telling.end(campaign, told.ending)
+            campaign.clock.rest()
+            _wait(trackers, patience)
+            campaign.clock.wake()
+
+
+def _wait(trackers: Sequence[Tracking], seconds: float) -> None:
+    """Until all have taken what they were told, but no longer."""
+    begun = time.monotonic()
     try:
-        yield told
-    finally:
-        telling.end(campaign, told.ending)
+        for until in (min(SILENT, seconds), seconds):
+            late = [one.name for one in trackers if not one.wait(begun + until - time.monotonic())]
+            if late and until < seconds:
+                _log.warning("waiting up to %g seconds for what trackers are yet to take: %s", seconds, ", ".join(late))
+    except KeyboardInterrupt:
+        _log.warning("no longer waiting for trackers")
+    for tracking in trackers:
+        tracking.give_up()
 
 
 def _run(campaign: Campaign) -> TrackedRun:

@@ -29,11 +29,17 @@ def same(what: str, claimed: float | None, found: float | None, *, elsewhere: st
         return Check(what, AGREES, *shown)
     if claimed is None or found is None:
         return Check(what, DIFFERS, *shown, "the program passes in one of them alone")
-    if elsewhere and math.isclose(claimed, found, rel_tol=TOLERANCE, abs_tol=TOLERANCE * 1e-3):
-        return Check(what, AGREES, *shown, f"but for the last digits of floating point, for {elsewhere}")
+    if elsewhere and close(claimed, found):
+        why = f"but for the last digits of floating point (a relative difference of {TOLERANCE:g} at most), for {elsewhere}"
+        return Check(what, AGREES, *shown, why)
     return Check(
         what, DIFFERS, *shown, f"the value is another one; {elsewhere}" if elsewhere else "the value is another one"
     )
+
+
+def close(claimed: float, found: float) -> bool:
+    """Whether they differ in no more than what another processor or library makes of floating point."""
+    return math.isclose(claimed, found, rel_tol=TOLERANCE, abs_tol=TOLERANCE * 1e-3)
 
 
 def alike(what: str, claimed: Value, found: Sequence[float], fitness: Fitness, *, elsewhere: str = "") -> Check:

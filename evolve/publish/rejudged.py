@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from evolve.judge import Report
 from evolve.publish.again import Again, feedback, texts_of
 from evolve.publish.claims import Judging, Value
-from evolve.publish.comparing import alike, no_worse, same
-from evolve.publish.findings import AGREES, CANNOT_BE_TOLD, DIFFERS, Check, equal
+from evolve.publish.comparing import alike, close, no_worse, same
+from evolve.publish.findings import AGREES, CANNOT_BE_TOLD, DIFFERS, Check, equal, worst
+from evolve.task import verify_script
+from evolve.task.verifier import CERTIFICATE
 from evolve.types import Case, Outcome, Parameters, Trial
 
 _ROUNDING = 1e-12
@@ -20,7 +22,7 @@ NOISY = 5
 
 
 def certificate(again: Again) -> Iterator[Check]:
-    """The stored proof, made again of what the program had found, and compared to the last digit."""
+    """The stored proof, made again of what the program had found, and compared to the last digit; where another processor makes another one, checked by the task's verifier."""
     proof, first = again.claims.certificate, again.claims.first
     if proof is None:
         return
@@ -32,11 +34,24 @@ def certificate(again: Again) -> Iterator[Check]:
     if found is None:
         yield _failed("certificate", repr(proof.fitness), report)
         return
-    yield same("certificate", proof.fitness, found)
-    texts = texts_of(report)
-    for name in sorted({*texts, *proof.artifacts}):
-        stored = again.text(proof.artifacts[name]) if name in proof.artifacts else "null"
-        yield _proof(name, stored, texts.get(name, "null"))
+    texts, stored = texts_of(report), {name: again.text(path) for name, path in proof.artifacts.items()}
+    names = sorted({*texts, *stored})
+    checks = [_proof(name, stored.get(name, "null"), texts.get(name, "null")) for name in names]
+    checks.insert(0, same("certificate", proof.fitness, found))
+    if worst([check.verdict for check in checks]) == DIFFERS:
+        checks = _by_verifier(again, proof.fitness, found, stored.get(CERTIFICATE, "")) or checks
+    yield from checks
+
+
+def _by_verifier(again: Again, claimed: float | None, found: float, proof: str) -> list[Check]:
+    """On another processor the evaluator may come to another proof by the last digits of what it computes before it is exact. The stored one then agrees where the task's
+    verifier, which computes nothing that is not exact, finds that it proves what is claimed. Empty where that does not decide."""
+    if claimed is None or not close(claimed, found) or not (again.otherwise and again.task.verifier and proof):
+        return []
+    if verify_script.holds(again.task, proof, claimed, again.claims.name).refusal:
+        return []
+    why = f"the stored proof holds exactly, by the task's verifier; made again it differs in the last digits of floating point, for {again.otherwise}"
+    return [Check("certificate", AGREES, repr(claimed), repr(found), why)]
 
 
 def _proof(name: str, stored: str, found: str) -> Check:

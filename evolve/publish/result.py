@@ -11,10 +11,8 @@ from evolve.campaign import Campaign
 from evolve.publish.claims import Value
 from evolve.publish.gathering import Gathering
 from evolve.publish.worth import worth
+from evolve.task.verifier import CERTIFICATE
 from evolve.types import ConfigError, Evaluation, Program, RecordId, TextId, Trust
-
-CERTIFICATE = "certificate"
-"""The artifact in which a task stores what it has proven."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ FUNCTION = "proven"
 """`proven(certificate, parameters)` is the exact fitness, or raises `ValueError` with what does not hold."""
 SENTENCE = "PROVES"
 """A text: what a certificate proves that holds."""
+CERTIFICATE = "certificate"
+"""The artifact in which a task stores what it has proven."""
 RESERVED = "exported"
 """What names begin with that an export adds, in small or capital letters."""
 

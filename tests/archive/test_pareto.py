@@ -1,10 +1,12 @@
 """Facts about the Pareto front of an archive; that it is what brute force finds after every event is in test_archive."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from archive_makers import Story, program
 
-from evolve.types import Objective
+from evolve.types import Evaluation, Insertion, Objective, Origin
 
 AIMS = (Objective("length"), Objective("speed"))
 
@@ -52,6 +54,30 @@ def test_before_the_seed_there_is_no_hypervolume_unless_the_task_says_where_it_b
 def test_who_misses_a_constraint_is_not_on_the_front() -> None:
     story = aiming()
     story.propose("cheat", 9.0, objectives=[9.0, 9.0], violation=0.01)
+    assert front(story) == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize("kind", ["deterministic", "noisy", "certifies"])
+def test_a_newcomer_that_is_certified_brings_its_objectives(kind: str) -> None:
+    """By the judging that it comes with; a certificate of a known program says nothing of them, and what is judged later counts as ever."""
+    story = Story(kind, objectives=AIMS)
+    story.propose("proven", 2.0, objectives=[4.0, 4.0], certified=True)
+    story.propose("plain", 1.0, objectives=[5.0, 2.0])
+    assert front(story) == ["plain", "proven"]
+    assert story.archive.front()[1].objectives == {"length": 4.0, "speed": 4.0}
+    story.measure("proven", 1.5, objectives=[3.0, 6.0])
+    assert story.archive.front()[1].objectives == {"length": 3.0, "speed": 6.0}
+    story.machine("elsewhere")
+    assert "proven" in front(story)
+
+
+def test_a_newcomer_without_objectives_has_no_place() -> None:
+    """Certified or not: nobody could say where on the front it is."""
+    story = aiming()
+    for certified in (True, False):
+        evaluation = Evaluation.ok(9.0, descriptors={"size": 0.0, "walls": 0.0})
+        placement = story.settle(Origin("proposal", 9), f"bare-{certified}", replace(evaluation, certified=certified))
+        assert placement.insertion is Insertion.NOT_ADDED
     assert front(story) == ["c", "b", "a"]
 
 

@@ -1,6 +1,7 @@
 """`evolve plugin check`: what is wrong with a plugin is found and told of it."""
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -14,7 +15,7 @@ from evolve.cli import conformance
 IMPORTS = """
 from pydantic import BaseModel, ConfigDict, Field
 from evolve import Child, Evaluation, Program, Selection, hookimpl
-from evolve.hookspecs import EvaluatorEntry, ModelEntry, OperatorEntry, StrategyEntry
+from evolve.hookspecs import EvaluatorEntry, ModelEntry, OperatorEntry, StrategyEntry, TrackerEntry
 from evolve.types import EditError, Propose, Stage, Wait
 
 
@@ -81,6 +82,12 @@ class Judge:
         return {}
 
 
+class Teller:
+    def campaign_begun(self, run): print("hello")
+    def record_settled(self, record): ...
+    def campaign_ended(self, end): ...
+
+
 class Nothing(Judge):
     def stages(self, task):
         return []
@@ -119,12 +126,20 @@ def failures(found: Sequence[dict[str, str]]) -> list[tuple[str, str]]:
     return [(finding["about"], finding["message"]) for finding in found if finding["verdict"] == "failed"]
 
 
-def test_every_bundled_plugin_passes(call):
-    """As any other would have to."""
+def test_every_bundled_plugin_passes(call, monkeypatch):
+    """As any other would have to; what a package is missing for is skipped, and says so."""
+    monkeypatch.setitem(sys.modules, "wandb", None)
     result = call("plugin", "check")
     assert result.exit_code == 0, result.output
-    assert "evolve.strategies  strategy islands" in result.stdout
     assert "failed" not in result.stdout
+    rows = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    assert "evolve.strategies strategy islands keeps the promises of a strategy passed" in rows
+    assert "evolve.jsonl tracker jsonl keeps the promises of a tracker passed" in rows
+    assert "evolve_wandb tracker wandb keeps the promises of a tracker skipped" in rows
+    assert (
+        "skipped: evolve_wandb, tracker wandb: the tracker 'wandb' needs the package wandb, which is not"
+        in result.stdout
+    )
 
 
 def test_a_plugin_that_keeps_the_contract_passes(call, install):
@@ -134,6 +149,7 @@ def test_a_plugin_that_keeps_the_contract_passes(call, install):
         + HOOK.format("strategies", "StrategyEntry('first', lambda settings, operators: First(operators), Strict)")
         + HOOK.format("evaluators", "EvaluatorEntry('judge', Judge, Example)")
         + HOOK.format("models", "ModelEntry('oracle', dict, Target, argument='target')")
+        + HOOK.format("trackers", "TrackerEntry('teller', lambda settings: Teller(), Strict)")
         + "\n\n@hookimpl\ndef screen_program(program):\n    return None\n"
     )
     found = checked(call, "mine")
@@ -145,6 +161,8 @@ def test_a_plugin_that_keeps_the_contract_passes(call, install):
         ("operator append", "passed"),
         ("strategy first", "passed"),
         ("strategy first", "passed"),
+        ("tracker teller", "passed"),
+        ("tracker teller", "passed"),
         ("kind of model oracle", "passed"),
         ("kind of model oracle", "passed"),
         ("hook screen_program", "passed"),
@@ -174,6 +192,8 @@ def test_a_plugin_that_keeps_the_contract_passes(call, install):
             "kind of model oracle",
             "the argument 'name' is none of its settings, size",
         ),
+        (HOOK.format("trackers", "TrackerEntry('teller', dict)"), "tracker teller", "it raises AttributeError"),
+        (HOOK.format("trackers", "TrackerEntry('jsonl', dict)"), "the plugin", "'jsonl' is registered by two plugins"),
         (HOOK.format("evaluators", "EvaluatorEntry('judge', Nothing)"), "evaluator judge", "it has no stage"),
         (
             "\n@hookimpl\ndef screen_program(program):\n    return 7",

@@ -12,7 +12,7 @@ import pytest
 
 from evolve.cli.plugin_new import KINDS, package
 
-SUBSETS = [subset for count in (1, 2, 3) for subset in itertools.combinations(KINDS, count)]
+SUBSETS = [subset for count in (1, 2, 3, 4) for subset in itertools.combinations(KINDS, count)]
 
 
 @pytest.mark.parametrize("kinds", SUBSETS, ids="-".join)
@@ -81,6 +81,7 @@ def test_nothing_is_overwritten(call, home):
         (["a/b", "--kind", "operator"], 1, "got 'a/b'"),
         (["evolve-", "--kind", "operator"], 1, "got 'evolve-'"),
         (["islands", "--kind", "strategy"], 1, "there is the strategy 'islands' already"),
+        (["jsonl", "--kind", "tracker"], 1, "there is the tracker 'jsonl' already"),
         (["swap"], 2, "Missing option '--kind'"),
         (["swap", "--kind", "opera"], 2, "'opera' is not one of"),
     ],

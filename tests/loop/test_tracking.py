@@ -1,13 +1,16 @@
 """Trackers are told of what is durable, can change nothing, and are switched off when they fail."""
 
 import logging
+import threading
+from types import SimpleNamespace
 
 import pytest
 from loop_fakes import JUDGES, FakeExecutor, Seen
 
 from evolve.config import TrackersSection, settings_from
 from evolve.loop import run
-from evolve.loop.tracking import Tracking, tracked, trackers_of
+from evolve.loop.tracker import Tracking
+from evolve.loop.tracking import tracked, trackers_of
 from evolve.plugins import load
 from evolve.types import ConfigError
 
@@ -31,10 +34,10 @@ class Remembering:
         self.ends.append(end)
 
 
-def played(campaign, *trackers):
+def played(campaign, *trackers, patience=60.0):
     """Runs a campaign with these trackers; returns what the engine keeps of each."""
     kept = [Tracking(f"t{number}", tracker) for number, tracker in enumerate(trackers)]
-    with tracked(campaign, Seen(), kept) as told:
+    with tracked(campaign, Seen(), kept, patience) as told:
         told.ending = run(campaign, FakeExecutor(), JUDGES, told.watch)
     return kept
 
@@ -95,6 +98,108 @@ def test_what_a_tracker_prints_and_changes_is_nobody_elses(bench, capsys):
         assert good.runs[0].settings == campaign.settings.model_dump(mode="json")
     printed = capsys.readouterr()
     assert (printed.out, printed.err.count("hello"), "a record" in printed.err) == ("", 1, True)
+
+
+class Hanging(Remembering):
+    """Takes nothing after a record until it may."""
+
+    def __init__(self, after):
+        super().__init__()
+        self.after, self.hangs, self.may = after, threading.Event(), threading.Event()
+
+    def record_settled(self, record):
+        super().record_settled(record)
+        if record.record > self.after:
+            self.hangs.set()
+            self.may.wait()
+
+
+class OutOfTime(Tracking):
+    """One that hangs, and for which all the time has been waited."""
+
+    def wait(self, seconds):
+        self.tracker.hangs.wait()
+        return False
+
+
+def test_a_tracker_that_hangs_stops_no_campaign(bench, caplog):
+    """The run ends as ever, the other tracker is told of all, and what the one did not take is counted."""
+    bad, good = Hanging(after=2), Remembering()
+    kept = [OutOfTime("bad", bad), Tracking("good", good)]
+    with bench.create(budget=["9programs"]) as campaign, caplog.at_level(logging.WARNING, "evolve"):
+        with tracked(campaign, Seen(), kept) as told:
+            told.ending = run(campaign, FakeExecutor(), JUDGES, told.watch)
+        count = len(campaign.state.history)
+        assert (told.ending.reason, campaign.state.progress.programs) == ("budget", 9)
+    assert [one.told() for one in kept] == [
+        f"bad: 2 records, and it has not taken {count - 2} records and the end of the run in time",
+        f"good: {count} records",
+    ]
+    assert caplog.messages == [
+        "waiting up to 30 seconds for what trackers are yet to take: bad",
+        "tracker 'bad' is told nothing more: it has not taken all in time. The log has all",
+    ]
+    bad.may.set()
+    assert Tracking.wait(kept[0], 60.0)
+    assert (len(bad.records), bad.ends) == (3, [])
+
+
+def test_the_wait_for_a_tracker_that_never_began_has_an_end(bench):
+    """It hangs in `campaign_begun`."""
+    may, bad = threading.Event(), Remembering()
+    bad.campaign_begun = lambda _: may.wait()
+    with bench.create(budget=["3programs"]) as campaign:
+        (kept,) = played(campaign, bad, patience=0.01)
+        count = len(campaign.state.history)
+    assert kept.told() == f"t0: 0 records, and it has not taken {count} records and the end of the run in time"
+    may.set()
+    assert kept.wait(60.0)
+
+
+def test_the_wait_for_trackers_is_no_time_of_the_campaign(bench, monkeypatch):
+    """Its seconds, and so its programs per second, are those of the search."""
+    now = [1000.0]
+    monkeypatch.setattr("evolve.campaign.clock.time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    class Late(Tracking):
+        def wait(self, seconds):
+            now[0] += 30.0
+            return super().wait(60.0)
+
+    with bench.create() as campaign:
+        before = campaign.seconds
+        with tracked(campaign, Seen(), [Late("t0", Remembering())], 60.0):
+            pass
+        assert campaign.seconds == before
+
+
+def test_a_tracker_is_called_on_a_thread_of_its_own(bench):
+    """One that hangs does not keep the engine from ending: its thread is a daemon."""
+    threads = []
+    one = Remembering()
+    one.record_settled = lambda record: threads.append(threading.current_thread())
+    with bench.create(budget=["3programs"]) as campaign:
+        played(campaign, one)
+    assert ({thread.name for thread in threads}, all(thread.daemon for thread in threads)) == (
+        {"evolve-tracker-t0"},
+        True,
+    )
+
+
+def test_an_interrupt_ends_the_wait_for_trackers(bench, caplog):
+    """And nothing else: how the run ended is told as ever."""
+
+    class Interrupted(Tracking):
+        def wait(self, seconds):
+            raise KeyboardInterrupt
+
+    bad = Hanging(after=0)
+    with bench.create(budget=["3programs"]) as campaign, caplog.at_level(logging.WARNING, "evolve"):
+        with tracked(campaign, Seen(), [Interrupted("t0", bad)]) as told:
+            told.ending = run(campaign, FakeExecutor(), JUDGES, told.watch)
+        assert told.ending.reason == "budget"
+    assert caplog.messages[0] == "no longer waiting for trackers"
+    bad.may.set()
 
 
 def test_an_error_that_ends_a_run_is_told(bench):

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from evolve.publish.paper.script import CONSTRUCTION, SCRIPT, script, verified
-from evolve.publish.result import Certificate
+from evolve.publish.paper.script import verified
 from evolve.task import load
+from evolve.task.verify_script import CONSTRUCTION, SCRIPT, script
 from evolve.types import ConfigError, Task
 
 TWO = {"centres": [["1/4", "1/2"], ["3/4", "1/2"]], "radii": ["1/4", "1/4"], "sum": "1/2"}
@@ -47,7 +47,7 @@ def written(folder: Path, task: Task, text: str, value: float) -> Path:
     """A folder with a script that claims a value, and a construction."""
     folder.mkdir(exist_ok=True)
     (folder / CONSTRUCTION).write_text(text, "utf-8")
-    (folder / SCRIPT).write_text(script(task, task.verifier, Certificate("number/2", value, text)), "utf-8")
+    (folder / SCRIPT).write_text(script(task, task.verifier, value, "number/2"), "utf-8")
     return folder
 
 
@@ -213,7 +213,7 @@ def test_the_script_needs_nothing_beside_it(tmp_path: Path) -> None:
 def test_the_task_s_part_of_the_script_is_its_file_to_the_byte() -> None:
     """One truth: the judge imports the same text."""
     for task in (packing(), steps()):
-        text = script(task, task.verifier, Certificate("number/2", 0.5, "{}"))
+        text = script(task, task.verifier, 0.5, "number/2")
         assert text.startswith(task.verifier.rstrip())
 
 

@@ -18,6 +18,7 @@ from evolve.publish.paper.sums import SUMS, sums
 from evolve.publish.paper.table import table
 from evolve.publish.result import Result, result
 from evolve.sandbox.means import PLAIN, Means
+from evolve.task import verify_script
 from evolve.types import ConfigError, RecordId, TaskError
 
 
@@ -76,11 +77,12 @@ def _prove(campaign: Campaign, found: Result, folder: Path) -> tuple[str, list[s
     proof = found.certificate
     if proof is None or not proof.text:
         return "", []
-    _put(folder, script.CONSTRUCTION, proof.text)
+    _put(folder, verify_script.CONSTRUCTION, proof.text)
     verifier = script.verifier_of(campaign)
     if verifier is None:
         return "", []
-    _put(folder, script.SCRIPT, script.script(campaign.task, verifier.text, proof))
+    text = verify_script.script(campaign.task, verifier.text, proof.fitness, proof.name)
+    _put(folder, verify_script.SCRIPT, text)
     if verifier.is_here:
         return script.verified(folder, found.name), []
     return "", [

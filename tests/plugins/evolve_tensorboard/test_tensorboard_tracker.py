@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from evolve.plugins import load
+from evolve.testing import check_tracker
 from evolve.types import ConfigError
 from evolve_tensorboard.tracker import TensorBoard, TensorBoardSettings, scalars
 from tests.tracked import END, RECORD, a_run
@@ -58,6 +59,19 @@ def test_what_is_missing_is_told_before_a_campaign_is_made(monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "tensorboardX", None)
     with pytest.raises(ConfigError, match=r"not installed. Do: pip install 'evolve\[tensorboard\]'"):
         load().tracker("tensorboard", {})
+
+
+def test_it_keeps_the_promises_of_a_tracker(tmp_path: Path, made: list[FakeWriter]) -> None:
+    """As a campaign tells it, by the fake: each writer is closed."""
+    check_tracker(lambda: TensorBoard(FakeWriter, TensorBoardSettings()), tmp_path)
+    assert [(writer.suffix, writer.closed) for writer in made] == [(".0", True), (".5", True), (".5", True)]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_real_one_keeps_the_promises_of_a_tracker(tmp_path: Path) -> None:
+    """Where tensorboardX is installed."""
+    pytest.importorskip("tensorboardX", reason="tensorboardX is not installed: pip install 'evolve[tensorboard]'")
+    check_tracker(lambda: load().tracker("tensorboard", {}), tmp_path)
 
 
 def read(folder: Path) -> list[tuple[str, int, float]]:

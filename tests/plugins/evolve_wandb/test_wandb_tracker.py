@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from evolve.plugins import load
+from evolve.testing import check_tracker
 from evolve.types import ConfigError
 from evolve_wandb.tracker import values
 from tests.tracked import END, RECORD, a_run
@@ -81,6 +82,20 @@ def test_what_is_missing_is_told_before_a_campaign_is_made(monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "wandb", None)
     with pytest.raises(ConfigError, match=r"not installed. Do: pip install 'evolve\[wandb\]'"):
         load().tracker("wandb", {})
+
+
+def test_it_keeps_the_promises_of_a_tracker(tmp_path: Path, runs: list[FakeRun]) -> None:
+    """As a campaign tells it, by the fake: each run is finished."""
+    check_tracker(lambda: load().tracker("wandb", {}), tmp_path)
+    assert [(len(run.logged), run.finished) for run in runs] == [(5, True), (0, True), (5, True)]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_the_real_one_keeps_the_promises_of_a_tracker(tmp_path: Path) -> None:
+    """Offline, where wandb is installed."""
+    pytest.importorskip("wandb", reason="wandb is not installed: pip install 'evolve[wandb]'")
+    check_tracker(lambda: load().tracker("wandb", {}), tmp_path)
 
 
 def test_a_failed_program_has_no_fitness() -> None:

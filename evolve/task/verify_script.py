@@ -1,0 +1,86 @@
+"""The stand-alone `verify.py` of a proven value: the task's own verifier, and below it what is the same for every task.
+
+Invariant: the task's part is its file as the judge runs it, to the byte, so that there is one truth. Who runs a script has made sure whose code it is."""
+
+import pprint
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from evolve.task.verifier import FUNCTION, SENTENCE
+from evolve.types import Task
+
+SCRIPT = "verify.py"
+CONSTRUCTION = "construction.json"
+_SHELL = Path(__file__).with_name("standalone.py")
+_HEAD = """\
+
+
+# {line}
+# What stands above is {name}, the verifier of task {task}, as its judge runs it.
+# What stands below is the same for every task. Run: python3 -I -S {script}
+# {line}
+
+"""
+_TAIL = """
+
+EXPORTED_CLAIM = {claim}
+
+if __name__ == "__main__":
+    exported_sys.exit(exported_main({function}, {sentence}, EXPORTED_CLAIM, exported_sys.argv[1:]))
+"""
+_SECONDS = 540
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a script has said of a construction; or else why it is not verified, as what one says of a certificate."""
+
+    said: str
+    refusal: str = ""
+
+
+def script(task: Task, verifier: str, value: float, record: str) -> str:
+    """The text of `verify.py`, for a construction of which this value is claimed."""
+    claim = {
+        "task": task.name,
+        "version": task.version,
+        "parameters": dict(task.parameters),
+        "fitness": task.fitness.name,
+        "direction": task.fitness.direction,
+        "value": value,
+        "record": record,
+    }
+    written = pprint.pformat(claim, width=110, sort_dicts=False)
+    head = _HEAD.format(line="-" * 70, name="a file of the task", task=ascii(task.name), script=SCRIPT)
+    tail = _TAIL.format(claim=ascii_only(written), function=FUNCTION, sentence=SENTENCE)
+    return f"{verifier.rstrip()}\n{head}{_SHELL.read_text('utf-8').rstrip()}\n{tail}"
+
+
+def ascii_only(text: str) -> str:
+    """A Python literal without any other letters: each as its escape."""
+    return text.encode("ascii", "backslashreplace").decode("ascii")
+
+
+def holds(task: Task, construction: str, value: float, record: str) -> Verified:
+    """What the task's own verifier says of a construction, JSON of which this value is claimed; nothing is left behind."""
+    with TemporaryDirectory(prefix="evolve-verify-") as name:
+        folder = Path(name)
+        (folder / CONSTRUCTION).write_text(construction, "utf-8")
+        (folder / SCRIPT).write_text(script(task, task.verifier, value, record), "utf-8")
+        return verified(folder)
+
+
+def verified(folder: Path, seconds: float = _SECONDS) -> Verified:
+    """Runs the script of a folder beside its construction, with Python's standard library alone."""
+    command = [sys.executable, "-I", "-S", SCRIPT]
+    try:
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        return Verified("", f"was not verified within {seconds:g} s")
+    if run.returncode:
+        reason = " ".join(run.stderr.split()[-100:]) or f"exit status {run.returncode}"
+        return Verified("", f"does not hold by the task's own verifier: {reason}")
+    return Verified(run.stdout)

@@ -1,0 +1,45 @@
+"""Conformance suites for authors of strategies, operators, evaluators, kinds of models and trackers: what the engine relies on, as checks for a test.
+
+Invariant: what passes here was seen to keep the promises of `evolve.protocols`: it is deterministic, `ask` changes no
+state, a replay rebuilds it, and it names only what exists. A broken promise is an `AssertionError` that says which."""
+
+from evolve.rehearsal import (
+    OPERATORS,
+    OPTIMUM,
+    Answer,
+    Heard,
+    Rehearsal,
+    RehearsedCaller,
+    RehearsedCandidate,
+    RehearsedHistory,
+    ScriptedModel,
+    rehearsed_step,
+    rehearsed_task,
+)
+from evolve.testing.evaluators import check_evaluator
+from evolve.testing.models import check_model
+from evolve.testing.operators import check_model_operator, check_operator, rehearse_proposal
+from evolve.testing.strategies import check_strategy
+from evolve.testing.trackers import check_tracker, rehearse_tracking
+
+__all__ = [
+    "OPERATORS",
+    "OPTIMUM",
+    "Answer",
+    "Heard",
+    "Rehearsal",
+    "RehearsedCaller",
+    "RehearsedCandidate",
+    "RehearsedHistory",
+    "ScriptedModel",
+    "check_evaluator",
+    "check_model",
+    "check_model_operator",
+    "check_operator",
+    "check_strategy",
+    "check_tracker",
+    "rehearse_proposal",
+    "rehearse_tracking",
+    "rehearsed_step",
+    "rehearsed_task",
+]

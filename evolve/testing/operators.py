@@ -1,0 +1,137 @@
+"""The suites for operators, with a model and without: what they propose of given programs, again and again.
+
+Invariant: no model is called but a scripted one."""
+
+from collections.abc import Callable, Sequence
+
+from evolve.protocols import Operator
+from evolve.rehearsal import Answer, Heard, ScriptedModel, rehearsed_step
+from evolve.types import (
+    PURPOSES,
+    Child,
+    EditError,
+    ModelDown,
+    ModelError,
+    ModelGone,
+    Program,
+    Reply,
+    Traits,
+    Unaffordable,
+    canonical,
+)
+
+NONSENSE: tuple[Answer, ...] = (
+    "",
+    "I cannot help with that.",
+    "The program looks good to me. I would sort first, then search.",
+    "```python\ndef",
+    "<<<<<<< SEARCH\nno such line\n=======\nanother\n>>>>>>> REPLACE",
+    "```\n```\n" * 50,
+    Reply("Hypothesis: it was cut\n\n```seed.py\nx = ", finish="length"),
+    Reply("", thinking="It thought until it was cut.", finish="length"),
+    Reply("No.", finish="refused"),
+    "x" * 100_000,
+)
+"""Answers of models that are none."""
+
+
+def check_operator(make: Callable[[], Operator], programs: Sequence[Program]) -> None:
+    """Lets the operators that `make()` returns propose children of each of `programs`.
+
+    Checked: equal selections, histories and generators give equal children, also from an operator made afresh; a child
+    differs from its parent; its extras are plain JSON; nothing but `EditError` is raised; at least one of `programs`
+    has children."""
+    fruitful = 0
+    for number, program in enumerate(programs):
+        first, second = (_children(make(), program, number) for _ in range(2))
+        assert first == second, f"equal inputs give other children: {first} != {second}"
+        fruitful += first is not None
+        for child in first or ():
+            assert child.program is None or child.program.files != program.files, "a child is equal to its parent"
+            canonical(dict(child.extras))
+    assert fruitful, f"none of the {len(programs)} programs has a child: every proposal ended with EditError"
+
+
+def _children(operator: Operator, program: Program, number: int) -> Sequence[Child] | None:
+    try:
+        children = rehearse_proposal(operator, program, number)
+    except EditError:
+        return None
+    assert children, "a proposal has a child, or ends with EditError"
+    return children
+
+
+def rehearse_proposal(
+    operator: Operator,
+    program: Program,
+    seed: int = 0,
+    model: ScriptedModel | None = None,
+    traits: Traits | None = None,
+) -> Sequence[Child]:
+    """What an operator proposes in a campaign that has nothing but `program`, and what its traits ask for; raises what it raises."""
+    return list(operator.propose(*rehearsed_step(program, seed, traits, model)))
+
+
+def check_model_operator(
+    make: Callable[[], Operator],
+    programs: Sequence[Program],
+    replies: Sequence[str] = (),
+    traits: Traits | None = None,
+) -> None:
+    """Lets an operator that needs a model propose children of each of `programs`, with `NONSENSE` for replies, with `replies`, and with calls that
+    fail.
+
+    Checked: equal replies give equal prompts and children, also from an operator made afresh and after another proposal; every proposal has
+    a child, with a reason where it has no program, or ends with `EditError` or `ModelError`; a model that is gone and a budget that is
+    spent are not kept from the engine; its calls have a known purpose; and each of `replies`, if there are any, gives a program or a lesson for at least one of `programs`."""
+    wanted = traits or Traits(needs_model=True)
+    for number, program in enumerate(programs):
+        for answer in (*NONSENSE, *replies):
+            _check_answer(make, program, number, answer, wanted)
+        _check_failed_calls(make, program, wanted)
+    for reply in replies:
+        made = [_answered(make(), program, 0, reply, wanted)[0] for program in programs]
+        fruits = [child for children in made for child in children or () if child.program or child.lessons]
+        assert fruits, f"the reply {reply[:60]!r} gives no program of any of the {len(programs)} programs"
+
+
+def _check_answer(make: Callable[[], Operator], program: Program, seed: int, answer: Answer, traits: Traits) -> None:
+    used = make()
+    first = _answered(used, program, seed, answer, traits)
+    for operator, where in ((used, "the same operator"), (make(), "an operator made afresh")):
+        again = _answered(operator, program, seed, answer, traits)
+        assert again == first, f"{where} makes something else of equal replies: {again} != {first}"
+    children, heard = first
+    unknown = {call.purpose for call in heard} - PURPOSES
+    assert not unknown, f"it calls a model for {sorted(unknown)}, wanted one of {sorted(PURPOSES)}"
+    for child in children or ():
+        assert child.program is None or child.program.files != program.files, "a child is equal to its parent"
+        assert child.program or child.thought, "a child has neither a program nor the reason why there is none"
+        canonical(dict(child.extras))
+
+
+def _answered(
+    operator: Operator, program: Program, seed: int, answer: Answer, traits: Traits
+) -> tuple[Sequence[Child] | None, Sequence[Heard]]:
+    """The children, None where it ended with an error that it may end with; and what the model was asked."""
+    model = ScriptedModel(*[answer] * 8)
+    try:
+        children = rehearse_proposal(operator, program, seed, model, traits)
+    except (EditError, ModelError):
+        return None, model.heard
+    assert children, "a proposal has a child, or ends with EditError or ModelError"
+    return children, model.heard
+
+
+def _check_failed_calls(make: Callable[[], Operator], program: Program, traits: Traits) -> None:
+    for error in (ModelGone("its key was refused"), Unaffordable("the budget is spent"), ModelDown("no route to it")):
+        try:
+            rehearse_proposal(make(), program, 0, ScriptedModel(error, error, error), traits)
+        except (EditError, ModelError) as found:
+            ended: Exception | None = found
+        else:
+            ended = None
+        if not isinstance(error, ModelDown):
+            assert type(ended) is type(error), (
+                f"a {type(error).__name__} of the first call must reach the engine, got {ended!r}. Do: let it pass"
+            )

@@ -1,0 +1,132 @@
+"""The suite for strategies: campaigns that are rehearsed, in which a strategy asks.
+
+Invariant: nothing is judged; what becomes of an action follows from its step alone."""
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from types import MappingProxyType
+
+from evolve.protocols import Strategy
+from evolve.rehearsal import OPERATORS, Rehearsal, RehearsedHistory
+from evolve.types import FAILURES, Action, Event, Measure, ProgramId, Propose, Rearrange, Selection, Traits, Wait
+
+IN_FLIGHT = 3
+NEEDS: Mapping[str, Traits] = MappingProxyType({"second": Traits(takes_failures=True), "third": Traits(parents=2)})
+"""What two of the operators of a second rehearsal want of their selections."""
+
+
+def check_strategy(make: Callable[[Sequence[str]], Strategy], steps: int = 120) -> None:
+    """Rehearses two campaigns of `steps` actions, up to `IN_FLIGHT` at a time, with the strategy of `make(operators)`. In the second one, some
+    operators have the traits of `NEEDS`.
+
+    Checked: the same view and generator give the same action, asking changes no state, a fresh strategy that is told
+    the same events asks the same, only known records and operators are named, a quarantined program is left alone, an
+    operator gets the parents that its `view.traits` ask for or is not used, one that `view.operators` lacks from the middle on is not used,
+    and it never waits while nothing is pending."""
+    _check_campaign(make, steps, {})
+    _check_campaign(make, steps, NEEDS)
+
+
+def _check_campaign(make: Callable[[Sequence[str]], Strategy], steps: int, needs: Mapping[str, Traits]) -> None:
+    rehearsal, strategy, told = Rehearsal(), make(OPERATORS), 0
+    rehearsal.needs.update(needs)
+    rehearsal.open()
+    quarantined: Set[ProgramId] = frozenset()
+    for step in range(1, steps + 1):
+        for event in rehearsal.events[told:]:
+            strategy.tell(event)
+        told = len(rehearsal.events)
+        action = _ask(strategy, rehearsal, step)
+        if step % 10 == 0:
+            replayed = _replayed(make, rehearsal.events).ask(rehearsal, rehearsal.rng(step))
+            assert replayed == action, (
+                f"a replay of the same events asks otherwise at step {step}: {replayed} != {action}"
+            )
+        _check_action(action, rehearsal, quarantined)
+        _act(rehearsal, action)
+        if not quarantined and step >= steps // 2:
+            quarantined = _ruled_out(rehearsal)
+            rehearsal.operators = OPERATORS[:-1]
+
+
+def _ruled_out(rehearsal: Rehearsal) -> Set[ProgramId]:
+    """The best program, and the last that failed, which are quarantined from now on; none while the best is the seed."""
+    best, failed = rehearsal.quarantine_best(), rehearsal.history.failures(1)
+    if best is None:
+        return frozenset()
+    programs = (rehearsal.history.program_id(record) for record in failed)
+    return {best, *(rehearsal.quarantine(program) for program in programs if program is not None)}
+
+
+def _ask(strategy: Strategy, rehearsal: Rehearsal, step: int) -> Action:
+    action = strategy.ask(rehearsal, rehearsal.rng(step))
+    for other in range(3):
+        strategy.ask(rehearsal, rehearsal.rng(step, 2 + other))
+    again = strategy.ask(rehearsal, rehearsal.rng(step))
+    assert again == action, f"the same view and generator give another action at step {step}: {again} != {action}"
+    return action
+
+
+def _replayed(make: Callable[[Sequence[str]], Strategy], events: Sequence[Event]) -> Strategy:
+    strategy = make(OPERATORS)
+    for event in events:
+        strategy.tell(event)
+    return strategy
+
+
+def _act(rehearsal: Rehearsal, action: Action) -> None:
+    if isinstance(action, Rearrange):
+        rehearsal.rearrange(action)
+    elif not isinstance(action, Wait):
+        rehearsal.start(action)
+    if isinstance(action, Wait) or len(rehearsal.pending) >= IN_FLIGHT:
+        rehearsal.finish()
+
+
+def _check_action(action: Action, rehearsal: Rehearsal, quarantined: Set[ProgramId]) -> None:
+    known = range(1, len(rehearsal.history) + 1)
+    match action:
+        case Wait():
+            assert rehearsal.pending, "it waits while nothing is pending: the campaign would stand still"
+        case Measure(about=about, program=program):
+            assert about in known, f"it measures record {about}, but there are {len(known)}"
+            assert rehearsal.history.program_id(about) == program, f"record {about} does not hold the program {program}"
+        case Rearrange(island=island, records=records):
+            islands = rehearsal.archive.settings.islands
+            assert 0 <= island < islands, f"it names island {island}, but there are {islands}"
+            assert set(records) <= set(known), f"it arranges records {records}, but there are {len(known)}"
+            assert len(set(records)) == len(records), f"it arranges a record twice: {records}"
+            assert all(map(rehearsal.archive.accepts, records)), (
+                f"it arranges records {records}, of which some failed or are quarantined"
+            )
+        case Propose(selection=selection):
+            _check_selection(selection, rehearsal, quarantined)
+
+
+def _check_selection(selection: Selection, rehearsal: Rehearsal, quarantined: Set[ProgramId]) -> None:
+    history, named = rehearsal.history, (*selection.parents, *selection.inspirations)
+    unknown = [record for record in named if not 0 < record <= len(history)]
+    assert not unknown, f"it names records {unknown}, but there are {len(history)}"
+    assert selection.operator in rehearsal.operators, (
+        f"it names the operator {selection.operator!r}, and may use {', '.join(rehearsal.operators)}"
+    )
+    islands = rehearsal.archive.settings.islands
+    assert 0 <= selection.island < islands, f"it names island {selection.island}, but there are {islands}"
+    assert quarantined.isdisjoint(history.program_id(record) or "" for record in named), (
+        "it names a quarantined program"
+    )
+    if selection.operator in rehearsal.needs:
+        _check_parents(selection, rehearsal.history, rehearsal.needs[selection.operator])
+
+
+def _check_parents(selection: Selection, history: RehearsedHistory, traits: Traits) -> None:
+    operator, wanted = selection.operator, max(1, traits.parents)
+    programs = {history.program_id(record) for record in selection.parents}
+    assert len(programs) >= wanted, (
+        f"operator {operator!r} wants {wanted} parents with programs of their own, got {len(programs)}. "
+        "Do: use it only where `view.traits` are met"
+    )
+    failed = history.outcome(selection.parents[0]) in FAILURES
+    assert failed == traits.takes_failures, (
+        f"operator {operator!r} wants a program that {'failed' if traits.takes_failures else 'succeeded'} as its parent, got record "
+        f"{selection.parents[0]}. Do: use it only where `view.traits` are met"
+    )
