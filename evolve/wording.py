@@ -18,7 +18,7 @@ from evolve.report import (
     Ratio,
     nearest,
 )
-from evolve.report.held_out import Kept
+from evolve.report.held_out import Kept, KeptLine
 from evolve.report.held_out import kept as what_is_kept
 from evolve.sandbox.output import brief, one_line
 from evolve.types import Fitness, Trust
@@ -140,7 +140,7 @@ def held_out(best: Best, wanted: Sequence[str], fitness: Fitness) -> str:
     found = [line for line in best.cases if line.case in wanted]
     lines = [f"{line.case}: {case(line, fitness)}" for line in found]
     if best.promoted:
-        verdict = f"promoted: no worse than the seed on any of them{_lost(what_is_kept(best, wanted, fitness))}"
+        verdict = f"promoted: no worse than the seed on any of them{lost(what_is_kept(best, wanted, fitness))}"
     elif best.trust == "claimed":
         verdict = "not promoted: the scores are claimed by the program's own script, and nobody has computed them"
     elif not all(line.agrees for line in found):
@@ -152,7 +152,7 @@ def held_out(best: Best, wanted: Sequence[str], fitness: Fitness) -> str:
     return "\n".join([*lines, verdict])
 
 
-def _lost(found: Kept) -> str:
+def lost(found: Kept) -> str:
     """What to add to a promotion, which asks for no loss alone: empty where each case keeps at least half of the gain."""
     if found.verdict is None or (found.verdict == "holds" and not found.lost):
         return ""
@@ -160,10 +160,15 @@ def _lost(found: Kept) -> str:
 
 
 def kept(found: Kept) -> str:
-    """`held-out cases keep 63% of the gain on average, but on 2 of 5 most of it is gone (n=29; n=32)`."""
+    """`held-out cases keep 63% of the gain on average, but less than half of it is left on 2 of 5: n=29 (15%); n=32 (equal to the seed)`."""
+    return kept_on_average(found) + (_lost_cases(found) if found.verdict == "holds" else "")
+
+
+def kept_on_average(found: Kept) -> str:
+    """The same without the cases, where these stand beside it."""
     left = share(found.share or 0.0)
     told = {
-        "holds": f"held-out cases keep {left} of the gain on average{_lost_cases(found)}",
+        "holds": f"held-out cases keep {left} of the gain on average",
         "shrinks": f"most of the gain is gone on held-out cases: {left} of it is left on average",
         "gone": "all of the gain is gone on held-out cases: on average the program is no better than the seed there",
         None: f"{len(found.lines)} of {counted(found.wanted, 'held-out case')} measured",
@@ -174,8 +179,17 @@ def kept(found: Kept) -> str:
 def _lost_cases(found: Kept) -> str:
     if not found.lost:
         return ""
-    names = "; ".join(line.case.case for line in found.lost)
-    return f", but on {len(found.lost)} of {found.wanted} most of it is gone ({names})"
+    told = "; ".join(f"{line.case.case} ({_left(line)})" for line in found.lost)
+    return f", but less than half of it is left on {len(found.lost)} of {found.wanted}: {told}"
+
+
+def _left(line: KeptLine) -> str:
+    """What is left of the gain on one case."""
+    if line.share is None:
+        return line.case.outcome
+    if not line.share:
+        return "equal to the seed"
+    return share(line.share) if line.share > 0.0 else "worse than the seed"
 
 
 def case(line: CaseLine, fitness: Fitness) -> str:

@@ -3,6 +3,7 @@
 import pytest
 
 from evolve import report, wording
+from evolve.report.held_out import kept as what_is_kept
 from evolve.types import Fitness
 from tests.written import number_task
 
@@ -101,7 +102,16 @@ def test_an_operators_yield_is_told_with_its_share():
     ("searched", "gains", "lost"),
     [
         (1.5, (1.4, 0.8), ""),
-        (1.5, (1.4, 0.2), "; held-out cases keep 53% of the gain on average, but on 1 of 2 most of it is gone (n=1)"),
+        (
+            1.5,
+            (1.4, 0.2),
+            "; held-out cases keep 53% of the gain on average, but less than half of it is left on 1 of 2: n=1 (13%)",
+        ),
+        (
+            1.5,
+            (2.0, 2.0, 2.0, 0.0, -0.1),
+            "; held-out cases keep 59% of the gain on average, but less than half of it is left on 2 of 5: n=3 (equal to the seed); n=4 (worse than the seed)",
+        ),
         (1.5, (0.05, 0.2), "; but most of the gain is gone on held-out cases: 8% of it is left on average"),
         (-1.5, (-0.05, -0.2), "; but most of the gain is gone on held-out cases: 8% of it is left on average"),
         (-1.5, (-0.8, -1.2), ""),
@@ -120,6 +130,19 @@ def test_a_gain_that_is_gone_on_held_out_cases_is_told(searched, gains, lost):
     won = best(fitness=5.0 + searched, gain=searched, promoted=True, cases=cases)
     told = wording.held_out(won, [case.case for case in cases], fitness)
     assert told.splitlines()[-1] == f"promoted: no worse than the seed on any of them{lost}"
+
+
+def test_a_held_out_case_on_which_the_program_failed_says_how():
+    """It keeps nothing."""
+    cases = (
+        report.CaseLine("long", "c/9", "ok", 7.0, 5.0, True),
+        report.CaseLine("short", "c/9", "timed_out", None, 5.0, False),
+    )
+    won = best(fitness=6.0, gain=1.0, cases=cases)
+    told = wording.kept(what_is_kept(won, ["long", "short"], Fitness("nearness", "max", 4)))
+    assert told == (
+        "held-out cases keep 50% of the gain on average, but less than half of it is left on 1 of 2: short (timed_out)"
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ Invariant: what is written here opens every log for reading only."""
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ from evolve import report, wording
 from evolve.campaign import Campaign, campaigns, workspace
 from evolve.cli import costs, forking, rejudging, steering, summary
 from evolve.cli.campaign_files import export_config, show_schema
+from evolve.cli.fitted import Fit, fitted
 from evolve.cli.nouns import noun
-from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option, table
+from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option
 from evolve.cli.say import say
 from evolve.cli.tabling import table_campaign
 from evolve.plugins import load
@@ -76,7 +77,11 @@ def list_campaigns(as_json: bool) -> None:
         say(f"there is no campaign in {workspace()} yet. Do: evolve run circle_packing --budget 60s")
     else:
         rows = [_row(line) for line in lines]
-        say(table(("campaign", "task", "strategy", "budget", "events", "MB", "written", "state", "problem"), rows))
+        headings = ("campaign", "task", "strategy", "budget", "events", "MB", "written", "state", "problem")
+        fit = Fit(
+            once=("task", "strategy", "budget", "state", "problem"), spare=("MB", "events"), cut="problem", least=40
+        )
+        say(fitted(headings, rows, fit))
 
 
 def _row(line: Listed) -> tuple[str, ...]:
@@ -126,7 +131,7 @@ def show_campaign(name: str | None, as_json: bool) -> None:
     with Campaign.open(name, load(), workspace()) as opened:
         page = report.overview(opened)
         if as_json:
-            emit(page)
+            emit(replace(page, paused=page.paused and writer(opened.log.path) is not None))
             return
         say(facts(_page(opened, page)))
         say("\nsettings")
@@ -135,19 +140,15 @@ def show_campaign(name: str | None, as_json: bool) -> None:
 
 def _page(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
     judged = f"{page.programs:,} programs judged, {page.screened:,} screened, {page.measurements:,} measurements"
-    waiting = f", {wording.waiting(page.unfinished)}" if page.unfinished else ""
     rows = [
         ("campaign", page.name),
         *([("forked from", page.forked_from)] if page.forked_from else []),
         *summary.paused_facts(opened),
         ("task", _versions(page)),
-        ("progress", f"{judged} in {duration(page.seconds)}{waiting}"),
+        ("progress", f"{judged} in {duration(page.seconds)}{_unfinished(opened, page)}"),
         ("left", report.budget_left(opened, time.time())),
         *summary.best_facts(opened, page.best, page.front),
-        (
-            "archive",
-            f"{wording.counted(page.cells, 'cell')} ({page.coverage:.1%}), {wording.counted(page.elites, 'elite')}, qd score {page.qd_score:.6g}",
-        ),
+        ("archive", _archive(opened, page)),
         ("outcomes", wording.outcomes(page.outcomes)),
         (
             "operators",
@@ -164,6 +165,21 @@ def _page(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
         ("log", f"{page.log} ({page.events:,} events)"),
     ]
     return [*rows, ("difference", page.difference)] if page.difference else rows
+
+
+def _unfinished(opened: Campaign, page: report.Overview) -> str:
+    """Steps that have not settled, and what they are."""
+    if not page.unfinished:
+        return ""
+    if writer(opened.log.path) is not None:
+        return f", {wording.counted(page.unfinished, 'step')} under way"
+    return f",\n{wording.waiting(page.unfinished)}: asked for, and not judged before the last one ended"
+
+
+def _archive(opened: Campaign, page: report.Overview) -> str:
+    places = f"{wording.counted(page.cells, 'cell')} ({page.coverage:.1%}), {wording.counted(page.elites, 'elite')}"
+    sign = "" if opened.task.fitness.direction == "max" else ", with a minus, as smaller is better"
+    return f"{places}\nQD score {page.qd_score:.6g}: the best fitness of each cell, added up{sign}"
 
 
 def _versions(page: report.Overview) -> str:

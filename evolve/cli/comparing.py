@@ -12,13 +12,14 @@ import click
 import evolve.task
 from evolve.campaign import Campaign, workspace
 from evolve.cli import arms, contest
+from evolve.cli.breadth import broken, narrow
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.granting import devices_option, granted
 from evolve.cli.isolation import sandbox_option
-from evolve.cli.output import debug_option, emit, json_option, table
-from evolve.cli.request import Request
+from evolve.cli.output import debug_option, emit, json_option
+from evolve.cli.request import Plan, Request
 from evolve.cli.say import say
-from evolve.compare import RESOURCES, Comparison, Course, Group, Question, course, page, telling, weighed
+from evolve.compare import RESOURCES, Comparison, Course, Group, Question, Resource, course, page, telling, weighed
 from evolve.compare.picture import picture
 from evolve.compare.sorting import by_settings
 from evolve.drawing import alone
@@ -115,7 +116,28 @@ def _run(task: str | None, words: dict[str, Any]) -> tuple[Group, ...]:
     """Runs what is missing; ends the command where that was interrupted."""
     if task is None:
         raise ConfigError("there is no TASK. Do: name one (evolve task list), or compare what there is with --read")
-    common = Request(
+    common = _common(task, words)
+    base = words["name"] or arms.base_of(evolve.task.name_of(evolve.task.find(task)), words["budget"])
+    wanted = contest.Contest(
+        arms.contestants(words["strategies"], words["choices"]), tuple(range(words["seeds"])), common, base
+    )
+    stage = contest.Stage(workspace(), load(), granted(common.devices))
+    plans = contest.plans(wanted, stage)
+    _check_per(words["per"], plans)
+    found, finished = contest.run(wanted, plans, stage)
+    if not finished:
+        done = sum(map(len, found.values()))
+        say(
+            f"evolve: interrupted at campaign {done} of {len(wanted)}; all are kept, and the same command goes on",
+            err=True,
+        )
+        click.get_current_context().exit(INTERRUPTED)
+    return tuple(Group(name, tuple(courses)) for name, courses in found.items())
+
+
+def _common(task: str, words: dict[str, Any]) -> Request:
+    """What all arms have."""
+    return Request(
         task=task,
         resume=None,
         name=None,
@@ -129,20 +151,12 @@ def _run(task: str | None, words: dict[str, Any]) -> tuple[Group, ...]:
         models=words["models"],
         devices=words["devices"],
     )
-    base = words["name"] or arms.base_of(evolve.task.name_of(evolve.task.find(task)), words["budget"])
-    wanted = contest.Contest(
-        arms.contestants(words["strategies"], words["choices"]), tuple(range(words["seeds"])), common, base
-    )
-    stage = contest.Stage(workspace(), load(), granted(common.devices))
-    found, finished = contest.run(wanted, contest.plans(wanted, stage), stage)
-    if not finished:
-        done = sum(map(len, found.values()))
-        say(
-            f"evolve: interrupted at campaign {done} of {len(wanted)}; all are kept, and the same command goes on",
-            err=True,
-        )
-        click.get_current_context().exit(INTERRUPTED)
-    return tuple(Group(name, tuple(courses)) for name, courses in found.items())
+
+
+def _check_per(per: Resource | None, plans: Sequence[Plan]) -> None:
+    """Raises `ConfigError` where nothing can be spent of what is to be equal."""
+    if per in ("calls", "tokens", "money") and not any(plan.settings.models.members for plan in plans):
+        raise ConfigError(f"--per {per} is for campaigns with a model, got none. Do: --per programs, or name a --model")
 
 
 def _folder(output: str | None) -> Path | None:
@@ -164,7 +178,12 @@ def _write(folder: Path, found: Comparison, command: str) -> None:
 
 def _told(found: Comparison) -> str:
     """All of it, for a person."""
-    parts = [telling.about(found), table(*telling.arm_table(found)), "\n".join(telling.findings(found))]
-    parts += [table(*telling.duel_table(found)), table(*telling.win_table(found))]
-    parts += [table(*telling.target_table(found))] if found.reached else []
-    return "\n\n".join([*parts, "\n".join(telling.explained(found))])
+    parts = [broken(telling.about(found)), narrow(*telling.arm_table(found)), narrow(*telling.cost_table(found))]
+    parts += [_sentences(telling.findings(found))]
+    parts += [narrow(*telling.duel_table(found)), narrow(*telling.win_table(found))]
+    parts += [narrow(*telling.target_table(found))] if found.reached else []
+    return "\n\n".join([*parts, _sentences(telling.explained(found))])
+
+
+def _sentences(lines: Sequence[str]) -> str:
+    return "\n".join(map(broken, lines))

@@ -18,14 +18,11 @@ from evolve.cli.output import flat
 from evolve.cli.request import Plan, Request, new_plan
 from evolve.cli.run import confined_for, opened_models
 from evolve.cli.say import say
-from evolve.compare import Course, course
+from evolve.compare import Course, beside, course
 from evolve.devices import Grant
 from evolve.judge.executor import LocalExecutor
 from evolve.plugins import Plugins
 from evolve.types import ConfigError, Settled, TaskError
-
-_FREE = ("judges", "sandbox")
-"""Settings in which a campaign may differ that is used again; what follows from it is told with the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +90,8 @@ def _check_same(campaign: Campaign, plan: Plan) -> None:
 
 
 def _told(values: dict[str, object]) -> dict[str, str]:
-    return {key: value for key, value in flat(values) if key not in _FREE}
+    """All that changes the search, or says which one it is; what follows from anything else is told with the result."""
+    return {key: value for key, value in flat(values) if not beside(key)}
 
 
 def run(contest: Contest, ready: Sequence[Plan], stage: Stage) -> tuple[dict[str, list[Course]], bool]:

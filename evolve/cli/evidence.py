@@ -2,13 +2,15 @@
 
 Invariant: a score is said with its trust and its isolation."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 
 from evolve import report, wording
 from evolve.campaign import Campaign
 from evolve.cli import marking
 from evolve.cli.output import CELL, brief, one_line, quoted
+from evolve.report.held_out import kept
 from evolve.types import Outcome
 
 _NUMBERS = 50
@@ -38,7 +40,7 @@ def told(campaign: Campaign, shown: report.Shown) -> list[tuple[str, str]]:
         ("descriptors", _numbers(shown.descriptors)),
         ("metrics", _numbers(shown.metrics)),
         ("artifacts", _artifacts(shown.artifacts)),
-        ("judged again", "\n".join(_again(campaign, again) for again in shown.judged_again)),
+        ("judged again", "\n".join(_again(campaign, again) for again in _elsewhere(shown))),
         ("children", _children(shown)),
         ("isolation", line.isolation),
         ("took", f"{wording.seconds(line.seconds)}, {wording.seconds(line.cpu_seconds)} of CPU in the candidate"),
@@ -94,9 +96,32 @@ def _constraints(campaign: Campaign, shown: report.Shown) -> str:
 
 
 def _cases(campaign: Campaign, shown: report.Shown) -> str:
-    """What the program found where the search does not look."""
+    """What the program found where the search does not look, and what is left of its gain there."""
+    told = {line.name: _basis(line) for line in shown.judged_again}
+    bases = [told.get(line.name, "") for line in shown.cases]
     lines = [f"{line.case}: {wording.case(line, campaign.task.fitness)}" for line in shown.cases]
-    return "\n".join([*lines, *(["promoted: no worse than the seed on any held-out case"] if shown.promoted else [])])
+    if len(lines) > 1 and len(set(bases)) == 1:
+        lines.append(f"each {bases[0]}")
+    else:
+        lines = [f"{line}  {basis}".rstrip() for line, basis in zip(lines, bases, strict=True)]
+    if shown.promoted:
+        lines.append(f"promoted: no worse than the seed on any held-out case{_lost(campaign, shown)}")
+    return "\n".join(lines)
+
+
+def _lost(campaign: Campaign, shown: report.Shown) -> str:
+    """As it is told of the campaign's best program; of another one by its own value, beside the same seed."""
+    best, value = report.best(campaign), shown.reported or shown.estimate or shown.record
+    if best is None or value.fitness is None:
+        return ""
+    own = replace(best, fitness=value.fitness, cases=shown.cases)
+    return wording.lost(kept(own, campaign.state.cases.held_out, campaign.task.fitness))
+
+
+def _elsewhere(shown: report.Shown) -> Iterator[report.RecordLine]:
+    """The measurements that are not told among the cases."""
+    told = {line.name for line in shown.cases}
+    return (again for again in shown.judged_again if again.name not in told)
 
 
 def _archive(shown: report.Shown) -> str:

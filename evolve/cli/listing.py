@@ -11,14 +11,18 @@ import click
 
 from evolve import report, wording
 from evolve.campaign import Campaign, workspace
+from evolve.cli.fitted import Fit, fitted
 from evolve.cli.marking import picked
-from evolve.cli.output import debug_option, emit_all, json_option, table
+from evolve.cli.output import debug_option, emit_all, json_option
 from evolve.cli.say import say
 from evolve.plugins import load
 from evolve.report import Wanted
 from evolve.types import ConfigError, RecordId
 
 SHOWN = 20
+_ABOUT_SCORES = ("trust", "isolation")
+_NAMES = 32
+"""Characters of a heading that is made of the names of descriptors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,7 @@ def _nothing(campaign: Campaign, *, filtered: bool) -> str:
 
 def _elite_table(campaign: Campaign, lines: Sequence[Any]) -> str:
     task, fitness, some_miss = campaign.task, campaign.task.fitness, any(line.violation for line in lines)
+    heading, descriptors = _descriptors(lines)
     rows = [
         (
             f"{line.name}{'*' if line.best else ''}",
@@ -140,13 +145,23 @@ def _elite_table(campaign: Campaign, lines: Sequence[Any]) -> str:
             line.operator or line.kind,
             line.trust,
             wording.level(line.isolation, weaker=line.weaker),
-            " ".join(f"{key}={value:.4g}" for key, value in line.descriptors.items()),
+            told,
         )
-        for line in lines
+        for line, told in zip(lines, descriptors, strict=True)
     ]
     aims = [objective.name for objective in task.objectives] + ["violation"] * some_miss
-    rest = ("evidence", "islands", "cell", "operator", "trust", "isolation", "descriptors")
-    return table(("program", fitness.name, *aims, *rest), rows)
+    rest = ("evidence", "islands", "cell", "operator", "trust", "isolation", heading)
+    fit = Fit(once=(*_ABOUT_SCORES, "evidence", "islands"), spare=("cell", "islands"), cut=heading)
+    return fitted(("program", fitness.name, *aims, *rest), rows, fit)
+
+
+def _descriptors(lines: Sequence[Any]) -> tuple[str, list[str]]:
+    """A heading and a cell for each program: names stand in the heading where all have the same few of them."""
+    names = ", ".join(lines[0].descriptors)
+    if names and len(names) <= _NAMES and len({tuple(line.descriptors) for line in lines}) == 1:
+        return names, [", ".join(f"{value:.4g}" for value in line.descriptors.values()) for line in lines]
+    told = [" ".join(f"{key}={value:.4g}" for key, value in line.descriptors.items()) for line in lines]
+    return "descriptors", told
 
 
 def _record_table(campaign: Campaign, lines: Sequence[Any]) -> str:
@@ -166,4 +181,4 @@ def _record_table(campaign: Campaign, lines: Sequence[Any]) -> str:
         for line in lines
     ]
     headings = ("program", fitness.name, "outcome", "insertion", "operator", "parents", "took", "trust", "isolation")
-    return table(headings, rows)
+    return fitted(headings, rows, Fit(once=_ABOUT_SCORES, spare=("took", "parents", "insertion")))

@@ -15,6 +15,7 @@ from evolve.cli.say import say
 from evolve.store import Log
 from evolve.store.comments import Comments, Marks, author
 from evolve.types import ConfigError, RecordId
+from evolve.types.suggest import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,16 @@ def tag_program(reference: str, tag: str, as_json: bool) -> None:
 @click.argument("tag")
 def untag_program(reference: str, tag: str, as_json: bool) -> None:
     """Take a tag from a program."""
-    _marked(reference, lambda marks, record: marks.tag(record, tag, False), as_json=as_json)
+
+    def change(marks: Comments, record: RecordId) -> None:
+        tags = marks.of(record).tags
+        if tag.strip() not in tags:
+            has = f"its tags are {', '.join(map(repr, tags))}" if tags else "it has none"
+            remedy = f"{did_you_mean(tag, tags)} Do: name one of them" if tags else " Do: nothing"
+            raise ConfigError(f"{reference} has no tag {brief(tag, CELL)!r}: {has}.{remedy}")
+        marks.tag(record, tag, False)
+
+    _marked(reference, change, as_json=as_json)
 
 
 @click.command("comment")

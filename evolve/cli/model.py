@@ -12,6 +12,7 @@ import click
 from evolve.campaign import existing_path, workspace
 from evolve.campaign.campaign import settings_of
 from evolve.cli.calls import list_calls
+from evolve.cli.fitted import Fit, fitted
 from evolve.cli.models import file_values
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit_all, flat, json_option, table
@@ -65,7 +66,8 @@ def list_models(name: str | None, as_json: bool) -> None:
             (kind.kind, kind.plugin, _spec(kind), str(kind.concurrency), ", ".join(kind.settings) or "-")
             for kind in kinds
         ]
-        say(table(("kind", "plugin", "--model", "at once", "settings"), rows))
+        headings = ("kind", "plugin", "--model", "at once", "settings")
+        say(fitted(headings, rows, Fit(spare=("plugin",), cut="settings", least=40)))
 
 
 def members_of(name: str) -> tuple[ModelSection, ...]:

@@ -1,18 +1,25 @@
 """`evolve plugin`: what is loaded, and what each plugin provides."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from textwrap import wrap
 from types import ModuleType
 from typing import Any
 
 from evolve.cli import GROUP
+from evolve.cli.fitted import terminal
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit_all, json_option, table
 from evolve.cli.plugin_check import check_plugins
 from evolve.cli.plugin_new import new_plugin
 from evolve.cli.say import say
 from evolve.plugins import BUNDLED, Plugins, Registered, load
+
+_BEFORE = 44
+"""Columns before the names of what a plugin provides, as far as the bundled ones need."""
+_NARROWEST = 20
+"""Characters of names in a line at least."""
 
 
 @noun
@@ -48,27 +55,24 @@ def list_plugins(as_json: bool) -> None:
     if as_json:
         emit_all(lines)
         return
-    headings = ("plugin", "from", "evaluators", "operators", "strategies", "models", "trackers", "commands", "hooks")
-    rows = [
-        (
-            line.name,
-            "evolve" if line.bundled else "third party",
-            *(
-                ", ".join(names) or "-"
-                for names in (
-                    line.evaluators,
-                    line.operators,
-                    line.strategies,
-                    line.models,
-                    line.trackers,
-                    line.commands,
-                    line.hooks,
-                )
-            ),
-        )
-        for line in lines
-    ]
-    say(table(headings, rows))
+    rows = [row for line in lines for row in _rows(line)]
+    say(table(("plugin", "from", "provides", ""), rows))
+
+
+def _rows(line: Listed) -> Iterator[tuple[str, str, str, str]]:
+    """One for each kind of thing that a plugin provides, and one more wherever the terminal ends."""
+    provided = {
+        "evaluators": line.evaluators,
+        "operators": line.operators,
+        "strategies": line.strategies,
+        "models": line.models,
+        "trackers": line.trackers,
+        "commands": line.commands,
+        "hooks": line.hooks,
+    }
+    for kind, names in [(kind, names) for kind, names in provided.items() if names] or [("-", ())]:
+        for part in wrap(", ".join(names), max(_NARROWEST, terminal() - _BEFORE)) or [""]:
+            yield line.name, "evolve" if line.bundled else "third party", kind, part
 
 
 def _listed(plugins: Plugins) -> list[Listed]:

@@ -11,10 +11,11 @@ from evolve import report, wording
 from evolve.campaign import Campaign
 from evolve.cli import costs, evidence, exporting, importing, marking, pictures, publishing, rulings
 from evolve.cli.blaming import blame_program
+from evolve.cli.fitted import Fit, fitted
 from evolve.cli.isolation import confined, sandbox_option, wished
 from evolve.cli.listing import list_programs
 from evolve.cli.nouns import noun
-from evolve.cli.output import debug_option, emit, emit_all, emit_text, facts, json_option, quoted, table
+from evolve.cli.output import debug_option, emit, emit_all, emit_text, facts, json_option, quoted
 from evolve.cli.program_judge import judge_program
 from evolve.cli.references import opened
 from evolve.cli.say import say, say_exactly, say_file
@@ -175,6 +176,7 @@ def show_lineage(reference: str, as_json: bool) -> None:
         for step in steps
     ]
     cost = ("tokens", "usd") if called else ()
-    say(table(("program", fitness.name, "change", "operator", "parents", *cost, "trust", "isolation"), rows))
+    headings = ("program", fitness.name, "change", "operator", "parents", *cost, "trust", "isolation")
+    say(fitted(headings, rows, Fit(once=("trust", "isolation"))))
     if called:
         say(f"\ncost  {costs.line(whole)}")

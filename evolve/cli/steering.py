@@ -3,7 +3,8 @@
 Invariant: each says whether it was taken; a campaign that does not run needs no stop and no pause."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -13,10 +14,15 @@ from evolve.campaign.campaign import settings_of
 from evolve.campaign.requests import Configure, Hint, Pause, Stop, Unpause
 from evolve.campaign.retuning import Key, keys
 from evolve.cli.asking import ask, steered
-from evolve.cli.output import CELL, brief, debug_option, emit, emit_all, facts, json_option, one_line, table
+from evolve.cli.fitted import shortened, terminal
+from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, one_line
 from evolve.cli.say import say
 from evolve.plugins import load
 from evolve.store import Log, writer
+
+_UNREAD = "the campaign has no model, so that no prompt will carry it: it stands in the log and in the report"
+_NARROWEST = 20
+"""Characters of a value at least."""
 
 
 @click.command("hint")
@@ -25,9 +31,12 @@ from evolve.store import Log, writer
 @json_option
 @debug_option
 def hint_campaign(name: str, text: str, as_json: bool) -> None:
-    """Write a lesson for a campaign, which strategies and operators can read."""
+    """Write a lesson for a campaign: its prompts show it, if it has models."""
     log = existing_path(workspace(), name)
     found = steered(log, ask(log, Hint(text)))
+    with Log.open(log, readonly=True) as opened:
+        if not settings_of(opened).models.members:
+            found = replace(found, told=f"{found.told}; {_UNREAD}")
     if as_json:
         emit(found)
     else:
@@ -95,9 +104,20 @@ def configure_campaign(name: str | None, assignments: tuple[str, ...], as_json: 
     if as_json:
         emit_all(lines)
     else:
-        say(table(("setting", "value", "may change"), [_key_row(line) for line in lines]))
+        say(_settings(lines))
 
 
-def _key_row(line: Key) -> tuple[str, str, str]:
-    value = brief(one_line(json.dumps(line.value, ensure_ascii=False)), CELL)
-    return line.key, value, line.when or f"no: {line.why}"
+def _settings(lines: Sequence[Key]) -> str:
+    """All settings below when they may change, or why they may not: a reason is said once."""
+    when = {line.key: f"may change {line.when}" if line.when else f"fixed: {line.why}" for line in lines}
+    width = max(map(len, when))
+    parts = []
+    for group in sorted(dict.fromkeys(when.values()), key=lambda words: words.startswith("fixed")):
+        own = [_setting(line, width) for line in lines if when[line.key] == group]
+        parts.append("\n".join([group, *own]))
+    return "\n\n".join(parts)
+
+
+def _setting(line: Key, width: int) -> str:
+    value = one_line(json.dumps(line.value, ensure_ascii=False))
+    return f"  {line.key.ljust(width)}  {shortened(value, max(_NARROWEST, terminal() - width - 4))}"

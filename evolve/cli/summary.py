@@ -258,7 +258,12 @@ def paused_facts(campaign: Campaign) -> list[tuple[str, str]]:
     if not campaign.state.paused:
         return []
     if writer(campaign.log.path) is None:
-        return [("state", f"its run ended while it was paused: evolve run --continue {campaign.name} goes on")]
+        return [
+            (
+                "state",
+                f"no run is under way: the last one ended while it was paused; evolve run --continue {campaign.name} goes on",
+            )
+        ]
     return [("state", f"paused: nothing new is started until evolve campaign unpause {campaign.name}")]
 
 

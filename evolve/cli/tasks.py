@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 
 import evolve.task
+from evolve.cli.fitted import Fit, fitted
 from evolve.cli.nouns import noun
-from evolve.cli.output import debug_option, emit_all, json_option, table
+from evolve.cli.output import debug_option, emit_all, json_option
 from evolve.cli.say import say
 from evolve.cli.task_check import check_task
 from evolve.cli.task_new import copy_task, new_task
@@ -70,7 +71,8 @@ def list_tasks(as_json: bool) -> None:
         )
         for line, grants in lines
     ]
-    say(table(("task", "fitness", "memory", "preload", "grants", "about"), rows))
+    fit = Fit(spare=("preload", "memory", "grants"), cut="about", least=40)
+    say(fitted(("task", "fitness", "memory", "preload", "grants", "about"), rows, fit))
 
 
 @task.command("schema")

@@ -4,7 +4,7 @@ Invariant: a difference is told with its uncertainty, and where there is none to
 
 from evolve.compare.arms import Arm, Group, Question
 from evolve.compare.comparison import Comparison, Line, compared, weighed
-from evolve.compare.course import Circumstances, Course, Mark, Spent, course
+from evolve.compare.course import Circumstances, Course, Mark, Spent, beside, course
 from evolve.compare.duels import Duel, Wins
 from evolve.compare.reaching import Reached, Target
 from evolve.compare.resources import RESOURCES, Resource
@@ -25,6 +25,7 @@ __all__ = [
     "Spent",
     "Target",
     "Wins",
+    "beside",
     "compared",
     "course",
     "weighed",

@@ -51,7 +51,7 @@ class Spent:
 @dataclass(frozen=True, slots=True)
 class Circumstances:
     """What campaigns that are compared have in common, or should have. `anchors` are values with the names of those who found them, `settings` dotted keys, without
-    seed, budget and what follows from the machine."""
+    seed, budget, what follows from the machine, and what changes no search, such as trackers."""
 
     task: str
     version: str
@@ -183,7 +183,14 @@ def _spent(campaign: Campaign) -> Spent:
     )
 
 
-_APART = ("seed", "budget", "judges", "sandbox", "task", "cache")
+BESIDE = ("judges", "sandbox", "trackers", "outage.wait_seconds", "outage.model_wait_seconds")
+"""Settings, and tables of them, that change nothing about what a search decides."""
+_APART = ("seed", "budget", "task", "cache")
+
+
+def beside(key: str) -> bool:
+    """Whether a dotted key is one of these, or in one of their tables."""
+    return any(key == each or key.startswith(f"{each}.") for each in BESIDE)
 
 
 def _circumstances(campaign: Campaign) -> Circumstances:
@@ -200,7 +207,7 @@ def _circumstances(campaign: Campaign) -> Circumstances:
         fitness=campaign.task.fitness,
         anchors=tuple((anchor.value, f"{anchor.by} {anchor.year or ''}".strip()) for anchor in campaign.task.anchors),
         settings={
-            **dict(_flat({key: value for key, value in plain.items() if key not in _APART})),
+            **{key: value for key, value in _flat(plain) if not (key in _APART or beside(key))},
             "operators": ", ".join(campaign.operator_names),
         },
     )

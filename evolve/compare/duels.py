@@ -40,7 +40,8 @@ class Values:
 class Duel:
     """`arm` against `baseline`, from `count` pairs, or from that many campaigns of the smaller side. `difference` is the interquartile mean of the differences of pairs (of unpaired campaigns the difference of both interquartile
     means) and larger where the arm is better; `superiority` how probable it is that a campaign of the arm ends better. `probability` is how
-    probable such values are where there is no difference, `corrected` for all duels of the comparison. `detectable` is a difference that would have been found four times in five."""
+    probable such values are where there is no difference, `corrected` for all duels of the comparison. `detectable` is a difference that would have been found four times in five;
+    `least` the smallest `corrected` that so many can come to: where that decides nothing, neither does `corrected`."""
 
     arm: str
     baseline: str
@@ -53,6 +54,7 @@ class Duel:
     verdict: Verdict
     detectable: float | None
     enough: int
+    least: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +113,10 @@ def _duel(
     met = pairs(arm, baseline)
     sizes = (len(arm.values), len(baseline.values))
     count = len(met) or min(sizes)
-    found = None
-    if count >= 2:
-        found = (
-            bootstrap(differences(met), rng, level=level)
-            if met
-            else bootstrap_difference(arm.values, baseline.values, rng, level=level)
-        )
+    found = _difference(arm, baseline, rng, level) if count >= 2 else None
     probability, corrected, many = chances
     enough = seeds_enough(bool(met), many, 1.0 - level)
+    smallest = min(least(bool(met), sizes) * many, 1.0)
     equal = set(arm.values) == set(baseline.values) and len(set(arm.values)) == 1
     return Duel(
         arm=arm.name,
@@ -130,10 +127,18 @@ def _duel(
         superiority=superiority(arm.values, baseline.values, level),
         probability=probability,
         corrected=corrected,
-        verdict=_verdict(found, corrected, equal=equal, few=least(bool(met), sizes) * many > 1.0 - level + 1e-12),
+        verdict=_verdict(found, corrected, equal=equal, few=smallest > 1.0 - level + 1e-12),
         detectable=_detectable(found, many, level),
         enough=enough,
+        least=smallest,
     )
+
+
+def _difference(arm: Values, baseline: Values, rng: np.random.Generator, level: float) -> Interval:
+    met = pairs(arm, baseline)
+    if met:
+        return bootstrap(differences(met), rng, level=level)
+    return bootstrap_difference(arm.values, baseline.values, rng, level=level)
 
 
 def _verdict(found: Interval | None, corrected: float, *, equal: bool, few: bool) -> Verdict:

@@ -15,6 +15,7 @@ def check(groups: Sequence[Group], resource: Resource) -> tuple[str, ...]:
     """What is to be said beside the result; raises `ConfigError` for arms that cannot be compared."""
     courses = [one for group in groups for one in group.courses]
     _check_arms(groups)
+    _check_called(courses, resource)
     _same(courses, "task", lambda one: one.circumstances.task)
     _same(courses, "version of the task", lambda one: one.circumstances.version)
     _same(courses, "parameters of the task", _parameters)
@@ -34,11 +35,29 @@ def check(groups: Sequence[Group], resource: Resource) -> tuple[str, ...]:
 def _check_arms(groups: Sequence[Group]) -> None:
     if len(groups) < 2:
         raise ConfigError(
-            f"a comparison has at least two arms, got {len(groups)}. Do: name more strategies, arms, or campaigns"
+            f"a comparison has at least two arms, got {_number(groups)}. Do: name more strategies, arms, or campaigns; "
+            "--read ARM=NAME makes an arm of any campaigns"
         )
     for group in groups:
         if not group.courses:
             raise ConfigError(f"arm {group.name!r} has no campaign. Do: run one, or leave the arm out")
+
+
+def _check_called(courses: Sequence[Course], resource: Resource) -> None:
+    if resource in ("calls", "tokens") and not any(one.spent.calls for one in courses):
+        raise ConfigError(
+            f"{resource} cannot be held equal where no campaign has called a model. Do: --per programs, or --per seconds"
+        )
+    if resource == "money" and not any(one.spent.money for one in courses):
+        raise ConfigError(
+            "money cannot be held equal where no campaign has spent any. Do: --per programs, or --per seconds"
+        )
+
+
+def _number(groups: Sequence[Group]) -> str:
+    """How many arms there are; of one, what its campaigns have in common."""
+    alike = groups and len(groups[0].courses) > 1
+    return f"{len(groups)}{': between its campaigns no setting differs that changes the search' if alike else ''}"
 
 
 def _parameters(one: Course) -> str:

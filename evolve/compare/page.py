@@ -22,6 +22,7 @@ def markdown(found: Comparison, command: str) -> str:
         block(Paragraph(telling.about(found))),
         f"![Best so far of each arm]({PICTURE})",
         _table(*telling.arm_table(found)),
+        _table(*telling.cost_table(found)),
         block(Bullets(telling.findings(found))),
         _table(*telling.duel_table(found)),
         _table(*telling.win_table(found)),

@@ -1,6 +1,6 @@
 """Campaigns that nobody has sorted into arms.
 
-Invariant: campaigns of one arm differ in nothing but seed, budget and machine; an arm's name says in what it differs from the others of its strategy."""
+Invariant: campaigns of one arm differ in nothing but seed, budget, machine and what changes no search; an arm's name says in what it differs from the others of its strategy."""
 
 from collections.abc import Sequence
 

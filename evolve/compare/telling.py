@@ -30,25 +30,42 @@ def arm_table(found: Comparison) -> tuple[tuple[str, ...], Rows]:
     """Headings and a row for each arm, the best first."""
     headings = (
         "arm",
-        f"{found.fitness.name}, middle ({found.level:.0%} interval)",
+        f"middle ({found.level:.0%} interval)",
         "least to most",
         "area",
         "campaigns",
+        "isolation",
+    )
+    return headings, tuple(_arm_row(line, found) for line in _ordered(found))
+
+
+def cost_table(found: Comparison) -> tuple[tuple[str, ...], Rows]:
+    """Headings and a row for each arm in the same order: what its campaigns took, tokens and money only where there are any."""
+    headings = (
+        "took (median)",
         "judged",
         "measured",
         "time",
-        *(("tokens", "usd") if _paid(found) else ()),
-        "isolation",
+        *(("tokens",) if _asked(found) else ()),
+        *(("usd",) if _paid(found) else ()),
     )
-    return headings, tuple(_arm_row(line, found) for line in sorted(found.lines, key=lambda line: _order(line, found)))
+    return headings, tuple(_cost_row(line, found) for line in _ordered(found))
+
+
+def _ordered(found: Comparison) -> list[Line]:
+    return sorted(found.lines, key=lambda line: _order(line, found))
 
 
 def _order(line: Line, found: Comparison) -> float:
     return math.inf if line.final is None else -found.fitness.inside(line.final)
 
 
-def _paid(found: Comparison) -> bool:
+def _asked(found: Comparison) -> bool:
     return any(line.tokens for line in found.lines)
+
+
+def _paid(found: Comparison) -> bool:
+    return any(line.money for line in found.lines)
 
 
 def _arm_row(line: Line, found: Comparison) -> tuple[str, ...]:
@@ -63,11 +80,18 @@ def _arm_row(line: Line, found: Comparison) -> tuple[str, ...]:
         spread or _NOTHING,
         area,
         f"{len(line.campaigns)}{failed}",
+        ", ".join(line.isolation) or "unknown",
+    )
+
+
+def _cost_row(line: Line, found: Comparison) -> tuple[str, ...]:
+    return (
+        line.arm,
         f"{line.programs:,.0f}",
         f"{line.measurements:,.0f}",
         duration(line.seconds),
-        *((f"{line.tokens:,.0f}", f"{line.money:,.2f}") if _paid(found) else ()),
-        ", ".join(line.isolation) or "unknown",
+        *((f"{line.tokens:,.0f}",) if _asked(found) else ()),
+        *((f"{line.money:,.2f}",) if _paid(found) else ()),
     )
 
 
@@ -86,18 +110,18 @@ def _limited(middle: float | None, low: float | None, high: float | None, digits
 
 def duel_table(found: Comparison) -> tuple[tuple[str, ...], Rows]:
     """Headings and a row for each arm against the baseline."""
-    headings = (f"against {found.baseline}", "better by", "ends better with probability", "p", "p corrected", "finding")
+    headings = (f"against {found.baseline}", "better by", "ends better (probability)", "p", "p corrected", "finding")
     return headings, tuple(_duel_row(duel, found.fitness) for duel in found.duels)
 
 
 def _duel_row(duel: Duel, fitness: Fitness) -> tuple[str, ...]:
-    gain, chance = duel.difference, duel.superiority
+    gain, chance, few = duel.difference, duel.superiority, duel.verdict == "too few"
     return (
         duel.arm,
         _gain(duel, fitness) if gain else _NOTHING,
         _limited(chance.estimate, chance.low, chance.high, 2),
-        _probability(duel.probability),
-        _probability(duel.corrected),
+        _NOTHING if few else _probability(duel.probability),
+        _NOTHING if few else _probability(duel.corrected),
         duel.verdict,
     )
 
@@ -124,7 +148,8 @@ def findings(found: Comparison) -> tuple[str, ...]:
 
 def _finding(duel: Duel, found: Comparison) -> str:
     sides = f"{duel.arm} and {duel.baseline}"
-    from_what = f"{duel.count} pairs of one seed" if duel.paired else f"{duel.count} campaigns of each, unpaired"
+    many = wording.counted(duel.count, "pair" if duel.paired else "campaign")
+    from_what = f"{many} of one seed" if duel.paired else f"{many} of each, unpaired"
     chance = (
         f"p = {_probability(duel.corrected)}, corrected for {len(found.duels)} comparison{'s' * (len(found.duels) > 1)}"
     )
@@ -135,11 +160,15 @@ def _finding(duel: Duel, found: Comparison) -> str:
             return f"No difference: all campaigns of {sides} ended with the same value."
         case "too few":
             return (
-                f"Nothing can be concluded of {sides} from {from_what}: were each of them better on one side, that could still be chance. "
-                f"Do: run at least {duel.enough} seeds."
+                f"Nothing can be concluded of {sides} from {from_what}: however far apart they were, p would be {_least(duel)}, "
+                f"so that none is told. Do: run at least {duel.enough} seeds."
             )
         case _:
             return f"No difference between {sides} is seen: {_why_none(duel, found)} ({from_what}; {chance}).{_could(duel)}"
+
+
+def _least(duel: Duel) -> str:
+    return "1" if duel.least >= 1.0 else f"{_probability(duel.least)} or more"
 
 
 def _why_none(duel: Duel, found: Comparison) -> str:
@@ -176,8 +205,8 @@ def target_table(found: Comparison) -> tuple[tuple[str, ...], Rows]:
 
 
 def _reached(one: Reached, found: Comparison) -> str:
-    """`7/10, 120 (80 to more than 300)`: the middle campaign and its limits."""
-    end = f"more than {found.end:,.4g}"
+    """`7/10, 120 (80 to >300)`: the middle campaign and its limits."""
+    end = f">{found.end:,.4g}"
     if not one.reached:
         return f"0/{one.campaigns}"
     middle, low, high = (end if value is None else f"{value:,.4g}" for value in (one.median, one.low, one.high))

@@ -3,6 +3,7 @@
 Invariant: a curve is told with what it leaves out, which is luck where the task is noisy."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from evolve import wording
 from evolve.campaign import Campaign
@@ -40,6 +41,16 @@ _NEAR = 0.05
 def course(campaign: Campaign, found: Findings) -> Section:
     """The chapter."""
     return Section("course", "How it came about", tuple(_blocks(campaign, found)))
+
+
+def glance(found: Findings, task: Task) -> tuple[Block, ...]:
+    """The best so far with the seed, for whoever reads no further; nothing where the seed is the best."""
+    best = found.overview.best
+    if best is None or not best.improved:
+        return ()
+    whole = _chart(found.curve, found, task)
+    seed = tuple(level for level in whole.levels if level.value == best.seed)[-1:]
+    return (replace(whole, caption="", levels=seed, log_x=False, size="low", tabled=False),)
 
 
 def _blocks(campaign: Campaign, found: Findings) -> Iterator[Block]:
@@ -130,7 +141,7 @@ def _others(points: Sequence[Point], task: Task) -> Iterator[Block]:
     table = Table((), ())
     yield Row(
         tuple(
-            Chart((_series(points, places),), name, task.fitness.name, "", table, small=True, tabled=False)
+            Chart((_series(points, places),), name, task.fitness.name, "", table, size="small", tabled=False)
             for name, places in axes
         )
     )

@@ -8,6 +8,7 @@ from typing import Literal
 from evolve.drawing import Level, Series
 
 Tone = Literal["", "good", "bad"]
+Size = Literal["whole", "low", "small"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,8 @@ class Commands:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Lines in a picture, and the same as a table for a document without pictures; not `tabled`: that table stands elsewhere, too."""
+    """Lines in a picture, and the same as a table for a document without pictures; not `tabled`: that table stands elsewhere, too. A `low`
+    one is for a first glance, a `small` one has others beside it."""
 
     series: tuple[Series, ...]
     x: str
@@ -104,7 +106,7 @@ class Chart:
     table: Table
     levels: tuple[Level, ...] = ()
     log_x: bool = False
-    small: bool = False
+    size: Size = "whole"
     tabled: bool = True
 
 

@@ -13,7 +13,7 @@ from evolve.pages.findings import Findings, Picture
 from evolve.pages.listing import Notes, listing
 from evolve.pages.numbers import signed
 from evolve.report import AnchorGap, Best, EliteLine, Shown
-from evolve.report.held_out import Kept
+from evolve.report.held_out import Kept, KeptLine
 from evolve.types import FROM_SCRATCH, Fitness, Task
 
 
@@ -53,7 +53,7 @@ def _facts(found: Findings, best: Best, task: Task) -> Iterator[tuple[str, Line]
     if best.objectives:
         yield "objectives", ", ".join(map(wording.objective, best.objectives))
     yield "certified", f"yes, by record {found.certificate}" if best.certified else _uncertified(task)
-    yield "promoted", "yes" if best.promoted else "no"
+    yield "promoted", _promoted(best, task)
     yield "trust", _TRUST[best.trust]
     yield "isolation", best.isolation or "unknown"
 
@@ -63,6 +63,12 @@ _TRUST = {
     "rescored": "rescored: the judge has computed the score from files that the program saved",
     "claimed": "claimed: the program itself has computed the score",
 }
+
+
+def _promoted(best: Best, task: Task) -> str:
+    if task.promotion == "certificate":
+        return "yes, by its certificate" if best.certified and best.improved else "no"
+    return "yes" if best.promoted else "no"
 
 
 def _measured(found: Findings, best: Best, task: Task) -> str:
@@ -88,12 +94,12 @@ def _anchors(gaps: tuple[AnchorGap, ...], fitness: Fitness) -> Iterator[Block]:
             f"{gap.by} {gap.year or ''}".strip(),
             Mono(f"{gap.value:.12g}"),
             Mono(signed(gap.difference, fitness.digits)),
-            "reached" if gap.reached else "not reached",
+            "yes" if gap.reached else "no",
             gap.source,
         )
         for gap in gaps
     ]
-    headings = ("anchor", "value", "best minus anchor", "", "source")
+    headings = ("anchor", "value", "best minus anchor", "reached", "source")
     yield Table(headings, tuple(rows), frozenset({1, 2}))
 
 
@@ -108,7 +114,7 @@ def _held_out(found: Findings, best: Best, task: Task) -> Iterator[Block]:
                 Mono(line.case.outcome if line.case.fitness is None else wording.number(line.case.fitness, fitness)),
                 Mono(signed(line.gain, fitness.digits)),
                 "-" if line.share is None else wording.share(line.share),
-                "no worse" if line.case.agrees else "worse",
+                _to_the_seed(line),
             )
             for line in found.kept.lines
         ]
@@ -124,6 +130,13 @@ def _held_out(found: Findings, best: Best, task: Task) -> Iterator[Block]:
             yield Paragraph(f"From scratch: {wording.from_scratch(line, fitness)}.")
 
 
+def _to_the_seed(line: KeptLine) -> str:
+    """What promotion asks: within the noise a worse value is no worse."""
+    if not line.case.agrees:
+        return "worse"
+    return "equal" if line.gain == 0.0 else "better" if (line.share or 0.0) > 0.0 else "no worse"
+
+
 def _tone(kept: Kept, best: Best) -> Tone:
     return "good" if best.promoted and kept.verdict == "holds" else "bad"
 
@@ -132,7 +145,9 @@ def _verdict(kept: Kept, best: Best) -> str:
     promoted = "The program is promoted" if best.promoted else "The program is not promoted"
     if not best.improved:
         return "There is nothing to promote: the seed is the best."
-    return f"{promoted}: {wording.kept(kept)}."
+    worse = sum(not line.case.agrees for line in kept.lines)
+    why = f"on {worse} of {wording.counted(kept.wanted, 'case')} it is worse than the seed; " if worse else ""
+    return f"{promoted}: {why}{wording.kept_on_average(kept)}."
 
 
 def _picture(picture: Picture, best: Best) -> Iterator[Block]:

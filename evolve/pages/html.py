@@ -4,6 +4,7 @@ Invariant: every text passes `escaped`; the only markup that is not made here is
 
 import base64
 import re
+from collections.abc import Mapping
 from functools import cache, singledispatch
 from importlib import resources
 
@@ -25,6 +26,7 @@ from evolve.pages.document import (
     Picture,
     Row,
     Section,
+    Size,
     Span,
     Strong,
     Table,
@@ -217,16 +219,19 @@ def _chart(found: Chart) -> str:
     return _tag("figure", _drawn(found) + caption) + "\n"
 
 
+_HEIGHTS: Mapping[Size, tuple[int, int]] = {"whole": (340, 260), "low": (210, 200), "small": (0, 260)}
+"""Of a chart for a wide page, where it has one, and of one for a narrow page."""
+
+
 def _drawn(found: Chart) -> str:
     """A chart for a wide page and one for a narrow one, of which a page shows what fits."""
-    narrow = _sized(found, 360, 260)
-    if found.small:
-        return narrow
-    return _tag("div", _sized(found, 880, 340), class_="wide") + _tag("div", narrow, class_="narrow")
+    wide, narrow = _HEIGHTS[found.size]
+    small = _sized(found, 360, narrow)
+    return _tag("div", _sized(found, 880, wide), class_="wide") + _tag("div", small, class_="narrow") if wide else small
 
 
 def _sized(found: Chart, width: int, height: int) -> str:
-    names, levels = {"x": found.x, "y": found.y}, () if found.small else found.levels
+    names, levels = {"x": found.x, "y": found.y}, () if found.size == "small" else found.levels
     return chart(found.series, levels=levels, width=width, height=height, log_x=found.log_x, **names)
 
 

@@ -7,7 +7,7 @@ from evolve.pages.asked import asked
 from evolve.pages.authors import notes
 from evolve.pages.checking import checking
 from evolve.pages.cost import cost
-from evolve.pages.course import course
+from evolve.pages.course import course, glance
 from evolve.pages.document import Document, Mono
 from evolve.pages.doubts import uncertain
 from evolve.pages.environment import environment
@@ -23,7 +23,7 @@ def report_of(campaign: Campaign, found: Findings, picture: Picture) -> Document
     return Document(
         title=f"Campaign {campaign.name}",
         about=("A report on the task ", Mono(task.name), f", made {moment.told} by evolve {moment.version}."),
-        summary=headline(found, task),
+        summary=(*headline(found, task), *glance(found, task)),
         sections=(
             asked(campaign),
             found_section(campaign, found, picture, notes(found.blame)),

@@ -42,7 +42,7 @@ def release(log: Path, descriptor: int) -> None:
 
 def writer(log: Path) -> int | None:
     """The process that writes to `log`, as far as its lock's file says: None where there is none, or that process is gone. It takes no
-    lock, so that nobody who wants one is in the way of another."""
+    lock, so that nobody who wants one is in the way of another. One that was killed is gone, whether its parent has asked for it or not."""
     try:
         process = int(lock_file(log).read_text("ascii"))
     except (OSError, ValueError):
@@ -53,7 +53,16 @@ def writer(log: Path) -> int | None:
         return None
     except PermissionError:
         pass
-    return process
+    return None if _has_ended(process) else process
+
+
+def _has_ended(process: int) -> bool:
+    """Its parent has not asked how, so that its number is still there (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html)."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text("utf-8", errors="replace").rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return False
+    return state in ("Z", "X")
 
 
 def lock_file(log: Path) -> Path:

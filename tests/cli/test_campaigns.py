@@ -7,7 +7,7 @@ import pytest
 from evolve.campaign import Campaign
 from evolve.campaign.state import Difference
 from evolve.store import Log
-from evolve.types import Call, Insertion, Paused, Placement
+from evolve.types import Asked, Call, Fitness, Insertion, Paused, Placement, Propose, Selection
 from tests.written import Written, number_task
 
 
@@ -64,7 +64,36 @@ def test_a_campaign_that_somebody_writes_is_running_or_paused(call, home):
     written.campaign.close()
     assert told()[0] == ""
     shown = call("campaign", "show").stdout
-    assert "its run ended while it was paused: evolve run --continue number goes on" in shown
+    (page,) = records(call("campaign", "show", "--json"))
+    assert page["paused"] is False
+    assert "no run is under way: the last one ended while it was paused; evolve run --continue number goes on" in shown
+
+
+@pytest.mark.parametrize(
+    ("direction", "told"),
+    [
+        ("max", "QD score 5: the best fitness of each cell, added up\n"),
+        ("min", "QD score -5: the best fitness of each cell, added up, with a minus, as smaller is better\n"),
+    ],
+)
+def test_the_qd_score_is_told_with_what_it_is(call, home, direction, told):
+    """Inside, larger is better."""
+    written = Written(home, number_task(fitness=Fitness("nearness", direction, 6)))
+    written.seed(5.0)
+    written.campaign.close()
+    assert told in call("campaign", "show").stdout
+
+
+def test_steps_that_are_not_settled_wait_only_where_nothing_runs(call, home):
+    """They are under way as long as a process writes the log."""
+    written = Written(home)
+    written.seed(5.0)
+    with written.campaign.log.transaction():
+        written.campaign.write(Asked(written.next, Propose(Selection("tune_literals", parents=(1,))), written.next - 1))
+    assert "1 step under way" in call("campaign", "show").stdout
+    written.campaign.close()
+    told = "1 step waits for the next run: asked for, and not judged before the last one ended\n"
+    assert told in call("campaign", "show").stdout
 
 
 @pytest.mark.parametrize("content", [b"not a log at all, just some text", b""])

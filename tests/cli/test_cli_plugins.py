@@ -29,6 +29,16 @@ def test_bundled_plugins_are_listed_with_what_they_provide(call):
     assert {"mailbox", "cassette", "command"} <= set(found["evolve.models"]["models"])
 
 
+def test_what_a_plugin_provides_is_told_within_the_terminal(call, monkeypatch):
+    """A row for each kind of thing, and one more where a line ends; what it does not provide is not told."""
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = call("plugin").stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    rows = [line.split(maxsplit=3) for line in lines if line.startswith("evolve.operators ")]
+    assert [row[2] for row in rows] == ["operators", "operators", "hooks"]
+    assert (rows[1][3], rows[2][3]) == ("rewrite, crossover, fix, reflect", "screen_program")
+
+
 def test_commands_are_listed_with_their_plugin_or_alone(call, commands):
     """A package may bring a command and nothing else."""
     found = {line["name"]: line for line in map(json.loads, call("plugin", "list", "--json").stdout.splitlines())}

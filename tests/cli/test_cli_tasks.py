@@ -14,8 +14,9 @@ def test_bundled_tasks_are_listed(call):
     assert (found["circle_packing"]["direction"], found["circle_packing"]["deterministic"]) == ("max", True)
 
 
-def test_tasks_of_the_current_folder_are_listed(call, home):
+def test_tasks_of_the_current_folder_are_listed(call, home, monkeypatch):
     """With the first line of the brief, and the problem of one that does not load."""
+    monkeypatch.setenv("COLUMNS", "300")
     tasks = home / "elsewhere" / "tasks"
     (tasks / "mine").mkdir(parents=True)
     (tasks / "mine" / "task.toml").write_text('schema = 1\n[sandbox]\nmemory = "64MiB"\npreload = ["numpy"]\n')
@@ -29,8 +30,9 @@ def test_tasks_of_the_current_folder_are_listed(call, home):
     assert "unknown key 'foo'" in lines["broken"]
 
 
-def test_what_a_task_grants_is_listed(call, home):
+def test_what_a_task_grants_is_listed(call, home, monkeypatch):
     """In a column, and by the keys of its table in JSON."""
+    monkeypatch.setenv("COLUMNS", "300")
     folder = home / "elsewhere" / "tasks" / "mine"
     folder.mkdir(parents=True)
     (folder / "task.toml").write_text('schema = 1\n[sandbox]\nmemfd = true\nshm = "1GiB"\nread = ["data"]\n')
@@ -43,6 +45,16 @@ def test_what_a_task_grants_is_listed(call, home):
     }
     assert found["mine"] == {"memfd": True, "shm": 1 << 30, "read": [str(folder / "data")]}
     assert found["circle_packing"] == {}
+
+
+def test_what_is_redirected_has_100_columns(call, monkeypatch):
+    """And names what has no room; names of tasks are whole."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    heading, *lines, note = call("task").stdout.splitlines()
+    assert heading.split() == ["task", "fitness", "about"]
+    assert max(map(len, lines)) == 100
+    assert "kernel_prefix_sum/triton" in [line.split()[0] for line in lines]
+    assert note == "(no room for preload, memory, grants: a wider terminal and --json have it)"
 
 
 def test_what_a_task_is_about_is_one_short_sentence(call, home):

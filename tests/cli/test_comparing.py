@@ -155,6 +155,7 @@ def test_a_seed_program_that_fails_is_a_failed_campaign(call, home, number):
         (["number", "--strategy", "islands", "--strategy", "nothing", *SMALL], "nothing"),
         (["number", *ARMS, *SMALL, "-o", "tasks/number/seed.py"], "-o names a folder, got the file"),
         (["number", "--read", "a=*"], "compare campaigns that there are, and run none, got TASK"),
+        (["number", *ARMS, *SMALL, "--per", "tokens"], "--per tokens is for campaigns with a model, got none"),
         (["--read", "a=*"], "no campaign in"),
         (["--campaign", "nobody"], "there is no campaign 'nobody'"),
     ],
@@ -166,6 +167,38 @@ def test_what_is_wrong_with_the_words_is_found_before_anything_is_made(call, hom
     assert told in result.stderr
     assert result.stdout == ""
     assert logs(home) == []
+
+
+def test_campaigns_that_differ_in_nothing_that_searches_are_one_arm(call, home):
+    """Whoever is told of records, and how long a run waits for judges, changes no search."""
+    settings = (
+        {},
+        {"trackers": {"names": ["jsonl"], "settings": {"jsonl": {"file": "out.jsonl"}}}},
+        {"outage": {"wait_seconds": 5.0, "model_wait_seconds": 7.0}},
+        {"archive": {"islands": 3}},
+    )
+    for place, changed in enumerate(settings):
+        written = Written(home, name=f"c{place}", seed=place, budget=["1programs"], **changed)
+        written.seed(5.0)
+        written.proposal(6.0)
+        written.campaign.close()
+    told = call("compare", *(word for place in range(4) for word in ("--campaign", f"c{place}")), "--json")
+    assert [line["campaigns"] for line in json.loads(told.stdout)["lines"]] == [["c0", "c1", "c2"], ["c3"]]
+    assert "got 1: between its campaigns" in call("compare", "--campaign", "c0", "--campaign", "c1").stderr
+
+
+def test_no_line_is_broader_than_a_hundred_characters(call, home):
+    """Of four arms with long names; one pair is one."""
+    for place in range(4):
+        written = Written(home, name=f"c{place}", budget=["2programs"])
+        written.seed(5.0)
+        written.proposal(6.0 + place)
+        written.proposal(4.0)
+        written.campaign.close()
+    told = call("compare", *(word for place in range(4) for word in ("--read", f"arm number {place} of some=c{place}")))
+    assert told.exit_code == 0, told.output
+    assert max(map(len, told.stdout.splitlines())) <= 100
+    assert "from 1 pair of one seed" in told.stdout
 
 
 def test_one_arm_to_read_is_no_comparison(call, home):

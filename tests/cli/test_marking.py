@@ -42,6 +42,19 @@ def test_tags_are_a_persons_own(call, short):
     assert "has no such record" in call("program", "list", "--tag", "none").stdout
 
 
+def test_a_tag_that_a_program_has_not_cannot_be_taken(call, short):
+    """With those that it has."""
+    result = call("program", "untag", "2", "odd")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "2 has no tag 'odd': it has none. Do: nothing" in result.stderr
+    call("program", "tag", "2", "grid like")
+    assert (
+        "2 has no tag 'grid lik': its tags are 'grid like'. Did you mean 'grid like'? Do: name one of them"
+        in call("program", "untag", "2", "grid lik").stderr
+    )
+    assert call("program", "untag", "2", " grid like ").exit_code == 0
+
+
 def test_a_comment_is_shown_with_who_wrote_it_and_harms_no_terminal(call, short, monkeypatch):
     """And is removed by its number."""
     monkeypatch.setenv("LOGNAME", "ann")

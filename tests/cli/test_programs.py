@@ -237,6 +237,15 @@ def test_every_table_with_scores_says_trust_and_isolation(call, short, words):
     assert [("witnessed" in line, "reduced" in line) for line in lines] == [(True, True)] * len(lines)
 
 
+def test_a_table_without_room_says_trust_and_isolation_once(call, short, monkeypatch):
+    """Below it, where all programs have the same; and names of descriptors once, above."""
+    monkeypatch.setenv("COLUMNS", "70")
+    heading, *lines, note = call("program", "list").stdout.splitlines()
+    assert heading.split()[-3:] == ["cell", "operator", "size"]
+    assert note == "(all: evidence 1 measured, trust witnessed, isolation reduced)"
+    assert max(map(len, lines)) <= 70
+
+
 def test_a_diff_is_against_the_first_parent(call, short):
     """Unified, with the names of both."""
     expected = (
@@ -276,8 +285,9 @@ def test_a_lineage_tells_each_step(call, short):
     assert "crashed" in call("program", "lineage", "4").stdout
 
 
-def test_the_front_is_listed_on_demand(call, home):
+def test_the_front_is_listed_on_demand(call, home, monkeypatch):
     """With a column for each objective."""
+    monkeypatch.setenv("COLUMNS", "200")
     aiming_campaign(home).close()
     lines = call("program", "list", "--front").stdout.splitlines()
     assert lines[0].split()[:5] == ["program", "nearness", "length", "seconds", "evidence"]

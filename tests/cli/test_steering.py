@@ -10,6 +10,7 @@ from evolve.campaign.requests import Configure, Hint, Request
 from evolve.cli import asking
 from evolve.store import Log
 from evolve.types import LessonWritten, Paused, Ruled, SettingsChanged
+from tests.written import Written
 
 
 def log(home):
@@ -81,10 +82,22 @@ def test_what_cannot_be_is_one_line_and_changes_nothing(call, short, words, mess
 def test_a_hint_is_a_lesson_that_is_shown(call, short):
     """By a person."""
     result = call("campaign", "hint", "number", "look near 7")
-    assert result.stdout == "campaign  number\nhint      written down as lesson 1\n"
+    assert result.stdout.startswith("campaign  number\nhint      written down as lesson 1")
     assert "lessons    look near 7  (person)" in call("campaign", "show", "number").stdout
     page = json.loads(call("campaign", "show", "number", "--json").stdout)
     assert page["lessons"] == [{"text": "look near 7", "by": "person", "about": 0}]
+
+
+def test_a_hint_that_no_prompt_carries_is_said_to_be_none(call, home):
+    """A campaign without models has no prompts; one with a model says nothing of it."""
+    Written(home, name="plain").campaign.close()
+    section = {"name": "me", "kind": "mailbox", "settings": {"folder": str(home / "mail")}}
+    Written(home, name="asking", models={"members": [section]}).campaign.close()
+    assert call("campaign", "hint", "plain", "look near 7").stdout == (
+        "campaign  plain\nhint      written down as lesson 1; the campaign has no model, so that no prompt will carry it: "
+        "it stands in the log and in the report\n"
+    )
+    assert call("campaign", "hint", "asking", "look near 7").stdout.endswith("written down as lesson 1\n")
 
 
 def test_a_campaign_that_does_not_run_needs_no_stop(call, short):
@@ -118,14 +131,24 @@ def test_settings_change_where_nothing_runs(call, short):
 
 
 def test_all_settings_are_shown_with_whether_they_may_change(call, short):
-    """Or why they may not."""
+    """Or why they may not, which is said once."""
     lines = {line["key"]: line for line in map(json.loads, call("campaign", "config", "--json").stdout.splitlines())}
     assert lines["judges"] == {"key": "judges", "value": 2, "when": "any time", "why": ""}
-    table = call("campaign", "config", "number").stdout
-    assert "any time" in next(line for line in table.splitlines() if line.startswith("budget "))
-    assert "no: every random decision follows from it" in next(
-        line for line in table.splitlines() if line.startswith("seed ")
-    )
+    groups = [group.splitlines() for group in call("campaign", "config", "number").stdout.split("\n\n")]
+    settings = {heading: [line.split()[0] for line in lines] for heading, *lines in groups}
+    assert list(settings)[:2] == ["may change any time", "may change between runs"]
+    assert {"judges", "budget"} <= set(settings["may change any time"])
+    assert settings["fixed: every random decision follows from it"] == ["seed"]
+    assert sum(map(len, settings.values())) == len(lines)
+
+
+def test_a_long_setting_is_cut_to_the_terminal(call, short):
+    """Its key is whole, and so is its value in JSON."""
+    call("campaign", "config", "number", "--set", f"budget=['{'9' * 90}programs']")
+    lines = call("campaign", "config", "number").stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert next(line for line in lines if line.startswith("  budget ")).endswith("9…")
+    assert "9" * 90 in call("campaign", "config", "number", "--json").stdout
 
 
 def test_a_setting_that_is_fixed_is_refused_with_a_fork(call, short):

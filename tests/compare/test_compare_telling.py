@@ -43,28 +43,35 @@ def test_equal_campaigns_without_a_gain_are_told_as_such():
     )
 
 
-@pytest.mark.parametrize("seeds", [2, 3])
-def test_few_seeds_are_told_to_be_too_few(seeds):
+@pytest.mark.parametrize(
+    ("seeds", "many", "least"), [(1, "1 pair", "1"), (2, "2 pairs", "0.50 or more"), (5, "5 pairs", "0.062 or more")]
+)
+def test_few_seeds_are_told_to_be_too_few_without_a_p(seeds, many, least):
     """And how many would be enough."""
-    told = telling.findings(found(arm("a", [0.0] * seeds), arm("b", [9.0] * seeds)))
-    assert told[0] == (
-        f"Nothing can be concluded of b and a from {seeds} pairs of one seed: were each of them better on one side, that could still be "
-        "chance. Do: run at least 6 seeds."
+    one = found(arm("a", [0.0] * seeds), arm("b", [9.0] * seeds))
+    assert telling.findings(one)[0] == (
+        f"Nothing can be concluded of b and a from {many} of one seed: however far apart they were, p would be {least}, so that none is told. "
+        "Do: run at least 6 seeds."
     )
+    headings, rows = telling.duel_table(one)
+    assert [dict(zip(headings, row, strict=True))["p"] for row in rows] == ["-"]
+    assert [row[-2:] for row in rows] == [("-", "too few")]
 
 
 def test_unpaired_arms_are_told_to_be_unpaired():
     """Seven campaigns against eight."""
+    one = telling.findings(found(arm("a", [1.0, 2.0]), Group("b", (run(7, (5, 2.0)),))))[0]
+    assert "from 1 campaign of each, unpaired" in one
     assert "from 7 campaigns of each, unpaired" in telling.findings(found(CLEAR[0], arm("best_of_n", [1.0] * 7)))[0]
 
 
 def test_the_best_arm_comes_first():
     """Of a fitness to minimise that is the smallest; isolation and what failed stand beside it."""
     headings, rows = telling.arm_table(found(CLEAR[1], CLEAR[0]))
-    assert headings[:2] == ("arm", "nearness, middle (95% interval)")
+    assert headings[:2] == ("arm", "middle (95% interval)")
     assert [row[0] for row in rows] == ["climb", "best_of_n"]
-    assert rows[0][2:6] == ("10 to 17", "0.34 (0.28 to 0.40)", "8", "100")
-    assert rows[0][-1] == "strict"
+    assert rows[0][2:] == ("10 to 17", "0.34 (0.28 to 0.40)", "8", "strict")
+    assert telling.cost_table(found(CLEAR[1], CLEAR[0]))[1][0] == ("climb", "100", "5", "50 s")
 
 
 def test_a_campaign_that_failed_is_counted_where_its_arm_stands():
@@ -82,14 +89,16 @@ def test_claimed_scores_are_marked():
 
 
 def test_tokens_and_money_are_told_where_there_are_any():
-    """Medians."""
-    paid = Group(
-        "b",
-        tuple(replace(one, spent=replace(one.spent, tokens=1200, money=0.5)) for one in arm("b", [1.0, 2.0]).courses),
-    )
-    headings, rows = telling.arm_table(found(arm("a", [5.0, 6.0]), paid))
-    assert headings[-3:-1] == ("tokens", "usd")
-    assert [row[-3:-1] for row in rows] == [("0", "0.00"), ("1,200", "0.50")]
+    """Medians; of a model that costs nothing no money."""
+    assert telling.cost_table(found(*CLEAR))[0] == ("took (median)", "judged", "measured", "time")
+    for spent, told, cells in (
+        ({"tokens": 1200, "money": 0.5}, ("tokens", "usd"), [("0", "0.00"), ("1,200", "0.50")]),
+        ({"tokens": 1200}, ("tokens",), [("0",), ("1,200",)]),
+    ):
+        courses = arm("b", [1.0, 2.0]).courses
+        paid = Group("b", tuple(replace(one, spent=replace(one.spent, **spent)) for one in courses))
+        headings, rows = telling.cost_table(found(arm("a", [5.0, 6.0]), paid))
+        assert (headings[4:], [row[4:] for row in rows]) == (told, cells)
 
 
 def test_wins_and_targets_have_a_column_for_each_arm():
@@ -101,7 +110,7 @@ def test_wins_and_targets_have_a_column_for_each_arm():
     )
     headings, rows = telling.target_table(one)
     assert headings == ("programs to reach", "climb", "best_of_n")
-    assert ("12 (asked for)", "6/8, 50 (50 to more than 100)", "0/8") in rows
+    assert ("12 (asked for)", "6/8, 50 (50 to >100)", "0/8") in rows
 
 
 def test_the_scale_of_the_area_is_told():

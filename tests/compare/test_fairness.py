@@ -102,3 +102,19 @@ def test_there_are_two_arms_with_campaigns(groups):
     """Fewer are no comparison."""
     with pytest.raises(ConfigError, match=r"at least two arms|has no campaign"):
         check(groups, "programs")
+
+
+@pytest.mark.parametrize("resource", ["calls", "tokens", "money"])
+def test_what_nobody_has_spent_is_not_held_equal(resource):
+    """Without a model there are no calls; a model may be free."""
+    arms = [arm("a", [1.0]), arm("b", [1.0])]
+    with pytest.raises(ConfigError, match=f"{resource} cannot be held equal where no campaign has"):
+        check(arms, resource)
+
+
+def test_campaigns_that_are_one_arm_are_told_to_be():
+    """And what makes two of them."""
+    with pytest.raises(ConfigError) as error:
+        check([arm("a", [1.0, 2.0])], "programs")
+    assert "got 1: between its campaigns no setting differs that changes the search. Do:" in str(error.value)
+    assert "--read ARM=NAME makes an arm of any campaigns" in str(error.value)

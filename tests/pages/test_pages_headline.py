@@ -83,7 +83,11 @@ def test_a_logarithm_is_told_as_a_ratio_and_luck_is_mentioned(tmp_path):
         ),
         (
             (2.0, 0.1),
-            "Held out: held-out cases keep 52% of the gain on average, but on 1 of 2 most of it is gone (case 1).",
+            "Held out: held-out cases keep 52% of the gain on average, but less than half of it is left on 1 of 2: case 1 (5%).",
+        ),
+        (
+            (2.0, 2.0, 0.0),
+            "Held out: held-out cases keep 67% of the gain on average, but less than half of it is left on 1 of 3: case 2 (equal to the seed).",
         ),
     ],
 )

@@ -4,12 +4,13 @@ import re
 
 import pytest
 
-from evolve.pages import Picture
+from evolve.pages import Picture, html, markdown
+from evolve.pages.document import Chart
 from evolve.types import Anchor, Lesson, LessonWritten, Origin, Outcome, Program
 from tests.pages.test_pages_html import OURS, Tags
 from tests.pages.test_pages_markdown import KINDS, kinds
-from tests.pages.told import HOSTILE, both
-from tests.written import Written, number_task
+from tests.pages.told import HOSTILE, MARK, both, reported
+from tests.written import Written, number_task, short_campaign
 
 
 def hostile_campaign(home, hostile):
@@ -54,3 +55,36 @@ def test_a_picture_that_failed_says_why(tmp_path):
     with hostile_campaign(tmp_path, "a") as campaign:
         _, text = both(campaign, Picture(why="the evaluator is gone"))
     assert "There is no picture of the result: the evaluator is gone" in text
+
+
+def test_the_first_screen_shows_what_was_found(tmp_path):
+    """A low chart of the best so far before the chapters, which Markdown does without; none where the seed is the best."""
+    with short_campaign(tmp_path) as campaign:
+        _, document = reported(campaign)
+    charts = [block for block in document.summary if isinstance(block, Chart)]
+    assert [(chart.size, [series.y for series in chart.series]) for chart in charts] == [
+        ("low", [(5.0, 6.0, 6.5, 6.5)])
+    ]
+    assert [level.name for level in charts[0].levels] == ["seed: 5"]
+    assert 'height="210"' in html(document, MARK).split("<nav", 1)[0]
+    assert "\n\n\n" not in markdown(document, MARK)
+    nothing = Written(tmp_path)
+    nothing.seed(5.0)
+    with nothing.campaign as campaign:
+        _, document = reported(campaign)
+    assert not [block for block in document.summary if isinstance(block, Chart)]
+
+
+def test_the_first_chart_has_an_even_axis(tmp_path):
+    """Also where the one of the chapter is logarithmic: nothing beside it says so."""
+    written = Written(tmp_path, budget=["500programs"])
+    written.seed(5.0)
+    written.proposal(6.0)
+    for _ in range(220):
+        written.failure(Outcome.CRASHED, "it divided by zero")
+    with written.campaign as campaign:
+        _, document = reported(campaign)
+    whole = next(each.blocks[0] for each in document.sections if each.anchor == "course")
+    first = next(block for block in document.summary if isinstance(block, Chart))
+    assert isinstance(whole, Chart)
+    assert (first.log_x, whole.log_x) == (False, True)

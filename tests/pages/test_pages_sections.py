@@ -31,8 +31,28 @@ def test_what_was_asked_of_a_task_with_aims(tmp_path):
 def test_what_was_found(short):
     told = chapter(short, "found")
     assert "score: nearness 6.5 (+1.5 to the seed)" in told
-    assert "Early | 3 | +3.5 | reached | \nLater 2025 | 8 | -1.5 | not reached | arXiv:1" in told
+    assert "Early | 3 | +3.5 | yes | \nLater 2025 | 8 | -1.5 | no | arXiv:1" in told
     assert "size | 6.5" in told
+
+
+def test_what_is_not_promoted_is_told_why(tmp_path):
+    """It is worse than the seed somewhere."""
+    with held_out_campaign(tmp_path, 2.0, 2.0, -0.1) as campaign:
+        told = chapter(campaign, "found")
+    assert "The program is not promoted: on 1 of 3 cases it is worse than the seed; held-out cases keep 65%" in told
+    assert "case 2 | number/8 | 5 | 4.9 | -0.1 | -5% | worse" in told
+
+
+def test_a_proven_value_is_promoted_by_its_certificate(tmp_path):
+    """Of a task whose programs are promoted so; a seed that nothing beats is not."""
+    written = Written(tmp_path, number_task(promotion="certificate"))
+    written.seed(5.0)
+    written.certificate(1, 5.0)
+    assert "promoted: no" in chapter(written.campaign, "found")
+    written.proposal(7.0)
+    written.certificate(3, 7.0)
+    with written.campaign as campaign:
+        assert "certified: yes, by record number/4\npromoted: yes, by its certificate" in chapter(campaign, "found")
 
 
 def test_the_front_is_drawn_and_listed(tmp_path):
@@ -46,7 +66,16 @@ def test_held_out_cases_stand_in_a_table(tmp_path):
     with held_out_campaign(tmp_path, 0.2) as campaign:
         told = chapter(campaign, "found")
     assert "The program is promoted: most of the gain is gone on held-out cases: 10% of it is left on average." in told
-    assert "case 0 | number/4 | 5 | 5.2 | +0.2 | 10% | no worse" in told
+    assert "case 0 | number/4 | 5 | 5.2 | +0.2 | 10% | better" in told
+
+
+def test_each_held_out_case_stands_once_in_the_chapter(tmp_path):
+    """Also one on which the program equals the seed, which has lost nothing there."""
+    with held_out_campaign(tmp_path, 2.0, 2.0, 0.0) as campaign:
+        told = chapter(campaign, "found")
+    assert "The program is promoted: held-out cases keep 67% of the gain on average." in told
+    assert "case 2 | number/8 | 5 | 5 | +0 | 0% | equal" in told
+    assert told.count("case 2") == 1
 
 
 def test_how_it_came_about(short):

@@ -1,4 +1,5 @@
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,14 @@ def test_a_lock_on_a_removed_file_is_no_lock(path: Path, monkeypatch: pytest.Mon
     descriptor = acquire(path)
     assert os.path.samestat(os.fstat(descriptor), lock_file(path).stat())
     release(path, descriptor)
+
+
+def test_a_process_that_has_ended_writes_nothing(path: Path) -> None:
+    """Although its parent has not asked for it yet, so that its number is taken."""
+    with subprocess.Popen(["true"]) as ended:
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        lock_file(path).write_text(str(ended.pid))
+        assert writer(path) is None
 
 
 def test_the_writer_of_a_log_is_known_without_a_lock(path: Path) -> None:
