@@ -33,7 +33,7 @@ def view(name: str | None, port: int, edit: bool) -> None:
     named = {Path(name).stem: existing_path(home, name)} if name else {}
     with _listener(port) as listener:
         own = listener.getsockname()[1]
-        access = guard.Access(secrets.token_urlsafe(24), (f"{_LOOPBACK}:{own}", f"localhost:{own}"), edit)
+        access = guard.Access(secrets.token_urlsafe(24), guard.addresses(own), edit)
         start = "".join(f"c/{campaign}" for campaign in named)
         say(f"http://{access.addresses[0]}/{start}?token={access.token}")
         serving.serve(listener, shelf.Shelf(home, load(), named), access)

@@ -1,6 +1,6 @@
 """What went wrong: failures of one kind together, by their outcome and the first line of what the judge said, or the error that ends a traceback.
 
-Invariant: no more than the last `LOOKED_AT` are read, however many there are."""
+Invariant: no more than the last `LOOKED_AT` that were judged, and as many that were screened, are read, however many there are."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from evolve.report.frame import frame
 from evolve.types import Outcome, RecordId
 
 LOOKED_AT = 2_000
-"""So many failures, the last ones, are grouped."""
+"""So many failures, the last ones, are grouped; those that were screened, for themselves, so that many of these hide no others."""
 EXAMPLES = 5
 _TRACEBACK = "Traceback (most recent call last)"
 _NUMBER = re.compile(r"[-+]?\d[\d,._]*(?:e[-+]?\d+)?", re.IGNORECASE)
@@ -29,14 +29,9 @@ class FailureClass:
 
 
 def failures(campaign: Campaign, *, screened: bool = False) -> tuple[FailureClass, ...]:
-    """The last `LOOKED_AT` failures by their classes, the most frequent first; with `screened` what was never judged, too. Measurements, and what an
-    earlier version of the task has judged, are left out."""
-    columns = frame(campaign)
-    failed = np.isnan(columns.fitness) & ~columns.kind("measurement") & ~columns.outcome(Outcome.OK)
-    failed[: columns.since] = False
-    if not screened:
-        failed &= ~columns.outcome(Outcome.SCREENED)
-    records = [place + 1 for place in np.flatnonzero(failed)[-LOOKED_AT:].tolist()]
+    """The last `LOOKED_AT` failures by their classes, the most frequent first; with `screened` the last as many that were never judged, too. Measurements,
+    and what an earlier version of the task has judged, are left out."""
+    records = _looked_at(campaign, screened=screened)
     messages = _messages(campaign, records)
     classes: dict[tuple[str, str], list[RecordId]] = {}
     for record in reversed(records):
@@ -47,6 +42,16 @@ def failures(campaign: Campaign, *, screened: bool = False) -> tuple[FailureClas
         for (outcome, _), members in classes.items()
     ]
     return tuple(sorted(found, key=lambda one: (-one.count, -one.examples[0])))
+
+
+def _looked_at(campaign: Campaign, *, screened: bool) -> list[RecordId]:
+    """In their order."""
+    columns = frame(campaign)
+    failed = np.isnan(columns.fitness) & ~columns.kind("measurement") & ~columns.outcome(Outcome.OK)
+    failed[: columns.since] = False
+    never_judged = columns.outcome(Outcome.SCREENED)
+    kinds = [failed & ~never_judged, *([failed & never_judged] if screened else [])]
+    return sorted(place + 1 for kind in kinds for place in np.flatnonzero(kind)[-LOOKED_AT:].tolist())
 
 
 def _messages(campaign: Campaign, records: list[RecordId]) -> dict[RecordId, str]:

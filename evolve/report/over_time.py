@@ -1,6 +1,6 @@
 """What operators and models brought, and what was spent, as a campaign went on.
 
-Invariant: slices have equally many records, but the last one, and together hold all of them."""
+Invariant: slices have equally many records, but for one, and together hold all of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +15,8 @@ from evolve.report.tally import Yield
 from evolve.types import Outcome, RecordId
 
 SLICES = 50
+LEAST = 30
+"""Records of a slice where there are so many: shares of fewer say little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +35,14 @@ class Slice:
     models: tuple[Yield, ...]
 
 
-def slices(campaign: Campaign, count: int = SLICES) -> tuple[Slice, ...]:
-    """A campaign in at most `count` slices, in their order; none before the first record."""
+def slices(campaign: Campaign, count: int = SLICES, least: int = LEAST) -> tuple[Slice, ...]:
+    """A campaign in at most `count` slices of at least `least` records, in their order; one where there are fewer, none before the first record."""
     columns = frame(campaign)
     if not len(columns):
         return ()
-    size = -(-len(columns) // count)
-    ends = [*range(size, len(columns), size), len(columns)]
-    number = np.arange(len(columns)) // size
+    ends = _ends(len(columns), max(1, min(count, len(columns) // least)))
+    begins = [0, *ends[:-1]]
+    number = np.repeat(np.arange(len(ends)), np.subtract(ends, begins))
     better = improved(campaign.state.history, columns)
     codes, names = coded(campaign.state.columns.operators[: len(columns)])
     made = np.array([name not in ("", REFLECTION) for name in names], np.bool_)[codes]
@@ -54,7 +56,7 @@ def slices(campaign: Campaign, count: int = SLICES) -> tuple[Slice, ...]:
     )
     return tuple(
         Slice(
-            first=1 + place * size,
+            first=1 + begins[place],
             last=end,
             seconds=seconds[end],
             programs=int(programs[place]),
@@ -66,6 +68,11 @@ def slices(campaign: Campaign, count: int = SLICES) -> tuple[Slice, ...]:
         )
         for place, end in enumerate(ends)
     )
+
+
+def _ends(length: int, count: int) -> list[RecordId]:
+    """The last record of each of `count` slices."""
+    return [-(-length * place // count) for place in range(1, count + 1)]
 
 
 def _in(totals: Sequence[float], ends: Sequence[int], place: int) -> Any:

@@ -23,6 +23,8 @@ HEADERS = {
     "cache-control": "no-store",
 }
 _READING = ("GET", "HEAD")
+_DEFAULT_PORT = 80
+_NAMES = ("127.0.0.1", "localhost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,12 @@ class Access:
     def cookie(self) -> str:
         """Its name; servers on other ports of this machine have others."""
         return f"evolve-{self.addresses[0].rpartition(':')[2]}"
+
+
+def addresses(port: int) -> tuple[str, ...]:
+    """All by which a browser calls the server at a port of this machine; it leaves the default port of http out."""
+    bare = _NAMES if port == _DEFAULT_PORT else ()
+    return (*(f"{name}:{port}" for name in _NAMES), *bare)
 
 
 class Guard:

@@ -13,7 +13,8 @@ from evolve.types import Direction, RecordId
 SHADES = 10
 """Colours of a heat map, the last one for the best."""
 WIDTH, HEIGHT = 640, 400
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 48
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 32, 16, 48
+"""Right of the cells is room for a half of the last number below them."""
 _TICKS = 8
 _LABEL = 60
 _DIGITS = 4
@@ -71,8 +72,13 @@ class Map:
         return _LEFT
 
     @property
-    def bottom(self) -> int:
+    def right(self) -> int:
         """Where they end."""
+        return WIDTH - _RIGHT
+
+    @property
+    def bottom(self) -> int:
+        """And below."""
         return HEIGHT - _BOTTOM
 
 
@@ -143,11 +149,13 @@ def _told_apart(values: Sequence[float]) -> list[str]:
 
 
 def _ticks(axis: AxisLine) -> list[tuple[float, str]]:
-    """At borders of bins, not more than fit."""
+    """At borders of bins, not more than fit; always at both ends."""
     if not axis.name:
         return []
-    places = range(0, axis.bins + 1, -(-axis.bins // _TICKS))
-    return [(place / axis.bins, f"{axis.low + (axis.high - axis.low) * place / axis.bins:.4g}") for place in places]
+    step = -(-axis.bins // _TICKS)
+    places = [*range(0, axis.bins - (step - 1) // 2, step), axis.bins]
+    says = _told_apart([axis.low + (axis.high - axis.low) * place / axis.bins for place in places])
+    return [(place / axis.bins, one) for place, one in zip(places, says, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

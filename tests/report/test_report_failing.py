@@ -41,6 +41,20 @@ def test_only_the_last_ones_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert [(one.outcome, one.count) for one in report.failures(campaign)] == [("wrong", 1), ("crashed", 1)]
 
 
+def test_many_that_were_screened_hide_none_that_were_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each kind has its last ones."""
+    monkeypatch.setattr(failing, "LOOKED_AT", 2)
+    written = failed(tmp_path)
+    for _ in range(3):
+        written.failure(Outcome.SCREENED, "duplicate")
+    with written.campaign as campaign:
+        assert [(one.outcome, one.count) for one in report.failures(campaign, screened=True)] == [
+            ("screened", 2),
+            ("wrong", 1),
+            ("crashed", 1),
+        ]
+
+
 def test_what_an_earlier_version_of_the_task_has_judged_is_left_out(tmp_path: Path) -> None:
     """It may be no failure any more."""
     with failed(tmp_path).campaign as campaign:

@@ -18,7 +18,7 @@ def test_slices_hold_all_records_with_what_each_brought(tmp_path: Path) -> None:
     written.failure(Outcome.SCREENED, "duplicate")
     written.reflection("alpha", "a lesson")
     with written.campaign as campaign:
-        first, second, third = report.slices(campaign, 3)
+        first, second, third = report.slices(campaign, 3, least=1)
         assert [(one.first, one.last, one.programs) for one in (first, second, third)] == [
             (1, 2, 1),
             (3, 4, 1),
@@ -34,7 +34,18 @@ def test_slices_hold_all_records_with_what_each_brought(tmp_path: Path) -> None:
         assert second.models == (Yield("alpha", 1, 1, 0),)
         assert (third.operators, third.models) == ((), ())
         assert third.seconds == campaign.log.active_of([5])[5]
-        assert len(report.slices(campaign)) == 5
+        assert len(report.slices(campaign, least=1)) == 5
+
+
+def test_a_slice_has_some_tens_of_records(tmp_path: Path) -> None:
+    """Of fewer records, whatever is a share jumps; the last slice is no smaller than the others."""
+    written = Written(tmp_path)
+    written.seed(5.0)
+    for number in range(1, 100):
+        written.proposal(5.0 + number % 7, parents=(number,), number=number)
+    with written.campaign as campaign:
+        assert [(one.first, one.last) for one in report.slices(campaign)] == [(1, 34), (35, 67), (68, 100)]
+        assert len(report.slices(campaign, least=1)) == 50
 
 
 def test_slices_together_say_what_the_tally_says(tmp_path: Path) -> None:
@@ -44,7 +55,7 @@ def test_slices_together_say_what_the_tally_says(tmp_path: Path) -> None:
     for number in range(1, 23):
         written.proposal(5.0 + number % 7, parents=(number,), number=number, operator=("one", "two")[number % 2])
     with written.campaign as campaign:
-        found = [line for one in report.slices(campaign, 4) for line in one.operators]
+        found = [line for one in report.slices(campaign, 4, least=1) for line in one.operators]
         for total in report.Tally.of(campaign.state.history).yields():
             mine = [line for line in found if line.name == total.name]
             assert sum(line.proposals for line in mine) == total.proposals

@@ -2,6 +2,7 @@
 
 import pytest
 
+from evolve.types import Call
 from tests.web.hostile import text_of
 from tests.written import Written, number_task, short_campaign
 
@@ -59,6 +60,16 @@ def test_their_curves_are_in_one_chart(browse, home):
         ("one", [5.0, 6.0, 6.5, 6.5]),
         ("two", [5.0, 5.5, 5.5]),
     ]
+
+
+def test_what_models_cost_is_an_axis_only_where_models_were_called(browse, home, tmp_path):
+    assert 'data-choices="programs seconds"' in browse(home).get("/compare?campaign=one&campaign=two").text
+    written = Written(tmp_path)
+    written.seed()
+    written.called(Call("small", prompt_tokens=120, completion_tokens=30, cost=0.01))
+    written.proposal(6.0, operator="diff", model="small")
+    written.campaign.close()
+    assert 'data-choices="programs seconds tokens money"' in browse(tmp_path).get("/compare?campaign=number").text
 
 
 def test_campaigns_of_two_tasks_are_not_compared(browse, home):

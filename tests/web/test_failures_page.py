@@ -43,8 +43,14 @@ def test_what_was_screened_is_there_when_asked_for(browse, failing):
     assert "duplicate" in words(client.get("/c/failing/failures?screened=1"))
 
 
+def test_over_time_has_what_was_screened_where_that_is_chosen_and_else_not(browse, failing):
+    client = browse(failing)
+    assert "outcome=screened" not in client.get("/c/failing/failures").text
+    assert "outcome=screened" in client.get("/c/failing/failures?screened=1").text
+
+
 def test_each_outcome_has_its_share_over_time_and_leads_to_its_records(browse, failing):
-    page = browse(failing).get("/c/failing/failures").text
+    page = browse(failing).get("/c/failing/failures?screened=1").text
     rows = re.findall(r'programs\?outcome=(\w+)&amp;sort=id">\w+</a></td><td class="n">(\d+)</td>', page)
     assert sorted(rows) == [("crashed", "60"), ("screened", "1"), ("wrong", "2")]
     assert len(re.findall(r"<rect ", page)) >= 49

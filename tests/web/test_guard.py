@@ -2,7 +2,7 @@
 
 import pytest
 
-from evolve.web.guard import HEADERS, Access
+from evolve.web.guard import HEADERS, Access, addresses
 from tests.web.conftest import ADDRESS, TOKEN
 
 HOME = f"http://{ADDRESS}"
@@ -98,6 +98,13 @@ def test_no_script_and_no_style_but_those_of_this_server():
     assert "style-src 'self'" in policy
     assert "unsafe" not in policy
     assert "http" not in policy
+
+
+def test_a_browser_leaves_the_default_port_out_of_the_address():
+    """Only that one."""
+    assert addresses(80) == ("127.0.0.1:80", "localhost:80", "127.0.0.1", "localhost")
+    assert addresses(8421) == ("127.0.0.1:8421", "localhost:8421")
+    assert Access(TOKEN, addresses(80)).cookie == "evolve-80"
 
 
 def test_servers_on_two_ports_have_cookies_of_their_own():

@@ -30,7 +30,7 @@ def test_every_program_is_a_dot_that_opens_it(browse, looked_at, view):
 def test_the_line_of_the_best_is_drawn_and_the_same_tree_is_a_list(browse, looked_at):
     page = browse(looked_at).get("/c/number/lineage").text
     assert re.search(r'class="best-line" d="(M[\d. ]+L[\d. ]+){2}"', page)
-    listed = page.partition('<ul class="strands">')[2]
+    listed = page.partition('id="strands">')[2]
     assert re.findall(r">(\d+)</a>", listed) == ["1", "2", "6", "3", "4"]
     assert text_of(listed.partition("<ul>")[0]).split() == ["1", "5", "→", "2", "→", "6", "6.5", "best"]
 

@@ -16,7 +16,7 @@ def test_the_first_bin_is_at_the_left_and_at_the_bottom():
     found = heat_map(heat(HeatCell(0, 0, 1, 5.0, 1), HeatCell(4, 3, 2, 6.0, 1)), "max")
     first, last = found.cells
     assert (first.x, round(first.y + found.height)) == (found.left, found.bottom)
-    assert (round(last.x + found.width), round(last.y)) == (WIDTH - 16, 16)
+    assert (round(last.x + found.width), round(last.y)) == (WIDTH - 32, 16)
 
 
 @pytest.mark.parametrize(("direction", "best"), [("max", 3), ("min", 1)])
@@ -65,6 +65,22 @@ def test_an_empty_archive_has_no_cells_and_no_legend():
 def test_an_axis_without_a_name_has_no_numbers():
     found = heat_map(Heat(SIZE, AxisLine("", 0.0, 1.0, 1), (HeatCell(0, 0, 1, 5.0, 1),)), "max")
     assert (found.y_ticks, [tick.says for tick in found.x_ticks]) == ((), ["0", "2", "4", "6", "8", "10"])
+
+
+@pytest.mark.parametrize(
+    ("axis", "says"),
+    [
+        (AxisLine("walls", 0.0, 26.0, 13), ["0", "4", "8", "12", "16", "20", "24", "26"]),
+        (AxisLine("size", 0.0, 11.0, 11), ["0", "2", "4", "6", "8", "10", "11"]),
+        (AxisLine("size", 0.0, 2.0, 2), ["0", "1", "2"]),
+        (AxisLine("size", 10_000.0, 10_004.0, 2), ["10000", "10002", "10004"]),
+        (AxisLine("size", 0.0, 29.0, 29), ["0", "4", "8", "12", "16", "20", "24", "29"]),
+    ],
+)
+def test_the_numbers_of_an_axis_differ_and_stand_at_both_ends_inside_the_picture(axis, says):
+    found = heat_map(Heat(axis, DEPTH, ()), "max")
+    assert [tick.says for tick in found.x_ticks] == says
+    assert found.x_ticks[-1].at == found.right <= WIDTH - 32
 
 
 def test_those_on_the_front_are_drawn_last():

@@ -64,6 +64,17 @@ def test_a_campaign_that_a_person_paused_is_called_paused_while_it_runs(browse, 
     assert "number not running" in read(browse, tmp_path)
 
 
+def test_a_run_that_ended_while_it_was_paused_is_not_called_paused(browse, tmp_path):
+    written = Written(tmp_path)
+    written.seed(5.0)
+    with written.campaign.log.transaction():
+        written.campaign.write(Paused(True))
+    written.campaign.close()
+    page = read(browse, tmp_path)
+    assert "Its run ended while it was paused: evolve run --continue number goes on." in page
+    assert "A person has paused it" not in page
+
+
 def test_a_campaign_without_a_score_says_so(browse, tmp_path):
     written = Written(tmp_path)
     written.failure(Outcome.CRASHED, "it broke")

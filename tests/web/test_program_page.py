@@ -5,6 +5,7 @@ import re
 import pytest
 
 from evolve.types import Call, Evaluation, Origin, Outcome, Part, Program, Ruled
+from tests.pages.told import held_out_campaign
 from tests.web.hostile import text_of, wrong_in
 from tests.written import Written
 
@@ -119,6 +120,14 @@ def test_later_measurements_are_listed(browse, told):
     page = read(browse(told), "/c/told/programs/2")
     assert "Judged again" in page
     assert "6.5 reduced report" in page
+
+
+def test_held_out_cases_are_listed_once(browse, tmp_path):
+    with held_out_campaign(tmp_path, 2.0, 1.0) as campaign:
+        best, name = campaign.state.archive.best.record, campaign.name
+    page = read(browse(tmp_path), f"/c/{name}/programs/{best}")
+    assert (page.count("case 0"), page.count("case 1")) == (1, 1)
+    assert "Judged again" not in page
 
 
 def test_every_call_of_the_step_is_there_with_its_tokens_and_cost(browse, told):

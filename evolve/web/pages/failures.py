@@ -2,6 +2,7 @@
 
 Invariant: the last failures are read, as many as the page says, and no others."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,10 +19,8 @@ from evolve.web import addresses
 from evolve.web.rendering import page
 
 _SLICES = 50
-_KINDS = tuple(
-    outcome
-    for outcome in OUTCOMES
-    if outcome in FAILURES or outcome in (Outcome.SCREENED, Outcome.INTERNAL, Outcome.BELOW_THRESHOLD)
+_JUDGED = tuple(
+    outcome for outcome in OUTCOMES if outcome in FAILURES or outcome in (Outcome.INTERNAL, Outcome.BELOW_THRESHOLD)
 )
 
 
@@ -51,7 +50,7 @@ def failures(request: Request) -> Response:
             request,
             "failures.html",
             classes=report.failures(campaign, screened=screened),
-            over_time=_over_time(campaign),
+            over_time=_over_time(campaign, (*_JUDGED, Outcome.SCREENED) if screened else _JUDGED),
             records=len(campaign.state.history),
             looked_at=LOOKED_AT,
             screened=screened,
@@ -59,12 +58,12 @@ def failures(request: Request) -> Response:
         )
 
 
-def _over_time(campaign: Campaign) -> OverTime:
+def _over_time(campaign: Campaign, kinds: Sequence[Outcome]) -> OverTime:
     columns, length = campaign.state.columns, len(campaign.state.history)
     codes = np.frombuffer(bytes(columns.outcomes), np.uint8)[:length]
     proposed = np.frombuffer(bytes(columns.kinds), np.uint8)[:length] == KINDS.index("proposal")
     totals = np.bincount(codes[proposed], minlength=len(OUTCOMES))
-    happened = [outcome for outcome in _KINDS if totals[OUTCOMES.index(outcome)]]
+    happened = [outcome for outcome in kinds if totals[OUTCOMES.index(outcome)]]
     edges = np.linspace(0, length, min(_SLICES, length) + 1).astype(int)
     slices = []
     for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):

@@ -41,6 +41,7 @@ def program(request: Request) -> Response:
             records=len(campaign.state.history),
             files=code.shown(files),
             blame=_blame(campaign, number) if blamed else {},
+            again=_again(found.shown),
             against=against,
             changes=_changes(campaign, against, files),
             lineage=report.lineage(campaign, number, STEPS),
@@ -51,6 +52,12 @@ def program(request: Request) -> Response:
             calls=report.calls_of(campaign, found.shown.record.about or number),
             marks=marks.beside(campaign).of(number),
         )
+
+
+def _again(shown: report.Shown) -> tuple[report.RecordLine, ...]:
+    """Later measurements but for those that the table of cases names."""
+    named = {case.name for case in shown.cases}
+    return tuple(line for line in shown.judged_again if line.name not in named)
 
 
 def _blame(campaign: Campaign, number: RecordId) -> dict[tuple[str, int], report.BlameLine]:

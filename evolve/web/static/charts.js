@@ -131,6 +131,14 @@
     };
   }
 
+  // What the legend says of a series: at the mouse, or while there is none, at the end.
+  function at(plot, value, series, place, steps) {
+    const values = plot.data[series];
+    let found = value;
+    for (let back = (place ?? values.length) - 1; (place === null || steps) && back >= 0 && (found ?? null) === null; back--) found = values[back];
+    return found ?? null;
+  }
+
   function options(place, chart) {
     const shown = near(chart);
     const axis = { stroke: () => colour("--soft"), grid: { stroke: () => colour("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif", labelSize: 20, values: ticks };
@@ -141,7 +149,10 @@
       paths: one.marks ? () => null : one.step ? uPlot.paths.stepped({ align: 1 }) : undefined,
       points: { show: one.marks || one.x.length < 3, size: 6, fill: () => colour(`--c${(number % 8) + 1}`) },
       spanGaps: true,
-      value: (_, value) => (value === null || value === undefined ? "" : String(+value.toPrecision(chart.digits))),
+      value: (plot, value, series, place) => {
+        const found = at(plot, value, series, place, one.step);
+        return found === null ? "" : String(+found.toPrecision(chart.digits));
+      },
     }));
     const reach = (_, low, high) => {
       const all = [low, high, ...shown.flatMap((level) => [level.value, level.low, level.high])].filter((value) => value !== null && Number.isFinite(value));
@@ -156,10 +167,14 @@
       height: place.classList.contains("low") ? LOW : HEIGHT,
       scales: { x: { time: false }, y: { range: reach } },
       axes: [{ ...axis, label: chart.x, size: 32 }, { ...axis, label: chart.y, size: wide }],
-      series: [{ label: chart.x, value: (_, value) => (value === null ? "" : short(value)) }, ...lines],
+      series: [{ label: chart.x, value: (plot, value, series, place) => short(at(plot, value, series, place, false)) }, ...lines],
       cursor: { drag: { x: true, y: false } },
-      hooks: { draw: [levels(chart, shown)] },
+      hooks: { draw: [levels(chart, shown)], ready: [says], setData: [says] },
     };
+  }
+
+  function says(plot) {
+    plot.setLegend({ idx: plot.cursor.idx ?? null });
   }
 
   function draw(place, chart) {

@@ -146,11 +146,12 @@ def look(chromium: Any, server: Server) -> Iterator[Callable[..., Watched]]:
 
 
 @pytest.fixture
-def running(server: Server) -> Iterator[str]:
+def running(server: Server, request: pytest.FixtureRequest) -> Iterator[str]:
     """The name of a campaign that runs while the test does."""
-    process = _evolve(server.home, "run", "circle_packing", "--budget", "100s", "--judges", "1", "--name", "live")
+    name = f"live-{request.node.originalname[-20:]}"
+    process = _evolve(server.home, "run", "circle_packing", "--budget", "100s", "--judges", "1", "--name", name)
     try:
-        yield "live"
+        yield name
     finally:
         process.send_signal(2)
         process.communicate(timeout=60)

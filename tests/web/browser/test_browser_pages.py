@@ -49,6 +49,18 @@ def test_the_curve_is_drawn_against_what_is_chosen(look, name):
     assert page.get_attribute("#curve .switch button:has-text('seconds')", "aria-pressed") == "true"
 
 
+def test_a_legend_says_the_last_values_while_the_mouse_is_elsewhere(look):
+    page = look()
+    page.open("/c/real")
+    page.wait_for_selector("#curve canvas")
+    best = page.locator(".tile.first .big").inner_text()
+    legend = page.locator("#curve .u-legend")
+    page.until(lambda: best in legend.inner_text())
+    page.hover("#curve .u-over", position={"x": 5, "y": 5})
+    page.mouse.move(0, 0)
+    page.until(lambda: best in legend.inner_text())
+
+
 def test_a_campaign_that_runs_is_followed_without_a_reload(look, running):
     page = look()
 

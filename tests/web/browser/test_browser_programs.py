@@ -83,6 +83,54 @@ def test_arrows_lead_along_the_lineage(look):
     assert page.url == f"{page.server.address}/c/real/programs/1"
 
 
+def test_pages_of_a_campaign_that_runs_grow_and_what_a_person_does_there_stays(look, running):
+    page = look()
+
+    def has_children() -> bool:
+        page.open(f"/c/{running}/programs/1")
+        return bool(page.locator("#children tr").count())
+
+    page.until(has_children)
+    assert all("404" in said for said in page.wrong)
+    page.wrong.clear()
+    page.evaluate("window.kept = true")
+    page.locator("details > summary").first.click()
+    opened = page.locator("details[open]").count()
+    page.fill("#comment", "half a com")
+    page.mouse.wheel(0, 200)
+    page.wait_for_timeout(300)
+    scrolled = page.evaluate("scrollY")
+    said = page.inner_text("#children p >> nth=0")
+    page.until(lambda: page.inner_text("#children p >> nth=0") != said)
+    assert (page.input_value("#comment"), page.locator("details[open]").count()) == ("half a com", opened)
+    assert page.evaluate("[scrollY, window.kept]") == [scrolled, True]
+    page.locator("#children h2").select_text()
+    said = page.inner_text("#children p >> nth=0")
+    page.wait_for_timeout(7_000)
+    assert page.inner_text("#children p >> nth=0") == said
+    assert page.evaluate("String(getSelection()).trim()") == "Children"
+
+
+def test_the_tree_of_a_campaign_that_runs_grows_where_it_was_zoomed_to(look, running):
+    page = look()
+
+    def has_nodes() -> bool:
+        page.open(f"/c/{running}/lineage")
+        return page.locator(".tree svg").count() == 1
+
+    page.until(has_nodes)
+    assert all("404" in said for said in page.wrong)
+    page.wrong.clear()
+    page.click("[data-zoom='+']")
+    page.click("details > summary")
+    box = page.locator(".tree svg").get_attribute("viewBox")
+    said = page.inner_text("#counted")
+    page.until(lambda: page.inner_text("#counted") != said)
+    assert page.locator(".tree svg").get_attribute("viewBox") == box
+    assert page.locator("details[open]").count() == 1
+    assert page.locator("#drawn .dot").count() == int(page.inner_text("#counted").split()[0].replace(",", ""))
+
+
 def test_a_line_of_the_code_has_an_address_that_is_marked(look):
     page = look()
     page.open("/c/real/programs/1#L4")
