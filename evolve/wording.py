@@ -20,7 +20,7 @@ from evolve.report import (
 from evolve.report.held_out import Kept, KeptLine
 from evolve.report.held_out import kept as what_is_kept
 from evolve.sandbox.output import brief, one_line
-from evolve.types import Fitness, Trust
+from evolve.types import Fitness, Task, Trust
 
 _REASON = 200
 """Characters of why a call failed."""
@@ -132,6 +132,14 @@ def missed(line: MissedLine) -> str:
     bounds = [f"at least {line.at_least:g}"] if line.at_least is not None else []
     bounds += [f"at most {line.at_most:g}"] if line.at_most is not None else []
     return f"{line.metric} {line.value:.6g}, wanted {' and '.join(bounds)}"
+
+
+def promotion(task: Task, *, certified: bool, better: bool, promoted: bool) -> str:
+    """Whether a program counts as found: by its held-out cases, or where the task's answer is one proven object, by a proof of a value better than
+    the seed's."""
+    if task.promotion == "certificate":
+        return "yes, by its certificate" if certified and better else "no"
+    return "yes" if promoted else "no"
 
 
 def held_out(best: Best, wanted: Sequence[str], fitness: Fitness) -> str:

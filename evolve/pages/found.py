@@ -53,7 +53,8 @@ def _facts(found: Findings, best: Best, task: Task) -> Iterator[tuple[str, Line]
     if best.objectives:
         yield "objectives", ", ".join(map(wording.objective, best.objectives))
     yield "certified", f"yes, by record {found.certificate}" if best.certified else _uncertified(task)
-    yield "promoted", _promoted(best, task)
+    promoted = wording.promotion(task, certified=best.certified, better=best.improved, promoted=best.promoted)
+    yield "promoted", promoted
     yield "trust", _TRUST[best.trust]
     yield "isolation", best.isolation or "unknown"
 
@@ -63,12 +64,6 @@ _TRUST = {
     "rescored": "rescored: the judge has computed the score from files that the program saved",
     "claimed": "claimed: the program itself has computed the score",
 }
-
-
-def _promoted(best: Best, task: Task) -> str:
-    if task.promotion == "certificate":
-        return "yes, by its certificate" if best.certified and best.improved else "no"
-    return "yes" if best.promoted else "no"
 
 
 def _measured(found: Findings, best: Best, task: Task) -> str:

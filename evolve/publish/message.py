@@ -55,7 +55,7 @@ def _body(campaign: Campaign, found: Result) -> list[str]:
         "",
         f"  isolation    {brief(one_line(found.isolation), 200) or 'unknown'}{weaker}",
         f"  trust        {found.trust}{claimed}",
-        f"  promoted     {'yes' if found.promoted else 'no'}",
+        f"  promoted     {found.promotion}",
         f"  environment  {brief(one_line(evaluation.environment), 200)}",
         f"  task         {brief(one_line(campaign.task.name), 100)}, version {campaign.task.version[:16]}",
         f"  program      {name}, {found.program.id[:16]}",

@@ -12,7 +12,8 @@ from evolve.publish.claims import Value
 from evolve.publish.gathering import Gathering
 from evolve.publish.worth import worth
 from evolve.task.verifier import CERTIFICATE
-from evolve.types import ConfigError, Evaluation, Program, RecordId, TextId, Trust
+from evolve.types import ConfigError, Evaluation, Program, ProgramId, RecordId, TextId, Trust
+from evolve.wording import promotion
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Result:
     record: RecordId
     program: Program
     value: Value
-    promoted: bool
+    promotion: str
     certificate: Certificate | None
     evaluation: Evaluation
     isolation: str
@@ -60,13 +61,21 @@ def result(campaign: Campaign, record: RecordId) -> Result:
         record=settled.id,
         program=campaign.state.history.program(program),
         value=value,
-        promoted=program in campaign.state.archive.promoted,
+        promotion=_promotion(campaign, program, value),
         certificate=_certificate(campaign, settled.id),
         evaluation=evaluation,
         isolation=evaluation.isolation,
         weaker=campaign.state.reached.weaker(evaluation.isolation),
         trust="claimed" if program in campaign.state.claimed else evaluation.trust,
         cases=report.cases(campaign, program),
+    )
+
+
+def _promotion(campaign: Campaign, program: ProgramId, value: Value) -> str:
+    fitness, seed = campaign.task.fitness, seed_estimate(campaign)
+    better = seed is not None and fitness.inside(value.fitness) > seed.mean
+    return promotion(
+        campaign.task, certified=value.certified, better=better, promoted=program in campaign.state.archive.promoted
     )
 
 

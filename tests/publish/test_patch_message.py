@@ -38,6 +38,12 @@ def test_the_message_is_a_mail_with_a_table(tmp_path: Path) -> None:
     assert "  isolation    reduced" in told
 
 
+def test_a_proof_promotes_where_the_answer_is_one_object(tmp_path: Path) -> None:
+    """And where it is better than the seed's."""
+    assert "  promoted     yes, by its certificate" in message(proven_campaign(tmp_path / "better"), 2)
+    assert "  promoted     no" in message(proven_campaign(tmp_path / "seed"), 1)
+
+
 def test_held_out_cases_are_in_the_table(tmp_path: Path) -> None:
     """With what the seed found there."""
     written = Written(tmp_path, number_task(held_out=(Case("n=32"),)))

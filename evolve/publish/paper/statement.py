@@ -69,7 +69,7 @@ def _value(campaign: Campaign, found: Result) -> str:
                 "trust",
                 f"{found.trust}{'' if found.trust != 'claimed' else ': the program said so itself, and nobody has checked it'}",
             ),
-            ("promoted", "yes" if found.promoted else "no"),
+            ("promoted", found.promotion),
             ("constraints", "" if not campaign.task.constraints else "missed" if found.evaluation.violation else "met"),
         )
     )
