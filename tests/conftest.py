@@ -24,6 +24,14 @@ def least_isolation() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_terminal() -> Iterator[None]:
+    """Tables are as wide as where nobody looks; tests that run side by side inherit a width, and so does who exports one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("COLUMNS", raising=False)
+        yield
+
+
 @pytest.fixture
 def circle_task() -> Task:
     """A small deterministic task with one number to find; no folder behind it."""
