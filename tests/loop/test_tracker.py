@@ -88,9 +88,7 @@ def test_the_end_itself_may_hang(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("failure", [SystemExit, KeyboardInterrupt, asyncio.CancelledError, GeneratorExit])
-def test_a_tracker_that_wants_to_end_more_than_itself_has_failed(
-    tmp_path: Path, failure: type[BaseException]
-) -> None:
+def test_a_tracker_that_wants_to_end_more_than_itself_has_failed(tmp_path: Path, failure: type[BaseException]) -> None:
     """What it calls may end so, and that is told as any other failure."""
 
     def end(run: TrackedRun) -> None:
