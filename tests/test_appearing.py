@@ -87,6 +87,23 @@ def test_a_link_is_replaced_and_not_what_it_leads_to(tmp_path: Path) -> None:
     assert (_files(tmp_path), (tmp_path / "link").is_symlink()) == ({"link": "new", "mine.txt": "mine"}, False)
 
 
+def test_a_device_is_written_into_and_stays(tmp_path: Path) -> None:
+    """Also one that a link leads to: nothing is made beside it."""
+    (tmp_path / "null").symlink_to(os.devnull)
+    with appearing(tmp_path / "null", replace=True) as made:
+        made.write_text("gone")
+    assert [(each.name, each.is_symlink()) for each in tmp_path.iterdir()] == [("null", True)]
+
+
+def test_what_a_process_has_open_is_written_into(tmp_path: Path) -> None:
+    """As `/dev/stdout` is, be it a file."""
+    with (tmp_path / "a.txt").open("w") as file:
+        (tmp_path / "link").symlink_to(f"/proc/self/fd/{file.fileno()}")
+        with appearing(tmp_path / "link", replace=True) as made:
+            made.write_text("told")
+    assert ((tmp_path / "a.txt").read_text(), (tmp_path / "link").is_symlink()) == ("told", True)
+
+
 def test_where_nothing_was_made_what_was_there_stays(tmp_path: Path) -> None:
     (tmp_path / "told").mkdir()
     with pytest.raises(FileNotFoundError), appearing(tmp_path / "told", replace=True):

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 import evolve.task
+from evolve.appearing import appearing
 from evolve.campaign import Campaign, workspace
 from evolve.cli import arms, contest
 from evolve.cli.breadth import broken, narrow
@@ -170,10 +171,21 @@ def _folder(output: str | None) -> Path | None:
 
 
 def _write(folder: Path, found: Comparison, command: str) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "comparison.md").write_text(page.markdown(found, command), "utf-8")
-    (folder / page.PICTURE).write_text(alone(picture(found)), "utf-8")
-    (folder / "comparison.json").write_text(page.text(found), "utf-8")
+    """Each file whole; raises `ConfigError`."""
+    texts = {
+        "comparison.md": page.markdown(found, command),
+        page.PICTURE: alone(picture(found)),
+        "comparison.json": page.text(found),
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            with appearing(folder / name, replace=True) as made:
+                made.write_text(text, "utf-8")
+    except OSError as error:
+        raise ConfigError(
+            f"the comparison cannot be written to {folder}: {error.strerror}. Do: name another folder with -o; its campaigns are kept"
+        ) from error
 
 
 def _told(found: Comparison) -> str:

@@ -1,9 +1,10 @@
 """`evolve program show --draw`: the task's own picture of a result, written to a file.
 
-Invariant: a picture that cannot be made is an error, and no file is left then."""
+Invariant: a picture that cannot be made is an error, and what was there then stays as it was."""
 
 from pathlib import Path
 
+from evolve.appearing import appearing
 from evolve.campaign import Campaign
 from evolve.pictures import drawn
 from evolve.sandbox.means import Means
@@ -14,7 +15,8 @@ def draw(campaign: Campaign, record: RecordId, target: Path, means: Means) -> No
     """Writes the picture of a record to `target`, of a task that draws; raises `ConfigError` or `TaskError`."""
     picture = drawn(campaign, record, means)
     try:
-        target.write_text(picture, encoding="utf-8")
+        with appearing(target, replace=True) as made:
+            made.write_text(picture, encoding="utf-8")
     except OSError as error:
         raise ConfigError(
             f"the picture cannot be written to {target}: {error.strerror}. Do: name another file"

@@ -14,6 +14,7 @@ from evolve.campaign import Campaign, logs, workspace
 from evolve.campaign.fitting import operators_of
 from evolve.cli import dry_run, foreseeing, summary
 from evolve.cli.announcing import announced
+from evolve.cli.beginning import beginning
 from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.granting import devices_option, granted
@@ -168,7 +169,7 @@ class Company:
 
 
 def _search(campaign: Campaign, executor: LocalExecutor, judges: Judges, company: Company, *, as_json: bool) -> None:
-    say(summary.beginning(campaign, judges.isolation), err=as_json)
+    say(beginning(campaign, judges.isolation), err=as_json)
     try:
         with (
             watching(campaign, as_json=as_json) as watch,

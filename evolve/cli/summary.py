@@ -1,4 +1,4 @@
-"""What `evolve run` says before and after: what begins, what came of it, where it is, and the command to type next.
+"""What `evolve run` says at its end: what came of it, where it is, and the command to type next.
 
 Invariant: a campaign without an improvement says so; the isolation level stands beside every score."""
 
@@ -6,13 +6,12 @@ import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from evolve import report, wording
 from evolve.campaign import Campaign
 from evolve.cli import costs
+from evolve.cli.beginning import folder_of
 from evolve.cli.output import CELL, brief, facts, one_line
-from evolve.config import ModelSection
 from evolve.loop import Ending
 from evolve.loop.tracker import Tracking
 from evolve.stop import Amount, Budget, duration
@@ -25,8 +24,6 @@ _REASONS = {
     "stopped": "it was stopped by request (evolve campaign stop); everything that had settled is kept",
     "exhausted": "its operators propose nothing new any more, so going on is useless: try another strategy or seed",
 }
-MAILBOX = "mailbox"
-"""The kind of model whose answers somebody writes into a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,42 +90,6 @@ def ended(campaign: Campaign, ending: Ending, trackers: Sequence[Tracking] = ())
         next_budget=tuple(larger(campaign.budget, ending.wanted)),
         trackers=tuple(one_line(tracking.told()) for tracking in trackers),
     )
-
-
-def beginning(campaign: Campaign, isolation: str) -> str:
-    """What is said before the first record; `isolation` is one line with what is missing for a better level."""
-    settings, again = campaign.settings, campaign.state.progress.records
-    was_paused = "; it was paused, and is not any more" if campaign.state.paused else ""
-    verb = f"goes on after {wording.counted(again, 'record')}" if again else "begins"
-    judges = f"{settings.judges} judge slot{'s' if settings.judges > 1 else ''}"
-    limit = f"budget {campaign.budget}" if settings.budget else "no budget: Ctrl-C ends it"
-    return (
-        f"campaign {campaign.name} {verb}: {settings.strategy.name}, {judges}, seed {settings.seed}, {limit}{was_paused}\n"
-        f"{_models(campaign)}\nisolation {isolation}\nlog {campaign.log.path}"
-    )
-
-
-def _models(campaign: Campaign) -> str:
-    members = campaign.settings.models.members
-    if members:
-        return f"models {', '.join(map(_member, members))}"
-    return f"no model: {', '.join(campaign.operator_names)} propose without one (--model NAME lets a language model propose, too)"
-
-
-def _member(member: ModelSection) -> str:
-    """`mail (mailbox, 8 at once, answers awaited in mail/)`."""
-    folder = folder_of(member)
-    awaited = f", answers awaited in {folder}" if folder else ""
-    return f"{member.name} ({member.kind}, {member.concurrency} at once{awaited})"
-
-
-def folder_of(member: ModelSection) -> str:
-    """Where the answers of a mailbox are written, from the current folder; empty for another kind."""
-    if member.kind != MAILBOX:
-        return ""
-    folder = Path(str(member.settings["folder"]))
-    shown = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
-    return f"{one_line(str(shown))}/"
 
 
 def found_nothing(end: Ended) -> bool:

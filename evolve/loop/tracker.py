@@ -6,8 +6,9 @@ told is counted."""
 import logging
 import sys
 import threading
+from asyncio import CancelledError
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, TextIO, cast
@@ -91,7 +92,7 @@ class Tracking:
             call, records = item
             try:
                 guarded(self.name, call)
-            except (EvolveError, SystemExit) as error:
+            except (EvolveError, SystemExit, KeyboardInterrupt, GeneratorExit, CancelledError) as error:
                 self.failure = str(error) or type(error).__name__
                 _log.warning("tracker %r is told nothing more in this run: %s", self.name, self.failure)
                 return
@@ -115,6 +116,11 @@ class _Aside:
 
 @contextmanager
 def printing_aside() -> Iterator[None]:
-    """What trackers print goes to stderr meanwhile."""
-    with redirect_stdout(cast(TextIO, _Aside(sys.stdout))):
+    """What trackers print goes to stderr meanwhile; and for good, where one is at work after that."""
+    before = sys.stdout
+    sys.stdout = cast(TextIO, _Aside(before))
+    try:
         yield
+    finally:
+        if not any(thread.name.startswith(_THREAD) for thread in threading.enumerate()):
+            sys.stdout = before

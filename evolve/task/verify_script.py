@@ -77,7 +77,9 @@ def verified(folder: Path, seconds: float = _SECONDS) -> Verified:
     """Runs the script of a folder beside its construction, with Python's standard library alone."""
     command = [sys.executable, "-I", "-S", SCRIPT]
     try:
-        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=seconds, check=False)
+        run = subprocess.run(
+            command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace", timeout=seconds, check=False
+        )
     except subprocess.TimeoutExpired:
         return Verified("", f"was not verified within {seconds:g} s")
     if run.returncode:

@@ -62,6 +62,25 @@ def test_arms_are_run_used_again_and_read(call, home, number):
     assert logs(home) == ["mine-islands-s0", "mine-random-s0"]
 
 
+def test_a_comparison_that_cannot_be_written_is_an_error(call, home):
+    """What is in the folder already stays as it was, whole."""
+    for place, name in enumerate(("a", "b")):
+        written = Written(home, name=name, budget=["2programs"])
+        written.seed(5.0)
+        for more in (1.0, 2.0):
+            written.proposal(5.0 + more + place)
+        written.campaign.close()
+    blocked = home / "elsewhere" / "out" / "comparison.svg"
+    blocked.mkdir(parents=True)
+    found = call("compare", "--read", "a=a", "--read", "b=b", "-o", "out")
+    assert (found.exit_code, found.stderr) == (
+        1,
+        "evolve: error: the comparison cannot be written to out: Is a directory. "
+        "Do: name another folder with -o; its campaigns are kept\n",
+    )
+    assert sorted(path.name for path in blocked.parent.iterdir()) == ["comparison.md", "comparison.svg"]
+
+
 @pytest.mark.slow
 def test_arms_and_seeds_are_run_read_and_written(call, home, number):
     """Two arms with two seeds at 20 programs; what is there is used again, and one more seed is run alone."""

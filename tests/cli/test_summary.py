@@ -142,18 +142,6 @@ def test_the_next_budget_is_twice_the_amounts(texts, expected):
     assert summary.larger(any_of([parse(text, 0.0) for text in texts])) == expected
 
 
-def test_the_beginning_says_what_is_set(campaign, tmp_path):
-    """A campaign that goes on says after how many records."""
-    assert summary.beginning(campaign, "reduced: a process of its own").startswith(
-        "campaign number goes on after 6 records: islands, 2 judge slots, seed 0, budget 30programs\n"
-        "no model: tune_literals, mutate_ast propose without one (--model NAME lets a language model propose, too)\n"
-        "isolation reduced: a process of its own\n"
-    )
-    with Written(tmp_path / "other", name="fresh", budget=[], judges=1).campaign as fresh:
-        text = summary.beginning(fresh, "reduced")
-    assert "campaign fresh begins: islands, 1 judge slot, seed 0, no budget: Ctrl-C ends it" in text
-
-
 def test_objectives_and_the_front_are_told_in_the_users_direction(tmp_path):
     """With digits and direction, at the end and in JSON."""
     with aiming_campaign(tmp_path) as campaign:
@@ -202,17 +190,6 @@ def test_the_end_counts_reflections_and_lessons(tmp_path):
     with written.campaign as campaign:
         text = words(campaign)
     assert "outcomes   ok 1\noperators  reflect: 1 reflection, 2 lessons\n" in text
-
-
-def test_the_beginning_says_where_answers_are_awaited(tmp_path, monkeypatch):
-    """A mailbox waits for whoever writes into its folder."""
-    monkeypatch.chdir(tmp_path)
-    here = {"name": "me", "kind": "mailbox", "settings": {"folder": str(tmp_path / "mbp")}}
-    there = {"name": "you", "kind": "mailbox", "settings": {"folder": "/mail"}, "concurrency": 2}
-    with Written(tmp_path, models={"members": [here, there]}).campaign as campaign:
-        assert (
-            "\nmodels me (mailbox, 8 at once, answers awaited in mbp/), you (mailbox, 2 at once, answers awaited in /mail/)\n"
-        ) in summary.beginning(campaign, "reduced")
 
 
 def ended_by(campaign, **fields) -> summary.Ended:

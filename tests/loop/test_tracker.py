@@ -1,5 +1,6 @@
 """A tracker has a thread and a queue: what it does not take, nobody waits for, and all of it is counted."""
 
+import asyncio
 import logging
 import threading
 from dataclasses import replace
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.loop.tracker import Tracking
+from evolve.loop.tracker import Tracking, printing_aside
 from evolve.types import TrackedEnd, TrackedRecord, TrackedRun
 from tests.tracked import END, RECORD, a_run
 
@@ -84,3 +85,34 @@ def test_the_end_itself_may_hang(tmp_path: Path) -> None:
     assert tracking.told() == "late: 1 record, and it has not taken the end of the run in time"
     may.set()
     assert tracking.wait(60.0)
+
+
+@pytest.mark.parametrize("failure", [SystemExit, KeyboardInterrupt, asyncio.CancelledError, GeneratorExit])
+def test_a_tracker_that_wants_to_end_more_than_itself_has_failed(tmp_path: Path, failure: type[BaseException]) -> None:
+    """What it calls may end so, and that is told as any other failure."""
+
+    def end(run: TrackedRun) -> None:
+        raise failure
+
+    one = Slow()
+    one.campaign_begun = end  # type: ignore[method-assign]
+    tracking = Tracking("bad", one)
+    tracking.begin(a_run(tmp_path))
+    assert tracking.wait(60.0)
+    assert tracking.told() == f"bad: 0 records, then it failed: {failure.__name__}"
+
+
+def test_what_a_tracker_prints_after_nobody_waits_for_it_is_not_on_stdout(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The last record of `--json` comes then."""
+    may, one = threading.Event(), Slow()
+    one.campaign_begun = lambda run: (may.wait(), print("late"))  # type: ignore[assignment, return-value]
+    tracking = Tracking("late", one)
+    with printing_aside():
+        tracking.begin(a_run(tmp_path))
+        tracking.end(END)
+    print("a record")
+    may.set()
+    assert tracking.wait(60.0)
+    assert capsys.readouterr() == ("a record\n", "late\n")

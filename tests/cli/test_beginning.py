@@ -1,0 +1,29 @@
+"""What a run says before its first record."""
+
+from evolve.cli.beginning import beginning
+from tests.written import Written, short_campaign
+
+
+def test_the_beginning_says_what_is_set(tmp_path):
+    """A campaign that goes on says after how many records."""
+    with short_campaign(tmp_path) as campaign:
+        text = beginning(campaign, "reduced: a process of its own")
+    assert text.startswith(
+        "campaign number goes on after 6 records: islands, 2 judge slots, seed 0, budget 30programs\n"
+        "no model: tune_literals, mutate_ast propose without one (--model NAME lets a language model propose, too)\n"
+        "isolation reduced: a process of its own\n"
+    )
+    with Written(tmp_path / "other", name="fresh", budget=[], judges=1).campaign as fresh:
+        text = beginning(fresh, "reduced")
+    assert "campaign fresh begins: islands, 1 judge slot, seed 0, no budget: Ctrl-C ends it" in text
+
+
+def test_the_beginning_says_where_answers_are_awaited(tmp_path, monkeypatch):
+    """A mailbox waits for whoever writes into its folder."""
+    monkeypatch.chdir(tmp_path)
+    here = {"name": "me", "kind": "mailbox", "settings": {"folder": str(tmp_path / "mbp")}}
+    there = {"name": "you", "kind": "mailbox", "settings": {"folder": "/mail"}, "concurrency": 2}
+    with Written(tmp_path, models={"members": [here, there]}).campaign as campaign:
+        assert (
+            "\nmodels me (mailbox, 8 at once, answers awaited in mbp/), you (mailbox, 2 at once, answers awaited in /mail/)\n"
+        ) in beginning(campaign, "reduced")
