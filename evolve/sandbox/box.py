@@ -7,6 +7,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
+from evolve.sandbox.ahead import compiled
 from evolve.sandbox.channel import Channel
 from evolve.sandbox.clock import ProcessClock, ProcessEnded, TimingUnavailable
 from evolve.sandbox.devices import EVERY, Devices
@@ -66,8 +67,17 @@ class Box:
         finally:
             channel.hand_over()
         self._busy = True
-        channel.send(packed(entry, program.files, self._context))
+        channel.send(packed(entry, program.files, self._context, self._compiled(entry, program.files)))
         return Session(channel, self._end, seconds, self._limits, job, self._clock)
+
+    def _compiled(self, entry: str, files: Mapping[str, str]) -> Sequence[bytes]:
+        """The entry, where it is one file of the program's own and candidates have this Python."""
+        stem = entry.replace(".", "/")
+        path = f"{stem}.py"
+        others = {path, f"{stem}/__init__.py"} & self._context.keys()
+        if path not in files or f"{stem}/__init__.py" in files or others or self._python != sys.executable:
+            return ()
+        return compiled(path, files[path])
 
     def pin(self, cores: Collection[int]) -> None:
         """From now on candidates run on these threads of cores alone, until it is called again; between two sessions. Raises `SandboxError`."""

@@ -48,16 +48,17 @@ class Request:
             self.payload.close()
 
 
-def packed(entry: str, files: Mapping[str, str], context: Mapping[str, str]) -> bytes:
-    """A program as its candidate's process is told of it. Marshalled: that says half surrogates too, which are for the compiler to refuse, and
-    it is read without a line of Python. It goes from the judge to the candidate alone; what comes back is never read so."""
-    return marshal.dumps((entry, dict(files), dict(context)), _FORMAT)
+def packed(entry: str, files: Mapping[str, str], context: Mapping[str, str], compiled: Sequence[bytes] = ()) -> bytes:
+    """A program as its candidate's process is told of it, with what `ahead` has compiled of its entry. Marshalled: that says half surrogates too,
+    which are for the compiler to refuse, and it is read without a line of Python. It goes from the judge to the candidate alone; what comes back is
+    never read so."""
+    return marshal.dumps((entry, dict(files), dict(context), tuple(compiled)), _FORMAT)
 
 
-def unpacked(payload: bytes | mmap.mmap) -> tuple[str, dict[str, str], dict[str, str]]:
-    """Entry, files and context, in the candidate's process."""
-    entry, files, context = marshal.loads(payload)  # what the judge has packed
-    return entry, files, context
+def unpacked(payload: bytes | mmap.mmap) -> tuple[str, dict[str, str], dict[str, str], tuple[bytes, ...]]:
+    """Entry, files, context and what is compiled, in the candidate's process."""
+    entry, files, context, compiled = marshal.loads(payload)  # what the judge has packed
+    return entry, files, context, compiled
 
 
 def receive(requests: socket.SocketType) -> Request | None:

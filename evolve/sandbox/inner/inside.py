@@ -9,13 +9,14 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import marshal
 import os
 import socket
 import sys
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType, ModuleType, TracebackType
+from types import CodeType, MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
 from evolve.sandbox.frames import TICKET, Request, packed, receive, reply, unpacked
@@ -45,9 +46,9 @@ def perform(requests: int, replies: int) -> None:
         first = receive(sock)
         if first is None:
             return
-        entry, files, context = unpacked(first.payload)
+        entry, files, context, compiled = unpacked(first.payload)
         first.close()
-        program = LoadedProgram(files, entry, context)
+        program = LoadedProgram(files, entry, context, compiled)
         while (request := receive(sock)) is not None:
             reply(replies, request.ticket, answer(program, request))
             if program.timing.awaits is not None:
@@ -144,8 +145,15 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
     """The Python files of a program and its context as modules, from memory; its other files lie in the working folder once it is
     first called, and all of them when a command runs."""
 
-    def __init__(self, files: Mapping[str, str], entry: str, context: Mapping[str, str] = MappingProxyType({})) -> None:
+    def __init__(
+        self,
+        files: Mapping[str, str],
+        entry: str,
+        context: Mapping[str, str] = MappingProxyType({}),
+        compiled: Sequence[bytes] = (),
+    ) -> None:
         self.entry = entry
+        self._compiled = compiled
         self.timing = Timing()
         self.modules: dict[str, str] = {}
         self._folder = Folder(files, context)
@@ -175,6 +183,7 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
         """More files, before any other request: they go before the program's own and the context's."""
         self._folder.place(files)
         self._know(files)
+        self._compiled = ()  # one of them may be the entry's
 
     def _import(self) -> ModuleType:
         if self.entry not in self.modules:
@@ -200,8 +209,14 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
         if package:
             module.__path__ = []
         sys.modules[self.entry] = module
-        exec(compile(self.get_source(self.entry), path, "exec", dont_inherit=True), vars(module))
+        for code in self._code(path):
+            exec(code, vars(module))
         return module
+
+    def _code(self, path: str) -> Iterable[CodeType]:
+        if not self._compiled:
+            return [compile(self.get_source(self.entry), path, "exec", dont_inherit=True)]
+        return map(marshal.loads, self._compiled)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
