@@ -71,6 +71,8 @@ def _chart(points: Sequence[Point], found: Findings, task: Task) -> Chart:
     early = places[-1] > 200 and places[len(places) // 2] < _EARLY * places[-1]
     better = len(points) - 1
     told = f"The best {task.fitness.name} so far against judged programs{' (on a logarithmic scale)' if early else ''}; it got better {wording.counted(better - 1, 'time')}."
+    if better > _ROWS:
+        told += f" The table has the last {_ROWS} of {better} points."
     if not task.deterministic:
         told += " Each point is what one judging found, and the task is noisy: the luckiest of many stand here."
         told += " What is reported of the best rests on measurements made after it won." if found.confirmed else ""

@@ -20,8 +20,8 @@ from evolve.types import ConfigError, Task
 INDEX = "INDEX.md"
 _HEAD = """# Published programs
 
-Promoted programs of campaigns, each in a folder with its task, its certificate and all that its score rests on: see
-[publishing](../docs/publishing.md). `evolve program verify --published` verifies all of them, and `evolve program publish --index` writes this page."""
+Promoted programs of campaigns, each in a folder with its task, its certificate and all that its score rests on.
+`evolve program verify --published` verifies all of them, and `evolve program publish --index` writes this page."""
 _HEADINGS = ("task", "program", "value", "better", "evidence", "the seed's", "literature", "isolation", "found", "by")
 
 

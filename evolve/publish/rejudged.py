@@ -145,11 +145,23 @@ def _noisy(again: Again, first: Judging, value: Value) -> Iterator[Check]:
 
 
 def cases(again: Again) -> Iterator[Check]:
-    """The held-out cases, on which the program is judged beside the seed."""
-    promotion = again.claims.promotion
-    if again.task.promotion == "held_out" and promotion is not None and again.program != again.task.seed:
-        for case in again.task.held_out:
+    """The held-out cases, on which a promoted program is judged beside the seed. Of one that is not, the scores there that are exact."""
+    if again.program == again.task.seed:
+        return
+    for case in again.task.held_out:
+        if again.task.promotion == "held_out" and again.claims.promotion is not None:
             yield from _case(again, case)
+        elif again.task.deterministic:
+            yield from _score_there(again, case)
+
+
+def _score_there(again: Again, case: Case) -> Iterator[Check]:
+    claimed = next((one for one in again.claims.judgings if one.case == case.name and not one.of_seed), None)
+    if claimed is None or again.untimable:
+        return
+    trial = Trial(claimed.seed, split="held_out", parameters=Parameters(case.parameters))
+    report = again.judged(trial, on_case=True)
+    yield same(f"held out: {case.name}", claimed.fitness, again.shown(report), elsewhere=again.otherwise)
 
 
 def _case(again: Again, case: Case) -> Iterator[Check]:

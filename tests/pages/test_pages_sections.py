@@ -78,6 +78,16 @@ def test_each_held_out_case_stands_once_in_the_chapter(tmp_path):
     assert told.count("case 2") == 1
 
 
+def test_the_curve_says_what_its_table_leaves_out(tmp_path):
+    written = Written(tmp_path, number_task())
+    written.seed(1.0)
+    for number in range(2, 25):
+        written.proposal(float(number))
+    with written.campaign as campaign:
+        told = chapter(campaign, "course")
+    assert "it got better 23 times. The table has the last 20 of 24 points." in told
+
+
 def test_how_it_came_about(short):
     told = chapter(short, "course")
     assert "The best nearness so far against judged programs; it got better 2 times." in told

@@ -33,6 +33,24 @@ def test_a_deterministic_program_is_found_exactly_again(deterministic):
     assert verdicts(found)["held out: further on"] == verdicts(found)["score"] == AGREES
 
 
+def test_what_did_not_hold_on_held_out_cases_is_compared_too(tmp_path):
+    """Its score there is as claimed; the seed's is not asked for, since nothing is promised."""
+    found = Found(tmp_path)
+    found.case(1, 9.0)
+    found.case(2, 8.5)
+    judges = ReadingJudges()
+    assert verdicts(verified(found.export().contents, judges))["held out: further on"] == AGREES
+    assert [job.trial.split for job in judges.asked].count("held_out") == 1
+
+
+def test_a_held_out_score_that_was_made_up_is_found(tmp_path):
+    """Though the program is not promoted."""
+    found = Found(tmp_path)
+    found.case(1, 9.0)
+    found.case(2, 8.75)
+    assert reason(verified(found.export().contents)) == "held out: further on: the value is another one"
+
+
 def test_a_certificate_is_made_again_to_the_last_digit(certified):
     judges = ReadingJudges()
     found = verified(certified, judges)
