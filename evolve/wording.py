@@ -89,13 +89,14 @@ def _gain(best: Best, fitness: Fitness) -> str:
 
 
 def anchors(gaps: Sequence[AnchorGap], fitness: Fitness) -> str:
-    """The nearest anchors, one per line: `-0.0631 to AlphaEvolve 2025 (2.63586)`."""
+    """The nearest anchors, one per line: `-0.0631 to AlphaEvolve 2025 (2.63586)`; where smaller is better, a sign needs a word."""
     return "\n".join(_anchor(gap, fitness) for gap in nearest(gaps))
 
 
 def _anchor(gap: AnchorGap, fitness: Fitness) -> str:
     year = f" {gap.year}" if gap.year else ""
-    return f"{difference(gap.difference, fitness)} to {gap.by}{year} ({gap.value:.6g})"
+    sign = "" if fitness.direction == "max" or not gap.difference else " (better)" if gap.difference < 0 else " (worse)"
+    return f"{difference(gap.difference, fitness)}{sign} to {gap.by}{year} ({gap.value:.6g})"
 
 
 def objective(line: ObjectiveLine) -> str:

@@ -82,6 +82,16 @@ def test_the_nearest_anchors_are_told_with_who_and_when():
     assert wording.anchors(gaps, NEARNESS) == "+3.5 to Early (3)\n-1.5 to Later 2025 (8)"
 
 
+@pytest.mark.parametrize(
+    ("gap", "told"),
+    [(-0.25, "-0.25 (better) to EoH (1.5)"), (0.25, "+0.25 (worse) to EoH (1.5)"), (0.0, "+0 to EoH (1.5)")],
+)
+def test_where_smaller_is_better_a_sign_has_a_word(gap, told):
+    """An equal value needs none."""
+    anchor = report.AnchorGap(1.5, "EoH", None, "", gap, gap <= 0.0)
+    assert wording.anchors([anchor], Fitness("excess", "min")) == told
+
+
 def test_outcomes_leave_out_what_did_not_happen():
     """Counts have thousands separators."""
     assert wording.outcomes({"ok": 1990, "crashed": 1, "wrong": 0}) == "ok 1,990, crashed 1"

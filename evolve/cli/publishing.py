@@ -148,7 +148,7 @@ def _tell(found: Verification, claims: publish.Claims, *, as_json: bool) -> None
         ("verdict", found.verdict.upper() if found.verdict == DIFFERS else found.verdict),
     ]
     say(facts(rows))
-    say("\n" + table(("claim", "verdict", "claimed", "found", ""), [_row(check) for check in found.checks]))
+    say("\n" + table(("claim", "verdict", "claimed", "found", "why"), [_row(check) for check in found.checks]))
 
 
 def _row(check: Check) -> tuple[str, ...]:

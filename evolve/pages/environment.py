@@ -25,8 +25,8 @@ def _blocks(campaign: Campaign, found: Findings) -> Iterator[Block]:
         ("task version", Mono(campaign.task.version)),
         ("judge slots", str(campaign.settings.judges)),
         (
-            "deterministic",
-            "yes" if campaign.settings.deterministic else "no: another run with this seed takes another course",
+            "another run repeats it",
+            "yes" if campaign.settings.deterministic else "no: with the same seed it takes another course",
         ),
     ]
     if evidence is not None and evidence.environment:

@@ -2,6 +2,7 @@
 
 Invariant: nothing is written; every number is what `evolve program` and `evolve campaign` say, for they ask the same questions."""
 
+import operator
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -112,7 +113,7 @@ class Campaign:
 
     def _number(self, number: RecordId | None) -> RecordId:
         if number is not None:
-            return settled(self.engine, number).record.id
+            return settled(self.engine, _whole(number)).record.id
         holder = self.engine.state.archive.best
         if holder is None:
             raise ConfigError(f"campaign {self.name!r} has no best program yet. Do: name a record")
@@ -193,3 +194,11 @@ def _table(caption: str, headings: Sequence[str], rows: Sequence[Sequence[str]])
 
     body = "".join(row("td", cells) for cells in rows)
     return f"<table><caption>{escape(readable(caption))}</caption><thead>{row('th', headings)}</thead><tbody>{body}</tbody></table>"
+
+
+def _whole(number: RecordId) -> RecordId:
+    """A record's number, of numpy's too; raises `ConfigError` for what is none."""
+    try:
+        return RecordId(operator.index(number))
+    except TypeError:
+        raise ConfigError(f"a record is named by its whole number, got {number!r:.100}. Do: for example 12") from None

@@ -40,8 +40,13 @@ def exported_constant(name: str) -> None:
 
 def exported_read(path: ExportedPath) -> dict[str, ExportedAny]:
     """The construction as dictionaries, lists, texts and numbers."""
-    text = path.read_bytes().decode("utf-8")
-    found = exported_json.loads(text, object_pairs_hook=exported_pairs, parse_constant=exported_constant)
+    try:
+        text = path.read_bytes().decode("utf-8")
+        found = exported_json.loads(text, object_pairs_hook=exported_pairs, parse_constant=exported_constant)
+    except OSError as error:
+        raise ValueError(f"{path.name} cannot be read: {error.strerror}") from None
+    except (exported_json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path.name} is no JSON: {error}") from None
     if not isinstance(found, dict):
         raise ValueError("the construction is no object")
     return found

@@ -12,6 +12,7 @@ import pytest
 from evolve import report
 from evolve.publish.paper import figure, write_paper
 from evolve.types import ConfigError, Outcome, Program, Task
+from tests.pages.told import held_out_campaign
 from tests.publish.paper_campaigns import KEY, VERIFIER, hostile_campaign, proven_campaign, task_folder
 from tests.written import Written, number_task
 
@@ -95,6 +96,17 @@ def test_a_measured_value_has_no_verifier_and_says_so(tmp_path: Path) -> None:
     page = (tmp_path / "paper/README.md").read_text("utf-8")
     assert "The value is measured, and not proven. The judge computed it from what it saw the program do." in page
     assert "`verify.py`: " not in page
+
+
+def test_the_first_page_tells_of_held_out_cases(tmp_path: Path) -> None:
+    """A program that is not promoted there is not praised before."""
+    with held_out_campaign(tmp_path, 2.0, -1.0) as campaign:
+        write_paper(campaign, 2, tmp_path / "paper", drawing=DRAWN)
+    told = (tmp_path / "paper/README.md").read_text("utf-8")
+    assert (
+        "nearness 7, measured; equal programs get equal scores. Promoted: no. On held-out cases it is worse than the seed, or not known to be as good, on 1 of 2: case 1"
+        in told
+    )
 
 
 def test_a_claimed_value_is_called_that(tmp_path: Path) -> None:

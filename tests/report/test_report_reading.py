@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import evolve
@@ -28,6 +29,14 @@ def test_a_campaign_is_opened_by_its_name_or_its_log(short: Path, monkeypatch: p
         assert repr(campaign) == "<Campaign 'number': 6 records, best number/6 6.5 (1 measured, witnessed, reduced)>"
     with pytest.raises(ConfigError, match="no campaign 'nothing'"):
         Campaign.open("nothing")
+
+
+def test_a_record_is_a_whole_number(short: Path) -> None:
+    """Also one of numpy's, as a data frame has them."""
+    with Campaign.open("number", short) as campaign:
+        assert campaign.lineage(np.int64(2)) == campaign.lineage(2)  # type: ignore[arg-type]
+        with pytest.raises(ConfigError, match=r"^a record is named by its whole number, got 'x'\. Do: "):
+            campaign.lineage("x")  # type: ignore[arg-type]
 
 
 def test_it_says_what_the_reports_say(short: Path) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from evolve.types import Outcome, Paused
+from tests.pages.told import held_out_campaign
 from tests.web.hostile import text_of
 from tests.written import Written, number_task, short_campaign
 
@@ -38,6 +39,28 @@ def test_a_noisy_score_has_its_uncertainty(browse, tmp_path):
     page = read(browse, tmp_path)
     assert "±" in page
     assert "measurements" in page
+
+
+@pytest.mark.parametrize(
+    ("gains", "warning"),
+    [
+        (
+            (0.1, 0.1),
+            "The best program is promoted; but most of the gain is gone on held-out cases: 5% of it is left on average.",
+        ),
+        ((2.0, -1.0), "The best program is not promoted: on held-out cases it is worse than the seed (case 1)."),
+    ],
+)
+def test_what_held_out_cases_say_against_the_best_stands_above_its_score(browse, tmp_path, gains, warning):
+    held_out_campaign(tmp_path, *gains).close()
+    page = read(browse, tmp_path)
+    assert -1 < page.find(warning) < page.find("best nearness")
+
+
+def test_what_holds_on_held_out_cases_is_no_warning(browse, tmp_path):
+    held_out_campaign(tmp_path, 2.0, 1.9).close()
+    page = read(browse, tmp_path)
+    assert "The best program is" not in page
 
 
 def test_outcomes_and_a_budget_that_is_used_are_there(browse, looked_at):

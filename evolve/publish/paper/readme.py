@@ -34,12 +34,25 @@ def readme(campaign: Campaign, found: Result, names: Sequence[str], said: str, n
     listed = "".join(f"- `{name}`: {text}\n" for name, text in _FILES.items() if name in there)
     parts = [
         f"# {escaped(found.name)}",
-        f"{escaped(fitness.name)} {value_text(found, fitness)}, {escaped(basis_text(found, campaign.task))}.",
+        f"{escaped(fitness.name)} {value_text(found, fitness)}, {escaped(basis_text(found, campaign.task))}. Promoted: {found.promotion}.{_held_out(campaign, found)}",
         _verifying(campaign, found, said) if said or "verify.py" not in names else _HOW,
         listed.rstrip(),
         *notes,
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _held_out(campaign: Campaign, found: Result) -> str:
+    """On how many of the cases that the search does not see the program is not as good as the seed."""
+    names = [case.name for case in campaign.task.held_out]
+    cases = [case for case in found.cases if case.case in names]
+    worse = [escaped(case.case) for case in cases if not case.agrees]
+    if not cases:
+        return ""
+    told = f"it is worse than the seed, or not known to be as good, on {len(worse)} of {len(cases)}: {', '.join(worse)}"
+    return (
+        f" On held-out cases {told if worse else 'it is nowhere worse than the seed'} (`statement.md` has the values)."
+    )
 
 
 def _verifying(campaign: Campaign, found: Result, said: str) -> str:

@@ -10,11 +10,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from evolve import report
+from evolve import report, wording
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import confirmed_best
 from evolve.report import Best, Slice
-from evolve.types import FROM_SCRATCH, Progress
+from evolve.report.held_out import kept
+from evolve.types import FROM_SCRATCH, Progress, Task
 from evolve.web.drawn import Chart, Series, axis, curve_chart
 from evolve.web.rendering import page
 from evolve.web.shelf import Shelf
@@ -59,7 +60,7 @@ def overview(request: Request) -> Response:
             certificate=_certificate(campaign, seen.best),
             held_out=campaign.state.cases.held_out,
             from_scratch=FROM_SCRATCH,
-            warnings=tuple(_warnings(seen)),
+            warnings=(*_warnings(seen), *_unheld(seen.best, campaign.task)),
         )
 
 
@@ -137,6 +138,19 @@ def _warnings(seen: report.Overview) -> list[str]:
     if seen.quarantined:
         found.append(f"{len(seen.quarantined):,} programs are in quarantine: they are evidence, and never the best")
     return found
+
+
+def _unheld(best: Best | None, task: Task) -> list[str]:
+    """That what was found in the search is not found, or not all of it, where the search did not look."""
+    names = [case.name for case in task.held_out]
+    cases = [line for line in best.cases if line.case in names] if best is not None else []
+    if best is None or not best.improved or len(cases) < len(names) or not cases:
+        return []
+    if best.promoted:
+        lost = wording.lost(kept(best, names, task.fitness))
+        return [f"The best program is promoted{lost}"] if lost else []
+    worse = ", ".join(line.case for line in cases if not line.agrees)
+    return [f"The best program is not promoted: on held-out cases it is worse than the seed ({worse})"] if worse else []
 
 
 ROUTES = (
