@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from tests.written import Written
+
 pytestmark = pytest.mark.browser
 
 PAGES = (
@@ -129,6 +131,22 @@ def test_the_tree_of_a_campaign_that_runs_grows_where_it_was_zoomed_to(look, run
     assert page.locator(".tree svg").get_attribute("viewBox") == box
     assert page.locator("details[open]").count() == 1
     assert page.locator("#drawn .dot").count() == int(page.inner_text("#counted").split()[0].replace(",", ""))
+
+
+def test_a_tree_that_comes_after_the_page_can_be_zoomed(look, workspace):
+    written = Written(workspace)
+    try:
+        page = look()
+        page.open("/c/number/lineage")
+        assert page.locator(".tree svg").count() == 0
+        written.seed(5.0)
+        written.proposal(6.0)
+        page.until(lambda: page.locator(".tree svg").count() == 1)
+        box = page.locator(".tree svg").get_attribute("viewBox")
+        page.click("[data-zoom='+']")
+        assert page.locator(".tree svg").get_attribute("viewBox") != box
+    finally:
+        written.campaign.close()
 
 
 def test_a_line_of_the_code_has_an_address_that_is_marked(look):
