@@ -11,6 +11,8 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, ver
 from importlib.util import find_spec
 from pathlib import Path
 
+from evolve.cores import usable
+
 _ALWAYS = ("numpy", "highspy")
 """What many tasks compute with, also where it is imported for them."""
 
@@ -22,7 +24,7 @@ def hardware(information: Path = Path("/proc/cpuinfo")) -> str:
 
 def usable_cores() -> int:
     """The processor cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return len(usable())
 
 
 def has_gpu(devices: Path = Path("/dev")) -> bool:

@@ -14,6 +14,7 @@ from itertools import islice
 from evolve.campaign import Campaign
 from evolve.campaign.spending import prices_of
 from evolve.config import Settings
+from evolve.cores import Core, anywhere
 from evolve.loop.calling import ABANDONED, Answered, Counter, Order, StepCaller, as_json
 from evolve.loop.members import Member, Members, said_of
 from evolve.models.cost import Cost, total
@@ -46,9 +47,15 @@ class Desk:
     """The models of one run as operators reach them. `tell` takes what was answered, on any thread; `cancelled` ends what waits."""
 
     def __init__(
-        self, campaign: Campaign, members: Members, tell: Callable[[Answered], None], cancelled: threading.Event
+        self,
+        campaign: Campaign,
+        members: Members,
+        tell: Callable[[Answered], None],
+        cancelled: threading.Event,
+        core: Core,
     ) -> None:
         self._campaign = campaign
+        self._core = core
         self._state = campaign.state
         self._members = members
         self._tell = tell
@@ -80,7 +87,8 @@ class Desk:
         self._ledger.change(self._campaign.budget)
 
     def computing(self) -> AbstractContextManager[None]:
-        """One proposal thread at a time computes."""
+        """One proposal thread at a time computes, and on the core on which all do."""
+        self._core.join()
         return self._turns.one()
 
     def turn(self) -> AbstractContextManager[None]:
@@ -152,7 +160,7 @@ class Desk:
 
     def _carried_out(self, order: Order, ask: Callable[[float], Sequence[Reply]]) -> Sequence[Reply]:
         member = order.member
-        away = nullcontext() if gives_way(member.model) else given_up()
+        away = nullcontext() if gives_way(member.model) else _elsewhere()
         with away, self._turn(member), said_of(member.name):
             if member.gone:
                 raise ModelGone(member.gone)
@@ -235,6 +243,13 @@ class Desk:
             yield
         finally:
             member.turns.release()
+
+
+@contextmanager
+def _elsewhere() -> Iterator[None]:
+    """While a model computes that knows nothing of turns: others do, too, and it may have all cores."""
+    with given_up(), anywhere():
+        yield
 
 
 def check_of(member: Member) -> Call:

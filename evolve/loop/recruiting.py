@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from evolve.config import ModelSection, ModelsSection, Settings
+from evolve.cores import anywhere
 from evolve.loop.members import Member, recruit
 from evolve.plugins import Plugins
 from evolve.types import EvolveError
@@ -68,9 +69,11 @@ class Recruits:
 
     def _begun(self, request: str, wanted: Sequence[ModelSection], settings: Settings) -> _Call:
         call = self._calls[request] = _Call(wanted, ExitStack())
-        threading.Thread(
+        thread = threading.Thread(
             target=self._open, args=(call, wanted, settings), name="evolve-recruiting", daemon=True
-        ).start()
+        )
+        with anywhere():
+            thread.start()
         return call
 
     def _open(self, call: _Call, wanted: Sequence[ModelSection], settings: Settings) -> None:

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from evolve.campaign import Campaign
 from evolve.campaign.state import REFLECTION
+from evolve.cores import Core
 from evolve.devices.leases import written
 from evolve.judge import Description
 from evolve.loop.asking import Asking, Load
@@ -61,7 +62,8 @@ class Workshop:
         self._executor = executor
         self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._cancelled = Cancellation()
-        self._desk = Desk(campaign, members, self._inbox.put, self._cancelled)
+        self._core = Core()
+        self._desk = Desk(campaign, members, self._inbox.put, self._cancelled, self._core)
         self.settling = Settling(campaign, self.jobs, self._infrastructure)
         self._settings = campaign.settings
         screening = self.settling.screening
@@ -75,6 +77,8 @@ class Workshop:
         self._resources = ExitStack()
 
     def __enter__(self) -> "Workshop":
+        self._resources.callback(self._core.leave)
+        self._core.keep(on=self._shares_nothing())
         self._resources.callback(self._cancelled.close)
         self._resources.callback(self.settling.close)
         self._resources.callback(self._requests.close)
@@ -179,6 +183,7 @@ class Workshop:
 
     def turn(self) -> AbstractContextManager[None]:
         """While the main thread decides what to do next."""
+        self._core.choose()
         return self._desk.turn()
 
     def take(self, done: Done) -> Iterator[Settled]:
@@ -290,6 +295,14 @@ class Workshop:
         self._infrastructure.wait(settings.outage.wait_seconds)
         self._executor.resize(settings.judges)
         self._proposals.retune()
+        self._core.keep(on=self._shares_nothing())
+
+    def _shares_nothing(self) -> bool:
+        """The engine's threads run nobody else's code, which may want all cores, and no stage has cores of its own, one of which they might
+        keep busy."""
+        campaign = self.campaign
+        others = campaign.plugins.third_parties(campaign.settings.strategy.name, campaign.operator_names)
+        return not others and not any(stage.needs.leased for stage in campaign.task.stages)
 
     def _pause(self, *, on: bool) -> None:
         """Nothing is started any more, and what nobody has begun is called back; or all of it is started again."""

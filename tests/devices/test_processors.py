@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from evolve.devices.processors import governor, load, numbers, pinned, ranges, units, usable
+from evolve.cores import usable
+from evolve.devices.processors import governor, load, numbers, pinned, ranges, units
 
 
 def system(folder: Path, siblings: dict[int, str], governors: dict[int, str] | None = None) -> Path:
