@@ -1,8 +1,8 @@
 """On which cores this process may run, and one core for those of its threads that take turns.
 
-A thread that hands the interpreter to one that sleeps on another core has to wake that core, and leaves its caches behind; in a virtual machine
-that takes a fifth of the engine's time. On one core it is a switch like any other. Invariant: only a thread itself changes where it runs, and what it starts in `anywhere`,
-a process or a thread, may run where this process may."""
+A thread that hands the interpreter to one that sleeps on another core has to wake that core, and leaves its caches behind; on one core it is
+a switch like any other. Invariant: only a thread itself changes where it runs, and what it starts within `on_all_cores`, a process or a thread, may run
+where this process may."""
 
 import os
 import threading
@@ -31,17 +31,21 @@ _mine = _Mine()
 
 
 def usable() -> tuple[int, ...]:
-    """The threads of cores that this process may run on, by number; the same for a thread that is kept to one."""
-    if _mine.core is not None:
-        return _mine.core.usable
+    """The threads of cores that this process may run on, by number; the same for a thread that has joined a `Core`, but not for one that it has started
+    outside of `on_all_cores`."""
+    return _allowed() if _mine.core is None else _mine.core.usable
+
+
+def _allowed() -> tuple[int, ...]:
+    """Where the calling thread may run."""
     if hasattr(os, "sched_getaffinity"):
         return tuple(sorted(os.sched_getaffinity(0)))
     return tuple(range(os.cpu_count() or 1))
 
 
 @contextmanager
-def anywhere() -> Iterator[None]:
-    """The calling thread runs where this process may, and so does what it starts, even if it was kept to one core and is afterwards."""
+def on_all_cores() -> Iterator[None]:
+    """The calling thread runs where this process may, and so does what it starts; before and afterwards it may be kept to one core."""
     core = _mine.core
     if core is None:
         yield
@@ -62,44 +66,34 @@ def current() -> int | None:
     return int(told.rpartition(")")[2].split()[_PROCESSOR])
 
 
-def run_on(cores: Collection[int]) -> None:
-    """Keeps the calling thread to these; where the system does not allow it any more, it runs where it did."""
-    with suppress(OSError):
-        os.sched_setaffinity(0, cores)
-
-
 class Core:
-    """The core of one run's threads. The main thread makes it, chooses, and leaves it; the others join it, each time that they begin to compute."""
+    """The core of one run's threads. The main thread makes it, chooses, and leaves it; the others join it before they compute. `kept`: whether there
+    is such a core at all."""
 
     def __init__(
         self,
+        *,
+        kept: bool,
         clock: Callable[[], float] = time.monotonic,
-        current: Callable[[], int | None] = current,
-        run_on: Callable[[Collection[int]], None] = run_on,
+        where: Callable[[], int | None] = current,
     ) -> None:
         self.usable = usable()
+        self._kept = kept and len(self.usable) > 1 and hasattr(os, "sched_setaffinity")
         self._clock = clock
-        self._current = current
-        self._run_on = run_on
-        self._is_choice = len(self.usable) > 1 and hasattr(os, "sched_setaffinity")
-        self._kept = False
+        self._where = where
         self._number: int | None = None
         self._loose = True
         self._next = 0.0
 
-    def keep(self, *, on: bool) -> None:
-        """Whether threads are kept from now on. Main thread."""
-        self._kept = on and self._is_choice
-        self._loose, self._next = True, 0.0
-        if not self._kept:
-            self._number = None
-            self.join()
-
     def choose(self) -> None:
-        """Every few seconds the main thread is free for a moment, and the core on which it is found then is the one. Main thread, once a turn."""
+        """Every few seconds the main thread is free for a moment, and the core on which it is found then is the one. Where somebody else has said
+        meanwhile on which cores it may run, it is one of these. Main thread, once a turn."""
         now = self._clock()
         if not self._kept or now < self._next:
             return
+        allowed = _allowed()
+        if allowed != self._said:
+            self.usable = allowed
         if self._loose:
             self._number = self._found()
             self._next = now + _SECONDS
@@ -110,18 +104,30 @@ class Core:
         self._loose = not self._loose
 
     def join(self) -> None:
-        """The calling thread runs on this core, or anywhere while there is none."""
-        if not self._is_choice or (_mine.core is self and _mine.number == self._number):
+        """The calling thread runs on this core, or where it may while there is none."""
+        number = self._number  # the main thread may choose meanwhile
+        if not self._kept or (_mine.core is self and _mine.number == number):
             return
-        _mine.core, _mine.number = self, self._number
-        self._run_on(self.usable if self._number is None else (self._number,))
+        _mine.core, _mine.number = self, number
+        _run_on(self.usable if number is None else (number,))
 
     def leave(self) -> None:
-        """The calling thread runs anywhere."""
+        """The calling thread runs where it may."""
         if _mine.core is self:
-            _mine.core = None
-            self._run_on(self.usable)
+            _mine.core, _mine.number = None, None
+            _run_on(self.usable)
+
+    @property
+    def _said(self) -> tuple[int, ...]:
+        """Where the main thread may run, if nobody else has said anything."""
+        return self.usable if self._loose or self._number is None else (self._number,)
 
     def _found(self) -> int | None:
-        number = self._current()
+        number = self._where()
         return number if number in self.usable else None
+
+
+def _run_on(cores: Collection[int]) -> None:
+    """Keeps the calling thread to these; where the system does not allow it any more, it runs where it did."""
+    with suppress(OSError):
+        os.sched_setaffinity(0, cores)

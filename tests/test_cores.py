@@ -12,13 +12,13 @@ import pytest
 
 from evolve import cores
 from evolve.config import settings_from
-from evolve.cores import Core, anywhere, current, usable
+from evolve.cores import Core, current, on_all_cores, usable
 
 T = TypeVar("T")
 
 pytestmark = pytest.mark.skipif(
-    not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) < 2,
-    reason="there is one core, or no choice of it",
+    not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) < 2 or current() is None,
+    reason="there is one core, no choice of it, or nobody who tells which it is",
 )
 ALL = tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else ()
 _TELLS = "import os; print(*sorted(os.sched_getaffinity(0)))"
@@ -32,9 +32,7 @@ class Machine:
         self.number: int | None = ALL[-1]
 
     def core(self) -> Core:
-        core = Core(lambda: self.now, lambda: self.number)
-        core.keep(on=True)
-        return core
+        return Core(kept=True, clock=lambda: self.now, where=lambda: self.number)
 
 
 @pytest.fixture
@@ -85,6 +83,22 @@ def test_the_system_chooses_anew_after_some_seconds(machine: Machine) -> None:
     assert here() == (ALL[0],)
 
 
+def test_who_says_from_outside_where_the_process_may_run_is_heard(machine: Machine) -> None:
+    """As `taskset -ap` does; also when it is all cores again."""
+    core = machine.core()
+    core.choose()
+    for told in ((ALL[0],), ALL):
+        os.sched_setaffinity(0, told)
+        machine.number = ALL[0]
+        machine.now += 6
+        core.choose()
+        assert here() == core.usable == told
+        machine.now += 1
+        core.choose()
+        assert here() == (ALL[0],)
+        assert usable() == told
+
+
 def test_other_threads_follow_when_they_join(machine: Machine) -> None:
     core = machine.core()
     core.choose()
@@ -102,7 +116,7 @@ def test_other_threads_follow_when_they_join(machine: Machine) -> None:
     assert on_another_thread(joined) == (ALL[0],)
 
 
-def test_a_thread_that_a_kept_one_has_started_is_free_when_it_joins_a_core_that_keeps_nobody(machine: Machine) -> None:
+def test_a_thread_that_a_kept_one_has_started_is_free_when_there_is_no_core_any_more(machine: Machine) -> None:
     core = machine.core()
     core.choose()
     go_on, started = threading.Event(), threading.Event()
@@ -118,32 +132,35 @@ def test_a_thread_that_a_kept_one_has_started_is_free_when_it_joins_a_core_that_
     thread = threading.Thread(target=act)
     thread.start()
     started.wait()
-    core.keep(on=False)
+    machine.number = None
+    for _ in range(2):
+        machine.now += 6
+        core.choose()
     go_on.set()
     thread.join()
     assert found == [(ALL[-1],), ALL]
     assert here() == ALL
 
 
-def test_what_is_started_anywhere_has_all_cores(machine: Machine) -> None:
+def test_what_is_started_on_all_cores_has_them(machine: Machine) -> None:
     core = machine.core()
     core.choose()
-    with anywhere():
+    with on_all_cores():
         assert here() == ALL
         told = subprocess.run([sys.executable, "-c", _TELLS], capture_output=True, text=True, check=True).stdout
         assert on_another_thread(here) == ALL
     assert tuple(map(int, told.split())) == ALL
     assert here() == (ALL[-1],)
     core.leave()
-    with anywhere():
+    with on_all_cores():
         assert here() == ALL
     assert here() == ALL
 
 
-def test_an_error_anywhere_brings_the_thread_back(machine: Machine) -> None:
+def test_an_error_there_brings_the_thread_back(machine: Machine) -> None:
     core = machine.core()
     core.choose()
-    with pytest.raises(ValueError, match="it"), anywhere():
+    with pytest.raises(ValueError, match="it"), on_all_cores():
         raise ValueError("it")
     assert here() == (ALL[-1],)
 
@@ -172,16 +189,24 @@ def test_where_the_system_does_not_tell_nobody_is_kept(machine: Machine, monkeyp
 
 
 def test_a_core_that_is_not_allowed_any_more_is_no_error(machine: Machine) -> None:
-    cores.run_on((max(ALL) + 500,))
+    core = machine.core()
+    core.usable = (*ALL, max(ALL) + 500)
+    machine.number = max(ALL) + 500
+    core.choose()
     assert here() == ALL
 
 
 def test_one_core_is_no_choice(machine: Machine) -> None:
     os.sched_setaffinity(0, {ALL[0]})
-    asked: list[object] = []
-    core = Core(run_on=asked.append)
-    core.keep(on=True)
+    core = machine.core()
+    os.sched_setaffinity(0, ALL)
     core.choose()
     core.join()
-    core.leave()
-    assert asked == []
+    assert here() == ALL
+
+
+def test_nobody_is_kept_where_nobody_should_be(machine: Machine) -> None:
+    core = Core(kept=False, where=lambda: ALL[0])
+    core.choose()
+    core.join()
+    assert here() == ALL

@@ -14,7 +14,7 @@ from itertools import islice
 from evolve.campaign import Campaign
 from evolve.campaign.spending import prices_of
 from evolve.config import Settings
-from evolve.cores import Core, anywhere
+from evolve.cores import Core, on_all_cores
 from evolve.loop.calling import ABANDONED, Answered, Counter, Order, StepCaller, as_json
 from evolve.loop.members import Member, Members, said_of
 from evolve.models.cost import Cost, total
@@ -169,6 +169,7 @@ class Desk:
             try:
                 deadline = time.monotonic() + member.section.timeout_seconds
                 replies = guarded(member.section.kind, ask, deadline)
+                self._core.join()  # while it waited, the core may have become another one
                 told = self._told(order, replies)
                 spent = total(cost for _, cost in told)
                 member.answered()
@@ -248,7 +249,7 @@ class Desk:
 @contextmanager
 def _elsewhere() -> Iterator[None]:
     """While a model computes that knows nothing of turns: others do, too, and it may have all cores."""
-    with given_up(), anywhere():
+    with given_up(), on_all_cores():
         yield
 
 

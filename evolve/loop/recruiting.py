@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from evolve.config import ModelSection, ModelsSection, Settings
-from evolve.cores import anywhere
+from evolve.cores import on_all_cores
 from evolve.loop.members import Member, recruit
 from evolve.plugins import Plugins
 from evolve.types import EvolveError
@@ -72,7 +72,7 @@ class Recruits:
         thread = threading.Thread(
             target=self._open, args=(call, wanted, settings), name="evolve-recruiting", daemon=True
         )
-        with anywhere():
+        with on_all_cores():
             thread.start()
         return call
 

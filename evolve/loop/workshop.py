@@ -14,7 +14,6 @@ from typing import TypeVar
 
 from evolve.campaign import Campaign
 from evolve.campaign.state import REFLECTION
-from evolve.cores import Core
 from evolve.devices.leases import written
 from evolve.judge import Description
 from evolve.loop.asking import Asking, Load
@@ -30,6 +29,7 @@ from evolve.loop.proposals import Proposals
 from evolve.loop.proposing import Draft, refused
 from evolve.loop.requests import INTERVAL, Requests
 from evolve.loop.settling import Settling
+from evolve.loop.threads import shared_core
 from evolve.models.cancellation import Cancellation
 from evolve.protocols import Executor
 from evolve.types import (
@@ -62,7 +62,7 @@ class Workshop:
         self._executor = executor
         self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._cancelled = Cancellation()
-        self._core = Core()
+        self._core = shared_core(campaign)
         self._desk = Desk(campaign, members, self._inbox.put, self._cancelled, self._core)
         self.settling = Settling(campaign, self.jobs, self._infrastructure)
         self._settings = campaign.settings
@@ -78,7 +78,6 @@ class Workshop:
 
     def __enter__(self) -> "Workshop":
         self._resources.callback(self._core.leave)
-        self._core.keep(on=self._shares_nothing())
         self._resources.callback(self._cancelled.close)
         self._resources.callback(self.settling.close)
         self._resources.callback(self._requests.close)
@@ -86,11 +85,11 @@ class Workshop:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._cancelled.set()
-        self._desk.close()
-        self._proposals.close()
-        self._keep_answers()
-        self._resources.close()
+        with self._resources:
+            self._cancelled.set()
+            self._desk.close()
+            self._proposals.close()
+            self._keep_answers()
 
     def _keep_answers(self) -> None:
         """What arrived after the last turn was paid for, and belongs to steps of the next run."""
@@ -295,14 +294,6 @@ class Workshop:
         self._infrastructure.wait(settings.outage.wait_seconds)
         self._executor.resize(settings.judges)
         self._proposals.retune()
-        self._core.keep(on=self._shares_nothing())
-
-    def _shares_nothing(self) -> bool:
-        """The engine's threads run nobody else's code, which may want all cores, and no stage has cores of its own, one of which they might
-        keep busy."""
-        campaign = self.campaign
-        others = campaign.plugins.third_parties(campaign.settings.strategy.name, campaign.operator_names)
-        return not others and not any(stage.needs.leased for stage in campaign.task.stages)
 
     def _pause(self, *, on: bool) -> None:
         """Nothing is started any more, and what nobody has begun is called back; or all of it is started again."""

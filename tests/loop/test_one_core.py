@@ -1,24 +1,29 @@
 """Where the threads of a run are while it runs, and afterwards."""
 
 import os
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import pytest
 from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench
 from model_fakes import FakeModel, Writes, members, with_operators
 
-from evolve import plugins
-from evolve.hookspecs import OperatorEntry
-from evolve.judge import Job, Report
+from evolve import cores, plugins
+from evolve.campaign import Campaign
+from evolve.config import ModelsSection, settings_from
+from evolve.cores import Core, current
+from evolve.hookspecs import ModelEntry, OperatorEntry, hookimpl
 from evolve.loop import run
+from evolve.loop.recruiting import Recruits
+from evolve.loop.workshop import Workshop
 from evolve.plugins import BUNDLED, Registered
 from evolve.protocols import Context
-from evolve.types import Child, Needs, Selection, Stage, TaskError
+from evolve.types import Child, Needs, Selection, Settled, Stage, Usage
 
 pytestmark = pytest.mark.skipif(
-    not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) < 2,
-    reason="there is one core, or no choice of it",
+    not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) < 2 or current() is None,
+    reason="there is one core, no choice of it, or nobody who tells which it is",
 )
 MODEL = {"models": {"members": [{"name": "fast", "kind": "fake"}]}, "operators": {"names": ["writes"]}}
 
@@ -28,6 +33,16 @@ def places() -> int:
     return len(os.sched_getaffinity(0))
 
 
+@pytest.fixture(autouse=True)
+def everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A core is chosen once, however long a run takes; whatever it leaves, this thread runs anywhere afterwards."""
+    monkeypatch.setattr(cores, "_SECONDS", 1e9)
+    before = os.sched_getaffinity(0)
+    yield
+    vars(cores._mine).clear()
+    os.sched_setaffinity(0, before)
+
+
 class Looks(Seen):
     """Notes where the main thread may run after each turn."""
 
@@ -35,9 +50,17 @@ class Looks(Seen):
         super().__init__()
         self.places: list[int] = []
 
-    def turned(self, campaign) -> None:
+    def turned(self, campaign: Campaign) -> None:
         super().turned(campaign)
         self.places.append(places())
+
+
+class Breaks(Looks):
+    """Fails at the first record."""
+
+    def settled(self, campaign: Campaign, event: Settled) -> None:
+        assert places() == 1
+        raise RuntimeError("nothing is shown")
 
 
 class Looking(Writes):
@@ -53,6 +76,8 @@ class Looking(Writes):
 class Model(FakeModel):
     """A model that notes where it may run."""
 
+    places: list[int]
+
     def complete(self, *words, **named):
         self.places.append(places())
         return super().complete(*words, **named)
@@ -62,10 +87,15 @@ class Polite(Model):
     gives_way = True
 
 
-def looked(campaign, *models: FakeModel) -> Looks:
+def looked(campaign: Campaign, *models: FakeModel) -> Looks:
     watch = Looks()
     run(campaign, FakeExecutor(), JUDGES, watch, members(campaign, *models))
     return watch
+
+
+def fails(*_: object) -> None:
+    """In the place of what ends a run."""
+    raise RuntimeError("it does not end")
 
 
 def test_the_main_thread_keeps_to_one_core_and_leaves_it(bench: Workbench) -> None:
@@ -75,18 +105,36 @@ def test_the_main_thread_keeps_to_one_core_and_leaves_it(bench: Workbench) -> No
 
 
 def test_a_run_that_fails_leaves_it_too(bench: Workbench) -> None:
-    def breaks(job: Job) -> Report:
-        raise TaskError("no judge")
-
-    with bench.create() as campaign, pytest.raises(TaskError, match="no judge"):
-        run(campaign, FakeExecutor(breaks), JUDGES, Seen())
+    with bench.create() as campaign, pytest.raises(RuntimeError, match="nothing is shown"):
+        run(campaign, FakeExecutor(), JUDGES, Breaks())
     assert places() > 1
+
+
+@pytest.mark.parametrize("part", ["_keep_answers", "_proposals.close", "_desk.close"])
+def test_one_whose_end_fails_leaves_it_and_the_rest_ends(
+    bench: Workbench, part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As at a second Ctrl-C, or on a full disk."""
+    shops: list[Workshop] = []
+
+    def entered(self: Workshop, before: Callable[[Workshop], Workshop] = Workshop.__enter__) -> Workshop:
+        shops.append(self)
+        owner, _, name = part.rpartition(".")
+        monkeypatch.setattr(getattr(self, owner) if owner else self, name, fails)
+        return before(self)
+
+    monkeypatch.setattr(Workshop, "__enter__", entered)
+    with bench.create() as campaign, pytest.raises(RuntimeError, match="does not end"):
+        looked(campaign)
+    assert places() > 1
+    monkeypatch.undo()
+    shops[0]._proposals.close()
 
 
 def test_a_stage_with_cores_of_its_own_need_not_share_them_with_the_engine(bench: Workbench) -> None:
     bench.task = replace(bench.task, stages=(Stage("evaluate", needs=Needs(pinned=True)),))
     with bench.create() as campaign:
-        assert 1 not in looked(campaign).places
+        assert set(looked(campaign).places) == {places()}
 
 
 @pytest.mark.parametrize("plugin", ["somebodys", BUNDLED[0]])
@@ -101,10 +149,29 @@ def test_code_of_others_may_have_all_cores(bench: Workbench, plugin: str, kind: 
         model = kind()
         model.places = []
         watch = looked(campaign, model)
-    kept = plugin in BUNDLED
-    assert set(watch.places) == {1} if kept else 1 not in watch.places
-    assert set(Looking.places) == {1} if kept else 1 not in Looking.places
-    assert set(model.places) == {1} if kept and kind is Polite else 1 not in model.places
+    own = plugin in BUNDLED
+    assert set(watch.places) == set(Looking.places) == {1 if own else places()}
+    assert set(model.places) == {1 if own and kind is Polite else places()}
+
+
+def test_a_model_that_is_made_for_a_change_of_settings_has_all_cores(bench: Workbench) -> None:
+    """It may start a server."""
+    found: list[int] = []
+
+    class Checked(FakeModel):
+        def check(self, deadline: float, cancelled: threading.Event) -> Usage:
+            found.append(places())
+            return super().check(deadline, cancelled)
+
+    kinds = {**bench.plugins.models, "fake": Registered("fakes", ModelEntry("fake", lambda settings: Checked()))}
+    settings = settings_from({"task": "t", **MODEL})
+    recruits = Recruits(replace(bench.plugins, models=kinds), waits=True)
+    core, before = Core(kept=True), places()
+    core.choose()
+    assert places() == 1
+    recruits.ready("1", ModelsSection(), settings)
+    assert (found, places()) == ([before], 1)
+    recruits.close()
 
 
 def test_what_packages_bring_to_prompts_and_screening_runs_in_the_engine_too() -> None:
@@ -113,8 +180,8 @@ def test_what_packages_bring_to_prompts_and_screening_runs_in_the_engine_too() -
     assert loaded.third_parties("islands", ["diff", "tune_literals"]) == ()
 
     class Brings:
-        @plugins.hookspecs.hookimpl
-        def screen_program(self, task, program, parents):
+        @hookimpl
+        def screen_program(self, task: object, program: object, parents: object) -> None:
             return None
 
     loaded.manager.register(Brings(), "somebodys")
