@@ -67,7 +67,7 @@ def current() -> int | None:
 
 
 class Core:
-    """The core of one run's threads. The main thread makes it, chooses, and leaves it; the others join it before they compute. `kept`: whether there
+    """The core of one run's threads. The main thread makes it, chooses, and closes it; the others join it before they compute. `kept`: whether there
     is such a core at all."""
 
     def __init__(
@@ -77,25 +77,32 @@ class Core:
         clock: Callable[[], float] = time.monotonic,
         where: Callable[[], int | None] = current,
     ) -> None:
-        self.usable = usable()
-        self._kept = kept and len(self.usable) > 1 and hasattr(os, "sched_setaffinity")
+        self._kept = kept and hasattr(os, "sched_setaffinity") and len(os.sched_getaffinity(0)) > 1
         self._clock = clock
         self._where = where
         self._number: int | None = None
         self._loose = True
         self._next = 0.0
+        self._over = threading.Event()
+        # It sleeps, and is never kept: where it may run is where this process may, whoever says so and when.
+        self._witness = threading.Thread(target=self._over.wait, name="evolve-cores", daemon=True)
+
+    @property
+    def usable(self) -> tuple[int, ...]:
+        """Where this process may run."""
+        if self._witness.native_id is None or not self._witness.is_alive():
+            return _allowed()
+        return tuple(sorted(os.sched_getaffinity(self._witness.native_id)))
 
     def choose(self) -> None:
-        """Every few seconds the main thread is free for a moment, and the core on which it is found then is the one. Where somebody else has said
-        meanwhile on which cores it may run, it is one of these. Main thread, once a turn."""
+        """Every few seconds the main thread is free for a moment, and the core on which it is found then is the one. Main thread, once a turn."""
         now = self._clock()
         if not self._kept or now < self._next:
             return
-        allowed = _allowed()
-        if allowed != self._said:
-            self.usable = allowed
         if self._loose:
-            self._number = self._found()
+            if self._witness.native_id is None:
+                self._witness.start()
+            self._number = self._where()
             self._next = now + _SECONDS
             self.join()
         else:
@@ -104,27 +111,25 @@ class Core:
         self._loose = not self._loose
 
     def join(self) -> None:
-        """The calling thread runs on this core, or where it may while there is none."""
+        """The calling thread runs on this core, or where this process may while there is none."""
         number = self._number  # the main thread may choose meanwhile
         if not self._kept or (_mine.core is self and _mine.number == number):
             return
         _mine.core, _mine.number = self, number
-        _run_on(self.usable if number is None else (number,))
+        usable = self.usable
+        _run_on((number,) if number in usable else usable)
 
     def leave(self) -> None:
-        """The calling thread runs where it may."""
+        """The calling thread runs where this process may."""
         if _mine.core is self:
             _mine.core, _mine.number = None, None
             _run_on(self.usable)
 
-    @property
-    def _said(self) -> tuple[int, ...]:
-        """Where the main thread may run, if nobody else has said anything."""
-        return self.usable if self._loose or self._number is None else (self._number,)
-
-    def _found(self) -> int | None:
-        number = self._where()
-        return number if number in self.usable else None
+    def close(self) -> None:
+        """The run is over, and its other threads end. Main thread."""
+        self.leave()
+        self._kept = False
+        self._over.set()
 
 
 def _run_on(cores: Collection[int]) -> None:

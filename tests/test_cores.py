@@ -30,15 +30,21 @@ class Machine:
     def __init__(self) -> None:
         self.now = 100.0
         self.number: int | None = ALL[-1]
+        self.cores: list[Core] = []
 
     def core(self) -> Core:
-        return Core(kept=True, clock=lambda: self.now, where=lambda: self.number)
+        core = Core(kept=True, clock=lambda: self.now, where=lambda: self.number)
+        self.cores.append(core)
+        return core
 
 
 @pytest.fixture
 def machine():
     """This thread runs anywhere afterwards, whatever a test has left."""
-    yield Machine()
+    found = Machine()
+    yield found
+    for core in found.cores:
+        core.close()
     vars(cores._mine).clear()
     os.sched_setaffinity(0, ALL)
 
@@ -83,20 +89,25 @@ def test_the_system_chooses_anew_after_some_seconds(machine: Machine) -> None:
     assert here() == (ALL[0],)
 
 
-def test_who_says_from_outside_where_the_process_may_run_is_heard(machine: Machine) -> None:
-    """As `taskset -ap` does; also when it is all cores again."""
+@pytest.mark.parametrize("place", [ALL[0], ALL[-1]])
+def test_who_says_from_outside_where_the_process_may_run_is_heard(machine: Machine, place: int) -> None:
+    """As `taskset -ap` does, also where it names the core that was chosen, and when it is all cores again."""
     core = machine.core()
     core.choose()
-    for told in ((ALL[0],), ALL):
-        os.sched_setaffinity(0, told)
-        machine.number = ALL[0]
+    for told in ((place,), ALL):
+        for task in os.listdir("/proc/self/task"):  # noqa: PTH208 names are enough
+            os.sched_setaffinity(int(task), told)
+        assert core.usable == usable() == told
+        with on_all_cores():
+            assert here() == told
+        assert set(here()) <= set(told)
         machine.now += 6
         core.choose()
-        assert here() == core.usable == told
+        assert here() == told
         machine.now += 1
+        machine.number = place
         core.choose()
-        assert here() == (ALL[0],)
-        assert usable() == told
+        assert here() == (place,)
 
 
 def test_other_threads_follow_when_they_join(machine: Machine) -> None:
@@ -188,14 +199,6 @@ def test_where_the_system_does_not_tell_nobody_is_kept(machine: Machine, monkeyp
     assert current() is None
 
 
-def test_a_core_that_is_not_allowed_any_more_is_no_error(machine: Machine) -> None:
-    core = machine.core()
-    core.usable = (*ALL, max(ALL) + 500)
-    machine.number = max(ALL) + 500
-    core.choose()
-    assert here() == ALL
-
-
 def test_one_core_is_no_choice(machine: Machine) -> None:
     os.sched_setaffinity(0, {ALL[0]})
     core = machine.core()
@@ -203,6 +206,19 @@ def test_one_core_is_no_choice(machine: Machine) -> None:
     core.choose()
     core.join()
     assert here() == ALL
+
+
+def test_after_the_end_nobody_is_kept_and_no_thread_is_left(machine: Machine) -> None:
+    before = threading.active_count()
+    core = machine.core()
+    core.choose()
+    assert threading.active_count() == before + 1
+    core.close()
+    core.join()
+    core.choose()
+    assert here() == ALL
+    core._witness.join(60)
+    assert threading.active_count() == before
 
 
 def test_nobody_is_kept_where_nobody_should_be(machine: Machine) -> None:

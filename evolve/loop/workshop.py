@@ -77,11 +77,11 @@ class Workshop:
         self._resources = ExitStack()
 
     def __enter__(self) -> "Workshop":
-        self._resources.callback(self._core.leave)
         self._resources.callback(self._cancelled.close)
         self._resources.callback(self.settling.close)
         self._resources.callback(self._requests.close)
         self._resources.enter_context(interrupts(lambda: self._inbox.put(Interrupt())))
+        self._resources.callback(self._core.close)  # first: what a model starts while it is closed has all cores
         return self
 
     def __exit__(self, *_: object) -> None:

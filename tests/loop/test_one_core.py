@@ -172,6 +172,7 @@ def test_a_model_that_is_made_for_a_change_of_settings_has_all_cores(bench: Work
     recruits.ready("1", ModelsSection(), settings)
     assert (found, places()) == ([before], 1)
     recruits.close()
+    core.close()
 
 
 def test_what_packages_bring_to_prompts_and_screening_runs_in_the_engine_too() -> None:
