@@ -90,9 +90,10 @@ class Core:
     @property
     def usable(self) -> tuple[int, ...]:
         """Where this process may run."""
-        if self._witness.native_id is None or not self._witness.is_alive():
-            return _allowed()
-        return tuple(sorted(os.sched_getaffinity(self._witness.native_id)))
+        if self._witness.native_id is not None and self._witness.is_alive():
+            with suppress(ProcessLookupError):  # it ends at this moment
+                return tuple(sorted(os.sched_getaffinity(self._witness.native_id)))
+        return _allowed()
 
     def choose(self) -> None:
         """Every few seconds the main thread is free for a moment, and the core on which it is found then is the one. Main thread, once a turn."""
