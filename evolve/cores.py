@@ -77,11 +77,10 @@ class Core:
         clock: Callable[[], float] = time.monotonic,
         where: Callable[[], int | None] = current,
     ) -> None:
-        self._kept = kept and hasattr(os, "sched_setaffinity") and len(os.sched_getaffinity(0)) > 1
+        self._kept = kept and hasattr(os, "sched_setaffinity") and len(_allowed()) > 1
         self._clock = clock
         self._where = where
         self._number: int | None = None
-        self._loose = True
         self._next = 0.0
         self._over = threading.Event()
         # It sleeps, and is never kept: where it may run is where this process may, whoever says so and when.
@@ -100,16 +99,15 @@ class Core:
         now = self._clock()
         if not self._kept or now < self._next:
             return
-        if self._loose:
-            if self._witness.native_id is None:
-                self._witness.start()
-            self._number = self._where()
-            self._next = now + _SECONDS
-            self.join()
-        else:
+        if _mine.core is self:
             self.leave()
             self._next = now + _MOMENT
-        self._loose = not self._loose
+            return
+        if self._witness.native_id is None:
+            self._witness.start()
+        self._number = self._where()
+        self._next = now + _SECONDS
+        self.join()
 
     def join(self) -> None:
         """The calling thread runs on this core, or where this process may while there is none."""

@@ -55,7 +55,6 @@ class Desk:
         core: Core,
     ) -> None:
         self._campaign = campaign
-        self._core = core
         self._state = campaign.state
         self._members = members
         self._tell = tell
@@ -67,7 +66,7 @@ class Desk:
         self._ledger = Ledger(campaign.budget, checks.after(campaign.state.progress))
         self._samples: dict[str, Iterator[int]] = {}
         self._numbering = threading.Lock()
-        self._turns = Turns()
+        self._turns = Turns(core.join)
 
     @property
     def wanted(self) -> Progress | None:
@@ -88,7 +87,6 @@ class Desk:
 
     def computing(self) -> AbstractContextManager[None]:
         """One proposal thread at a time computes, and on the core on which all do."""
-        self._core.join()
         return self._turns.one()
 
     def turn(self) -> AbstractContextManager[None]:
@@ -169,7 +167,6 @@ class Desk:
             try:
                 deadline = time.monotonic() + member.section.timeout_seconds
                 replies = guarded(member.section.kind, ask, deadline)
-                self._core.join()  # while it waited, the core may have become another one
                 told = self._told(order, replies)
                 spent = total(cost for _, cost in told)
                 member.answered()

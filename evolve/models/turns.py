@@ -5,7 +5,7 @@ Invariant: nobody waits with a turn for what takes time, and nobody waits for a 
 import heapq
 import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _PATIENCE_SECONDS = 0.25
@@ -43,9 +43,10 @@ _mine = _Mine()
 
 class Turns:
     """One run's turns. Who wants one more urgently has it first, and of several the one that asked first: it is handed on, so that nobody
-    overtakes."""
+    overtakes. `begun` is called by each proposal thread that begins to compute, or goes on."""
 
-    def __init__(self) -> None:
+    def __init__(self, begun: Callable[[], None] = lambda: None) -> None:
+        self.begun = begun
         self._lock = threading.Lock()
         self._numbers = itertools.count()
         self._queue: list[tuple[int, int, _Waiting]] = []
@@ -69,6 +70,7 @@ class Turns:
         self.take(_BEGINS)
         _mine.turns = self
         try:
+            self.begun()
             yield
         finally:
             if _mine.turns is self:
@@ -141,3 +143,4 @@ def given_up() -> Iterator[None]:
     finally:
         if turns.take(_GOES_ON, _PATIENCE_SECONDS):
             _mine.turns = turns
+        turns.begun()

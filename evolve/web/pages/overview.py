@@ -3,6 +3,7 @@
 Invariant: no text of a program is read."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,7 +16,7 @@ from evolve.campaign import Campaign
 from evolve.campaign.campaign import confirmed_best
 from evolve.report import Best, Slice
 from evolve.report.held_out import kept
-from evolve.types import FROM_SCRATCH, Progress, Task
+from evolve.types import FROM_SCRATCH, Fitness, Progress
 from evolve.web.drawn import Chart, Series, axis, curve_chart
 from evolve.web.rendering import page
 from evolve.web.shelf import Shelf
@@ -60,7 +61,7 @@ def overview(request: Request) -> Response:
             certificate=_certificate(campaign, seen.best),
             held_out=campaign.state.cases.held_out,
             from_scratch=FROM_SCRATCH,
-            warnings=(*_warnings(seen), *_unheld(seen.best, campaign.task)),
+            warnings=(*_warnings(seen), *_unheld(seen.best, campaign.state.cases.held_out, campaign.task.fitness)),
         )
 
 
@@ -140,16 +141,17 @@ def _warnings(seen: report.Overview) -> list[str]:
     return found
 
 
-def _unheld(best: Best | None, task: Task) -> list[str]:
+def _unheld(best: Best | None, held_out: Sequence[str], fitness: Fitness) -> list[str]:
     """That what was found in the search is not found, or not all of it, where the search did not look."""
-    names = [case.name for case in task.held_out]
-    cases = [line for line in best.cases if line.case in names] if best is not None else []
-    if best is None or not best.improved or len(cases) < len(names) or not cases:
+    if best is None or not best.improved or not held_out:
+        return []
+    found = kept(best, held_out, fitness)
+    if len(found.lines) < found.wanted:
         return []
     if best.promoted:
-        lost = wording.lost(kept(best, names, task.fitness))
+        lost = wording.lost(found)
         return [f"The best program is promoted{lost}"] if lost else []
-    worse = ", ".join(line.case for line in cases if not line.agrees)
+    worse = ", ".join(line.case.case for line in found.lines if not line.case.agrees)
     return [f"The best program is not promoted: on held-out cases it is worse than the seed ({worse})"] if worse else []
 
 
