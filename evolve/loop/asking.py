@@ -5,6 +5,7 @@ Invariant: nothing here starts anything; every decision is an `Asked` in the log
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from evolve.campaign import Campaign, stream
 from evolve.campaign.campaign import confirmed_best
@@ -37,22 +38,37 @@ class Load:
 
 @dataclass(slots=True)
 class Free:
-    """The room for new steps: with the judges, and with each model."""
+    """The room for new steps: with the judges, and with each model. Where the judges have none, models are asked on while fewer
+    than `ahead` more wait for them: answers come in bunches, and no model shall idle while one is judged."""
 
     judging: int
     calls: dict[str, int]
+    ahead: int = 0
 
     @property
     def models(self) -> tuple[str, ...]:
         """Those that may be asked for a proposal now."""
         return tuple(name for name, count in self.calls.items() if count > 0)
 
+    @property
+    def is_left(self) -> bool:
+        """Something may have room."""
+        return self.judging > 0 or (self.judging + self.ahead > 0 and bool(self.models))
+
+    def takes(self, action: Propose | Measure) -> bool:
+        """Whether there is room for a step; for one that waits for a model, a free model has been found."""
+        return self.judging > 0 or _calls_model(action)
+
     def take(self, action: Propose | Measure) -> None:
         """The room that a new step leaves. One that waits for a model is no load for the judges yet."""
-        if isinstance(action, Propose) and action.selection.model:
+        if _calls_model(action):
             self.calls[action.selection.model] -= 1
         else:
             self.judging -= 1
+
+
+def _calls_model(action: Propose | Measure) -> TypeGuard[Propose]:
+    return isinstance(action, Propose) and bool(action.selection.model)
 
 
 class Asking:
@@ -102,8 +118,8 @@ class Asking:
         """New steps for the room that is left; appends each to the log. Inside a transaction."""
         asked: list[Asked] = []
         one_by_one = self._campaign.settings.deterministic
-        free = Free(self._room - (load.total if one_by_one else load.judging), self._free_calls(load))
-        while free.judging > 0 and not (asked and one_by_one):
+        free = self._free(load)
+        while free.is_left and not (asked and one_by_one):
             action = self._next_action(free)
             if action is None:
                 break
@@ -116,9 +132,13 @@ class Asking:
             )
         return asked
 
-    def _free_calls(self, load: Load) -> dict[str, int]:
-        """How many more proposals each model may be asked for."""
-        return {name: self._members[name].steps - load.calling.get(name, 0) for name in self._members.proposing}
+    def _free(self, load: Load) -> Free:
+        """The room that is left beside what is under way."""
+        members = self._members
+        calls = {name: members[name].steps - load.calling.get(name, 0) for name in members.proposing}
+        if self._campaign.settings.deterministic:
+            return Free(self._room - load.total, calls)
+        return Free(self._room - load.judging, calls, members.ahead)
 
     def last_measurement(self) -> list[Asked]:
         """One measurement that the campaign's best still lacks, at its end: until it is sure, then the cases. Inside a transaction."""
@@ -138,12 +158,10 @@ class Asking:
         if self._infrastructure.in_doubt:
             canary = self._infrastructure.canary()
             return canary and replace(canary, about=self._state.seed_record)
-        due = self._due()
-        if due is not None:
-            return due
-        if not self._state.seed_is_measured or not self._allowed():
-            return None
-        return self._reflection(free) or self._proposed(free)
+        action: Propose | Measure | None = self._due()
+        if action is None and self._state.seed_is_measured and self._allowed():
+            action = self._reflection(free) or self._proposed(free)
+        return action if action is not None and free.takes(action) else None
 
     def _proposed(self, free: Free) -> Propose | Measure | None:
         """What the strategy asks for. Where it wants a model and all of them are busy, judges that would idle may have a proposal that needs

@@ -18,7 +18,7 @@ FAILED_IN_A_ROW = 20
 """Calls of a model that failed without one that was answered in between, after which it is asked no more in this run."""
 
 AHEAD = 4
-"""Of so many calls in flight, one proposal more is made ready."""
+"""For so many calls in flight, one proposal more is made ready, and one more may wait for the judges before models are asked no more."""
 
 NO_EMBEDDER = "it turns no texts into vectors. Do: name another model in models.purposes.embed, or leave that out"
 
@@ -47,7 +47,12 @@ class Member:
     def steps(self) -> int:
         """How many proposals may wait for it: as many as calls may be in flight, and some that are made ready meanwhile, so that no call waits
         for its prompt. A model that takes few calls at once is asked as late as can be."""
-        return self.section.concurrency + self.section.concurrency // AHEAD
+        return self.section.concurrency + self.ahead
+
+    @property
+    def ahead(self) -> int:
+        """How many proposals are made ready while all its calls are in flight."""
+        return self.section.concurrency // AHEAD
 
     def under(self, section: ModelSection) -> "Member":
         """The same model under other settings of the engine's: weight, prices, limits."""
@@ -116,6 +121,11 @@ class Members:
     def threads(self) -> int:
         """How many proposals may wait for a model at once."""
         return sum(self[name].steps for name in self.proposing)
+
+    @property
+    def ahead(self) -> int:
+        """How many proposals are made ready while all calls are in flight."""
+        return sum(self[name].ahead for name in self.proposing)
 
     @property
     def proposing(self) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 _PATIENCE_SECONDS = 0.25
 """How long who goes on waits for who computes."""
 _HURRIES, _GOES_ON, _BEGINS = range(3)
-"""How urgent it is: the main thread, on which all others depend; an answer that has come, or a call that may be sent, for a model waits; a new proposal."""
+"""How urgent it is: the main thread, on which all others depend; an answer that has come, or a call that may be sent, for a model waits; a new
+proposal, and what is made of the answer to a long call."""
 
 
 def gives_way(model: object) -> bool:
@@ -130,7 +131,7 @@ class Turns:
 
 
 @contextmanager
-def given_up() -> Iterator[None]:
+def given_up(urgency: int = _GOES_ON) -> Iterator[None]:
     """This thread waits for something, and has its turn again afterwards, if it had one. Where somebody computes for long it goes on
     without: what it has waited for may be paid by the second. Any thread."""
     turns, _mine.turns = _mine.turns, None
@@ -141,6 +142,12 @@ def given_up() -> Iterator[None]:
     try:
         yield
     finally:
-        if turns.take(_GOES_ON, _PATIENCE_SECONDS):
+        if turns.take(urgency, _PATIENCE_SECONDS):
             _mine.turns = turns
         turns.begun()
+
+
+def step_back() -> None:
+    """Whoever waits for a turn by now has it before this thread goes on, if it has one. Any thread."""
+    with given_up(_BEGINS):
+        pass

@@ -332,7 +332,8 @@ def test_three_hundred_jobs_leave_nothing_behind(executor):
     ]
     assert {decode_report(future.result(60)).evaluation.outcome for future in futures} == {Outcome.OK}
     assert descendants(os.getpid()) == family
-    assert {pid: descriptors(pid) for pid in [os.getpid(), *family]} == before
+    grown = {pid for pid in before if descriptors(pid) > before[pid]}  # what earlier tests left may have gone meanwhile
+    assert grown == set()
 
 
 @pytest.mark.parametrize("text", ["import no_such_module_at_all", "1 / 0"])

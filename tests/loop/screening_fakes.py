@@ -106,17 +106,25 @@ def loaded() -> Plugins:
 
 
 class Scene:
-    """A campaign with its seed settled. `open` goes on with its log in a new run."""
+    """A campaign with its seed settled. `again` goes on with its log in a new run; each that is `open` is closed after its test."""
+
+    open = list["Scene"]()
 
     def __init__(self, home: Path, task: Task, purposes: Mapping[str, str] | None = None, **novelty: float) -> None:
         self.home, self.purposes, self.novelty = home, dict(purposes or {}), novelty
         settings = settings_from({"task": task.name, "operators": {"names": ["alter"]}, "judges": 2})
         self._begin(Campaign.create(settings, task, loaded(), home, "long"))
+        self.open.append(self)
         self.settle_work([self.jobs.seed()])
+
+    def close(self) -> None:
+        """Its log and what it remembers of other campaigns."""
+        self.settling.close()
+        self.campaign.close()
 
     def again(self) -> "Scene":
         """The next run of the campaign."""
-        self.campaign.close()
+        self.close()
         self._begin(Campaign.open("long", loaded(), self.home, readonly=False))
         return self
 

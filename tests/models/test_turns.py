@@ -1,11 +1,12 @@
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from evolve.models import turns as module
 from evolve.models.clock import Clock
-from evolve.models.turns import Turns, given_up, gives_way
+from evolve.models.turns import Turns, given_up, gives_way, step_back
 from tests.models.meanwhile import until
 
 
@@ -65,8 +66,10 @@ def test_who_asked_first_computes_first():
     assert threads.join() == ["a", "b", "c"]
 
 
-def test_a_thread_that_goes_on_comes_before_one_that_begins():
-    turns, threads, answered = Turns(), Threads(), threading.Event()
+@contextmanager
+def wanted(turns: Turns, threads: Threads) -> Iterator[None]:
+    """This thread has a turn, for which one waits that begins, and one that goes on."""
+    answered = threading.Event()
 
     def call() -> None:
         with turns.one():
@@ -85,7 +88,35 @@ def test_a_thread_that_goes_on_comes_before_one_that_begins():
         waiting(turns, 1)
         answered.set()
         waiting(turns, 2)
-    assert threads.join() == ["goes on", "begins"]
+        yield
+
+
+def test_a_thread_that_goes_on_comes_before_one_that_begins():
+    turns, threads = Turns(), Threads()
+    with wanted(turns, threads):
+        threads.said.append("has it")
+    assert threads.join() == ["has it", "goes on", "begins"]
+
+
+def test_who_steps_back_lets_those_go_first_who_wait():
+    """One that begins no less than one that goes on; and it has its turn again."""
+    turns, threads = Turns(), Threads()
+    with wanted(turns, threads):
+        step_back()
+        threads.said.append("stepped back")
+        assert turns.is_taken
+    assert threads.join() == ["goes on", "begins", "stepped back"]
+    assert not turns.is_taken
+
+
+def test_who_steps_back_alone_goes_on():
+    turns = Turns()
+    step_back()
+    assert not turns.is_taken
+    with turns.one():
+        step_back()
+        assert turns.is_taken
+    assert not turns.is_taken
 
 
 def test_the_hurried_one_comes_next():

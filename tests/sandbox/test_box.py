@@ -58,7 +58,7 @@ def test_many_sessions_leave_nothing(box: Box, processes: Callable[[str], list[i
     theirs = len(list(Path(f"/proc/{template}/fd").iterdir()))
     for _ in range(200):
         assert value(box) == 42
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before  # what earlier tests left may have gone meanwhile
     assert len(list(Path(f"/proc/{template}/fd").iterdir())) == theirs
     assert processes(str(folder)) == [template]
     assert Path(f"/proc/{template}/task/{template}/children").read_text() == ""
