@@ -23,6 +23,9 @@ TASK = {
 deterministic = true
 [[stages]]
 name = "evaluate"
+seconds = 30
+[[stages]]
+name = "short"
 seconds = 1.5
 [sandbox]
 memory = "512MiB"
@@ -34,13 +37,22 @@ memory = "512MiB"
 from evolve import Candidate, Evaluation, Trial, evaluator
 
 
-@evaluator
-def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
+def judged(candidate: Candidate) -> Evaluation:
     answer = candidate.call("value")
     value, left = answer if type(answer) is list and len(answer) == 2 else (answer, [])
     if type(value) is not float:
         return Evaluation.invalid(f"value() must return a float, got a {type(value).__name__}")
     return Evaluation.ok(math.sqrt(value), artifacts={"left": left})
+
+
+@evaluator
+def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
+    return judged(candidate)
+
+
+@evaluate.stage("short")
+def short(candidate: Candidate, trial: Trial) -> Evaluation:
+    return judged(candidate)
 """,
 }
 FRAMES = """import os, struct, sys, time
@@ -157,9 +169,10 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalExecutor]:
     assert children_of(os.getpid()) - others == set()
 
 
-def judged(judge: LocalExecutor, source: str) -> Report:
+def judged(judge: LocalExecutor, source: str, stage: str = "evaluate") -> Report:
+    """At the stage "short" it has little time, so that those that never end are ended soon; at the other it is enough on any machine."""
     files = {"seed.py": source + "\n"}
-    return decode_report(judge.submit("1.0", encode_job(Job("1.0", "evaluate", files=files))).result(60))
+    return decode_report(judge.submit("1.0", encode_job(Job("1.0", "evaluate", files=files, stage=stage))).result(60))
 
 
 def check_next(judge: LocalExecutor) -> None:
@@ -171,7 +184,7 @@ def check_next(judge: LocalExecutor) -> None:
 @pytest.mark.parametrize(("source", "outcome"), HOSTILE.values(), ids=HOSTILE)
 def test_it_ends_as_its_outcome_and_the_next_is_judged(judge: LocalExecutor, source: str, outcome: Outcome) -> None:
     """Without a score, and with a reason."""
-    report = judged(judge, source)
+    report = judged(judge, source, "short" if outcome is Outcome.TIMED_OUT else "evaluate")
     evaluation = report.evaluation
     assert (evaluation.outcome, evaluation.fitness) == (outcome, None)
     assert report.texts[evaluation.feedback]
@@ -222,7 +235,7 @@ def test_a_crowd_of_them_harms_no_neighbour(judge: LocalExecutor) -> None:
     for number, source in enumerate(
         source for name in crowd for source in (HOSTILE[name][0], "def value(): return 9.0")
     ):
-        job = Job(f"{number}.0", "evaluate", files={"seed.py": source + "\n"})
+        job = Job(f"{number}.0", "evaluate", files={"seed.py": source + "\n"}, stage="evaluate")
         futures.append(judge.submit(job.id, encode_job(job)))
     reports = [decode_report(future.result(60)).evaluation for future in futures]
     assert [report.outcome for report in reports[::2]] == [HOSTILE[name][1] for name in crowd]
