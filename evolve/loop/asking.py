@@ -116,6 +116,8 @@ class Asking:
 
     def next_steps(self, load: Load) -> list[Asked]:
         """New steps for the room that is left; appends each to the log. Inside a transaction."""
+        if self._infrastructure.in_doubt:
+            return self._canary()
         asked: list[Asked] = []
         one_by_one = self._campaign.settings.deterministic
         free = self._free(load)
@@ -125,12 +127,17 @@ class Asking:
                 break
             free.take(action)
             asked.append(self._append(action))
-        if not asked and not load.total and not self._infrastructure.in_doubt:
+        if not asked and not load.total:
             raise PluginError(
                 f"strategy {self._campaign.settings.strategy.name!r} waits, and nothing is under way that it could wait for. "
                 "Do: use another strategy, or mend its `ask`"
             )
         return asked
+
+    def _canary(self) -> list[Asked]:
+        """It is one at a time, and waits for no room: jobs that were started before it may be what fails."""
+        canary = self._infrastructure.canary()
+        return [] if canary is None else [self._append(replace(canary, about=self._state.seed_record))]
 
     def _free(self, load: Load) -> Free:
         """The room that is left beside what is under way."""
@@ -155,9 +162,6 @@ class Asking:
         return asked
 
     def _next_action(self, free: Free) -> Propose | Measure | None:
-        if self._infrastructure.in_doubt:
-            canary = self._infrastructure.canary()
-            return canary and replace(canary, about=self._state.seed_record)
         action: Propose | Measure | None = self._due()
         if action is None and self._state.seed_is_measured and self._allowed():
             action = self._reflection(free) or self._proposed(free)

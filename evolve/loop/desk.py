@@ -19,7 +19,7 @@ from evolve.loop.calling import ABANDONED, Answered, Counter, Order, StepCaller,
 from evolve.loop.members import Member, Members, said_of
 from evolve.models.cost import Cost, total
 from evolve.models.ledger import Ledger, Reservation
-from evolve.models.turns import Turns, given_up, gives_way, step_back
+from evolve.models.turns import Turns, given_up, gives_way
 from evolve.plugins import guarded
 from evolve.protocols import Caller, Embedder, no_model
 from evolve.types import (
@@ -39,9 +39,6 @@ from evolve.types import (
 _log = logging.getLogger(__name__)
 _SHORT = 0.01
 """Seconds that the main thread waits until a proposal thread has computed."""
-_LONG = 0.1
-"""Seconds from which on a call was long, so that it matters how soon the next is sent. Where a model answers at once the engine is what all
-wait for, and who goes on without a change of threads saves it a fifteenth of its time."""
 _LOOK = 0.5
 """Seconds between two looks whether a thread that waits for its turn should give up."""
 
@@ -182,8 +179,6 @@ class Desk:
                 self._ledger.settle(reservation, spent)
             for answered, _ in told:
                 self._tell(answered)
-        if replies[0].seconds >= _LONG:
-            step_back()
         return replies
 
     def _reserved(self, order: Order) -> Reservation:

@@ -51,7 +51,7 @@ class Member:
 
     @property
     def ahead(self) -> int:
-        """How many proposals are made ready while all its calls are in flight."""
+        """How many more proposals than calls: so many are made ready while all its calls are in flight."""
         return self.section.concurrency // AHEAD
 
     def under(self, section: ModelSection) -> "Member":
@@ -124,7 +124,8 @@ class Members:
 
     @property
     def ahead(self) -> int:
-        """How many proposals are made ready while all calls are in flight."""
+        """How many more proposals than calls, of all models; and how many proposals may wait for the judges, beyond these' own room, before no
+        model is asked."""
         return sum(self[name].ahead for name in self.proposing)
 
     @property

@@ -131,7 +131,7 @@ class Turns:
 
 
 @contextmanager
-def given_up(urgency: int = _GOES_ON) -> Iterator[None]:
+def given_up() -> Iterator[None]:
     """This thread waits for something, and has its turn again afterwards, if it had one. Where somebody computes for long it goes on
     without: what it has waited for may be paid by the second. Any thread."""
     turns, _mine.turns = _mine.turns, None
@@ -142,12 +142,18 @@ def given_up(urgency: int = _GOES_ON) -> Iterator[None]:
     try:
         yield
     finally:
-        if turns.take(urgency, _PATIENCE_SECONDS):
+        if turns.take(_GOES_ON, _PATIENCE_SECONDS):
             _mine.turns = turns
         turns.begun()
 
 
 def step_back() -> None:
-    """Whoever waits for a turn by now has it before this thread goes on, if it has one. Any thread."""
-    with given_up(_BEGINS):
-        pass
+    """Whoever waits for a turn by now has it before this thread goes on, if it has one. It waits as long as that takes, for nothing is in
+    flight for it. Any thread."""
+    turns, _mine.turns = _mine.turns, None
+    if turns is None:
+        return
+    turns.give_up()
+    turns.take(_BEGINS)
+    _mine.turns = turns
+    turns.begun()

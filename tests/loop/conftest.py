@@ -1,7 +1,9 @@
 """A campaign without processes."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loop_fakes import Workbench
@@ -16,9 +18,14 @@ def bench(tmp_path: Path, circle_task: Task) -> Workbench:
     return Workbench(tmp_path, circle_task)
 
 
-@pytest.fixture(autouse=True)
-def closed() -> Iterator[None]:
-    """No campaign that a test plays step by step outlasts it."""
-    yield
-    while Scene.open:
-        Scene.open.pop().close()
+@pytest.fixture
+def play() -> Iterator[Callable[..., Scene]]:
+    """Begins campaigns that a test plays step by step, and closes them after it."""
+    with ExitStack() as scenes:
+
+        def begun(*args: Any, **more: Any) -> Scene:
+            scene = Scene(*args, **more)
+            scenes.callback(scene.close)
+            return scene
+
+        yield begun

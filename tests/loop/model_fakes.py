@@ -30,14 +30,15 @@ USAGE = Usage(100, 20, 0, exact=True)
 
 class FakeModel:
     """Answers with what `answer(number)` gives for the number of the call, from 0; an exception is raised. Remembers what it was asked.
-    `hold`: calls wait for this event, or until they are given up."""
+    `hold`: calls wait for this event, or until they are given up; the first `free` do not."""
 
     def __init__(
         self,
         answer: Callable[[int], str | Exception] = lambda number: f"x = {number}.5",
         hold: threading.Event | None = None,
+        free: int = 0,
     ) -> None:
-        self.answer, self.hold = answer, hold
+        self.answer, self.hold, self.free = answer, hold, free
         self.prompts: list[Prompt] = []
         self.samples: list[Sequence[int]] = []
         self.in_flight = self.most = 0
@@ -62,7 +63,7 @@ class FakeModel:
                 self.in_flight -= 1
 
     def _answered(self, number: int, cancelled: threading.Event) -> Reply:
-        while self.hold is not None and not self.hold.wait(0.01):
+        while self.hold is not None and number >= self.free and not self.hold.wait(0.01):
             if cancelled.is_set():
                 raise ModelError("given up")
         answer = self.answer(number)

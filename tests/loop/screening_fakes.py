@@ -106,15 +106,12 @@ def loaded() -> Plugins:
 
 
 class Scene:
-    """A campaign with its seed settled. `again` goes on with its log in a new run; each that is `open` is closed after its test."""
-
-    open = list["Scene"]()
+    """A campaign with its seed settled. `again` goes on with its log in a new run; the fixture `play` makes and closes it."""
 
     def __init__(self, home: Path, task: Task, purposes: Mapping[str, str] | None = None, **novelty: float) -> None:
         self.home, self.purposes, self.novelty = home, dict(purposes or {}), novelty
         settings = settings_from({"task": task.name, "operators": {"names": ["alter"]}, "judges": 2})
         self._begin(Campaign.create(settings, task, loaded(), home, "long"))
-        self.open.append(self)
         self.settle_work([self.jobs.seed()])
 
     def close(self) -> None:

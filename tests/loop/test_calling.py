@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from evolve.config import ModelSection
+from evolve.loop import calling
 from evolve.loop.calling import ABANDONED, Counter, Order, StepCaller, as_json, vector_of
 from evolve.loop.members import Member
 from evolve.models.cost import Cost
@@ -74,6 +75,16 @@ def test_who_gets_fewer_answers_asks_again_for_the_rest() -> None:
     desk = FakeDesk([Reply("a"), Reply("b")], [Reply("c")])
     assert [reply.text for reply in caller(desk).complete(PROMPT, 3)] == ["a", "b", "c"]
     assert [list(order.samples) for order in desk.orders] == [[7, 8, 9], [9]]
+
+
+@pytest.mark.parametrize(("seconds", "steps_back"), [(0.09, 0), (0.11, 1)])
+def test_after_long_calls_others_go_first(monkeypatch: pytest.MonkeyPatch, seconds: float, steps_back: int) -> None:
+    """When the last of a prompt's calls has been sent, and not between them."""
+    desk = FakeDesk(*([Reply(text, seconds=seconds)] for text in "abc"))
+    asked = list[int]()
+    monkeypatch.setattr(calling, "step_back", lambda: asked.append(len(desk.orders)))
+    caller(desk).complete(PROMPT, 3)
+    assert asked == [3] * steps_back
 
 
 def test_some_answers_are_better_than_none() -> None:

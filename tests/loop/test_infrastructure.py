@@ -3,11 +3,13 @@
 import itertools
 
 import pytest
-from loop_fakes import FakeExecutor, near_seven, number_of
+from loop_fakes import JUDGES, FakeExecutor, Seen, near_seven, number_of
+from model_fakes import FakeModel, members, with_operators
 
 from evolve.campaign.cases import CANARY
 from evolve.judge import Job, Report
-from evolve.loop import infrastructure
+from evolve.loop import infrastructure, run
+from evolve.loop.asking import Asking, Load
 from evolve.loop.infrastructure import HOPELESS, IN_A_ROW, Infrastructure
 from evolve.loop.jobs import Work
 from evolve.types import (
@@ -150,6 +152,23 @@ def test_a_judge_that_fails_now_and_then_costs_no_program_its_score(bench):
         bench.run(campaign, FakeExecutor(judge))
         assert campaign.state.progress.programs == 30
         assert {record.evaluation.outcome for record in records(campaign)} <= {Outcome.OK, Outcome.SCREENED}
+
+
+@pytest.mark.parametrize("load", [Load(6, {}), Load(22, {"fast": 0}), Load(22, {"fast": 20}), Load(0, {"fast": 20})])
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_a_canary_waits_for_no_room(bench, load, deterministic):
+    """Whether a model is free or not: the loop would look for it without a pause."""
+    with_operators(bench)
+    models = {"members": [{"name": "fast", "kind": "fake", "concurrency": 16}]}
+    with bench.create(models=models, operators={"names": ["writes"]}, deterministic=deterministic) as campaign:
+        run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, FakeModel()))
+        machinery, _ = failing()
+        asking = Asking(campaign, machinery, members(campaign, FakeModel()))
+        with campaign.log.transaction():
+            (asked,) = asking.next_steps(load)
+            assert asked.action == Measure(1, ProgramId("seed"), why="judges that fail", case=CANARY)
+            assert machinery.seconds_left is None
+            assert asking.next_steps(load) == []
 
 
 def test_a_campaign_waits_for_its_judges_and_goes_on_when_they_are_back(bench, monkeypatch):

@@ -13,8 +13,9 @@ from model_fakes import FakeModel, Writes, members, spent, with_operators
 from evolve import plugins
 from evolve.config import settings_from
 from evolve.hookspecs import OperatorEntry
-from evolve.loop import desk, run
+from evolve.loop import calling, run
 from evolve.loop.members import Members
+from evolve.models import turns
 from evolve.models.cost import Cost
 from evolve.plugins import Registered
 from evolve.protocols import Context
@@ -28,7 +29,6 @@ from evolve.types import (
     ProgramId,
     Propose,
     Replied,
-    Reply,
     Ruled,
     Selection,
     Settled,
@@ -102,19 +102,17 @@ def test_no_more_calls_are_in_flight_than_the_model_takes(models: Workbench) -> 
     assert 1 <= fake.most <= 4
 
 
-@pytest.mark.parametrize("seconds", [0.09, 0.11])
-def test_after_a_long_call_others_go_first(models: Workbench, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    class Lasts(FakeModel):
-        def _answered(self, number: int, cancelled: threading.Event) -> Reply:
-            return replace(super()._answered(number, cancelled), seconds=seconds)
-
-    stepped_back = list[int]()
-    monkeypatch.setattr(desk, "step_back", lambda: stepped_back.append(threading.get_ident()))
+def test_who_lets_others_go_first_after_a_call_has_its_turn_again(
+    models: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`FakeModel` says that its calls are long."""
+    monkeypatch.setattr(turns, "_PATIENCE_SECONDS", 60)
+    had = list[bool]()
+    monkeypatch.setattr(calling, "step_back", lambda: had.append(turns._mine.turns is not None))
     with models.create(**ONE, budget=["10programs"]) as campaign:
-        played(models, campaign, Lasts())
-        calls = len(replies(campaign))
-    assert calls >= 10
-    assert len(stepped_back) == (calls if seconds > desk._LONG else 0)
+        played(models, campaign, FakeModel())
+    assert len(had) >= 10
+    assert all(had)
 
 
 def test_a_reply_that_cannot_be_used_goes_back_once(models: Workbench) -> None:

@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from screening_fakes import Oracle, Scene, long_task, text
+from screening_fakes import Oracle, long_task, text
 
 from evolve.campaign.fork import fork, forked_settings
 from evolve.store import Log
@@ -12,9 +12,9 @@ from evolve.types import Asked, Import, Measure, Program, StoreError
 
 
 @pytest.fixture
-def scene(tmp_path):
+def scene(play, tmp_path):
     """A campaign with a threshold and a model that embeds."""
-    return Scene(tmp_path, long_task(distance=0.05), purposes={"embed": "oracle"})
+    return play(tmp_path, long_task(distance=0.05), purposes={"embed": "oracle"})
 
 
 def ask(scene, action):

@@ -1,7 +1,7 @@
 """What is judged, and what is not, for which reason."""
 
 import pytest
-from screening_fakes import LINES, Oracle, Scene, long_task, text
+from screening_fakes import LINES, Oracle, long_task, text
 
 from evolve.types import EditError, ModelDown, ModelError, ModelGone, Program, Unaffordable
 
@@ -9,9 +9,9 @@ DUPLICATE = "duplicate of a program that was proposed before"
 
 
 @pytest.fixture
-def scene(tmp_path):
+def scene(play, tmp_path):
     """A campaign with a threshold of one word in 200 and a bit."""
-    return Scene(tmp_path, long_task(distance=0.05))
+    return play(tmp_path, long_task(distance=0.05))
 
 
 def both(first: str, second: str) -> str:
@@ -24,9 +24,9 @@ def near(record: int) -> str:
     return f"not novel: it is near to record {record}, at a distance of "
 
 
-def test_without_a_threshold_everything_is_judged(tmp_path):
+def test_without_a_threshold_everything_is_judged(play, tmp_path):
     """But for duplicates; no sketch is made."""
-    scene = Scene(tmp_path, long_task())
+    scene = play(tmp_path, long_task())
     assert scene.step(text({3: "c"})) == [""]
     assert scene.step(text({3: "d"})) == [""]
     assert scene.step(text({3: "d"})) == [DUPLICATE]
@@ -114,11 +114,11 @@ def test_two_that_are_under_way_are_compared_with_each_other(scene):
     assert reasons == ["", DUPLICATE, f"{DUPLICATE} (but for spacing and comments)"]
 
 
-def test_a_campaign_has_the_last_word_on_the_threshold(tmp_path):
+def test_a_campaign_has_the_last_word_on_the_threshold(play, tmp_path):
     """0 turns the task's off."""
-    scene = Scene(tmp_path, long_task(distance=0.05), distance=0.0)
+    scene = play(tmp_path, long_task(distance=0.05), distance=0.0)
     assert scene.step(both("c", "d"), both("c", "e")) == ["", ""]
-    other = Scene(tmp_path / "other", long_task(), distance=0.05)
+    other = play(tmp_path / "other", long_task(), distance=0.05)
     assert [bool(reason) for reason in other.step(both("c", "d"), both("c", "e"))] == [True, False]
 
 
@@ -132,20 +132,20 @@ def test_what_was_proposed_is_known_in_the_next_run(scene):
     assert scene.step(both("c", "e"), island=1) == [""]
 
 
-def test_two_campaigns_agree(tmp_path):
+def test_two_campaigns_agree(play, tmp_path):
     """With the same steps: in what is judged, in reasons, and in whom they name."""
     digests = []
     for name in "ab":
-        scene = Scene(tmp_path / name, long_task(distance=0.05))
+        scene = play(tmp_path / name, long_task(distance=0.05))
         for number in range(12):
             scene.step(both("c", "defg"[number % 4]), text({number: "h"}), island=number % 2)
         digests.append(scene.campaign.digest())
     assert digests[0] == digests[1]
 
 
-def test_sketches_that_a_log_lacks_are_made_once(tmp_path):
+def test_sketches_that_a_log_lacks_are_made_once(play, tmp_path):
     """A campaign that was without a threshold."""
-    scene = Scene(tmp_path, long_task())
+    scene = play(tmp_path, long_task())
     assert scene.step(both("c", "d")) == [""]
     assert list(scene.campaign.log.sketches()) == []
     scene.novelty = {"distance": 0.05}
@@ -161,9 +161,9 @@ def test_sketches_that_a_log_lacks_are_made_once(tmp_path):
 
 
 @pytest.fixture
-def asking(tmp_path):
+def asking(play, tmp_path):
     """A campaign with a novelty model, and one program that others may be near to."""
-    scene = Scene(tmp_path, long_task(distance=0.05), purposes={"novelty": "oracle"})
+    scene = play(tmp_path, long_task(distance=0.05), purposes={"novelty": "oracle"})
     assert scene.step(both("c", "d")) == [""]
     return scene
 
@@ -249,9 +249,9 @@ def test_what_settles_while_a_model_is_asked_is_compared_when_the_other_settles(
 
 
 @pytest.fixture
-def embedding(tmp_path):
+def embedding(play, tmp_path):
     """A campaign with a model that embeds, and no threshold for distances."""
-    return Scene(tmp_path, long_task(), purposes={"embed": "oracle"})
+    return play(tmp_path, long_task(), purposes={"embed": "oracle"})
 
 
 def test_a_child_whose_embedding_is_near_is_not_judged(embedding):
@@ -291,9 +291,9 @@ def test_only_what_a_model_writes_is_embedded(embedding):
     assert oracle.embedded == []
 
 
-def test_a_child_is_asked_about_once(tmp_path):
+def test_a_child_is_asked_about_once(play, tmp_path):
     """However many of its neighbours are near."""
-    scene = Scene(tmp_path, long_task(distance=0.05), purposes={"novelty": "oracle", "embed": "oracle"})
+    scene = play(tmp_path, long_task(distance=0.05), purposes={"novelty": "oracle", "embed": "oracle"})
     oracle = Oracle("yes", "no")
     assert scene.step(both("c", "d"), model=oracle) == [""]
     assert scene.step(both("c", "e"), model=oracle) == [""]

@@ -39,19 +39,6 @@ class Stuck(FakeExecutor):
         future.set_running_or_notify_cancel()
 
 
-class AnswersSome(FakeModel):
-    """Answers so many calls, and no more before the run is over."""
-
-    def __init__(self, count: int) -> None:
-        super().__init__(hold=threading.Event())
-        self._count = count
-
-    def _answered(self, number: int, cancelled: threading.Event):
-        if number < self._count:
-            return FakeModel._answered(FakeModel(), number, cancelled)
-        return super()._answered(number, cancelled)
-
-
 def asked(bench: Workbench, executor: FakeExecutor, fake: FakeModel, *operators: str, **values: object) -> Counter[str]:
     """For what a campaign of two seconds asks: by the operator, or "measure"."""
     with_operators(bench)
@@ -85,7 +72,7 @@ def test_a_measurement_needs_a_judge_and_a_proposal_its_model(
 def test_models_are_asked_ahead_of_the_judges(bench: Workbench) -> None:
     """Eight wait for two judges that have room for six, and a proposal is asked for in the place of each that was answered."""
     executor = Stuck()
-    found = asked(bench, executor, AnswersSome(8), "writes")
+    found = asked(bench, executor, FakeModel(hold=threading.Event(), free=8), "writes")
     assert (found["writes"], executor.most) == (CALLS + AHEAD + 8, 8)
 
 

@@ -1,4 +1,5 @@
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -66,6 +67,12 @@ def test_who_asked_first_computes_first():
     assert threads.join() == ["a", "b", "c"]
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who goes on waits until it has a turn, on a slow machine, too."""
+    monkeypatch.setattr(module, "_PATIENCE_SECONDS", 60)
+
+
 @contextmanager
 def wanted(turns: Turns, threads: Threads) -> Iterator[None]:
     """This thread has a turn, for which one waits that begins, and one that goes on."""
@@ -91,6 +98,7 @@ def wanted(turns: Turns, threads: Threads) -> Iterator[None]:
         yield
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_thread_that_goes_on_comes_before_one_that_begins():
     turns, threads = Turns(), Threads()
     with wanted(turns, threads):
@@ -98,15 +106,35 @@ def test_a_thread_that_goes_on_comes_before_one_that_begins():
     assert threads.join() == ["has it", "goes on", "begins"]
 
 
+@pytest.mark.usefixtures("patient")
 def test_who_steps_back_lets_those_go_first_who_wait():
     """One that begins no less than one that goes on; and it has its turn again."""
     turns, threads = Turns(), Threads()
     with wanted(turns, threads):
         step_back()
         threads.said.append("stepped back")
-        assert turns.is_taken
+        assert module._mine.turns is turns
     assert threads.join() == ["goes on", "begins", "stepped back"]
     assert not turns.is_taken
+
+
+def test_who_steps_back_waits_as_long_as_it_takes(monkeypatch: pytest.MonkeyPatch):
+    """Also longer than who has an answer that may be paid by the second."""
+    monkeypatch.setattr(module, "_PATIENCE_SECONDS", 0.01)
+    turns, threads = Turns(), Threads()
+
+    def compute() -> None:
+        with turns.one():
+            time.sleep(0.1)
+            threads.said.append("computed")
+
+    with turns.one():
+        threads.start(compute)
+        waiting(turns, 1)
+        step_back()
+        threads.said.append("stepped back")
+        assert module._mine.turns is turns
+    assert threads.join() == ["computed", "stepped back"]
 
 
 def test_who_steps_back_alone_goes_on():
@@ -236,6 +264,7 @@ def test_when_all_is_over_nobody_waits():
             waiting(turns, count)
         turns.end()
         assert threads.join() == ["over", "over"]
+        step_back()
         with turns.hurried(60):
             pass
 
