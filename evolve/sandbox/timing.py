@@ -4,6 +4,7 @@ Invariant: a time is the judge's or the kernel's word. What a program says of it
 and what it does before or after that is counted apart."""
 
 import statistics
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -20,13 +21,15 @@ _NANO = 1e-9
 class Timed:
     """What a timed call gave and took, in seconds. `wall`: from the judge's go to the candidate's done, by the judge's clock. `cpu`: processor time of all the
     candidate's threads from go until it stood still. `outside`: its processor time since the timed call before that was not within this one: to take the
-    arguments, to hand over the answer, and whatever else it did. `late`: wall time from when it went on until its answer was there."""
+    arguments, to hand over the answer, and whatever else it did. `late`: wall time from when it went on until its answer was there. `span`: wall time
+    around all of `cpu`, from before it went on until it stood still; of one thread no more than that can be processor time."""
 
     value: Any
     wall: float
     cpu: float
     outside: float
     late: float = 0.0
+    span: float = 0.0
 
 
 class Stopwatch:
@@ -41,14 +44,16 @@ class Stopwatch:
 
     def lap(self, what: str, seconds: float | None) -> Timed:
         """Has the candidate do what it was told to do at a signal, and leaves it stopped. Where it was stopped before, all that it does from then on counts."""
+        since = time.perf_counter()
         stopped = self._until if self._clock.holds else None
         self.go_on(what)
         with self._following(what):
             began = self._clock.read() if stopped is None else stopped
             sent, came = self._dialogue.signal(what, seconds)
             ended = self._clock.stop()
+        span = time.perf_counter() - since
         outside, self._until = began - self._until, ended
-        return Timed(None, came - sent, (ended - began) * _NANO, outside * _NANO)
+        return Timed(None, came - sent, (ended - began) * _NANO, outside * _NANO, span=span)
 
     def go_on(self, what: str) -> None:
         """Ends a stop. What was not still meanwhile may have written what the judge was reading: `SessionFailed`."""
@@ -102,4 +107,5 @@ def median(times: Sequence[Timed]) -> Timed:
         of(lambda each: each.cpu),
         of(lambda each: each.outside),
         of(lambda each: each.late),
+        of(lambda each: each.span),
     )
