@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+ENGINE := $(VENV)/.engine-installed
 STAMP := $(VENV)/.installed
 SERVER := .venv-server
 SERVER_STAMP := $(SERVER)/.installed
@@ -19,15 +20,19 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
 
-$(STAMP): pyproject.toml
+$(ENGINE): pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"evolve needs Python 3.11 or newer, got {v.major}.{v.minor} ($(PYTHON)). Do: make PYTHON=python3.11 ...")'
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "evolve needs the venv module of $(PYTHON), which is missing. Do: apt-get install python3-venv (or your system's equivalent)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[web]'
+	@touch $@
+
+$(STAMP): $(ENGINE)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
-demo: $(STAMP)  ## a real campaign of about 60 s: 26 circles in the unit square, no key and no GPU needed
-	$(BIN)/evolve run circle_packing --budget 60s
+demo: $(ENGINE)  ## a real campaign of about 60 s: a rule that packs items into bins, no key and no GPU needed
+	$(BIN)/evolve run online_bin_packing --budget 60s
 
 test: $(STAMP)  ## the tests that a change needs, in less than 10 minutes
 	$(PYTEST) -m "not slow and not gpu and not server and not browser"
@@ -39,7 +44,7 @@ $(ORACLE_STAMP): pyproject.toml
 	@touch $@
 
 test-all: $(STAMP) $(ORACLE_STAMP)  ## every test, the slow ones, the oracles and those that need torch, too
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,torch,paper]' 'torch==2.13.0'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,torch]' 'torch==2.13.0'
 	$(PYTEST) -m "not gpu and not server and not browser"
 	$(ORACLE)/bin/python -m pytest tests/archive/test_oracle_ribs.py -rs
 

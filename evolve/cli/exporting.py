@@ -2,7 +2,6 @@
 
 Invariant: the log is opened for reading only, and what is written is written whole or not at all."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,13 +10,12 @@ import click
 import evolve.task
 from evolve import publish, report
 from evolve.campaign import Campaign
-from evolve.cli import exporting_papers
 from evolve.cli.output import debug_option, emit, facts, json_option
 from evolve.cli.references import opened
 from evolve.cli.request import place_of_task
 from evolve.cli.say import say
 from evolve.publish.telling import value_told
-from evolve.types import ConfigError, RecordId
+from evolve.types import RecordId
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +43,6 @@ class Exported:
 )
 @click.option("--task", "moved", metavar="TASK", help="Where the task is, if it has moved.")
 @click.option("--force", is_flag=True, help="Replace an export that is there already.")
-@click.option("--paper", is_flag=True, help="Write a folder for a paper instead: proof, table, figures, statement.")
-@click.option(
-    "--patch",
-    "repository",
-    type=click.Path(path_type=Path),
-    metavar="REPOSITORY",
-    help="Write a git patch against your own repository instead.",
-)
 @json_option
 @debug_option
 def export_program(
@@ -60,34 +50,9 @@ def export_program(
     target: Path | None,
     moved: str | None,
     force: bool,
-    paper: bool,
-    repository: Path | None,
     as_json: bool,
 ) -> None:
     """Write a program with its task, evidence, lineage and certificate, so that anybody can judge it again."""
-    _check_alone(paper=paper, patch=repository is not None, others={"--task": moved is not None, "--force": force})
-    if paper:
-        exporting_papers.export_paper(reference, target, as_json=as_json)
-    elif repository is not None:
-        exporting_papers.export_patch(reference, repository, target, as_json=as_json)
-    else:
-        _export(reference, target, moved, force=force, as_json=as_json)
-
-
-def _check_alone(*, paper: bool, patch: bool, others: Mapping[str, bool]) -> None:
-    """Raises `ConfigError` for options that do not go together."""
-    if paper and patch:
-        raise ConfigError(
-            "--paper and --patch are two exports. Do: give one of them, and run the command again for the other"
-        )
-    wrong = [name for name, given in others.items() if given]
-    if (paper or patch) and wrong:
-        raise ConfigError(
-            f"{wrong[0]} belongs to the export of a folder. Do: leave it out with {'--paper' if paper else '--patch'}"
-        )
-
-
-def _export(reference: str, target: Path | None, moved: str | None, *, force: bool, as_json: bool) -> None:
     with opened(reference) as (campaign, number):
         found = exported(campaign, number, moved)
     place = target or Path(found.top)

@@ -15,6 +15,8 @@ from evolve.publish.lineage import STEPS, Step
 from evolve.publish.task_files import is_timed, task_files
 from evolve.publish.worth import limits
 from evolve.statistics import PRIOR_DEGREES, Pool
+from evolve.task import verify_script
+from evolve.task.verifier import CERTIFICATE
 from evolve.types import ConfigError, Program, Task
 from evolve.types.codec import decode
 
@@ -169,7 +171,8 @@ def _accounted(parts: Parts, steps: tuple[Step, ...]) -> Iterator[Check]:
     for one in claims.judgings:
         named |= {*one.artifacts.values(), *one.carried.values()}
     named |= task_files(parts.task).keys()
-    for path in sorted(contents.keys() - named):
+    made = {verify_script.SCRIPT} if _proof_script(claims, parts.task) else set()
+    for path in sorted(contents.keys() - named - made):
         yield Check("files", DIFFERS, path, "", f"{path} is in no part of the export: nothing names it")
     for path in sorted(named - contents.keys()):
         yield Check("files", DIFFERS, path, "", f"{path} is named, and is not there")
@@ -186,7 +189,17 @@ def _pages(parts: Parts, steps: tuple[Step, ...]) -> Iterator[Check]:
 def pages(claims: Claims, contents: Contents, task: Task, steps: tuple[Step, ...]) -> dict[str, bytes]:
     """The files of an export that are made of its record alone."""
     page = readme.page(claims, task, steps, proof_of(claims, contents))
-    return {readme.NAME: page.encode("utf-8"), stand_alone.NAME: stand_alone.TEXT.encode("utf-8")}
+    found = {readme.NAME: page.encode("utf-8"), stand_alone.NAME: stand_alone.TEXT.encode("utf-8")}
+    proof = _proof_script(claims, task)
+    return {**found, verify_script.SCRIPT: proof.encode("ascii", "backslashreplace")} if proof else found
+
+
+def _proof_script(claims: Claims, task: Task) -> str:
+    """Returns the check of the certificate that needs the standard library alone; empty where the task has no verifier."""
+    proof = claims.certificate
+    if proof is None or proof.fitness is None or not task.verifier or CERTIFICATE not in proof.artifacts:
+        return ""
+    return verify_script.script(task, proof.fitness, claims.name, proof.artifacts[CERTIFICATE])
 
 
 def proof_of(claims: Claims, contents: Contents) -> dict[str, str]:

@@ -40,7 +40,7 @@ def page(claims: Claims, task: Task, steps: Sequence[Step], proof: Mapping[str, 
         "## How to verify it",
         _VERIFY,
         "## What is here",
-        _listed(claims),
+        _listed(claims, task),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -149,8 +149,8 @@ def _proof(claims: Claims, task: Task, proof: Mapping[str, str]) -> list[str]:
     how = ""
     if task.verifier:
         how = (
-            f" It proves that {escaped(sentence(task.verifier))}. `evolve program export --paper` writes a check of it "
-            "that needs Python's standard library alone."
+            f" It proves that {escaped(sentence(task.verifier))}. `python3 -I -S proof.py` checks that with Python's "
+            "standard library alone."
         )
     told = f"`certificate/` holds what proves the value, as the task's `certify` gives it; what is claimed is a float that is no better than that.{how}"
     return ["## The certificate", told, *([table(("certificate", "exactly"), rows)] if rows else [])]
@@ -224,7 +224,7 @@ def _step(claims: Claims, place: int, step: Step) -> tuple[str, ...]:
     )
 
 
-def _listed(claims: Claims) -> str:
+def _listed(claims: Claims, task: Task) -> str:
     rows = [
         ("`record.json`", "everything that is claimed, for programs"),
         ("`program/`", "the program: " + ", ".join(code(path) for path in sorted(claims.files))),
@@ -232,11 +232,13 @@ def _listed(claims: Claims) -> str:
         ("`artifacts/`", "what the program found, as the judge kept it"),
         ("`certificate/`", "what proves the value"),
         ("`lineage/`", "the steps from the seed, and what each of them changed"),
+        ("`proof.py`", "checks the certificate, with Python's standard library alone"),
         ("`verify.py`", "verifies this folder"),
         ("`MANIFEST.json`", "the SHA-256 of every file"),
     ]
     present = {
         "`certificate/`": claims.certificate is not None,
+        "`proof.py`": claims.certificate is not None and bool(task.verifier),
         "`artifacts/`": bool(claims.first and claims.first.artifacts),
     }
     return table(("file", "holds"), [row for row in rows if present.get(row[0], True)])

@@ -1,4 +1,4 @@
-"""The part of an exported `verify.py` that is the same for every task: it stands below the task's own verifier in that file.
+"""The part of an exported `proof.py` that is the same for every task: it stands below the task's own verifier in that file.
 
 Invariant: the standard library alone; every name begins with `exported_`, so that none of the task's is replaced; nothing in the construction's file is
 believed, but read as plain data."""
@@ -97,7 +97,7 @@ def exported_told(claim: dict[str, ExportedAny], proves: str, value: ExportedFra
 
 def exported_main(proven: ExportedAny, proves: str, claim: dict[str, ExportedAny], arguments: list[str]) -> int:
     """The exit status: 0 where the construction proves what is claimed."""
-    place = ExportedPath(arguments[0]) if arguments else ExportedPath(__file__).resolve().with_name("construction.json")
+    place = ExportedPath(arguments[0]) if arguments else ExportedPath(__file__).resolve().parent / claim["certificate"]
     try:
         value = exported_value(proven, claim, exported_read(place))
         lines = exported_told(claim, proves, value)

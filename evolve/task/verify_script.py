@@ -1,4 +1,4 @@
-"""The stand-alone `verify.py` of a proven value: the task's own verifier, and below it what is the same for every task.
+"""The stand-alone `proof.py` of a proven value: the task's own verifier, and below it what is the same for every task.
 
 Invariant: the task's part is its file as the judge runs it, to the byte, so that there is one truth. Who runs a script has made sure whose code it is."""
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from evolve.task.verifier import FUNCTION, SENTENCE
+from evolve.task.verifier import CERTIFICATE, FUNCTION, SENTENCE
 from evolve.types import Task
 
-SCRIPT = "verify.py"
-CONSTRUCTION = "construction.json"
+SCRIPT = "proof.py"
+_CERTIFICATE = f"{CERTIFICATE}.json"
 _SHELL = Path(__file__).with_name("standalone.py")
 _HEAD = """\
 
@@ -42,8 +42,9 @@ class Verified:
     refusal: str = ""
 
 
-def script(task: Task, verifier: str, value: float, record: str) -> str:
-    """The text of `verify.py`, for a construction of which this value is claimed."""
+def script(task: Task, value: float, record: str, certificate: str) -> str:
+    """Returns the text of `proof.py`, which checks the certificate at this path beside it: that it proves `value`, in the task's direction.
+    For a task that has a verifier."""
     claim = {
         "task": task.name,
         "version": task.version,
@@ -52,11 +53,12 @@ def script(task: Task, verifier: str, value: float, record: str) -> str:
         "direction": task.fitness.direction,
         "value": value,
         "record": record,
+        "certificate": certificate,
     }
     written = pprint.pformat(claim, width=110, sort_dicts=False)
     head = _HEAD.format(line="-" * 70, name="a file of the task", task=ascii(task.name), script=SCRIPT)
     tail = _TAIL.format(claim=ascii_only(written), function=FUNCTION, sentence=SENTENCE)
-    return f"{verifier.rstrip()}\n{head}{_SHELL.read_text('utf-8').rstrip()}\n{tail}"
+    return f"{task.verifier.rstrip()}\n{head}{_SHELL.read_text('utf-8').rstrip()}\n{tail}"
 
 
 def ascii_only(text: str) -> str:
@@ -64,17 +66,17 @@ def ascii_only(text: str) -> str:
     return text.encode("ascii", "backslashreplace").decode("ascii")
 
 
-def holds(task: Task, construction: str, value: float, record: str) -> Verified:
-    """What the task's own verifier says of a construction, JSON of which this value is claimed; nothing is left behind."""
+def holds(task: Task, certificate: str, value: float, record: str) -> Verified:
+    """Runs the task's own verifier on a certificate, JSON of which this value is claimed; nothing is left behind."""
     with TemporaryDirectory(prefix="evolve-verify-") as name:
         folder = Path(name)
-        (folder / CONSTRUCTION).write_text(construction, "utf-8")
-        (folder / SCRIPT).write_text(script(task, task.verifier, value, record), "utf-8")
+        (folder / _CERTIFICATE).write_text(certificate, "utf-8")
+        (folder / SCRIPT).write_text(script(task, value, record, _CERTIFICATE), "utf-8")
         return verified(folder)
 
 
 def verified(folder: Path, seconds: float = _SECONDS) -> Verified:
-    """Runs the script of a folder beside its construction, with Python's standard library alone."""
+    """Runs the script of a folder beside its certificate, with Python's standard library alone."""
     command = [sys.executable, "-I", "-S", SCRIPT]
     try:
         run = subprocess.run(
