@@ -185,7 +185,7 @@ def unknown(line: str) -> list[str]:
         command = command.commands[words.pop(0)]
     assert command is not None
     known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
-    return [word for word in words if word.startswith("-") and word not in known]
+    return [word for word in words if word.startswith("-") and word not in {*known, "-"}]
 
 
 def test_every_command_and_option_that_is_named_exists() -> None:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from evolve.store.comments import SUFFIX
 from evolve.types import ConfigError
 from evolve.types.suggest import did_you_mean
 
@@ -27,8 +26,7 @@ def workspace() -> Path:
 def campaigns(home: Path) -> list[Path]:
     """The logs of a workspace, the one that was written last first; raises `ConfigError` where it cannot be read."""
     with _reached(home):
-        found = (home / "archive" / "campaigns").glob("*.db")
-        logs = [path for path in found if not path.stem.endswith(SUFFIX)]
+        logs = (home / "archive" / "campaigns").glob("*.db")
         return sorted(logs, key=lambda path: path.stat().st_mtime_ns, reverse=True)
 
 
@@ -45,9 +43,9 @@ def _reached(home: Path) -> Iterator[None]:
 
 def log_path(home: Path, name: str) -> Path:
     """Where the log of a campaign lies; raises `ConfigError` for a name that cannot be one."""
-    if not _NAME.fullmatch(name) or name.endswith(SUFFIX):
+    if not _NAME.fullmatch(name):
         raise ConfigError(
-            f"a campaign's name is letters, digits, dots, dashes and underscores (at most 100) and does not end in {SUFFIX}, got {name!r}. Do: choose another"
+            f"a campaign's name is letters, digits, dots, dashes and underscores (at most 100), got {name!r}. Do: choose another"
         )
     return home / "archive" / "campaigns" / f"{name}.db"
 

@@ -24,7 +24,6 @@ COMMANDS = {
     "report": ("evolve.cli.report:report", "Write what a campaign found, and how, into one file."),
     "compare": ("evolve.cli.comparing:compare", "Compare strategies or settings at equal budget."),
     "view": ("evolve.cli.viewing:view", "Look at campaigns in a browser."),
-    "sql": ("evolve.cli.sql:sql", "Ask a campaign's log in SQL, for reading only."),
     "task": ("evolve.cli.tasks:task", "List, write and check tasks."),
     "model": ("evolve.cli.model:model", "List kinds of models, see whether a model answers, and what was asked."),
     "sandbox": ("evolve.cli.sandbox:sandbox", "How well candidates are isolated on this machine, and why not better."),

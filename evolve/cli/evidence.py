@@ -8,7 +8,6 @@ from itertools import islice
 
 from evolve import report, wording
 from evolve.campaign import Campaign
-from evolve.cli import marking
 from evolve.cli.output import CELL, brief, one_line, quoted
 from evolve.report.held_out import kept
 from evolve.types import Outcome
@@ -29,7 +28,6 @@ def told(campaign: Campaign, shown: report.Shown) -> list[tuple[str, str]]:
         ("why", _why(shown)),
         ("integrity", one_line(line.tag)),
         ("ruling", _ruling(shown)),
-        *marking.told(shown.marks),
         ("score", _score(campaign, line)),
         ("estimate", _estimate(campaign, shown)),
         ("objectives", _objectives(campaign, line)),

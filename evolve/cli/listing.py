@@ -3,7 +3,7 @@
 Invariant: no more records are read than are listed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from evolve.cli.output import debug_option, emit_all, json_option
 from evolve.cli.say import say
 from evolve.plugins import load
 from evolve.report import Wanted
-from evolve.store.comments import Comments, bearing
 from evolve.types import ConfigError, RecordId
 
 SHOWN = 20
@@ -47,8 +46,6 @@ class _Found:
 @click.option("--model", default="", help="Records that this model wrote.")
 @click.option("--island", type=int, help="Records that were proposed on this island.")
 @click.option("--insertion", default="", help="Records that the archive took so: NEW, IMPROVED, PENDING, NOT_ADDED.")
-@click.option("--starred", is_flag=True, help="Records that you starred.")
-@click.option("--tag", default="", help="Records that have this tag of yours.")
 @click.option(
     "--sort", type=click.Choice(("fitness", *report.SORTS[1:])), help="Records by this, the most or best first."
 )
@@ -65,19 +62,14 @@ def list_programs(
     as_json: bool,
     sort: str | None,
     ascending: bool,
-    starred: bool,
-    tag: str,
     **filters: Any,
 ) -> None:
     """List a campaign's programs, the best first (marked *)."""
     wanted = Wanted(sort=sort or "fitness", descending=not ascending, **filters)
-    marked = starred or bool(tag)
-    if marked or wanted != Wanted() or sort is not None:
+    if wanted != Wanted() or sort is not None:
         _check_records(chosen)
         chosen = "all"
     with Campaign.open(name, load(), workspace()) as campaign:
-        if marked:
-            wanted = replace(wanted, among=bearing(Comments(campaign.log.path).marked(), starred=starred, tag=tag))
         most = (0 if target else SHOWN) if limit is None else limit
         found = _found(campaign, chosen or "elites", wanted, most or None, target)
         if target is not None:

@@ -24,7 +24,7 @@ _WANTED = ("starlette", "uvicorn", "jinja2", "pygments")
 @click.command("view")
 @click.argument("name", required=False)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Of 127.0.0.1; without it, a free one.")
-@click.option("--edit", is_flag=True, help="Allow what changes something: stars, tags, comments, hints.")
+@click.option("--edit", is_flag=True, help="Allow what changes something: hints.")
 @debug_option
 def view(name: str | None, port: int, edit: bool) -> None:
     """Look at campaigns in a browser: a local server that follows them while they run. Ctrl-C ends it."""

@@ -3,7 +3,7 @@
 Invariant: texts of one record and one program are read, and no others."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from evolve.archive import Elite, Estimate
 from evolve.campaign import Campaign
@@ -11,7 +11,6 @@ from evolve.report.aims import MissedLine, missed
 from evolve.report.best import CaseLine, cases
 from evolve.report.kin import Offspring, offspring
 from evolve.report.records import RecordLine, measurements, record_line, settled
-from evolve.store.comments import Comments, Marks
 from evolve.types import ProgramId, Record, RecordId, Trust
 
 
@@ -39,8 +38,7 @@ class EstimateLine:
 class Shown:
     """A record with what the log holds of it. `artifacts` are sizes in characters by name; `judged_again` are later measurements, of which the one
     that is named `certificate` proves the value. `estimate` is there for a program that holds a place, `reported` where it was measured since it won that;
-    `cases` are what it found where the search does not look, `promoted`: these agree. `ruling` is there while the program is quarantined;
-    `marks` are a person's."""
+    `cases` are what it found where the search does not look, `promoted`: these agree. `ruling` is there while the program is quarantined."""
 
     record: RecordLine
     feedback: str
@@ -60,7 +58,6 @@ class Shown:
     cases: tuple[CaseLine, ...] = ()
     promoted: bool = False
     missed: tuple[MissedLine, ...] = ()
-    marks: Marks = field(default_factory=Marks)
 
 
 def whole(campaign: Campaign, record: RecordId) -> Shown:
@@ -88,7 +85,6 @@ def whole(campaign: Campaign, record: RecordId) -> Shown:
         cases=cases(campaign, found.program) if found.program else (),
         promoted=found.program in state.archive.promoted,
         missed=missed(campaign.task, evaluation.metrics) if evaluation.fitness is not None else (),
-        marks=Comments(campaign.log.path).of(record),
     )
 
 

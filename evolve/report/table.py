@@ -12,7 +12,7 @@ from evolve.campaign import Campaign
 from evolve.campaign.history import KINDS
 from evolve.report.frame import Flags, Frame, Numbers, coded, frame
 from evolve.report.records import RecordLine, record_line
-from evolve.types import ConfigError, Insertion, Outcome, RecordId
+from evolve.types import ConfigError, Insertion, Outcome
 from evolve.types.suggest import did_you_mean
 
 MATCHES = 2_000
@@ -22,7 +22,7 @@ MATCHES = 2_000
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Which records, and in which order. An empty text and None mean any. `sort` is one of `SORTS`; of a fitness the best come first where it is `descending`,
-    whatever the task's direction, and failures are last in either order. `text` is searched in the programs; `among` are the only records that are wanted."""
+    whatever the task's direction, and failures are last in either order. `text` is searched in the programs."""
 
     sort: str = "fitness"
     descending: bool = True
@@ -33,7 +33,6 @@ class Wanted:
     kind: str = ""
     insertion: str = ""
     text: str = ""
-    among: frozenset[RecordId] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +84,6 @@ def _filtered(campaign: Campaign, columns: Frame, wanted: Wanted) -> Flags:
     ):
         if name:
             mask &= np.fromiter((one == name for one in names), np.bool_, len(names))[: len(columns)]
-    if wanted.among is not None:
-        among = np.fromiter((record - 1 for record in wanted.among), np.int64, len(wanted.among))
-        kept = np.zeros(len(columns), np.bool_)
-        kept[among[(among >= 0) & (among < len(columns))]] = True
-        mask &= kept
     return mask
 
 

@@ -23,7 +23,6 @@ from evolve.web.pages import (
     failures,
     lessons,
     lineage,
-    marking,
     operators,
     overview,
     picture,
@@ -46,7 +45,6 @@ GROUPS = (
     program,
     texts,
     picture,
-    marking,
     lineage,
     failures,
 )

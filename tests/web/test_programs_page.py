@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from evolve.store.comments import Comments
 from evolve.types import Outcome
 from tests.web.hostile import text_of, wrong_in
 from tests.written import Written
@@ -102,7 +101,7 @@ def test_a_word_that_is_none_is_said(browse, many, query, said):
 
 
 def test_an_answer_to_htmx_tells_the_address_without_what_says_nothing(browse, many):
-    query = "text=&outcome=&operator=diff&island=&kind=&insertion=&marked="
+    query = "text=&outcome=&operator=diff&island=&kind=&insertion="
     answer = browse(many).get(f"/c/many/programs?{query}", headers={"hx-request": "true", "hx-trigger": "choose"})
     assert answer.headers["hx-push-url"] == "/c/many/programs?operator=diff"
 
@@ -110,22 +109,6 @@ def test_an_answer_to_htmx_tells_the_address_without_what_says_nothing(browse, m
 def test_best_leads_to_the_best_program(browse, looked_at):
     answer = browse(looked_at).get("/c/number/programs/best")
     assert (answer.status_code, answer.headers["location"]) == (303, "/c/number/programs/6")
-
-
-def test_starred_and_tagged_programs_are_found(browse, tmp_path):
-    written = Written(tmp_path, name="marked")
-    written.seed()
-    for fitness in (6.0, 7.0, 8.0):
-        written.proposal(fitness)
-    written.campaign.close()
-    marks = Comments(written.campaign.log.path)
-    marks.star(2, True)
-    marks.tag(4, "odd <one>", True)
-    client = browse(tmp_path)
-    assert listed(client.get("/c/marked/programs?marked=starred")) == [2]
-    assert listed(client.get("/c/marked/programs?marked=tag:odd+%3Cone%3E")) == [4]
-    assert listed(client.get("/c/marked/programs?marked=tag:none")) == []
-    assert '<option value="tag:odd &lt;one&gt;">' in client.get("/c/marked/programs").text
 
 
 def test_the_csv_has_what_the_address_asks_for_and_how_each_score_was_judged(browse, many):

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from evolve import report
 from evolve.campaign import Campaign
 from evolve.types import RecordId
-from evolve.web import addresses, code, marks
+from evolve.web import addresses, code
 from evolve.web.change import Change, changes
 from evolve.web.evidence import Evidence, evidence
 from evolve.web.rendering import page
@@ -50,7 +50,6 @@ def program(request: Request) -> Response:
             children=report.children(campaign, number, CHILDREN),
             best_child=_best_child(campaign, number),
             calls=report.calls_of(campaign, found.shown.record.about or number),
-            marks=marks.beside(campaign).of(number),
         )
 
 

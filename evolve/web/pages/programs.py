@@ -4,8 +4,8 @@ Invariant: the address says all of what is shown, so that a link can be shared; 
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from starlette.requests import Request
@@ -18,7 +18,7 @@ from evolve.campaign.history import KINDS, OUTCOMES
 from evolve.report import Wanted
 from evolve.report.columnar import harmless
 from evolve.types import ConfigError, Insertion, RecordId
-from evolve.web import addresses, marks
+from evolve.web import addresses
 from evolve.web.downloads import attachment
 from evolve.web.rendering import page
 from evolve.web.shelf import Shelf
@@ -38,10 +38,9 @@ _FORM = "choose"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What an address asks for. `marked` is `starred` or `tag:` with a tag; without one, marks say nothing."""
+    """What an address asks for."""
 
     wanted: Wanted
-    marked: str = ""
     start: int = 0
     limit: int = LINES
 
@@ -56,7 +55,6 @@ class View:
             "island": wanted.island,
             "kind": wanted.kind,
             "insertion": wanted.insertion,
-            "marked": self.marked,
             "sort": "" if wanted.sort == "fitness" else wanted.sort,
             "order": "" if wanted.descending else _ASCENDING,
             "start": self.start or "",
@@ -81,23 +79,20 @@ class Choices:
     islands: int
     kinds: tuple[str, ...]
     insertions: tuple[str, ...]
-    tags: tuple[str, ...]
 
 
 def programs(request: Request) -> Response:
     """A page of the table."""
     shelf, name, view = request.app.state.shelf, request.path_params["name"], _view(request)
     with shelf.campaign(name) as campaign:
-        marked = marks.marked(campaign)
-        found = report.page(campaign, _among(view, marked), view.start, view.limit)
+        found = report.page(campaign, view.wanted, view.start, view.limit)
         best = campaign.state.archive.best
         answer = page(
             request,
             "programs.html",
             view=view,
             found=found,
-            choices=_choices(campaign, marked),
-            marks=marked,
+            choices=_choices(campaign),
             best=best.record if best else 0,
             quarantined=frozenset(campaign.state.quarantined),
             promoted=campaign.state.archive.promoted,
@@ -127,7 +122,7 @@ def table(request: Request) -> Response:
     """All records that are wanted, as CSV."""
     shelf, name, view = request.app.state.shelf, request.path_params["name"], _view(request)
     with shelf.campaign(name) as campaign:
-        places, _ = report.selected(campaign, _among(view, marks.marked(campaign)))
+        places, _ = report.selected(campaign, view.wanted)
     lines = _csv(shelf, name, (places + 1).tolist())
     return StreamingResponse(lines, media_type="text/csv", headers=attachment(f"{name}.csv"))
 
@@ -169,15 +164,7 @@ def _view(request: Request) -> View:
     )
     limit = addresses.asked(request, "limit", LINES)
     start = addresses.asked(request, "start", 0)
-    return View(wanted, asked.get("marked", ""), start, limit if limit in _SIZES else LINES)
-
-
-def _among(view: View, marked: Mapping[RecordId, marks.Marks]) -> Wanted:
-    """What is wanted, with the records that bear the marks which are asked for."""
-    if not view.marked:
-        return view.wanted
-    tag = view.marked.removeprefix("tag:") if view.marked.startswith("tag:") else ""
-    return replace(view.wanted, among=marks.bearing(marked, starred=not tag, tag=tag))
+    return View(wanted, start, limit if limit in _SIZES else LINES)
 
 
 def _children(campaign: Campaign, lines: Sequence[report.RecordLine]) -> dict[RecordId, int]:
@@ -185,7 +172,7 @@ def _children(campaign: Campaign, lines: Sequence[report.RecordLine]) -> dict[Re
     return {line.id: len(campaign.state.history.children(line.id)) for line in lines}
 
 
-def _choices(campaign: Campaign, marked: Mapping[RecordId, marks.Marks]) -> Choices:
+def _choices(campaign: Campaign) -> Choices:
     columns = campaign.state.columns
     counts = np.bincount(np.frombuffer(bytes(columns.outcomes), np.uint8), minlength=len(OUTCOMES))
     return Choices(
@@ -195,7 +182,6 @@ def _choices(campaign: Campaign, marked: Mapping[RecordId, marks.Marks]) -> Choi
         islands=campaign.state.archive.settings.islands,
         kinds=KINDS,
         insertions=tuple(insertion.name for insertion in Insertion),
-        tags=tuple(sorted({tag for one in marked.values() for tag in one.tags})),
     )
 
 

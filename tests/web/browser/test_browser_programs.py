@@ -182,35 +182,3 @@ def test_the_tree_is_moved_and_zoomed_and_a_click_opens_a_program(look):
     with page.expect_navigation():
         page.mouse.click(*spot)
     assert re.search(r"/c/large/programs/\d+$", page.url)
-
-
-def test_a_program_is_starred_tagged_and_commented_and_found_again(look):
-    page = look()
-    page.open("/c/real/programs/2")
-    page.click("#star")
-    page.wait_for_selector("#star[aria-pressed=true]")
-    page.fill("#tag", "odd")
-    page.keyboard.press("Enter")
-    page.wait_for_selector(".badge.tag:has-text('odd')")
-    page.fill("#comment", "why <b>this</b>?")
-    page.click("button:text-is('comment')")
-    page.wait_for_selector(".comment:has-text('why <b>this</b>?')")
-    page.open("/c/real/programs?marked=tag:odd")
-    assert page.locator("a[data-line]").all_inner_texts() == ["2"]
-    page.open("/c/real/programs/2")
-    page.click(".comment button")
-    page.wait_for_selector(".comment", state="detached")
-
-
-def test_what_is_wrong_with_a_form_is_said_beside_it_until_something_goes_well(look):
-    page = look()
-    page.open("/c/real/programs/3")
-    page.fill("#comment", "   ")
-    page.click("button:text-is('comment')")
-    page.wait_for_selector("#told .notice:has-text('a comment is a text')")
-    assert page.locator("#marks").count() == 1
-    page.click("#star")
-    page.wait_for_selector("#star[aria-pressed=true]")
-    assert page.inner_text("#told") == ""
-    assert all("404" in said for said in page.wrong)
-    page.wrong.clear()
