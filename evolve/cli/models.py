@@ -30,6 +30,7 @@ _BARE_ADDRESS = re.compile(
     re.DOTALL,
 )
 """A model and an address that does not say how it is called: `m@127.0.0.1:8000`, `m@host:8000/v1`, `m@some.host/v1`."""
+_OTHER_SCHEME = re.compile(r"@([A-Za-z][\w+.-]*):/")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://")
 _USER = re.compile(r"://[^/\s]*@")
 """A name and a password in an address, which no error repeats."""
@@ -80,6 +81,12 @@ def member(spec: str, plugins: Plugins) -> ModelSection:
 
 def _check_address(argument: str) -> None:
     """Raises `ConfigError` for a model of a hosted server that is more likely one at an address."""
+    scheme = _OTHER_SCHEME.search(argument)
+    if scheme:
+        raise ConfigError(
+            f"--model has an address that begins with neither http:// nor https://, got ...@{scheme[1]}://... "
+            "Do: write MODEL@http://HOST:PORT/v1"
+        )
     if _BARE_ADDRESS.fullmatch(argument):
         address = argument.rpartition("@")[2]
         raise ConfigError(

@@ -34,12 +34,27 @@ from evolve.plugins import load
 from evolve.types import ConfigError, EvolveError, ModelError
 
 
+def _only_one(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> str | None:
+    """Returns the campaign file, if one is given; a usage error for two, of which the first would silently not count."""
+    if len(files) > 1:
+        raise click.UsageError(f"-c names one campaign file, got {', '.join(files)}. Do: write what both say into one")
+    return files[0] if files else None
+
+
 @click.command()
 @click.argument("task", required=False)
 @click.option(
     "--continue", "resume", is_flag=False, flag_value="", metavar="[NAME]", help="Go on with a campaign (the last)."
 )
-@click.option("-c", "--config", "file", metavar="FILE", help="A campaign file: settings that these options change.")
+@click.option(
+    "-c",
+    "--config",
+    "file",
+    multiple=True,
+    callback=_only_one,
+    metavar="FILE",
+    help="A campaign file: settings that these options change.",
+)
 @click.option("--name", help="Name of the new campaign.  [default: the task's, with a number]")
 @click.option(
     "--budget", multiple=True, help="60s, 2h, 500programs, until=07:30, fitness=2.6; the first one spent ends it."

@@ -140,6 +140,8 @@ def test_models_have_names_of_their_own(plugins):
             "has an address without http:// or https://, got ...@127.0.0.1:18765. Do: write MODEL@http://127.0.0.1:18765",
         ),
         (["m@me:hunter2@127.0.0.1:8000"], "got ...@127.0.0.1:8000. Do"),
+        (["foo@htp://x"], "begins with neither http:// nor https://, got ...@htp://..."),
+        (["m@ftp://me:hunter2@h"], "got ...@ftp://..."),
         (["m@localhost"], "Do: write MODEL@http://localhost"),
         (["me=m@gpu-3:8000/v1"], "Do: write MODEL@http://gpu-3:8000/v1"),
         (["m@api.some.org/v1"], "Do: write MODEL@http://api.some.org/v1"),

@@ -107,8 +107,10 @@ def test_an_answer_to_htmx_tells_the_address_without_what_says_nothing(browse, m
 
 
 def test_best_leads_to_the_best_program(browse, looked_at):
-    answer = browse(looked_at).get("/c/number/programs/best")
-    assert (answer.status_code, answer.headers["location"]) == (303, "/c/number/programs/6")
+    client = browse(looked_at)
+    for query in ("", "?blame=1", "?against=2"):
+        answer = client.get(f"/c/number/programs/best{query}")
+        assert (answer.status_code, answer.headers["location"]) == (303, f"/c/number/programs/6{query}")
 
 
 def test_the_csv_has_what_the_address_asks_for_and_how_each_score_was_judged(browse, many):

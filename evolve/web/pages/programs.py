@@ -115,7 +115,8 @@ def best(request: Request) -> Response:
         found = campaign.state.archive.best
     if found is None:
         raise ConfigError(f"campaign {name!r} has no best program yet. Do: come back when one has passed")
-    return RedirectResponse(addresses.program(name, found.record), 303)
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(addresses.program(name, found.record) + query, 303)
 
 
 def table(request: Request) -> Response:

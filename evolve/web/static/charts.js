@@ -17,12 +17,13 @@
     return String(+value.toPrecision(6));
   }
 
-  // As many digits as tell neighbouring ticks from one another.
+  // As many digits as the distance of two ticks has: 0.0, 2.5, 5.0.
   function ticks(_, values) {
     const step = values.length > 1 ? Math.abs(values[1] - values[0]) : 0;
     const most = Math.max(...values.map(Math.abs));
     const [unit, name] = most < 1e4 || step < most * 1e-4 ? [1, ""] : most < 1e6 ? [1e3, " k"] : most < 1e9 ? [1e6, " M"] : [1e9, " G"];
-    const digits = step > 0 ? Math.max(0, Math.min(15, Math.ceil(-Math.log10(step / unit) - 1e-9))) : 0;
+    let digits = 0;
+    while (digits < 15 && Math.abs((step / unit).toFixed(digits) - step / unit) > 1e-9 * (step / unit)) digits += 1;
     return values.map((value) => (value === 0 ? "0" : (value / unit).toFixed(digits) + name));
   }
 
