@@ -15,7 +15,7 @@ JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-server test-web adversarial check bench gpu-check wheel clean
+.PHONY: help demo test test-slow test-all test-server test-web adversarial check bench gpu-check wheel clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
@@ -43,10 +43,13 @@ $(ORACLE_STAMP): pyproject.toml
 	$(ORACLE)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev,ribs]'
 	@touch $@
 
-test-all: $(STAMP) $(ORACLE_STAMP)  ## every test, the slow ones, the oracles and those that need torch, too
+test-slow: $(STAMP) $(ORACLE_STAMP)  ## the tests that `make test` leaves out: the slow ones, the oracles and those that need torch
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,torch]' 'torch==2.13.0'
-	$(PYTEST) -m "not gpu and not server and not browser"
+	$(PYTEST) -m "slow and not gpu and not server and not browser"
+	$(BIN)/python -m pytest -m "not slow" tests/tasks/test_digits_torch.py tests/plugins/evolve_recipe
 	$(ORACLE)/bin/python -m pytest tests/archive/test_oracle_ribs.py -rs
+
+test-all: test test-slow  ## both of them
 
 $(SERVER_STAMP): tests/server/requirements.txt
 	$(PYTHON) -m venv $(SERVER)
