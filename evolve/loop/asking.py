@@ -101,7 +101,15 @@ class Asking:
 
     def spent(self) -> bool:
         """The budget is spent, or does not pay for one more call."""
-        return bool(self.unaffordable) or self._budget.spent(self._campaign.progress, self._best(), time.time())
+        return bool(self.unaffordable) or self._used_up()
+
+    def _used_up(self) -> bool:
+        return self._budget.spent(self._campaign.progress, self._best(), time.time())
+
+    @property
+    def unpaid(self) -> str:
+        """Which call what is left of the budget did not pay for; empty where nothing is left of it."""
+        return "" if self._used_up() else self.unaffordable
 
     def is_paid(self) -> bool:
         """What ended it is what calls of models have used: programs that were paid for are judged all the same."""

@@ -118,7 +118,7 @@ class Workshop:
         """Why nothing is under way any more."""
         why = self.campaign.state.refusals.why if self._reason == "exhausted" else ""
         refusal = self.campaign.state.history.text(why) if why else ""
-        unpaid = self.asking.unaffordable if self._reason == "budget" else ""
+        unpaid = self.asking.unpaid if self._reason == "budget" else ""
         return Ending(
             self._reason or "budget",
             len(self.campaign.state.steps),

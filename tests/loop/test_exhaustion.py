@@ -18,6 +18,8 @@ from evolve.plugins import Registered
 from evolve.types import Child, EditError, Message, ModelGone, Outcome, Program, Prompt, Section
 
 MODELS = {"members": [{"name": "slow", "kind": "fake", "concurrency": 2}]}
+AHEAD = {"members": [{"name": "slow", "kind": "fake", "concurrency": 4}]}
+"""One proposal is made ready beside its calls."""
 
 
 def program(number: float) -> Program:
@@ -149,6 +151,14 @@ def test_who_had_nothing_to_do_is_asked_again_when_the_archive_has_something_for
         assert Outcome.OK in outcomes(campaign, "tune_literals")
 
 
+def test_a_budget_of_calls_that_is_used_up_is_spent(models: Workbench) -> None:
+    """Calls that were made ready for it are none that it does not pay for."""
+    with models.create(models=AHEAD, operators={"names": ["quotes"]}, budget=["6calls"]) as campaign:
+        model = FakeModel(lambda number: time.sleep(0.05) or f"x = {number}.25")
+        ending = played(campaign, model)
+        assert (ending.reason, ending.unpaid, campaign.state.progress.calls) == ("budget", "", 6)
+
+
 def test_answers_that_are_all_refused_use_the_whole_budget_of_calls(models: Workbench) -> None:
     """More of them than refusals that end a campaign."""
     with created(models, "quotes", "tune_literals", budget=["600calls"]) as campaign:
@@ -172,6 +182,24 @@ def test_who_needs_a_model_and_never_asks_it_ends_no_campaign_later_than_others(
         assert ending.reason == "exhausted"
         assert len(campaign.state.history) < 1000
         assert {Outcome.SCREENED} == set(outcomes(campaign, "mute"))
+
+
+@pytest.mark.parametrize("other", ["crossover", "fix"])
+def test_who_finds_no_parent_yet_is_no_error_while_others_rest(models: Workbench, other: str) -> None:
+    """Neither a second program nor one that failed will ever be there."""
+    with created(models, other, "tune_literals", budget=["5calls"]) as campaign:
+        ending = played(campaign, FakeModel())
+        assert (ending.reason, campaign.state.progress.calls) == ("exhausted", 0)
+
+
+def test_other_settings_of_operators_may_bring_something_new(models: Workbench) -> None:
+    """Another budget does not."""
+    with models.create(budget=["20programs"]) as campaign:
+        played(campaign, None)
+        campaign.change({"budget": ["40programs"]})
+        assert course(campaign).status == "exhausted"
+        campaign.change({"operators": {"names": ["tune_literals"], "settings": {}}})
+        assert course(campaign).status == "unfinished"
 
 
 def test_without_its_models_a_campaign_ends_when_the_others_have_nothing_to_do(models: Workbench) -> None:
