@@ -22,6 +22,8 @@ from evolve.campaign.ensemble import Ensemble
 from evolve.campaign.essence import essence
 from evolve.campaign.fitting import archive_of, budget_of, dated, operators_of, try_settings, with_resource
 from evolve.campaign.history import Past, Reader
+from evolve.campaign.refusals import NOTHING_NEW
+from evolve.campaign.spending import ended_by_calls
 from evolve.campaign.state import State
 from evolve.campaign.workspace import existing_path, new_path
 from evolve.config import Settings, validated, with_templates
@@ -245,6 +247,17 @@ class Campaign:
             return self.operator_names
         seconds = None if self.settings.deterministic else self.state.seed_seconds
         return self.plugins.usable(self.operator_names, self.task.seed, seconds)
+
+    def askable(self, *, models: bool) -> tuple[str, ...]:
+        """Those of its usable operators that the next step may ask; none where nothing new is to be expected, so that the campaign is exhausted. `models`: one
+        answers. Answers that are never any good end a campaign where they spend nothing of its budget."""
+        refusals, names = self.state.refusals, self.usable_operators
+        if not models or (refusals.heard >= NOTHING_NEW and not ended_by_calls(self.budget)):
+            names = tuple(name for name in names if not self.traits(name).needs_model)
+        awake = tuple(name for name in names if not refusals.rests(name, self.state.last_step + 1))
+        if refusals.unheard >= NOTHING_NEW or any(self.traits(name).takes_one_elite for name in awake):
+            return awake
+        return names
 
     def view(self, budget_used: float, operators: Sequence[str] | None = None) -> CampaignView:
         """What the strategy is shown now; it may use these operators, without them all that are usable."""

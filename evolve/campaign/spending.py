@@ -2,13 +2,15 @@
 
 Invariant: a budget that nothing spends, and one in money where a model has no price, are errors before anything is made."""
 
+import math
+import sys
 from collections.abc import Callable, Mapping, Sequence, Set
 
 from evolve.config import ModelSection
 from evolve.hookspecs import ModelEntry
 from evolve.models.prices import Prices, Rates
 from evolve.stop import Amount, Budget, Resource
-from evolve.types import ConfigError
+from evolve.types import ConfigError, Progress
 
 _SPENT_BY_MODELS: Mapping[Resource, str] = {
     "money": "money",
@@ -60,6 +62,12 @@ def spent_by_models_alone(budget: Budget, spent: Set[Resource] = frozenset()) ->
         if isinstance(leaf, Amount) and leaf.unit.resource in _SPENT_BY_MODELS and leaf.unit.resource not in spent
     ]
     return " or ".join(dict.fromkeys(never)) if len(never) == len(leaves) else ""
+
+
+def ended_by_calls(budget: Budget) -> bool:
+    """Calls of models end it, and the time that they take, even where nothing comes of them."""
+    endless = Progress(calls=sys.maxsize, tokens=sys.maxsize, money=math.inf, gpu_seconds=math.inf, seconds=math.inf)
+    return budget.spent(endless, None, math.inf)
 
 
 def _spent_by(members: Sequence[ModelSection]) -> set[Resource]:

@@ -12,6 +12,7 @@ from evolve.campaign.cases import Cases
 from evolve.campaign.failures import Failures
 from evolve.campaign.history import Columns, Past, Reader, without_result
 from evolve.campaign.reached import Reached
+from evolve.campaign.refusals import Refusals
 from evolve.campaign.samples import Samples
 from evolve.campaign.totals import Spent
 from evolve.derived import Derived
@@ -52,6 +53,8 @@ FOUND = frozenset({BOUND, INTEGRITY})
 """Whose rulings rest on what a version of the task has found, and are void under the next one."""
 REFLECTION = "reflect"
 """The operator that writes lessons; the engine asks it, and no strategy does."""
+_PROPOSING = frozenset({"models", "novelty", "operators"})
+"""Settings under which operators that were refused may propose something new."""
 NOISE = "noise floor"
 """Why the seed of a noisy task is measured again."""
 
@@ -150,6 +153,7 @@ class State:
         self.noise_values.clear()
         self.derived = Derived()
         """What was made of records, as this version of the task has judged them."""
+        self.refusals = Refusals()
 
     @property
     def progress(self) -> Progress:
@@ -231,6 +235,7 @@ class State:
                 self._rule(event)
             case Rearranged():
                 self.archive.rearrange(event.island, event.records)
+                self.refusals.renew()
             case LessonWritten() | Paused() | SettingsChanged():
                 self._steer(event)
             case Replied():
@@ -258,6 +263,8 @@ class State:
                 self.archive.asked(event.action)
             case Propose(selection=selection) if selection.operator == REFLECTION:
                 self.reflected = self.told
+            case Propose(selection=selection):
+                self.refusals.asked(selection.operator, event.step)
             case Import():
                 self._taken(event.action.request, event.step)
 
@@ -282,6 +289,8 @@ class State:
             self.lessons.append(event.lesson)
         elif isinstance(event, Paused):
             self.paused = event.paused
+        elif event.changes.keys() & _PROPOSING:
+            self.refusals = Refusals()
         self._taken(event.request)
 
     def _rule(self, ruling: Ruled) -> None:
@@ -290,8 +299,10 @@ class State:
         match ruling.what:
             case "quarantine":
                 self.quarantined[ruling.about] = ruling
+                self.refusals = Refusals()
             case "release":
                 self.quarantined.pop(ruling.about, None)
+                self.refusals = Refusals()
         self._ruled_out = frozenset(self.quarantined)
 
     def _change_task(self, task: Task) -> None:
@@ -348,6 +359,10 @@ class State:
         if self.columns.since and known and not record.origin.case:
             self.judged.add(ProgramId(record.program or ""))
         step = self.steps.get(record.origin.step)
+        if record.origin.kind in ("proposal", "import") and record.origin.operator != REFLECTION:
+            self.refusals.settled(record, called=step is not None and bool(step.replies))
+        if insertion >= Insertion.IMPROVED:
+            self.refusals.renew()
         if step is not None:
             step.settled.add(record.origin.index)
             if len(step.settled) == record.origin.count:

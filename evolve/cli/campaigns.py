@@ -157,7 +157,7 @@ def _page(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
         *([("models", wording.yields(page.models))] if page.models else []),
         *([("failed", wording.failures(page.failures))] if page.failures else []),
         *(costs.facts_of(page.costs, opened.task.fitness) if page.costs else []),
-        *([("left out", f"{', '.join(page.left_out)}, meant for tasks of another kind")] if page.left_out else []),
+        *summary.left_out_facts(page.left_out),
         *([("quarantined", _some(page.quarantined))] if page.quarantined else []),
         *([("lessons", "\n".join(f"{one.text}  ({one.by})" for one in page.lessons))] if page.lessons else []),
         ("machine", page.hardware or "none yet"),

@@ -4,7 +4,7 @@ Invariant: a campaign without an improvement says so; the isolation level stands
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evolve import report, wording
@@ -134,15 +134,16 @@ def _brief(text: str) -> str:
 def nothing_to_try(campaign: Campaign, end: Ended) -> str:
     """What to say of such a campaign; more budget would not help it."""
     last = f" (the last one: {_refusal(end)})" if end.refusal else ""
-    if campaign.settings.models.members:
+    if campaign.state.refusals.heard:
         return (
             f"campaign {end.campaign!r} found nothing to try: {', '.join(campaign.operator_names)} proposed nothing that could be "
             f"judged{last}. Do: read what the models wrote, evolve model calls {end.campaign}; then use another model or seed. "
             f"Its log is kept: {end.log}"
         )
+    unanswered = ", and no model answered" if campaign.settings.models.members else ""
     return (
-        f"campaign {end.campaign!r} found nothing to try: {', '.join(campaign.operator_names)} proposed nothing that could be "
-        f"judged{last}. Do: give the seed numbers to tune or Python that may change, or name other operators with "
+        f"campaign {end.campaign!r} found nothing to try: {', '.join(campaign.state.refusals.tired())} proposed nothing that could be "
+        f"judged{last}{unanswered}. Do: give the seed numbers to tune or Python that may change, or name other operators with "
         f"--set 'operators.names=[...]'. Its log is kept: {end.log}"
     )
 
@@ -167,6 +168,7 @@ def closing_words(campaign: Campaign, end: Ended) -> str:
         *best_facts(campaign, end.best, end.front),
         ("outcomes", wording.outcomes(tally.counts())),
         ("operators", operators_told(campaign, tally)),
+        *left_out_facts(report.left_out(campaign)),
         *cost_facts(campaign, tally),
         *_overshot(campaign),
         ("isolation", end.isolation),
@@ -197,6 +199,12 @@ def _time(end: Ended) -> str:
 def operators_told(campaign: Campaign, tally: report.Tally) -> str:
     """What each operator brought."""
     return wording.yields(tally.yields(), tally.reflections, report.lessons_learnt(campaign))
+
+
+def left_out_facts(left_out: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The operators that are not asked, with the reason of each; nothing where all are."""
+    rows = [f"{name}: {one_line(why)}" for name, why in left_out.items()]
+    return [("left out", "\n".join(rows))] if rows else []
 
 
 def cost_facts(campaign: Campaign, tally: report.Tally) -> list[tuple[str, str]]:

@@ -15,11 +15,9 @@ from evolve import report
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import confirmed_best, opened_of
 from evolve.report.frame import Frame, frame, quarantined
-from evolve.types import Fitness, Outcome, Task
+from evolve.types import Fitness, Task
 
 Status = Literal["finished", "exhausted", "unfinished", "failed"]
-EXHAUSTED = 500
-"""So many proposals in a row that were nothing new end a campaign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,18 +143,11 @@ def _status(campaign: Campaign) -> Status:
     progress = campaign.state.progress
     if campaign.settings.budget and campaign.budget.spent(progress, confirmed_best(campaign), time.time()):
         return "finished"
-    return "exhausted" if _is_exhausted(campaign) else "unfinished"
+    return "unfinished" if campaign.askable(models=bool(campaign.settings.models.members)) else "exhausted"
 
 
 def _seed_failed(campaign: Campaign) -> bool:
     return bool(campaign.state.seed_record) and not campaign.state.seed_values
-
-
-def _is_exhausted(campaign: Campaign) -> bool:
-    columns = frame(campaign)
-    last = columns.outcomes[columns.kind("proposal")][-EXHAUSTED:]
-    screened = columns.outcome(Outcome.SCREENED)[columns.kind("proposal")][-EXHAUSTED:]
-    return len(last) == EXHAUSTED and bool(screened.all())
 
 
 def _problem(campaign: Campaign, status: Status, final: float | None) -> str:

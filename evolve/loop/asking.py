@@ -9,6 +9,7 @@ from typing import TypeGuard
 
 from evolve.campaign import Campaign, stream
 from evolve.campaign.campaign import confirmed_best
+from evolve.campaign.refusals import NOTHING_NEW
 from evolve.campaign.state import REFLECTION
 from evolve.loop.checking import checked
 from evolve.loop.infrastructure import Infrastructure
@@ -80,6 +81,8 @@ class Asking:
         self._members = members
         self._state = campaign.state
         self._last = LAST_MEASUREMENTS
+        self.exhausted = False
+        """Nothing is under way, and nothing new is to be expected of those who may be asked."""
         self.retune()
 
     def retune(self) -> None:
@@ -98,7 +101,15 @@ class Asking:
 
     def spent(self) -> bool:
         """The budget is spent, or does not pay for one more call."""
-        return bool(self.unaffordable) or self._budget.spent(self._campaign.progress, self._best(), time.time())
+        return bool(self.unaffordable) or self._used_up()
+
+    def _used_up(self) -> bool:
+        return self._budget.spent(self._campaign.progress, self._best(), time.time())
+
+    @property
+    def unpaid(self) -> str:
+        """Which call what is left of the budget did not pay for; empty where nothing is left of it."""
+        return "" if self._used_up() else self.unaffordable
 
     def is_paid(self) -> bool:
         """What ended it is what calls of models have used: programs that were paid for are judged all the same."""
@@ -128,6 +139,8 @@ class Asking:
             free.take(action)
             asked.append(self._append(action))
         if not asked and not load.total:
+            self.exhausted = self._state.refusals.unheard >= NOTHING_NEW or not self._operators()
+        if not asked and not load.total and not self.exhausted:
             raise PluginError(
                 f"strategy {self._campaign.settings.strategy.name!r} waits, and nothing is under way that it could wait for. "
                 "Do: use another strategy, or mend its `ask`"
@@ -170,10 +183,8 @@ class Asking:
     def _proposed(self, free: Free) -> Propose | Measure | None:
         """What the strategy asks for. Where it wants a model and all of them are busy, judges that would idle may have a proposal that needs
         none; a budget in programs is not spent on that."""
-        operators = self._campaign.usable_operators
-        if not self._members.proposing:
-            operators = self._without_models(operators)
-        action = self._decided(operators)
+        operators = self._operators()
+        action = self._decided(operators) if operators else None
         if not self._needs_model(action):
             return action
         assert isinstance(action, Propose), "only a proposal needs a model"
@@ -182,6 +193,10 @@ class Asking:
             return found
         others = self._without_models(operators)
         return self._decided(others) if self._fills and others else None
+
+    def _operators(self) -> tuple[str, ...]:
+        """Those that may be asked now."""
+        return self._campaign.askable(models=bool(self._members.proposing))
 
     def _needs_model(self, action: Propose | Measure | None) -> bool:
         return isinstance(action, Propose) and self._campaign.traits(action.selection.operator).needs_model

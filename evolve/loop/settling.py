@@ -2,6 +2,7 @@
 
 Invariant: a program and every text of an evaluation are in the log in the same transaction as the record that names them."""
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ from evolve import novelty
 from evolve.campaign import Campaign
 from evolve.campaign.cases import CANARY
 from evolve.campaign.descriptors import Descriptors
-from evolve.campaign.state import REFLECTION
+from evolve.campaign.refusals import TIRED
 from evolve.judge import Description, Report, decode_report
 from evolve.loop.infrastructure import HOPELESS, Infrastructure
 from evolve.loop.jobs import Jobs, Work, proposal_origin
@@ -39,10 +40,9 @@ from evolve.types import (
     text_id,
 )
 
+_log = logging.getLogger(__name__)
 IN_A_ROW = 5
 """Failures of plugins in a row that stop a campaign."""
-NOTHING_NEW = 500
-"""Screened proposals in a row after which a campaign is exhausted."""
 
 
 def _always() -> bool:
@@ -65,19 +65,12 @@ class Settling:
         self._results = Results(campaign)
         self._ruling = Ruling(campaign)
         self._plugin_failures = 0
-        self._screened = 0
-        self.refusal = ""
         self.failure: EvolveError | None = None
         """What makes going on useless; raised when the turn that found it is durable."""
 
     def close(self) -> None:
         """Ends using the cache."""
         self._results.close()
-
-    @property
-    def exhausted(self) -> bool:
-        """So many proposals in a row were nothing new that there is no point in going on."""
-        return self._screened >= NOTHING_NEW
 
     def arrive(self, judges: Description) -> None:
         """The run's machine and isolation."""
@@ -118,14 +111,21 @@ class Settling:
         self._plugin_failures = self._plugin_failures + 1 if draft.plugin_failed else 0
         if self._plugin_failures == IN_A_ROW:
             self.failure = PluginError(f"{IN_A_ROW} proposals in a row failed, the last because {reason}")
-        if origin.operator != REFLECTION:
-            self._screened += 1
-            self.refusal = reason
         program = draft.child.program
         if program is not None and self.signatures.get(draft.signature) != program.id:
             self.screening.neighbours.drop(program.id)
         evaluation = Evaluation.failed(Outcome.SCREENED, self._campaign.log.put_text(reason), stage="screen")
-        return self._append(origin, None, evaluation, draft.child)
+        event = self._append(origin, None, evaluation, draft.child)
+        if program is None:
+            self._tell_left_out(origin.operator, reason)
+        return event
+
+    def _tell_left_out(self, operator: str, reason: str) -> None:
+        """Once, until something that it made is judged; where it is the only one, the campaign's end says so."""
+        tired = self._state.refusals.count(operator) == TIRED
+        if tired and len(self._campaign.usable_operators) > 1:
+            what = reason.partition(" Do: ")[0].rstrip(".")
+            _log.warning("operator %r is left out until the archive changes: %s", operator, what)
 
     def judged(self, work: Work, result: bytes) -> Iterator[Settled | Work]:
         """The record of a judging, and the ruling that a value beyond the proven bound calls for; or the work again, where the
@@ -150,7 +150,7 @@ class Settling:
         self._results.keep()
 
     def _settle(self, work: Work, report: Report) -> Iterator[Settled]:
-        self._screened = self._plugin_failures = 0
+        self._plugin_failures = 0
         signature = work.draft.signature if work.draft else novelty.signature(work.program)
         self.signatures[signature] = work.program.id
         found = work.draft.found if work.draft else Fingerprint()

@@ -116,8 +116,9 @@ class Workshop:
 
     def ending(self) -> Ending:
         """Why nothing is under way any more."""
-        refusal = self.settling.refusal if self._reason == "exhausted" else ""
-        unpaid = self.asking.unaffordable if self._reason == "budget" else ""
+        why = self.campaign.state.refusals.why if self._reason == "exhausted" else ""
+        refusal = self.campaign.state.history.text(why) if why else ""
+        unpaid = self.asking.unpaid if self._reason == "budget" else ""
         return Ending(
             self._reason or "budget",
             len(self.campaign.state.steps),
@@ -200,8 +201,6 @@ class Workshop:
                 result = None if self._waits(done) else self._result(future)
                 if result is not None:
                     yield from self._started(self.settling.judged(work, result))
-        if self.settling.exhausted and self._reason is None:
-            self._drain("exhausted")
 
     def _waits(self, done: Proposed | Judged) -> bool:
         """While the run is paused, what is proposed waits to be judged, and so does what no judge has begun; what was called back and is wanted
@@ -325,10 +324,14 @@ class Workshop:
         if self.settling.failure is not None:
             return []
         try:
-            return self.asking.next_steps(self._load())
+            asked = self.asking.next_steps(self._load())
         except EvolveError as error:
             self.settling.failure = error
             return []
+        if self.asking.exhausted:
+            self._drain("exhausted")
+            return self.asking.last_measurement()
+        return asked
 
     def _load(self) -> Load:
         """What is under way: for the judges, and for each model."""

@@ -16,7 +16,7 @@ from evolve.report.failing import FailureClass, failures
 from evolve.report.heat import AxisLine, Heat, HeatCell, heat
 from evolve.report.kin import Node, Offspring, Tree, children, offspring, tree
 from evolve.report.over_time import Slice, slices
-from evolve.report.overview import Overview, budget_left, lessons_learnt, overview
+from evolve.report.overview import Overview, budget_left, left_out, lessons_learnt, overview
 from evolve.report.ratio import Ratio
 from evolve.report.records import (
     LineageStep,
@@ -104,6 +104,7 @@ __all__ = [
     "elites",
     "front",
     "front_line",
+    "left_out",
     "lessons_learnt",
     "lineage",
     "made_by",

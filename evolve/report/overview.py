@@ -22,7 +22,7 @@ from evolve.types import Lesson
 class Overview:
     """A campaign at a glance. `settings` by dotted sections; `cells` are those that are occupied. `forked_from` names the campaign whose
     records it began with; `former_records` counts those that an earlier version of the task judged, and `former_elites` the programs of
-    the archive then that this version has not judged. `left_out` are operators that are not meant for such tasks; `closest` is there
+    the archive then that this version has not judged. `left_out` are operators that are not asked, with the reason of each; `closest` is there
     while no program meets the task's constraints, `front` where the task has objectives, `costs` where models were called. `failures` are
     models with failed calls; `reflections` count the steps that were to write lessons, which are not among the screened."""
 
@@ -58,7 +58,7 @@ class Overview:
     reflections: int
     failures: tuple[ModelFailures, ...]
     costs: Costs | None
-    left_out: tuple[str, ...]
+    left_out: Mapping[str, str]
     hardware: str
     isolation: str
     noise_floor: float | None
@@ -103,13 +103,21 @@ def overview(campaign: Campaign) -> Overview:
         reflections=tally.reflections,
         failures=state.failures.lines(),
         costs=costs(campaign),
-        left_out=tuple(name for name in campaign.operator_names if name not in campaign.usable_operators),
+        left_out=left_out(campaign),
         hardware=machine.hardware if machine else "",
         isolation=machine.isolation if machine else "",
         noise_floor=state.noise_floor,
         difference=str(state.difference or ""),
         paused=state.paused,
     )
+
+
+def left_out(campaign: Campaign) -> Mapping[str, str]:
+    """Returns the operators that are not asked, or only seldom until the archive changes, with the reason of each."""
+    usable, state = campaign.usable_operators, campaign.state
+    unmeant = {name: "meant for tasks of another kind" for name in campaign.operator_names if name not in usable}
+    refused = {name: state.history.text(why) for name, why in state.refusals.tired().items() if name in usable}
+    return {**unmeant, **{name: why.partition(" Do: ")[0].rstrip(".") for name, why in refused.items()}}
 
 
 def _left(campaign: Campaign) -> int:

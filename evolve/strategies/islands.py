@@ -34,6 +34,7 @@ class Islands:
 
     def __init__(self, settings: IslandsSettings, operators: Sequence[str]) -> None:
         self._inspirations = settings.inspirations
+        self._count = len(operators)
         self._bandit = Bandit(operators, settings.resource, settings.floor)
         self._asked: dict[int, int] = {}
         self._quarantined: set[ProgramId] = set()
@@ -69,7 +70,7 @@ class Islands:
         parents = [elites[0], *partners(view.archive, elites[0], most - 1, rng)]
         able = [name for name, one in traits.items() if self._finds_parents(view, one, len(parents))]
         if not able:
-            return _nothing_to_do(view)
+            return self._nothing_to_do(view)
         operator = self._bandit.choose(rng, able)
         wanted = traits[operator]
         if wanted.takes_failures:
@@ -85,6 +86,16 @@ class Islands:
         if wanted.takes_failures:
             return any(True for _ in repairs(view, wanted, self._quarantined))
         return wanted.parents <= elites
+
+    def _nothing_to_do(self, view: View) -> Wait:
+        """No operator finds what it wants. That may change with what is under way, or the others may be asked later; else the campaign would stand still."""
+        if view.pending or len(view.operators) < self._count:
+            return Wait()
+        names = ", ".join(view.operators) or "none"
+        raise ConfigError(
+            f"no operator finds a parent that it can change: {names} {'wants' if len(view.operators) == 1 else 'want'} several parents, or a program that failed. "
+            "Do: name one more in operators.names, such as diff or tune_literals"
+        )
 
 
 def _selection(operator: str, island: int, parents: Sequence[Elite], others: Sequence[Elite]) -> Selection:
@@ -102,14 +113,3 @@ def _repair(operator: str, island: int, found: Sequence[Repair], view: View, rng
     home = view.history.record(repair.failure).origin.island
     place = home if home < view.archive.settings.islands else island
     return Propose(Selection(operator, place, (repair.failure,), repair.origin))
-
-
-def _nothing_to_do(view: View) -> Wait:
-    """No operator finds what it wants. That may change with what is under way; where nothing is, the campaign would stand still."""
-    if view.pending:
-        return Wait()
-    names = ", ".join(view.operators) or "none"
-    raise ConfigError(
-        f"no operator finds a parent that it can change: {names} {'wants' if len(view.operators) == 1 else 'want'} several parents, or a program that failed. "
-        "Do: name one more in operators.names, such as diff or tune_literals"
-    )

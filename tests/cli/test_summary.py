@@ -227,6 +227,37 @@ def test_a_run_in_which_every_call_failed_is_an_error(campaign):
     assert summary.no_answer(campaign, ended_by(campaign)) == ""
 
 
+def refused(tmp_path, **values) -> str:
+    """What is said of a campaign whose one operator was refused, and whose others were asked for nothing."""
+    written = Written(tmp_path, **values)
+    written.seed()
+    for _ in range(8):
+        written.failure(Outcome.SCREENED, "no number in seed.py. Do: write one")
+    with written.campaign as campaign:
+        end = ended_by(campaign, reason="exhausted", refusal="no number in seed.py. Do: write one")
+        return summary.nothing_to_try(campaign, end)
+
+
+def test_who_was_not_heard_is_not_blamed_for_finding_nothing(tmp_path):
+    """Neither operators that were not asked nor a model that did not answer."""
+    models = {"members": [{"name": "m", "kind": "command", "settings": {"argv": ["m"]}}]}
+    told = "campaign 'number' found nothing to try: tune_literals proposed nothing that could be judged (the last one: no number in seed.py. Do: write one)"
+    assert f"{told}. Do: give the seed numbers to tune" in refused(tmp_path / "without")
+    silent = refused(tmp_path / "with", models=models)
+    assert f"{told}, and no model answered. Do: give the seed numbers to tune" in silent
+    assert "what the models wrote" not in silent
+
+
+def test_the_end_names_who_was_left_out(tmp_path):
+    """With the reason."""
+    written = Written(tmp_path)
+    written.seed()
+    for _ in range(8):
+        written.failure(Outcome.SCREENED, "no number in seed.py. Do: write one")
+    with written.campaign as campaign:
+        assert "\nleft out   tune_literals: no number in seed.py\n" in words(campaign)
+
+
 def test_what_proposes_nothing_new_is_not_continued(campaign):
     """Another seed may find something."""
     text = words(campaign, "exhausted")

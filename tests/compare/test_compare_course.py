@@ -49,8 +49,8 @@ def test_a_seed_that_failed_is_a_failed_campaign(tmp_path):
 
 
 def test_nothing_new_for_long_is_exhausted(tmp_path):
-    """Five hundred proposals in a row that were screened."""
-    written = Written(tmp_path)
+    """Five hundred proposals in a row that were screened, of all its operators."""
+    written = Written(tmp_path, operators={"names": ["tune_literals"]})
     written.seed(5.0)
     written.proposal(6.0)
     for _ in range(499):

@@ -36,7 +36,7 @@ def test_a_fresh_campaign_has_a_page_too(tmp_path):
 
 def test_it_names_the_operators_that_are_left_out(tmp_path):
     """Where judging the seed takes longer than they are meant for."""
-    for seconds, left_out in ((0.5, ()), (2.0, ("mutate_ast",))):
+    for seconds, left_out in ((0.5, {}), (2.0, {"mutate_ast": "meant for tasks of another kind"})):
         written = Written(tmp_path / str(seconds))
         evaluation = Evaluation(Outcome.OK, 5.0, descriptors={"size": 5.0}, seconds=seconds)
         with written.campaign as campaign:
@@ -44,6 +44,21 @@ def test_it_names_the_operators_that_are_left_out(tmp_path):
                 campaign.log.put_program(written.task.seed, "")
                 campaign.record(campaign.state.settle(Record(1, Origin("seed", 0), written.task.seed.id, evaluation)))
             assert report.overview(campaign).left_out == left_out
+
+
+def test_it_says_why_an_operator_that_is_refused_again_and_again_is_left_out(tmp_path):
+    """From the eighth refusal in a row on, until something that it made is judged; other operators change nothing about it."""
+    written = Written(tmp_path)
+    written.seed(5.0)
+    for _ in range(7):
+        written.failure(Outcome.SCREENED, "no number in seed.py. Do: write one")
+    with written.campaign as campaign:
+        assert report.overview(campaign).left_out == {}
+        written.failure(Outcome.SCREENED, "no number in seed.py. Do: write one")
+        written.proposal(6.0, operator="mutate_ast")
+        assert report.overview(campaign).left_out == {"tune_literals": "no number in seed.py"}
+        written.proposal(4.0)
+        assert report.overview(campaign).left_out == {}
 
 
 def test_only_a_confirmed_fitness_reaches_a_goal(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evolve.types import Call
+from evolve.types import Call, Outcome
 from tests.web.hostile import text_of
 from tests.written import Written
 
@@ -35,3 +35,15 @@ def test_charts_have_a_line_for_each(browse, home, what, names):
 @pytest.mark.parametrize("path", ["fame-over-time.json", "operators-over-time.json?x=fame"])
 def test_a_chart_of_something_else_is_refused(browse, home, path):
     assert browse(home).get(f"/c/number/{path}").status_code == 404
+
+
+def test_who_is_left_out_is_named_with_the_reason(browse, tmp_path):
+    """Here and on the overview."""
+    written = Written(tmp_path)
+    written.seed(5.0)
+    for _ in range(8):
+        written.failure(Outcome.SCREENED, "no number in seed.py. Do: write one")
+    written.campaign.close()
+    browser = browse(tmp_path)
+    assert "Left out: tune_literals, no number in seed.py" in text_of(browser.get("/c/number/operators").text)
+    assert "tune_literals: no number in seed.py" in text_of(browser.get("/c/number").text)

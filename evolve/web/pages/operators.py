@@ -58,7 +58,7 @@ def operators(request: Request) -> Response:
             strategy=campaign.settings.strategy.name,
             reflections=tally.reflections,
             lessons=report.lessons_learnt(campaign),
-            left_out=tuple(name for name in campaign.operator_names if name not in campaign.usable_operators),
+            left_out=report.left_out(campaign),
         )
 
 

@@ -1,0 +1,79 @@
+"""Which operators are refused again and again, and how seldom they are asked.
+
+Invariant: a fold over the log, so that a run that goes on asks as one that never stopped would."""
+
+from dataclasses import dataclass
+
+from evolve.types import Outcome, Record
+
+NOTHING_NEW = 500
+"""Refused proposals in a row after which an operator that was refused itself is asked no more."""
+TIRED = 8
+"""Refusals of one operator in a row from which on it is asked seldom; each so many more halve how often."""
+
+
+@dataclass(slots=True)
+class Refused:
+    """An operator that was refused `count` times in a row, for the last time because of the text `why`; `step` asked it last."""
+
+    count: int = 0
+    step: int = 0
+    why: str = ""
+
+
+class Refusals:
+    """Proposals in a row that were refused before they were judged. Of an operator those count that called no model: what a model is asked for it
+    pays, and its next answer may be another one."""
+
+    def __init__(self) -> None:
+        self._operators: dict[str, Refused] = {}
+        self.unheard = 0
+        """Refusals in a row, of all operators, for which no model was called."""
+        self.heard = 0
+        """And for which one was."""
+        self.why = ""
+        """The text that says why the last proposal was refused."""
+
+    def asked(self, operator: str, step: int) -> None:
+        """A step asks an operator."""
+        if operator in self._operators:
+            self._operators[operator].step = step
+
+    def settled(self, record: Record, *, called: bool) -> None:
+        """A proposal has settled; its step `called` a model."""
+        operator = record.origin.operator
+        if record.evaluation.outcome is not Outcome.SCREENED:
+            self.unheard = self.heard = 0
+        if record.evaluation.outcome is not Outcome.SCREENED or called:
+            self._operators.pop(operator, None)
+        if record.evaluation.outcome is Outcome.SCREENED:
+            self._refuse(record, called=called)
+
+    def _refuse(self, record: Record, *, called: bool) -> None:
+        self.why = record.evaluation.feedback
+        if called:
+            self.heard += 1
+            return
+        self.unheard += 1
+        refused = self._operators.setdefault(record.origin.operator, Refused(step=record.origin.step))
+        refused.count, refused.why = refused.count + 1, self.why
+
+    def renew(self) -> None:
+        """The archive has changed: each may be asked once more, and then again."""
+        for refused in self._operators.values():
+            refused.count, refused.step = min(refused.count, TIRED), 0
+
+    def count(self, operator: str) -> int:
+        """How often in a row an operator was refused."""
+        return self._operators[operator].count if operator in self._operators else 0
+
+    def tired(self) -> dict[str, str]:
+        """The operators that are asked seldom, each with the text that says why."""
+        return {name: refused.why for name, refused in self._operators.items() if refused.count >= TIRED}
+
+    def rests(self, operator: str, step: int) -> bool:
+        """An operator is not asked by this step."""
+        refused = self._operators.get(operator)
+        if refused is None or refused.count < TIRED:
+            return False
+        return self.unheard >= NOTHING_NEW or step - refused.step < 2 ** (refused.count // TIRED)
