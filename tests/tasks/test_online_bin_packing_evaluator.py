@@ -46,7 +46,7 @@ def shown(report: Report) -> float:
 def excess(oracle: Callable[..., list[int]], parameters: Any, seed: int) -> float:
     """In percent, by a packer of lists and the volume of the items."""
     law = FILES.instances.law_from(Parameters(parameters))
-    items = [list(one.items) for one in FILES.instances.drawn(law, seed)]
+    items = [list(one.items) for one in FILES.instances.drawn(law, (seed,))]
     bins = sum(len(oracle(one, law.capacity)) for one in items)
     return 100 * (bins / sum(-(-sum(one) // law.capacity) for one in items) - 1)
 
@@ -117,7 +117,7 @@ def test_what_is_no_rule_is_refused(judged: Judged, body: str, outcome: Outcome)
 
 def test_a_program_that_searches_its_process_for_the_items_finds_none(judged: Judged) -> None:
     """It is played item by item, and looks through every list and array of its process for one that holds an instance's first items."""
-    first = list(FILES.instances.drawn(FILES.instances.law_from(Parameters(SMALL)), 0)[0].items[:20])
+    first = list(FILES.instances.drawn(FILES.instances.law_from(Parameters(SMALL)), (0,))[0].items[:20])
     searching = f"""
 import gc
 import numpy as np
