@@ -38,7 +38,9 @@ def prediction(task: Task, executor: LocalExecutor) -> Finding:
         )
     if any(by_secret for _, by_secret in repeated):
         return Finding(NAME, "passed", "what is drawn depends on the secret")
-    return Finding(NAME, "not tried", "neither seed nor secret changes anything that repeats, and is seen in Python")
+    return Finding(
+        NAME, "not tried", "nothing that repeats depends on seed or secret: cases are fixed, or all is timed"
+    )
 
 
 def _depends(report: Report) -> tuple[object, ...]:
