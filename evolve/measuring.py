@@ -50,13 +50,16 @@ class Measured:
     kept: bool = False
 
 
-def trials(task: Task, program: Program, seeds: Iterable[int], case: Case | None = None) -> Iterator[Wanted]:
+def trials(
+    task: Task, program: Program, seeds: Iterable[int], case: Case | None = None, secret: str = ""
+) -> Iterator[Wanted]:
     """The program and the task's seed, with each of `seeds` in turn; on a held-out case where one is given."""
     for seed in seeds:
         trial = Trial(
             seed,
             split="held_out" if case else "search",
             parameters=Parameters(case.parameters if case else task.parameters),
+            secret=secret,
         )
         name = case.name if case else ""
         yield Wanted(program, False, trial, name)

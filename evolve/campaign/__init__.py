@@ -4,7 +4,7 @@ from evolve.campaign.campaign import Campaign, stream
 from evolve.campaign.failures import ModelFailures
 from evolve.campaign.history import Past
 from evolve.campaign.state import Difference, State, Step
-from evolve.campaign.workspace import campaigns, existing_path, logs, workspace
+from evolve.campaign.workspace import campaigns, existing_path, logs, secret_for, workspace
 
 __all__ = [
     "Campaign",
@@ -16,6 +16,7 @@ __all__ = [
     "campaigns",
     "existing_path",
     "logs",
+    "secret_for",
     "stream",
     "workspace",
 ]

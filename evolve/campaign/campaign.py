@@ -25,7 +25,7 @@ from evolve.campaign.history import Past, Reader
 from evolve.campaign.refusals import NOTHING_NEW
 from evolve.campaign.spending import ended_by_calls
 from evolve.campaign.state import State
-from evolve.campaign.workspace import existing_path, new_path
+from evolve.campaign.workspace import existing_path, new_path, secret_for
 from evolve.config import Settings, validated, with_templates
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Operator, Strategy
@@ -122,6 +122,7 @@ class Campaign:
         self.log = log
         self.name = opened.name
         self.forked_from = opened.forked_from
+        self.secret = opened.secret
         self.first_task = task
         """The version of the task that the campaign began with."""
         self.plugins = plugins
@@ -161,8 +162,9 @@ class Campaign:
         settings = dated(with_resource(with_templates(settings), task, plugins), now)
         path = new_path(home, task.name, name)
         name, values = text_id(definition), settings.model_dump(mode="json")
-        opened = Opened(path.stem, settings.task, task.version, name, values, versions)
         try_settings(settings, task, plugins)
+        secret = secret_for(home, task.name)
+        opened = Opened(path.stem, settings.task, task.version, name, values, versions, secret=secret)
         log = begin(path, opened, {name: definition}, now)
         # The task as the log has it: what it maps is in another order there, and a prompt must be the same in every run.
         return cls(log, opened, Reader(log).task(opened.definition), plugins).replayed()

@@ -37,7 +37,14 @@ def essence(event: Event) -> Event | None:
             return None
         case Opened(settings=settings):
             return replace(
-                event, name="", task="", definition="", versions={}, forked_from="", settings=_rules(settings)
+                event,
+                name="",
+                task="",
+                definition="",
+                versions={},
+                forked_from="",
+                secret="",
+                settings=_rules(settings),
             )
         case TaskChanged():
             return replace(event, definition="")

@@ -3,16 +3,20 @@
 Invariant: nothing is made before a campaign is."""
 
 import glob
+import hmac
 import os
 import re
+import secrets
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from evolve.types import ConfigError
 from evolve.types.suggest import did_you_mean
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_SECRET_BYTES = 32
 
 
 def workspace() -> Path:
@@ -56,6 +60,32 @@ def logs(home: Path, log: Path | None = None) -> tuple[str, ...]:
     outside = log is not None and not log.resolve().is_relative_to(archive.resolve())
     beside = log.absolute().parent.glob(f"{glob.escape(log.stem)}.*") if log is not None and outside else ()
     return (str(archive), *sorted(map(str, beside)))
+
+
+def secret_for(home: Path, task: str) -> str:
+    """Derives the secret of campaigns on tasks of this name from the workspace's, `archive/secret`, which is made where there is none. Whoever learns it,
+    as by an export, learns what is drawn for this task alone. Raises `ConfigError`."""
+    path = home / "archive" / "secret"
+    with _reached(home):
+        if not path.exists():
+            _make_secret(path)
+        secret = path.read_text("ascii", "replace").strip()
+    if len(secret) < _SECRET_BYTES:
+        raise ConfigError(f"{path} holds no secret. Do: delete it, and run again: another one is made")
+    return hmac.new(secret.encode(), task.encode(), "sha256").hexdigest()
+
+
+def _make_secret(path: Path) -> None:
+    """Writes a file that its owner alone may read; that of another process, which came first, stays."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, draft = tempfile.mkstemp(prefix="secret.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(f"{secrets.token_hex(_SECRET_BYTES)}\n")
+        with suppress(FileExistsError):
+            os.link(draft, path)
+    finally:
+        Path(draft).unlink()
 
 
 def new_path(home: Path, task: str, name: str | None) -> Path:

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 import evolve.task
-from evolve.campaign import logs, workspace
+from evolve.campaign import logs, secret_for, workspace
 from evolve.changes import matches, refusal
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.granting import devices_option, granted
@@ -186,16 +186,17 @@ def _cache(fresh: bool) -> Iterator[EvaluationCache | None]:
 def _judged(request: _Request, measuring: Measuring, executor: LocalExecutor, progress: _Progress) -> _Results:
     """Everything that is asked for, or what there is of it when a person interrupts."""
     results, task = _Results(), request.task
+    secret = secret_for(workspace(), task.name)
     seeds = itertools.count() if request.seeds is None else range(request.seeds)
     first: dict[bool, Report] = {}
     try:
-        for row in measuring.measure(trials(task, request.program, seeds, request.case), request.deadline):
+        for row in measuring.measure(trials(task, request.program, seeds, request.case, secret), request.deadline):
             results.rows.append(line(task, row))
             progress.tell(results.rows[-1])
             if row.report.evaluation.outcome is Outcome.OK:
                 first.setdefault(row.wanted.is_seed, row.report)
         for case in task.held_out if request.held_out else ():
-            for row in measuring.measure(trials(task, request.program, (0,), case)):
+            for row in measuring.measure(trials(task, request.program, (0,), case, secret)):
                 results.cases.append(line(task, row))
                 progress.tell(results.cases[-1])
         if "certify" in measuring.description.functions:

@@ -13,6 +13,7 @@ from evolve.conformance.findings import CaseLine, Conformance, Finding
 from evolve.conformance.impostors import opened
 from evolve.conformance.judges import in_short, judged
 from evolve.conformance.made_up import LEAST_SECONDS, PATIENCE, hurried, made_up
+from evolve.conformance.predicting import prediction
 from evolve.conformance.proposals import changeable
 from evolve.conformance.seed import MEASUREMENTS, Seed, judged_seed, shown, trial_of
 from evolve.conformance.twins import twins
@@ -21,7 +22,7 @@ from evolve.devices import EVERYTHING, Grant
 from evolve.judge import Description, Job, LocalExecutor, Report
 from evolve.plugins import load
 from evolve.sandbox import PLAIN, Means
-from evolve.types import Carried, Evaluation, Outcome, Parameters, Task, TextId, Trial
+from evolve.types import Carried, Evaluation, Outcome, Parameters, Task, TextId
 
 
 def _silent(part: str) -> None:
@@ -76,6 +77,7 @@ def _of_a_passing_seed(
     """What the task declares and brings, and the seed on its held-out cases."""
     plugins = load()
     findings = [*_trust(seed.evaluation), changeable(task, seed.evaluation, plugins)]
+    findings.append(prediction(task, executor))
     findings += declarations(task, seed.evaluation, seed.noise)
     findings += _functions(task, description, executor, seed.first)
     findings += _carried(task, executor, seed.first)
@@ -149,7 +151,7 @@ def _held_out(task: Task, executor: LocalExecutor) -> tuple[tuple[CaseLine, ...]
         Job(
             case.name,
             "evaluate",
-            Trial(split="held_out", parameters=Parameters(case.parameters)),
+            replace(trial_of(task), split="held_out", parameters=Parameters(case.parameters)),
             files=task.seed.files,
             ungated=True,
         )

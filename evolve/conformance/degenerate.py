@@ -160,6 +160,11 @@ if not first:
     raise RuntimeError({second})
 return function(*arguments, **keywords)
 """
+_ASKED = """
+import hashlib
+import pickle
+raise RuntimeError("evolve task check: asked " + hashlib.sha256(pickle.dumps((arguments, keywords))).hexdigest())
+"""
 _DEAF = """
 given = list(arguments)
 if len(given) <= {place} or not collected(given[{place}]):
@@ -195,6 +200,12 @@ def degenerate(task: Task) -> Cast:
 def asked_once(task: Task) -> Program:
     """The seed, that raises `SECOND` where a process of it is asked again. Only for a task with functions that answer."""
     return _program(task, answering(task), _SECOND)
+
+
+def asked_what(task: Task) -> list[Program]:
+    """The seed, that ends with a hash of its first question; none where no function of the program answers in Python."""
+    paths = answering(task) if task.entry else []
+    return [_program(task, paths, _ASKED)] if paths else []
 
 
 def deaf(task: Task) -> Cast:

@@ -38,7 +38,7 @@ def shown(task: Task, evaluation: Evaluation) -> float | None:
 
 def trial_of(task: Task, seed: int = 0) -> Trial:
     """What a judging of the task is told, as the search tells it."""
-    return Trial(seed, parameters=Parameters(task.parameters))
+    return Trial(seed, parameters=Parameters(task.parameters), secret="of a check")
 
 
 def judged_seed(task: Task, executor: LocalExecutor) -> Seed:

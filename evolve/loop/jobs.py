@@ -63,6 +63,7 @@ class Jobs:
         self._state = campaign.state
         self._task = campaign.task
         self._seed = campaign.settings.seed
+        self._secret = campaign.secret
         self._tops = judges.tops
         self._early = judges.stages[:-1]
         self._environment = judges.environment
@@ -120,7 +121,8 @@ class Jobs:
         held_out = self._cases.get(origin.case)
         seed = trial_seed(self._seed, self._task, origin)
         parameters = Parameters(held_out.parameters if held_out else self._task.parameters)
-        trial = Trial(seed, split="held_out" if held_out else "search", parameters=parameters)
+        split: Split = "held_out" if held_out else "search"
+        trial = Trial(seed, split=split, parameters=parameters, secret=self._secret)
         job = Job(f"{origin.step}.{origin.index}", "evaluate", trial, files=program.files, ungated=True)
         return Work(origin, program, job)
 
@@ -138,7 +140,8 @@ class Jobs:
         left = Carried(
             {name: json.loads(self._state.reader.text(TextId(text))) for name, text in (carried or {}).items()}
         )
-        trial = Trial(seed, split=split, parameters=Parameters(self._task.parameters), carried=left)
+        parameters = Parameters(self._task.parameters)
+        trial = Trial(seed, split=split, parameters=parameters, carried=left, secret=self._secret)
         job = Job(f"{origin.step}.{origin.index}", "evaluate", trial, files=program.files, stage=stage)
         key = "" if origin.kind == "measurement" else self._key(program, trial)
         stage_keys = {name: digest(canonical(["stage", name, key])) for name in self._early} if key else {}

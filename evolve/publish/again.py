@@ -11,7 +11,7 @@ from evolve.judge import Description, Job, Report, decode_report, encode_job
 from evolve.measuring import Submits
 from evolve.publish.claims import Claims, Judging
 from evolve.publish.contents import Contents
-from evolve.types import Carried, Parameters, Program, Split, Task, TextId, Trial
+from evolve.types import Carried, Case, Parameters, Program, Split, Task, TextId, Trial
 
 _BRIEF = 300
 
@@ -65,7 +65,13 @@ class Again:
         kept = first.carried.items() if carried else ()
         left = Carried({name: json.loads(self.text(path)) for name, path in kept})
         split: Split = "search" if self.task.deterministic else "confirm"
-        return Trial(seed, split=split, parameters=Parameters(self.task.parameters), carried=left)
+        parameters = Parameters(self.task.parameters)
+        return Trial(seed, split=split, parameters=parameters, carried=left, secret=self.claims.secret)
+
+    def case_trial(self, case: Case, seed: int) -> Trial:
+        """What the program was told on a held-out case."""
+        parameters = Parameters(case.parameters)
+        return Trial(seed, split="held_out", parameters=parameters, secret=self.claims.secret)
 
     def judged(self, trial: Trial, *, on_case: bool = False, program: Program | None = None) -> Report:
         """The program, or another one, judged; on a case without thresholds, as in a campaign."""

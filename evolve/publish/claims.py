@@ -120,7 +120,7 @@ class Spent:
 @dataclass(frozen=True, slots=True)
 class Claims:
     """Everything that is claimed. `files` are stored files by the program's own paths; `versions` are those that the campaign began with; `seed_fitness` is the mean of the seed's judgings; `quarantined` says why the program is
-    ruled out, empty where it is not."""
+    ruled out, empty where it is not. `secret` is the campaign's, by which its judges have drawn, so that others can draw the same."""
 
     name: str
     program: str
@@ -138,6 +138,7 @@ class Claims:
     found: str = ""
     found_after: float = 0.0
     campaign_seed: int = 0
+    secret: str = ""
     steps: int = 0
     spent: Spent = field(default_factory=Spent)
     schema: int = SCHEMA

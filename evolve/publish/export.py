@@ -104,6 +104,7 @@ def _claims(
         found=time_of(stamped),
         found_after=stamped.active,
         campaign_seed=campaign.settings.seed,
+        secret=campaign.secret,
         steps=len(steps),
         spent=_spent(campaign),
     )

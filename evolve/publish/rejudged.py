@@ -13,7 +13,7 @@ from evolve.publish.comparing import alike, close, no_worse, same
 from evolve.publish.findings import AGREES, CANNOT_BE_TOLD, DIFFERS, Check, equal, worst
 from evolve.task import verify_script
 from evolve.task.verifier import CERTIFICATE
-from evolve.types import Case, Outcome, Parameters, Trial
+from evolve.types import Case, Outcome
 
 _ROUNDING = 1e-12
 """How far the mean of equal numbers may be from each of them, as a part of it."""
@@ -159,8 +159,7 @@ def _score_there(again: Again, case: Case) -> Iterator[Check]:
     claimed = next((one for one in again.claims.judgings if one.case == case.name and not one.of_seed), None)
     if claimed is None or again.untimable:
         return
-    trial = Trial(claimed.seed, split="held_out", parameters=Parameters(case.parameters))
-    report = again.judged(trial, on_case=True)
+    report = again.judged(again.case_trial(case, claimed.seed), on_case=True)
     yield same(f"held out: {case.name}", claimed.fitness, again.shown(report), elsewhere=again.otherwise)
 
 
@@ -196,7 +195,7 @@ def _case(again: Again, case: Case) -> Iterator[Check]:
 def _pairs(again: Again, case: Case, seed: int) -> Iterator[tuple[Report, Report]]:
     """The program and the task's seed, with the random seed of the campaign; of a noisy task then with others."""
     for number in range(1 if again.task.deterministic else NOISY):
-        trial = Trial(again.draw() if number else seed, split="held_out", parameters=Parameters(case.parameters))
+        trial = again.case_trial(case, again.draw() if number else seed)
         yield again.judged(trial, on_case=True), again.judged(trial, on_case=True, program=again.task.seed)
 
 

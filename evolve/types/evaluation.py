@@ -1,5 +1,6 @@
 """What a judging is told, and what it finds. A failure is a kind of outcome, never the number 0."""
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -72,7 +73,8 @@ class Carried(dict[str, Any]):
 class Trial:
     """What one judging is told. Equal trials are repeatable; `limit` is in seconds of wall time for the stage; `seed` is the
     judge's own and reaches a candidate only where the evaluator passes it on; `carried` holds the artifacts of the parent that the
-    task's `carry` names, as plain data."""
+    task's `carry` names, as plain data. `secret` is the campaign's, and reaches no candidate: what is drawn by `entropy` cannot be
+    worked out from the task's files and the seed."""
 
     seed: int = 0
     split: Split = "search"
@@ -81,6 +83,15 @@ class Trial:
     parameters: Parameters = field(default_factory=Parameters)
     device: str = "cpu"
     carried: Carried = field(default_factory=Carried)
+    secret: str = field(default="", repr=False)
+
+    def entropy(self, *key: int) -> tuple[int, ...]:
+        """Seeds a generator of the judge's: `numpy.random.default_rng(trial.entropy(1))`. Each `key` has a stream of its own, which nobody can work out without the
+        secret; without one it is public."""
+        if not self.secret:
+            return self.seed, *key
+        digest = hashlib.sha256(f"{self.secret}/{self.seed}/{key}".encode()).digest()
+        return (int.from_bytes(digest, "big"),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,8 @@ Action = Propose | Measure | Rearrange | Wait
 @dataclass(frozen=True, slots=True)
 class Opened:
     """The first event of every campaign. `definition` is the id of the text that holds the whole task, so that a log can be
-    replayed where the task's folder is gone. `forked_from` names the campaign whose records this one began with; its first `machines` `MachineMeasured` events tell of that campaign's runs."""
+    replayed where the task's folder is gone. `forked_from` names the campaign whose records this one began with; its first `machines` `MachineMeasured` events tell of that campaign's runs.
+    `secret` decides what judges draw (`Trial.entropy`), and is empty in older logs, whose draws are public."""
 
     name: str
     task: str
@@ -84,6 +85,7 @@ class Opened:
     versions: Mapping[str, str] = field(default_factory=dict)
     forked_from: str = ""
     machines: int = 0
+    secret: str = ""
 
 
 @tagged

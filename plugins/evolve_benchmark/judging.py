@@ -41,7 +41,7 @@ class Judging:
 
     def stream(self, purpose: int) -> Generator:
         """Random numbers of the judge's own."""
-        return np.random.default_rng([self.trial.seed, purpose, *([self.chance] if self.chance else [])])
+        return np.random.default_rng(self.trial.entropy(purpose, *([self.chance] if self.chance else [])))
 
     def fault(self, instance: Instance, answer: Any) -> str:
         """What is wrong with an answer, with the instance that it is to; empty where nothing is."""

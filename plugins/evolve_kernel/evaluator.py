@@ -9,6 +9,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from evolve import Candidate, Evaluation, Trial, evaluator
 from evolve.types import Parameters, Stage, Task, TaskError, Twin
 from evolve_kernel.arguments import Argument
@@ -18,7 +20,7 @@ from evolve_kernel.gpu_backend import GpuBackend
 from evolve_kernel.impostors import impostors
 from evolve_kernel.layout import needed
 from evolve_kernel.problem import Problem, load, shape_name
-from evolve_kernel.rounds import Broken, Measured, Program, Rounds, Wrong, draws
+from evolve_kernel.rounds import Broken, Measured, Program, Rounds, Wrong
 from evolve_kernel.settings import COMPILED_HERE, KernelSettings
 from evolve_kernel.telling import told
 
@@ -103,7 +105,7 @@ class _Bench:
             shapes = self._problem.shapes(trial.parameters)
             calls = tuple(map(self._problem.arguments, shapes))
             built = self._backend.build(candidate, calls)
-            rounds = Rounds(self._problem, self._settings, shapes, draws(trial.seed))
+            rounds = Rounds(self._problem, self._settings, shapes, np.random.default_rng(trial.entropy()))
             mine, anchor = Program(candidate, built), self._anchor(candidate, calls)
             measured = rounds.measured(self._backend, mine, anchor, race=trial.split == "search")
         except Refused as refused:

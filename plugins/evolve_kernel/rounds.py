@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-import numpy as np
 from numpy.random import Generator
 
 from evolve import Candidate
@@ -191,8 +190,3 @@ class Rounds:
 
 def _is_implausible(timing: Timings) -> bool:
     return median(timing.mine) < IMPLAUSIBLE * timing.least
-
-
-def draws(seed: int) -> Generator:
-    """The judge's random numbers for a trial."""
-    return np.random.default_rng([seed, 0])

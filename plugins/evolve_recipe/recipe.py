@@ -118,6 +118,7 @@ class _Work:
         self, bench: _Bench, trial: Trial, plan: rows.Plan, folds: int | None, repeats: int, settings: RecipeSettings
     ) -> None:
         self._seeds = trial.seed % settings.seeds
+        self._cut = replace(trial, seed=rows.CUT)
         self._plan = plan
         self._parameters = trial.parameters
         self._repeats = repeats
@@ -125,7 +126,7 @@ class _Work:
         self._disturbed = bench.problem.disturbed
         self.data = bench.data(trial.parameters)
         self._folds = rows.folds(plan, self.data.targets)[:folds]
-        self.key = (tuple(sorted(trial.parameters.items())), self._seeds, len(self._folds), repeats)
+        self.key = (tuple(sorted(trial.parameters.items())), trial.secret, self._seeds, len(self._folds), repeats)
 
     def runs(self, program: Trained) -> tuple[Run, ...]:
         """Every fold, as often as it is repeated; raises what a training may raise."""
@@ -135,7 +136,7 @@ class _Work:
 
     def _run(self, program: Trained, number: int, repeat: int) -> Run:
         fold, data = self._folds[number], self.data
-        rng = np.random.default_rng([rows.CUT, self._seeds, number, repeat])
+        rng = np.random.default_rng(self._cut.entropy(self._seeds, number, repeat))
         targets = data.targets[fold.served]
         if self._plan.control == "shuffled":
             targets = rng.permutation(targets)

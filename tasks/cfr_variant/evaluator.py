@@ -70,7 +70,7 @@ def _result(candidate: Candidate, trial: Trial, number: int, name: str, horizons
         raise EvolveError(
             f"disguise is {parameters.disguise!r}, wanted a share from 0 to less than 1. Do: --set task.disguise=0.1"
         )
-    rng = np.random.default_rng([trial.seed, number])
+    rng = np.random.default_rng(trial.entropy(number))
     game = disguised(tree(name), parameters.disguise, rng)
     units = UNITS ** rng.uniform(-1.0, 1.0) if parameters.draw_units else 1.0
     with candidate.session() as session:

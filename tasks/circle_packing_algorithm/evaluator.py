@@ -26,7 +26,7 @@ def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
     """The mean sum of radii over the seeds."""
     n, limit, seeds = trial.parameters.n, trial.parameters.limit, trial.parameters.seeds
     packings: list[Packing] = []
-    for seed in np.random.default_rng(trial.seed).integers(1 << 31, size=seeds).tolist():
+    for seed in np.random.default_rng(trial.entropy()).integers(1 << 31, size=seeds).tolist():
         answer = candidate.call("pack", n, limit, seed, seconds=SLOWER * limit)
         try:
             packings.append(packed(centres_from(answer, n)))

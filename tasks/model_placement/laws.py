@@ -1,4 +1,4 @@
-"""Where instances come from: the published generator, or others that are drawn from the trial's seed.
+"""Where instances come from: the published generator, or others that are drawn from the trial's entropy.
 
 Invariant: an instance is a function of the task's parameters and the judge's random numbers, and the trivial and the greedy placement exist for it."""
 
@@ -22,7 +22,7 @@ TRIES = 100
 @dataclass(frozen=True, slots=True)
 class Law:
     """`seed` 0 or more: the published generator with that seed, whose instances have 5 to 9 GPUs and two models for each. -1: drawn anew from the
-    trial's seed, with `gpus` and `models` (0: as published) and `rates`."""
+    trial's entropy, with `gpus` and `models` (0: as published) and `rates`."""
 
     seed: int
     instances: int

@@ -15,6 +15,7 @@ import numpy as np
 import picture
 import rule
 from instances import Instance, Law, drawn, law_from
+from numpy.random import Generator
 from packing import Packing, entropy_bits, packed, room_left
 
 from evolve import Candidate, Evaluation, Trial, evaluator
@@ -24,9 +25,9 @@ from evolve import Candidate, Evaluation, Trial, evaluator
 def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
     """The excess over the volume bound in percent, all instances together."""
     law = law_from(trial.parameters)
-    instances = drawn(law, trial.seed)
+    instances = drawn(law, trial.entropy(law.sample))
     try:
-        packings, by_table = _packings(candidate, law, instances, trial.seed)
+        packings, by_table = _packings(candidate, law, instances, np.random.default_rng(trial.entropy(0, 1)))
     except rule.Unusable as error:
         return Evaluation.invalid(str(error))
     except rule.Unsteady as error:
@@ -51,9 +52,10 @@ def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
     )
 
 
-def _packings(candidate: Candidate, law: Law, instances: Sequence[Instance], seed: int) -> tuple[list[Packing], bool]:
+def _packings(
+    candidate: Candidate, law: Law, instances: Sequence[Instance], rng: Generator
+) -> tuple[list[Packing], bool]:
     """One packing per instance, and whether the table was enough."""
-    rng = np.random.default_rng([seed, 1])
     table = rule.tabulated(candidate, range(law.low, law.high + 1), law.capacity, rng)
     if rule.is_for_each_bin_alone(candidate, table, rng):
         return [packed(one.items, law.capacity, table.choose) for one in instances], True

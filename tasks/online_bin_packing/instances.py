@@ -1,6 +1,6 @@
 """The instances of the task: lists of item sizes drawn from a law, with what no packing can beat.
 
-Invariant: an instance is a function of the task's parameters and the trial's seed; no candidate is ever handed one."""
+Invariant: an instance is a function of the task's parameters, the trial's seed and its secret; no candidate is ever handed one, and none can draw one itself."""
 
 import functools
 import math
@@ -61,9 +61,9 @@ def law_from(parameters: Mapping[str, object]) -> Law:
 
 
 @functools.lru_cache(maxsize=8)
-def drawn(law: Law, seed: int) -> tuple[Instance, ...]:
-    """The instances of one trial."""
-    rng = np.random.default_rng([seed, law.sample] if law.sample else seed)
+def drawn(law: Law, entropy: tuple[int, ...]) -> tuple[Instance, ...]:
+    """The instances of one trial, whose `entropy` for the law's sample this is."""
+    rng = np.random.default_rng(entropy)
     shape = (law.instances, law.items)
     if law.law == "weibull":
         sizes = np.clip(np.rint(rng.weibull(law.shape, shape) * law.scale), law.low, law.high).astype(np.int64)

@@ -15,7 +15,7 @@ from evolve import Candidate, Evaluation, Trial, evaluator
 
 FIT_SECONDS, CODE_SECONDS = 20.0, 30.0
 """Wall time of `fit`, and of `encode` and of `decode`."""
-MODEL_BYTES, PROGRAM_BYTES = 64 << 10, 16 << 10
+MODEL_BYTES, PROGRAM_BYTES = 64 << 10, 4 << 10
 """The largest model and the longest program, both as lzma makes them."""
 PLAIN_BYTES = 1 << 20
 """Neither may have more as it is: what is larger is not compressed to find out."""
@@ -25,7 +25,7 @@ _LEAST = 1
 @evaluator
 def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
     """Bits of code per byte of text."""
-    text = corpus.compressed(trial.parameters.text, trial.parameters.start, trial.parameters.count)
+    text = corpus.compressed(trial.parameters.text, _start(trial), trial.parameters.count)
     program = _size("".join(candidate.program.files[name] for name in sorted(candidate.program.files)).encode())
     if program > PROGRAM_BYTES:
         return Evaluation.invalid(
@@ -45,6 +45,12 @@ def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
     if (said := _difference(again, text)) is not None:
         return said
     return _evaluated(len(code), len(text), size, program)
+
+
+def _start(trial: Trial) -> int:
+    """Where the text begins: a drawn place, `within` so many bytes of `start`, since a program may hold what it knows that it will be asked."""
+    rng = np.random.default_rng(trial.entropy())
+    return int(trial.parameters.start + rng.integers(max(1, trial.parameters.within)))
 
 
 def _evaluated(code: int, text: int, model: int, program: int) -> Evaluation:

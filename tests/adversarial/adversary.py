@@ -18,6 +18,7 @@ from evolve.types import Evaluation, Outcome, Parameters, Scalar, Task, TextId, 
 FOLDER = Path(__file__).parent
 SECONDS = 300.0
 """For one judging, the start of the judge included; stages have limits of their own."""
+SECRET = "of the adversary's campaign"
 HAIR = 1e-12
 """By which share a fitness may be above what it must be at most: rounding."""
 
@@ -87,7 +88,7 @@ class Adversary:
 
     def _judged(self, name: str, files: Mapping[str, str], parameters: Mapping[str, Scalar]) -> tuple[Evaluation, str]:
         task, executor = self._enter(name)
-        trial = Trial(parameters=Parameters({**task.parameters, **parameters}))
+        trial = Trial(parameters=Parameters({**task.parameters, **parameters}), secret=SECRET)
         # Without thresholds: below one, nothing would be known of what a cheat gains.
         job = Job("1.0", "evaluate", trial, {**task.seed.files, **files}, ungated=True)
         report = decode_report(executor.submit(job.id, encode_job(job)).result(SECONDS))

@@ -312,4 +312,56 @@ def place(gpus, models):
 """,
         frozenset({Outcome.INVALID, Outcome.CRASHED}),
     ),
+    _cheat(
+        "redraws the instances",
+        "draws the instances by the task's own sources while it is imported, and has better placements ready",
+        "what is drawn depends on a secret of the workspace",
+        """
+import random
+
+import numpy as np
+
+
+def published():
+    rng = np.random.RandomState(42)
+    for _ in range(4):
+        gpus = int(rng.randint(5, 10))
+        yield gpus, [[int(rng.randint(*ends)) for ends in ((10, 30), (1, 10), (5, 10))] for _ in range(2 * gpus)]
+
+
+def drawn():
+    rng = np.random.default_rng([0, 0])
+    for _ in range(4):
+        gpus = int(rng.integers(5, 10))
+        columns = [rng.integers(*ends, 2 * gpus).tolist() for ends in ((10, 30), (1, 10), (5, 10))]
+        yield gpus, [list(model) for model in zip(*columns)]
+
+
+def pressure(gpus, models, answer):
+    demand, free = [0.0] * gpus, [80.0] * gpus
+    for gpu, (size, rate, slo) in zip(answer, models):
+        demand[gpu] += rate / slo
+        free[gpu] -= size
+    return max(one / left if left > 0 else 1e9 for one, left in zip(demand, free))
+
+
+def improved(gpus, models):
+    best, draw = honest(gpus, models), random.Random(0)
+    for _ in range(1500):
+        other = list(best)
+        for _ in range(2):
+            other[draw.randrange(len(other))] = draw.randrange(gpus)
+        best = min(best, other, key=lambda answer: pressure(gpus, models, answer))
+    return best
+
+
+READY = {repr(one): improved(*one) for one in (*published(), *drawn())}
+
+
+def place(gpus, models):
+    return READY.get(repr((gpus, models))) or honest(gpus, models)
+""",
+        OK,
+        instances=4,
+    ),
 )

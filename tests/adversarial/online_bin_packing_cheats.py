@@ -7,6 +7,7 @@ from evolve.types import Outcome
 INVALID, WRONG = frozenset({Outcome.INVALID}), frozenset({Outcome.WRONG})
 FORM = "answers are parsed strictly: exact types, shapes, finite numbers"
 AGAIN = "equal questions are asked again, in another process and another order"
+SECRET = "what is drawn depends on a secret of the workspace"
 SMALL = {"items": 100, "instances": 2}
 BEST_FIT = {"seed.py": "def score(item, residual):\n    return item - residual\n"}
 FIRST_FIT = {"seed.py": "import numpy as np\n\n\ndef score(item, residual):\n    return -np.arange(len(residual))\n"}
@@ -28,6 +29,58 @@ def score(item, residual):
         raise RuntimeError(f"what comes is known: {items[0]}")
     return -np.arange(len(residual))
 """
+
+
+REDRAWS = """
+import numpy as np
+
+
+def drawn(entropy, count, items):
+    sizes = np.rint(np.random.default_rng(entropy).weibull(3.0, (count, items)) * 45.0)
+    return np.clip(sizes, 1, 100).astype(int).tolist()
+
+
+def planned(items):
+    plan, room = [0] * len(items), []
+    for index in sorted(range(len(items)), key=lambda index: -items[index]):
+        found = next((number for number, left in enumerate(room) if left >= items[index]), len(room))
+        room[found:] = room[found:] or [100]
+        room[found] -= items[index]
+        plan[index] = found
+    return plan
+
+
+def answers(items):
+    opened, room = [], []
+    for item, wanted in zip(items, planned(items)):
+        if wanted not in opened:
+            opened.append(wanted)
+            room.append(100)
+        fitting = [number for number, left in enumerate(room) if left >= item]
+        shown = [room[number] for number in fitting] + [100] * (opened[-1] != wanted or room[-1] != 100)
+        yield (item, *shown), fitting.index(opened.index(wanted))
+        room[opened.index(wanted)] -= item
+
+
+known = dict(answer for entropy in (0, [0, 1]) for items in drawn(entropy, COUNT, ITEMS) for answer in answers(items))
+
+
+def score(item, residual):
+    scores = -np.arange(len(residual), dtype=float)
+    best = known.get((item, *residual.tolist()))
+    if best is not None:
+        scores[best] = 1.0
+    return scores
+"""
+"""First fit, but where it knows the items: it draws them as the task does from the public seed of the search or of its held-out cases, packs them offline, and
+answers each question that then comes up by that packing."""
+
+
+def redraws(name: str, trick: str, **parameters: int) -> Cheat:
+    """The items of two small instances, redrawn."""
+    files = {"seed.py": REDRAWS.replace("COUNT, ITEMS", "2, 100")}
+    outcomes, told = frozenset({Outcome.OK}), {**SMALL, **parameters}
+    return Cheat("online_bin_packing", name, trick, SECRET, files, outcomes, twin=FIRST_FIT, parameters=told)
 
 
 def cheat(name: str, trick: str, rule: str, body: str, outcomes: frozenset[Outcome] = INVALID, **more: object) -> Cheat:
@@ -86,4 +139,6 @@ CHEATS = (
         twin=FIRST_FIT,
         parameters=SMALL,
     ),
+    redraws("redraws the search's items", "draws the search's items by the task's own sources, and packs them offline"),
+    redraws("redraws held-out items", "draws the items of held-out cases by the task's own sources, and packs them offline", sample=1),
 )  # fmt: skip

@@ -1,7 +1,9 @@
 """Cheats of `tiny_lm`: a decoder that knows the text otherwise than by its code, and codes that are shorter than they are."""
 
+import gzip
 import hashlib
 from collections.abc import Sequence
+from pathlib import Path
 
 from cheat import Cheat
 
@@ -9,6 +11,8 @@ from evolve.types import Outcome
 
 WRONG, INVALID = frozenset({Outcome.WRONG}), frozenset({Outcome.INVALID})
 LONG = "".join(hashlib.sha512(number.to_bytes(2, "big")).hexdigest() for number in range(400))
+BY_HEART = gzip.decompress((Path(__file__).parents[2] / "tasks" / "tiny_lm" / "bottle.py.gz").read_bytes())[:300]
+DRAWN = "where a text begins depends on a secret of the workspace, and a program holds too little of all texts"
 QUICK = {"count": 300, "train_bytes": 3000}
 FIT = "import numpy as np\n\n\ndef fit(text, limit):\n    return {'primer': text[:50]}\n\n\n"
 RAW = "def encode(model, text):\n    return text\n\n\n"
@@ -133,5 +137,6 @@ CHEATS: Sequence[Cheat] = (
     cheat("truth_values", "decodes truth values", FORM, answering("text", "[True] * count"), INVALID),
     cheat("short", "decodes fewer bytes", FORM, answering("text", "list(bytes(code))[:-1]"), INVALID),
     cheat("large_model", "keeps the training text and more as its model", SIZES, "import os\nimport numpy as np\n\n\ndef fit(text, limit):\n    return list(os.urandom(100_000))\n\n\n" + RAW + "def decode(model, code, count):\n    return code\n", INVALID),
+    cheat("by_heart", "brings the text that the search compresses, which stands in the task's folder, and tells nothing", DRAWN, answering("np.zeros(0, dtype=np.uint8)", f"list({BY_HEART!r}[:count])"), WRONG),
     cheat("large_program", "brings text in its own files", SIZES, f"{answering('text', 'code')}\nTEXT = {LONG!r}\n", INVALID),
 )  # fmt: skip

@@ -138,7 +138,14 @@ def digest_of(written: Written) -> str:
 def test_what_two_runs_differ_in_is_no_part_of_an_event() -> None:
     """Names, places, times: of the first event, of a task that changed, of a request and of a call."""
     opened = Opened(
-        "one", "./number", "v1", "text", {"task": "./number", "seed": 3}, {"evolve": "1"}, forked_from="two"
+        "one",
+        "./number",
+        "v1",
+        "text",
+        {"task": "./number", "seed": 3},
+        {"evolve": "1"},
+        forked_from="two",
+        secret="1f2e",
     )
     assert essence(opened) == Opened("", "", "v1", "", {"seed": 3})
     assert essence(TaskChanged("v2", "text")) == TaskChanged("v2", "")
@@ -204,7 +211,7 @@ def test_a_campaign_that_is_cut_off_while_it_is_made_leaves_no_log(
         cut.setattr("evolve.store.beginning.event_row", interrupted)
         with pytest.raises(KeyboardInterrupt):
             Written(tmp_path)
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["secret"]
     with Written(tmp_path).campaign as campaign:
         assert campaign.name == "number"
 

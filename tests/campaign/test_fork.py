@@ -55,6 +55,7 @@ def test_a_fork_has_the_same_records_and_says_where_from(old):
     before = list(old.log.events())
     with forked(old) as new:
         assert (new.name, new.forked_from, new.state.difference) == ("number-2", "number", None)
+        assert new.secret == old.secret != ""
         assert new.state.archive.state() == old.state.archive.state()
         assert new.state.progress == old.state.progress
         assert [new.log.settled(number) for number in range(1, 7)] == [old.log.settled(n) for n in range(1, 7)]

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from evolve.campaign import logs
+from evolve.campaign import logs, secret_for
+from evolve.types import ConfigError
 
 
 def test_what_a_workspace_keeps_is_named_before_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,3 +23,25 @@ def test_a_log_elsewhere_is_named_with_its_own_files(tmp_path: Path) -> None:
     one, inside = tmp_path / "one.db", tmp_path / "space" / "archive" / "campaigns" / "two.db"
     assert logs(tmp_path / "space", one) == (archive, str(one), f"{one}-wal")
     assert logs(tmp_path / "space", inside) == (archive,)
+
+
+def test_a_task_has_one_secret_in_a_workspace(tmp_path: Path) -> None:
+    """Made at first use; another task and another workspace have another one."""
+    one = secret_for(tmp_path / "one", "softmax")
+    assert (len(one), secret_for(tmp_path / "one", "softmax")) == (64, one)
+    assert len({one, secret_for(tmp_path / "one", "topk"), secret_for(tmp_path / "two", "softmax")}) == 3
+
+
+def test_only_the_owner_can_read_the_secret_and_no_candidate(tmp_path: Path) -> None:
+    """Its file lies where a workspace keeps what programs may not see, and nothing is left beside it."""
+    secret_for(tmp_path, "softmax")
+    (file,) = (tmp_path / "archive").iterdir()
+    assert (file.stat().st_mode & 0o777, str(file.parent) in logs(tmp_path)) == (0o600, True)
+
+
+def test_a_secret_that_is_none_is_refused(tmp_path: Path) -> None:
+    """As one that a full disk has left."""
+    (tmp_path / "archive").mkdir()
+    (tmp_path / "archive" / "secret").write_text("\n")
+    with pytest.raises(ConfigError, match="holds no secret"):
+        secret_for(tmp_path, "softmax")

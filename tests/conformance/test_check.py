@@ -1,6 +1,7 @@
 """Facts about checking a task with real judge processes."""
 
 import importlib.util
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,10 @@ import pytest
 import evolve.task
 from evolve.conformance import Conformance, check
 from evolve.conformance.made_up import hurried
+from evolve.conformance.predicting import prediction
 from evolve.conformance.seed import noisy
 from evolve.devices import found_gpus
-from evolve.judge import Description
+from evolve.judge import Description, LocalExecutor
 from evolve.types import Stage, Task, TaskError
 
 SEED = "def value():\n    return 5.0\n"
@@ -63,7 +65,8 @@ def test_a_good_task_passes_everything(tmp_path: Path) -> None:
         ("scale=2.0", "ok", 10.0),
         ("scale=3.0", "ok", 15.0),
     ]
-    assert told(result, "warned") == told(result, "failed") == told(result, "not tried") == {}
+    assert told(result, "warned") == told(result, "failed") == {}
+    assert list(told(result, "not tried")) == ["prediction"]
     assert told(result, "passed") == {
         "seed": "fitness 5",
         "seed again": "equal, as `deterministic = true` says",
@@ -125,6 +128,51 @@ def test_an_evaluator_that_hides_what_happened_is_told(tmp_path: Path) -> None:
     assert warned["seed again"] == "5 measurements with different seeds are equal"
 
 
+DRAWING = """import random
+
+from evolve import Candidate, Evaluation, Trial, evaluator
+
+
+@evaluator
+def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
+    asked, hidden = random.Random({asked}).random(), random.Random({hidden}).random()
+    answer = candidate.call("score", asked)
+    if type(answer) is not float or not abs(answer) < 1e9:
+        return Evaluation.invalid("no finite number")
+    return Evaluation.ok(answer {score})
+"""
+PUBLIC, SECRET = "trial.seed", "str(trial.entropy())"
+NOISY, DETERMINISTIC = "", "deterministic = true\n"
+
+
+@pytest.mark.parametrize(
+    ("toml", "asked", "hidden", "score", "verdict"),
+    [
+        (DETERMINISTIC, PUBLIC, PUBLIC, "- asked", "failed"),
+        (DETERMINISTIC, SECRET, PUBLIC, "* 0.0 - hidden", "failed"),
+        (DETERMINISTIC, PUBLIC, SECRET, "- hidden", "failed"),
+        (DETERMINISTIC, SECRET, SECRET, "- hidden", "passed"),
+        (DETERMINISTIC, "1", "1", "- hidden", "not tried"),
+        (NOISY, PUBLIC, "", "- hidden", "warned"),
+        (NOISY, SECRET, "", "- hidden", "passed"),
+        (NOISY, "", "", "- asked", "not tried"),
+        ("promotion = 'certificate'\n", PUBLIC, PUBLIC, "- asked", "not tried"),
+    ],
+)
+def test_draws_that_a_program_can_predict_are_told(
+    tmp_path: Path, toml: str, asked: str, hidden: str, score: str, verdict: str
+) -> None:
+    """Those that make a question and those that make a score, which is looked at where it repeats."""
+    text = DRAWING.format(asked=asked, hidden=hidden, score=score)
+    files = {"task.toml": f"schema = 1\n{toml}", "README.md": "Score.\n", "evaluator.py": text}
+    files["seed.py"] = "def score(number):\n    return 2.0 * number\n"
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    task = evolve.task.load(tmp_path)
+    with closing(LocalExecutor(task, 2)) as executor:
+        assert prediction(task, executor).verdict == verdict
+
+
 def test_noise_is_measured() -> None:
     """Beside the mean where there is one."""
     assert noisy([5.0, 5.5, 4.5]).happened == "3 measurements have a standard deviation of 0.5 (10.00% of the mean)"
@@ -147,7 +195,7 @@ from evolve import Candidate, Evaluation, Trial, evaluator
 
 @evaluator
 def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
-    draw = random.Random(trial.seed)
+    draw = random.Random(str(trial.entropy()))
     with candidate.session() as session:
         for _ in range({asked}):
             matrix, factor = [[draw.random() for _ in range(3)] for _ in range(2)], 2.0 + draw.random()

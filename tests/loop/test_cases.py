@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 from loop_fakes import FakeExecutor, near_seven, number_of
 
+from evolve.campaign import secret_for
 from evolve.judge import Report
 from evolve.types import FROM_SCRATCH, Case, Evaluation, Measure, Outcome, Ruled, Settled, text_id
 
@@ -57,6 +58,7 @@ def test_a_case_is_told_its_own_parameters_and_always_the_same_seed(bench, task)
     assert {job.trial.parameters["target"] for job in held_out} == {9.0, 50.0}
     assert len({job.trial.seed for job in held_out}) == 2
     assert all(job.ungated for job in held_out)
+    assert {job.trial.secret for job in executor.jobs} == {secret_for(bench.home, task.name)}
     assert all(job.trial.parameters["target"] == 7.0 for job in executor.jobs if job not in held_out)
 
 

@@ -44,3 +44,12 @@ def test_a_score_of_another_environment_is_not_taken_for_one_of_this(bench: Work
         )
     assert old.job == new.job
     assert (old.key == new.key, new.key == again.key) == (False, True)
+
+
+def test_what_was_judged_with_another_secret_is_not_taken_over(bench: Workbench) -> None:
+    """It is of other instances."""
+    with bench.create() as campaign:
+        keys = []
+        for campaign.secret in ("one", "another", "one"):
+            keys.append(Jobs(campaign, JUDGES).seed().key)
+    assert (keys[0] == keys[2], keys[0] == keys[1]) == (True, False)

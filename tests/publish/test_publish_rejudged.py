@@ -1,9 +1,10 @@
 """Facts about judging claims again."""
 
 import pytest
-from exported_here import Found, ReadingJudges, verdicts, verified
+from exported_here import Found, ReadingJudges, changed, verdicts, verified
 
 from evolve.publish import AGREES, CANNOT_BE_TOLD, DIFFERS
+from evolve.publish.claims import RECORD
 from evolve.types import FROM_SCRATCH, Origin, Outcome
 
 
@@ -76,3 +77,16 @@ def test_a_noisy_program_that_is_once_worse_on_a_case_is_judged_there_again(tmp_
     seeds = [job.trial.seed for job in judges.asked if job.trial.split == "held_out"]
     assert len(seeds) == 10
     assert len(set(seeds)) == 5
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_judges_elsewhere_draw_what_the_campaign_drew(tmp_path, deterministic):
+    """They get its secret with the export; one of before there were secrets has none."""
+    found, judges = Found(tmp_path, deterministic=deterministic).promoted(), ReadingJudges()
+    contents = found.export().contents
+    verified(contents, judges)
+    assert {job.trial.secret for job in judges.asked} == {found.campaign.secret}
+    older = changed(contents, RECORD, lambda text: text.replace(f' "secret": "{found.campaign.secret}",\n', ""))
+    judges = ReadingJudges()
+    verified(older, judges)
+    assert {job.trial.secret for job in judges.asked} == {""}

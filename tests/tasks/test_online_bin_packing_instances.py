@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from task_files import judging_files
 
 from evolve.task import load
-from evolve.types import EvolveError, Parameters
+from evolve.types import EvolveError, Parameters, Trial
 
 instances = judging_files("online_bin_packing").instances
 TASK = load("online_bin_packing")
@@ -32,7 +32,7 @@ def fewest(items: list[int], capacity: int) -> int:
 
 def test_items_are_those_of_the_law() -> None:
     """Numbers drawn from numpy's generator, scaled, rounded, clipped: by hand for the first instance."""
-    drawn = instances.drawn(LAW, 0)
+    drawn = instances.drawn(LAW, (0,))
     raw = np.random.default_rng(0).weibull(3.0, 10_000) * 45.0
     assert (len(drawn), {len(one.items) for one in drawn}) == (5, {2000})
     assert drawn[0].items == tuple(min(max(round(value), 1), 100) for value in raw[:2000].tolist())
@@ -40,28 +40,29 @@ def test_items_are_those_of_the_law() -> None:
 
 
 def test_a_seed_gives_the_same_instances_and_another_gives_others() -> None:
-    """Fresh ones are a matter of the trial's seed alone."""
-    assert instances.drawn(replace(LAW), 3) == instances.drawn(LAW, 3)
-    assert instances.drawn(LAW, 3) != instances.drawn(LAW, 4)
+    """Fresh ones are a matter of the trial's entropy alone."""
+    assert instances.drawn(replace(LAW), (3,)) == instances.drawn(LAW, (3,))
+    assert instances.drawn(LAW, (3,)) != instances.drawn(LAW, (4,))
 
 
-def test_another_sample_has_other_items_whatever_the_seed() -> None:
+def test_another_sample_has_other_items_whatever_seed_and_secret() -> None:
     """So that a held-out case never is what the search sees."""
-    drawn = [instances.drawn(replace(LAW, sample=sample), seed)[0].items for sample in (0, 1) for seed in (0, 1)]
-    assert len(set(drawn)) == 4
+    trials = [Trial(seed, secret=secret) for secret in ("", "one", "two") for seed in (0, 1)]
+    drawn = [instances.drawn(LAW, trial.entropy(sample))[0].items for trial in trials for sample in (0, 1)]
+    assert len(set(drawn)) == 12
 
 
 def test_both_ends_of_the_uniform_law_occur() -> None:
     """They belong to it."""
     law = replace(LAW, law="uniform", low=2, high=5, capacity=9, items=200, instances=1)
-    assert set(instances.drawn(law, 0)[0].items) == {2, 3, 4, 5}
+    assert set(instances.drawn(law, (0,))[0].items) == {2, 3, 4, 5}
 
 
 @pytest.mark.parametrize("case", TASK.held_out, ids=lambda case: case.name)
 def test_every_held_out_case_has_instances_of_its_own(case: Any) -> None:
     """Its parameters describe a law, whose bounds are in order."""
     law = instances.law_from(Parameters(case.parameters))
-    drawn = instances.drawn(law, 1)
+    drawn = instances.drawn(law, (1,))
     assert (len(drawn), len(drawn[0].items)) == (law.instances, law.items)
     assert all(law.low <= min(one.items) and max(one.items) <= law.high for one in drawn)
     assert all(one.volume <= one.lower for one in drawn)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from evolve.types import Evaluation, Outcome, Parameters, UnusableFitness
+from evolve.types import Evaluation, Outcome, Parameters, Trial, UnusableFitness
 
 
 @pytest.mark.parametrize("fitness", [math.nan, math.inf, -math.inf])
@@ -54,3 +54,21 @@ def test_any_outcome_may_be_tagged(tagged):
     """The tag is beside the outcome, and changes nothing of it."""
     assert tagged.tag == "late write"
     assert (tagged.fitness is not None) == (tagged.outcome is Outcome.OK)
+
+
+def test_what_is_drawn_depends_on_secret_seed_and_key():
+    """Each has a stream of its own, and equal ones draw the same."""
+    trials = [Trial(seed, secret=secret) for secret in ("one", "two") for seed in (0, 1)]
+    drawn = [trial.entropy(*key) for trial in trials for key in ((), (1,), (1, 0), (0, 1))]
+    assert len(set(drawn)) == len(drawn)
+    assert Trial(1, secret="two").entropy(0, 1) == drawn[-1]
+
+
+def test_without_a_secret_draws_are_public():
+    """As those of campaigns whose logs have none."""
+    assert (Trial(7).entropy(), Trial(7).entropy(1, 2)) == ((7,), (7, 1, 2))
+
+
+def test_the_secret_is_in_no_message():
+    """An evaluator may show a trial."""
+    assert "1f2e" not in repr(Trial(secret="1f2e"))
