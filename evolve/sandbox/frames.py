@@ -104,9 +104,10 @@ def _read(requests: socket.SocketType, size: int) -> bytes | None:
 
 def reply(replies: int, ticket: bytes, pieces: Sequence[bytes | memoryview]) -> None:
     """Writes an answer; a short one at once."""
-    size = sum(map(len, pieces))
-    header = ANSWER.pack(ticket, size)
-    for data in [b"".join((header, *pieces))] if size <= _SMALL else [header, *pieces]:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(replies, rest) :]
+    rest = [memoryview(each) for each in (ANSWER.pack(ticket, sum(map(len, pieces))), *pieces)]
+    while rest:
+        written = os.writev(replies, rest)
+        while rest and written >= len(rest[0]):
+            written -= len(rest.pop(0))
+        if rest:
+            rest[0] = rest[0][written:]

@@ -40,7 +40,7 @@ class Slow(list):
     def __iter__(self):
         burn(0.1)
         return super().__iter__()
-def hand_over_slowly():
+def hand_over_slowly(*_):
     return Slow([[1]])
 """
     }
@@ -67,7 +67,7 @@ def test_work_and_sleep_are_told_apart(box: Box) -> None:
 
 
 def test_what_is_done_before_and_after_is_outside(box: Box) -> None:
-    """To take the program apart from its answer, which is worked on when it is handed over."""
+    """To take the program apart from its answer, which is worked on when it is handed over, where one byte says done."""
     with box.open(WORKER, "seed", 60, "timed") as session:
         session.timed("nothing")
         late = session.timed("hand_over_slowly")
@@ -75,7 +75,17 @@ def test_what_is_done_before_and_after_is_outside(box: Box) -> None:
         after = session.timed("nothing")
     assert late.value == [[1]]
     assert late.cpu < 0.05
-    assert min(late.outside, late.late, after.outside) >= 0.1
+    assert min(late.outside, after.outside) >= 0.1
+
+
+def test_arguments_say_go_and_the_answer_says_done(box: Box) -> None:
+    """So that what is put off until the answer is handed over is timed."""
+    with box.open(WORKER, "seed", 60, "timed") as session:
+        session.timed("nothing")
+        late = session.timed("hand_over_slowly", 1)
+    assert late.value == [[1]]
+    assert min(late.cpu, late.wall) >= 0.1
+    assert late.outside < 0.05
 
 
 def test_an_exception_is_that_of_the_program_and_the_session_goes_on(box: Box) -> None:
