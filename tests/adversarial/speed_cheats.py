@@ -24,6 +24,7 @@ CHARGED = "processor time beside the calls, beyond the seed's, is added to the t
 KERNEL = "the kernel counts the time of all threads, and the judge reads it from outside"
 TWO_PROCESSES = "judge and program are two processes"
 OWN_COPY = "arguments arrive as copies, and the judge checks with its own"
+ALIKE = "memory that was freed is kept for all programs alike"
 ALONE = "a program that is timed can start no process"
 NOT_EASY = "no kind of instances is easy as a whole: what is nearly constant or nearly semidefinite is never quite so"
 SECRET = "instances are drawn from chance that no program can know"
@@ -372,6 +373,14 @@ def answered(replies, ticket, matrix):
 def project(matrix):
     enter()
     return honest(matrix)
+""", OK),
+    ("its own allocator", "has freed memory kept, so that it is not cleared anew", ALIKE, """
+import ctypes
+
+C = ctypes.CDLL(None)
+for number, value in ((-1, 1 << 30), (-2, 1 << 26), (-3, 1 << 25)):
+    assert C.mallopt(number, value) == 1
+project = honest
 """, OK),
     ("at the exit", "leaves the work to the end of its process", CHECKED, """
 import atexit
