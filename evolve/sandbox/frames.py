@@ -25,7 +25,7 @@ ANSWER = struct.Struct(">8sQ")
 _CHUNK = 1 << 20
 _FORMAT = 4
 """Of `marshal`, which every Python from 3.4 on reads."""
-_SMALL = 1 << 16
+_SMALL = 1 << 17
 _FILE = struct.Struct("=i")
 _ONE_FILE = socket.CMSG_LEN(_FILE.size)
 _MAPPING = mmap.MAP_PRIVATE | getattr(
@@ -104,10 +104,9 @@ def _read(requests: socket.SocketType, size: int) -> bytes | None:
 
 def reply(replies: int, ticket: bytes, pieces: Sequence[bytes | memoryview]) -> None:
     """Writes an answer; a short one at once."""
-    rest = [memoryview(each) for each in (ANSWER.pack(ticket, sum(map(len, pieces))), *pieces)]
-    while rest:
-        written = os.writev(replies, rest)
-        while rest and written >= len(rest[0]):
-            written -= len(rest.pop(0))
-        if rest:
-            rest[0] = rest[0][written:]
+    size = sum(map(len, pieces))
+    header = ANSWER.pack(ticket, size)
+    for data in [b"".join((header, *pieces))] if size <= _SMALL else [header, *pieces]:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(replies, rest) :]
