@@ -81,24 +81,20 @@ class Channel:
             self._wait(deadline)
         return answer
 
-    def signal(self, deadline: float) -> tuple[float, float]:
-        """Sends one byte, drawn at random, to a candidate that waits for it, and waits until it comes back: when it was sent and when it was here, by
-        `time.perf_counter`. Raises as `exchange` does."""
+    def signal(self, deadline: float) -> None:
+        """Sends one byte, drawn at random, to a candidate that waits for it, and waits until it comes back. Raises as `exchange` does."""
         self._check_silence()
         mark = self._draw(1)
         self._outbox.add_signal(mark)
         self._poll.register(self._outbox, select.POLLOUT)
-        sent = time.perf_counter()
         self._write()
         while not self._received:
             self._wait(deadline)
-        came = time.perf_counter()
         if self._received != mark:
             raise SessionFailed(
                 Status.BAD_FRAME, "the program wrote something else where it says that it has done its work"
             )
         self._received = bytearray()
-        return sent, came
 
     def _check_silence(self) -> None:
         if self.spoke():

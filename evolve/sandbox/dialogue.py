@@ -53,10 +53,10 @@ class Dialogue:
             status, shown(value, _MESSAGE) or f"{what} failed, and the program gave no reason that can be shown"
         )
 
-    def signal(self, what: str, seconds: float | None) -> tuple[float, float]:
-        """When a signal was sent and when its answer came: see `Channel.signal`. Raises as `ask` does."""
+    def signal(self, what: str, seconds: float | None) -> None:
+        """Sends a signal, and has its answer: see `Channel.signal`. Raises as `ask` does."""
         self.check()
-        return self._had(self._channel.signal, what, seconds)
+        self._had(self._channel.signal, what, seconds)
 
     def fail(self, failure: SessionFailed) -> NoReturn:
         """Ends the dialogue by a failure that was found elsewhere, and raises it."""

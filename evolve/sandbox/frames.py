@@ -25,7 +25,7 @@ ANSWER = struct.Struct(">8sQ")
 _CHUNK = 1 << 20
 _FORMAT = 4
 """Of `marshal`, which every Python from 3.4 on reads."""
-_SMALL = 1 << 16
+_SMALL = 1 << 17
 _FILE = struct.Struct("=i")
 _ONE_FILE = socket.CMSG_LEN(_FILE.size)
 _MAPPING = mmap.MAP_PRIVATE | getattr(

@@ -49,4 +49,4 @@ class Native:
         what = f"the call of {self._library}"
         places = (*pointers, *[0] * (_MOST - len(pointers)), *numbers, *[0] * (_MOST - len(numbers)))
         _PLACES.pack_into(self._segment.memory, 0, len(pointers), len(numbers), *places)
-        return self._watch.lap(what, seconds)
+        return self._watch.signal_lap(what, seconds)

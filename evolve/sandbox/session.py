@@ -2,7 +2,6 @@
 
 Invariant: when the `with` block of a session is left, the candidate and everything that it started are gone."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeGuard, TypeVar
 
@@ -88,16 +87,17 @@ class Session(Conversation):
         seconds: float | None = None,
         meanwhile: Callable[[], object] | None = None,
     ) -> Timed:
-        """The answer of a function of the entry module, and what it took, in a session that is `timed`. The arguments are there before the clock starts; those that are a
-        `Window` are arrays in memory that judge and program share. After it has said that it is done the program is stopped, `meanwhile` is called (what
-        it reads of a segment then, nobody can change), the program goes on and hands over its answer. `seconds` limits the work's wall time. Raises as `call` does, and
-        `TimingUnavailable`."""
+        """The answer of a function of the entry module, and what it took, in a session that is `timed`. The clock runs from when the arguments are sent until the whole answer
+        is there. Those that are a `Window` are arrays in memory that judge and program share; where there are no others, one byte says go and one byte done, and
+        the answer comes later. The program is then stopped, `meanwhile` is called (what it reads of a segment then, nobody can change), and the program goes on.
+        `seconds` limits the work's wall time. Raises as `call` does, and `TimingUnavailable`."""
         what = f"{function}()"
-        self._timed(what)  # before the arguments are sent, which is outside of the work
+        self._timed(what)  # before the program is imported, which is outside of the work
         windows = [self._shared(place, each) for place, each in enumerate(arguments) if isinstance(each, Window)]
         plain = [None if isinstance(each, Window) else each for each in arguments]
-        self._asked("call", what, ["timed", function, plain, windows], None)
-        return self._lapped("call", what, seconds, meanwhile)
+        by_signal = len(windows) == len(plain)
+        self._asked("call", what, ["timed", function, windows, by_signal], None)
+        return self._lapped("call", what, None if by_signal else plain, seconds, meanwhile)
 
     def clock_overhead(self) -> Timed:
         """What a timed call of nothing takes here, the median of 21: to be subtracted, or compared with what was `outside`. Before the program's first call, so that
@@ -106,8 +106,8 @@ class Session(Conversation):
         self._timed(what)
         found = []
         for _ in range(_OVERHEADS):
-            self._asked("run", what, ["timed", "", [], []], None)
-            found.append(self._lapped("run", what, None, None))
+            self._asked("run", what, ["timed", "", [], True], None)
+            found.append(self._lapped("run", what, None, None, None))
         return median(found)
 
     def native(self, library: str, segment: Segment) -> Native:
@@ -127,18 +127,27 @@ class Session(Conversation):
         self._asked("native call", what, ["native", library, segment.size], None, segment.fileno())
         return Native(watch, segment, library)
 
-    def _lapped(self, kind: str, what: str, seconds: float | None, meanwhile: Callable[[], object] | None) -> Timed:
-        """What was prepared, done and answered."""
+    def _lapped(
+        self,
+        kind: str,
+        what: str,
+        sent: list[Any] | None,
+        seconds: float | None,
+        meanwhile: Callable[[], object] | None,
+    ) -> Timed:
+        """What was prepared, done with the arguments that are `sent`, or at a signal where there are none."""
         watch = self._timed(what)
-        lap = watch.lap(what, seconds)
+
+        def answer() -> Any:
+            return self._asked(kind, what, ["answer", "", sent or [], {}], seconds)
+
+        lap = watch.signal_lap(what, seconds) if sent is None else watch.lap(what, answer)
         try:
             if meanwhile is not None:
                 meanwhile()
         finally:
             watch.go_on(what)
-        began = time.perf_counter()
-        value = self._asked(kind, what, ["answer", "", [], {}], None)
-        return watch.answered(lap, value, time.perf_counter() - began, what)
+        return watch.answered(lap, answer(), what) if sent is None else lap
 
     def _shared(self, position: int, window: Window) -> list[Any]:
         """A window as it is told; its segment goes there when it is first needed."""

@@ -1,7 +1,7 @@
-"""Timing what a candidate does: one byte says go, one byte says done, then it is stopped and its clock is read.
+"""Timing what a candidate does: its arguments say go and its answer says done, or one byte each; then it is stopped and its clock is read.
 
-Invariant: a time is the judge's or the kernel's word. What a program says of itself decides nothing but when it claims to have done its work,
-and what it does before or after that is counted apart."""
+Invariant: a time is the judge's or the kernel's word. Arguments that are sent are not known before the clock runs, and their answer is complete when it stops; what a program does
+before or after that is counted apart."""
 
 import statistics
 import time
@@ -20,15 +20,14 @@ _NANO = 1e-9
 @dataclass(frozen=True, slots=True)
 class Timed:
     """What a timed call gave and took, in seconds. `wall`: from the judge's go to the candidate's done, by the judge's clock. `cpu`: processor time of all the
-    candidate's threads from go until it stood still. `outside`: its processor time since the timed call before that was not within this one: to take the
-    arguments, to hand over the answer, and whatever else it did. `late`: wall time from when it went on until its answer was there. `span`: wall time
-    around all of `cpu`, from before it went on until it stood still; of one thread no more than that can be processor time."""
+    candidate's threads from go until it stood still. `outside`: its processor time since the timed call before that was not within this one: to look the
+    function up, to hand over the answer where that comes after done, and whatever else it did. `span`: wall time around all of `cpu`, from before it went on until it
+    stood still; of one thread no more than that can be processor time."""
 
     value: Any
     wall: float
     cpu: float
     outside: float
-    late: float = 0.0
     span: float = 0.0
 
 
@@ -42,18 +41,24 @@ class Stopwatch:
         # The reading up to which all processor time was told.
         self._until = clock.read()
 
-    def lap(self, what: str, seconds: float | None) -> Timed:
-        """Has the candidate do what it was told to do at a signal, and leaves it stopped. Where it was stopped before, all that it does from then on counts."""
+    def lap(self, what: str, act: Callable[[], Any]) -> Timed:
+        """Has the candidate work by `act`, which gives its answer, and leaves it stopped. Where it was stopped before, all that it does from then on counts."""
         since = time.perf_counter()
         stopped = self._until if self._clock.holds else None
         self.go_on(what)
         with self._following(what):
             began = self._clock.read() if stopped is None else stopped
-            sent, came = self._dialogue.signal(what, seconds)
+            sent = time.perf_counter()
+            value = act()
+            came = time.perf_counter()
             ended = self._clock.stop()
         span = time.perf_counter() - since
         outside, self._until = began - self._until, ended
-        return Timed(None, came - sent, (ended - began) * _NANO, outside * _NANO, span=span)
+        return Timed(value, came - sent, (ended - began) * _NANO, outside * _NANO, span=span)
+
+    def signal_lap(self, what: str, seconds: float | None) -> Timed:
+        """A lap of a process that waits for one byte, works, and sends the same byte back."""
+        return self.lap(what, lambda: self._dialogue.signal(what, seconds))
 
     def go_on(self, what: str) -> None:
         """Ends a stop. What was not still meanwhile may have written what the judge was reading: `SessionFailed`."""
@@ -65,12 +70,12 @@ class Stopwatch:
             if not still:
                 self._dialogue.fail(_woken(what))
 
-    def answered(self, lap: Timed, value: Any, late: float, what: str) -> Timed:
-        """A lap with its answer, and with what that has taken."""
+    def answered(self, lap: Timed, value: Any, what: str) -> Timed:
+        """A lap with the answer that came after it, and with what that has taken."""
         with self._following(what):
             now = self._clock.read()
         outside, self._until = (now - self._until) * _NANO, now
-        return replace(lap, value=value, outside=lap.outside + outside, late=late)
+        return replace(lap, value=value, outside=lap.outside + outside)
 
     def close(self) -> SessionFailed | None:
         """The session is over; gives what was wrong with its last stop, which nobody has ended."""
@@ -106,6 +111,5 @@ def median(times: Sequence[Timed]) -> Timed:
         of(lambda each: each.wall),
         of(lambda each: each.cpu),
         of(lambda each: each.outside),
-        of(lambda each: each.late),
         of(lambda each: each.span),
     )

@@ -98,16 +98,16 @@ class _Outgoing:
 
     def _relative(self, value: Any) -> Any:
         """A subclass of a plain type, or something of numpy's, which only exists where numpy is loaded."""
+        numpy = sys.modules.get("numpy")
+        if numpy is not None and isinstance(value, numpy.ndarray):
+            return self._array(numpy.asarray(value))
         for plain in (str, int, float):
             if isinstance(value, plain):
                 return plain(value)
-        numpy = sys.modules.get("numpy")
         if numpy is not None:
             for theirs, ours in ((numpy.bool_, bool), (numpy.integer, int), (numpy.floating, float)):
                 if isinstance(value, theirs):
                     return ours(value)
-            if isinstance(value, numpy.ndarray):
-                return self._array(numpy.asarray(value))
         raise WireError(f"a value is of type {type(value).__name__}; allowed are {ALLOWED}")
 
     def _array(self, array: Any) -> dict[str, list[Any]]:
@@ -200,7 +200,7 @@ class _Blobs:
         if name == "bool" and content.strip(b"\0\1"):
             raise WireError("an array of truth values holds something else")
         try:
-            numpy = importlib.import_module("numpy")
+            numpy = sys.modules.get("numpy") or importlib.import_module("numpy")
         except ModuleNotFoundError:
             raise WireError("an array has arrived, and this Python has no numpy") from None
         return numpy.frombuffer(content, dtype=name).reshape(shape)

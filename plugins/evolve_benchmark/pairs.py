@@ -1,7 +1,7 @@
 """Candidate and anchor in processes of their own, side by side: calls in pairs, on the same input, in both orders.
 
-Invariant: what a program's process works outside of its timed calls, beyond what the anchor's does on the same input, is added to its time; so nothing is gained by work that is put
-off until the answer is asked for, left to a thread, or begun before the clock."""
+Invariant: a call is timed from when its arguments are sent until its whole answer is there, and what a program's process works outside of its calls, beyond what the anchor's does, is added to its time;
+so nothing is gained by work that is put off until the answer is handed over, or left to a thread."""
 
 import math
 import pickle
@@ -16,8 +16,6 @@ from evolve_benchmark.asking import Arguments
 Clock = Literal["cpu", "wall"]
 SLACK, SHARE = 5e-5, 0.1
 """Seconds, and the part of the anchor's own, by which two processes that do the same differ outside of a call."""
-LATE = 1e-3
-"""Seconds that an answer may be on its way longer than the anchor's: of a machine that others use, and of wall time alone."""
 PATIENCE, TIMES = 10.0, 100.0
 """Seconds of wall time that a call may always take, and how many times as long as the anchor's slowest: beyond both it is ended."""
 LEAST = 1e-7
@@ -35,8 +33,6 @@ class Timed(Protocol):
     def cpu(self) -> float: ...
     @property
     def outside(self) -> float: ...
-    @property
-    def late(self) -> float: ...
 
 
 class Session(Protocol):
@@ -96,11 +92,11 @@ class Meter:
         return max(LEAST, timed.cpu if self.clock == "cpu" else timed.wall)
 
     def moved(self, mine: Timed, anchor: Timed) -> float:
-        """What was done outside of the call and belongs to it: processor time, or the wall time that it takes at least."""
+        """What was done outside of the calls: processor time, or the wall time that it takes at least."""
         outside = mine.outside - anchor.outside - max(SLACK, SHARE * anchor.outside)
         if self.clock == "cpu":
             return max(0.0, outside)
-        return max(0.0, outside / self.threads, mine.late - anchor.late - LATE)
+        return max(0.0, outside / self.threads)
 
 
 @dataclass(slots=True)

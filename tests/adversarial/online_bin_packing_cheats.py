@@ -120,6 +120,14 @@ CHEATS = (
         frozenset({Outcome.OK, Outcome.WRONG}),  # at `strict` all processes have one number, and know nothing by it
         twin=BEST_FIT,
     ),
+    cheat(
+        "one huge number",
+        "counts its calls, and gives the new bin so large a number that all others look equal beside it",
+        AGAIN,
+        "calls.append(item)\nanswer = residual * (len(calls) % 5 - 2.0)\nanswer[-1] = -1e300\nreturn answer",
+        WRONG,
+        quarantined=True,
+    ),
     cheat("draws", "answers at random, for a lucky run", AGAIN, "return np.random.default_rng().random(len(residual))", WRONG, quarantined=True),
     cheat(
         "modified bins",

@@ -14,13 +14,17 @@ INVALID = frozenset({Outcome.INVALID})
 OK = frozenset({Outcome.OK})
 CRASHED = frozenset({Outcome.CRASHED})
 NOTHING = 0.35
+SPARED = 0.12
+"""At most so much is gained by taking arguments and handing over answers with less work than the sandbox's own loop, in calls of some milliseconds."""
 
 CHECKED = "every answer is checked by what the judge computes, after it was given"
 FRESH = "each call has numbers that were never there before"
+WHOLE = "a call is timed from when its arguments are sent until its whole answer is there"
 CHARGED = "processor time beside the calls, beyond the seed's, is added to the time of the call"
 KERNEL = "the kernel counts the time of all threads, and the judge reads it from outside"
 TWO_PROCESSES = "judge and program are two processes"
 OWN_COPY = "arguments arrive as copies, and the judge checks with its own"
+ALIKE = "memory that was freed is kept for all programs alike"
 ALONE = "a program that is timed can start no process"
 NOT_EASY = "no kind of instances is easy as a whole: what is nearly constant or nearly semidefinite is never quite so"
 SECRET = "instances are drawn from chance that no program can know"
@@ -37,20 +41,51 @@ def _cheat(task: str, function: str, row: tuple[str, str, str, str, frozenset[Ou
     honest = _honest(task, function)
     files: Mapping[str, str] = {"seed.py": f"{honest}\n\n{body.strip()}\n"}
     twin = {"seed.py": f"{honest}\n\n{function} = honest\n"}
-    at_most = NOTHING if Outcome.OK in outcomes else None
+    at_most = (SPARED if LOOP in body else NOTHING) if Outcome.OK in outcomes else None
     return Cheat(task, name, trick, rule, files, outcomes, at_most, twin=twin)
 
 
-# In the candidate's own process, a program can reach the loop that serves it.
+# In the candidate's own process, a program can take the place of the loop that serves it. `answered` writes the answer to the request with a ticket, which has one array.
 LOOP = """
+import gc
+import json
+import math
+import os
+import socket
+import struct
 import sys
 
+OK = b'["ok",null]'
+OK = struct.pack(">QI", 4 + len(OK), len(OK)) + OK
 
-def loop():
+
+def begun(ticket, shape):
+    text = b'["ok",{"$array":["float64",%s]}]' % str(list(shape)).replace(" ", "").encode()
+    return ticket + struct.pack(">QI", 4 + len(text) + 8 * math.prod(shape), len(text)) + text
+
+
+def serve(requests, replies):
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, requests)
+    buffer = bytearray(1 << 20)
+    gc.disable()
+    while got := sock.recv_into(buffer):
+        ticket, length, _ = struct.unpack_from(">8sQB", buffer)
+        while got < 17 + length:
+            got += sock.recv_into(memoryview(buffer)[got:])
+        end = 21 + struct.unpack_from(">I", buffer, 17)[0]
+        if end == 17 + length:
+            os.write(replies, ticket + OK)
+            continue
+        shape = json.loads(buffer[21:end])[2][0]["$array"][1]
+        answered(replies, ticket, np.frombuffer(buffer, np.float64, math.prod(shape), end).reshape(shape))
+    os._exit(0)
+
+
+def enter():
     frame = sys._getframe()
     while "program" not in frame.f_locals or not hasattr(frame.f_locals["program"], "timing"):
         frame = frame.f_back
-    return frame.f_locals["program"].timing
+    frame.f_locals["program"].timing.awaits = serve
 """
 
 CONVOLUTIONS = (
@@ -113,7 +148,7 @@ def convolve(image, kernel):
     answer[np.abs(answer) < np.finfo(answer.dtype).tiny] = 0.0
     return answer
 """, INVALID),
-    ("put off", "computes when the answer is asked for, by another numpy.asarray", CHARGED, """
+    ("put off", "computes when the answer is written, by another numpy.asarray", WHOLE, """
 waiting, plain = [], np.asarray
 
 
@@ -129,35 +164,7 @@ def convolve(image, kernel):
     np.asarray = computed
     return waiting[0][0]
 """, OK),
-    ("done at once", "says that it is done, and begins then", CHARGED, LOOP + """
-import os
-
-
-def convolve(image, kernel):
-    timing = loop()
-
-    def call(requests, replies):
-        function, arguments = timing._prepared
-        os.write(replies, os.read(requests, 1))
-        timing._value = honest(*arguments)
-
-    timing._call = call
-    return honest(image, kernel)
-""", OK),
-    ("before the signal", "begins when its arguments have arrived, before the clock runs", CHARGED, LOOP + """
-def convolve(image, kernel):
-    timing = loop()
-    prepare = type(timing).prepare
-
-    def prepared(self, function, arguments, windows):
-        answer = honest(*arguments)
-        prepare(self, lambda *_: answer, arguments, windows)
-
-    if prepare.__name__ == "prepare":
-        type(timing).prepare = prepared
-    return honest(image, kernel)
-""", OK),
-    ("a thread goes on", "returns at once, and a thread fills the answer in", CHARGED, """
+    ("a thread goes on", "returns at once, and a thread fills the answer in", WHOLE, """
 import threading
 
 waiting, plain = [], np.asarray
@@ -346,6 +353,34 @@ def project(matrix):
     answer = np.empty_like(matrix)
     Late(matrix, answer)
     return answer
+""", OK),
+    ("done at once", "begins its answer at once, and computes while the judge waits for the rest", WHOLE, LOOP + """
+def answered(replies, ticket, matrix):
+    os.write(replies, begun(ticket, matrix.shape))
+    os.write(replies, honest(matrix).data)
+
+
+def project(matrix):
+    enter()
+    return honest(matrix)
+""", OK),
+    ("its own loop", "takes the place of the loop that serves it, to hide its work in what that takes", WHOLE, LOOP + """
+def answered(replies, ticket, matrix):
+    answer = honest(matrix)
+    os.writev(replies, [begun(ticket, answer.shape), answer.data])
+
+
+def project(matrix):
+    enter()
+    return honest(matrix)
+""", OK),
+    ("its own allocator", "has freed memory kept, so that it is not cleared anew", ALIKE, """
+import ctypes
+
+C = ctypes.CDLL(None)
+for number, value in ((-1, 1 << 30), (-2, 1 << 26), (-3, 1 << 25)):
+    assert C.mallopt(number, value) == 1
+project = honest
 """, OK),
     ("at the exit", "leaves the work to the end of its process", CHECKED, """
 import atexit

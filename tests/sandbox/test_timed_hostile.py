@@ -13,7 +13,7 @@ from evolve.types import Program
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="clocks of other processes are Linux's")
 
 _TRICKS = """
-import ctypes, os, signal, sys, threading, time
+import ctypes, os, signal, struct, sys, threading, time
 def burn(seconds):
     until = time.thread_time() + seconds
     while time.thread_time() < until:
@@ -35,6 +35,12 @@ def answer_later():
             burn(0.05)
             return super().__iter__()
     return Later([[1]])
+def answer_early(_):
+    place, text = sys._getframe(), b'["ok",null]'
+    while place.f_code.co_name != "perform":
+        place = place.f_back
+    os.write(4, place.f_locals["request"].ticket + struct.pack(">QI", 4 + len(text), len(text)) + text)
+    burn(0.05)
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
 def leave():
@@ -122,6 +128,11 @@ def test_work_that_is_done_after_the_answer_was_promised_is_outside(box: Box) ->
     with box.open(PROGRAM, "seed", 20, "timed") as session:
         session.timed("nothing")
         assert session.timed("answer_later").outside >= 0.05
+
+
+def test_who_answers_early_is_stopped_then_and_its_real_answer_is_one_too_many(box: Box) -> None:
+    """What it answers is what counts, and nothing comes after."""
+    assert failed(box, "answer_early", 1).status is Status.BAD_FRAME
 
 
 def test_neither_blocked_signals_nor_clocks_of_its_own_change_a_time(box: Box) -> None:

@@ -192,8 +192,14 @@ def test_anything_else_is_unusable(answer: Any, message: str) -> None:
         ([1e308, -1e308], [-1e308, 1e308], False),
         ([1e308, 5e-324], [1e308, 5e-324], True),
         ([1e-200, 2e-200], [1e-200, 3e-200], False),
+        ([1.0, 2.0, -1e300], [1.0, 2.0 + 1e-12, -1e300], True),
+        ([1.0, 2.0, -1e300], [2.0, 1.0, -1e300], False),
+        ([1e15 + 1, 1e15], [1e15, 1e15 + 1], False),
+        ([3.0, 3.0], [3.0, 3.0 + 1e-12], False),
     ],
 )
-def test_answers_are_alike_up_to_rounding(one: list[float], other: list[float], alike: bool) -> None:
-    """Measured by the largest of them, so that no scale is too small or too large."""
+def test_answers_are_alike_up_to_rounding_that_decides_nothing(
+    one: list[float], other: list[float], alike: bool
+) -> None:
+    """Measured by the largest of them, so that no scale is too small or too large; no bin passes another, however near they are."""
     assert rule._alike(np.array(one), np.array(other)) is alike

@@ -60,7 +60,7 @@ def perform(requests: int, replies: int) -> None:
 
 def answer(program: "LoadedProgram", request: Request) -> list[Piece]:
     """The pieces of the reply to `["call", function, arguments, keywords]`, `["map", function, calls]`, `["run", argv, input, most, log]`,
-    `["keep", names, most, absent_ok]`, `["place", {name: bytes}]`, `["timed", function, arguments, windows]`, `["answer", "", [], {}]`, `["share", size]` or
+    `["keep", names, most, absent_ok]`, `["place", {name: bytes}]`, `["timed", function, windows, by_signal]`, `["answer", "", arguments, {}]`, `["share", size]` or
     `["native", library, size]`: `["ok", value]`, or another status with its message."""
     status = Status.NO_ENTRY
     try:
@@ -69,12 +69,12 @@ def answer(program: "LoadedProgram", request: Request) -> list[Piece]:
         if kind in _CHORES:
             told += [request.file] if request.file >= 0 else []
             return pieces([Status.OK, _CHORES[kind](program, what, *told)], binary=True)
-        function = program.timing.outcome if kind == "answer" else program.function(what)
+        function = program.timing.work if kind == "answer" else program.function(what)
         status = Status.ERROR
         value = [function(*each) for each in told[0]] if kind == "map" else function(*told[0], **told[1])
         _flush()
         status = Status.BAD_JSON
-        return pieces([Status.OK, value])
+        return pieces([Status.OK.value, value])
     except MemoryError:
         status, message = Status.MEMORY_LIMIT, "the program asked for more memory than it may have"
     except SystemExit as leaving:
@@ -267,9 +267,9 @@ def _parents(name: str) -> list[str]:
     return [".".join(parts[:length]) for length in range(1, len(parts))]
 
 
-def _prepare(program: LoadedProgram, name: str, arguments: Sequence[Any], windows: Sequence[Any]) -> None:
+def _prepare(program: LoadedProgram, name: str, windows: Sequence[Any], by_signal: bool) -> None:
     """A timed call, of nothing where it has no name."""
-    program.timing.prepare(program.function(name) if name else None, arguments, windows)
+    program.timing.prepare(program.function(name) if name else None, windows, by_signal)
 
 
 def _share(program: LoadedProgram, size: int, file: int) -> None:

@@ -1,7 +1,6 @@
-"""The candidate's side of what is timed: it prepares, waits for one byte, works, and sends the same byte back.
+"""The candidate's side of what is timed: it looks a function up, and calls it when its arguments come, or at a signal; or it becomes the loop of a library.
 
-Standard library only, for it lives in the template. Nothing of it is trusted once the candidate's first line has run: the judge reads the clocks.
-Invariant: between the two bytes nothing happens but the work."""
+Standard library only, for it lives in the template. Nothing of it is trusted once the candidate's first line has run: the judge reads the clocks."""
 
 import ctypes
 import importlib
@@ -9,6 +8,7 @@ import math
 import mmap
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from evolve.sandbox.inner.folder import Missing
@@ -19,43 +19,43 @@ Awaited = Callable[[int, int], None]
 
 
 class Timing:
-    """Of one session: the segments that are shared with it, in the order in which they came, and what it was told to do at the next signal."""
+    """Of one session: the segments that are shared with it, in the order in which they came, and the function that it was told to call."""
 
     def __init__(self) -> None:
         self.awaits: Awaited | None = None
         self._segments: list[mmap.mmap] = []
-        self._prepared: tuple[Callable[..., Any], Sequence[Any]] = (_nothing, ())
-        self._value: Any = None
-        self._error: BaseException | None = None
+        self._prepared: tuple[Callable[..., Any], dict[int, Any]] = (_nothing, {})
 
     def share(self, size: int, file: int) -> None:
         """One more segment."""
         self._segments.append(_mapped(size, file))
 
-    def prepare(self, function: Callable[..., Any] | None, arguments: Sequence[Any], windows: Sequence[Any]) -> None:
-        """A call, of nothing where there is no function. Windows are `[position, segment, offset, shape, type]`: arrays that take the places of arguments."""
-        given = list(arguments)
-        for position, segment, offset, shape, dtype in windows:
-            given[position] = _array(self._segments[segment], offset, shape, dtype)
-        self._prepared = (function or _nothing, given)
-        self.awaits = self._call
+    def prepare(self, function: Callable[..., Any] | None, windows: Sequence[Any], by_signal: bool) -> None:
+        """The next call, of nothing where there is no function. Windows are `[position, segment, offset, shape, type]`: arrays that take the places of arguments.
+        `by_signal`: there are no others, and one byte says go."""
+        arrays = {
+            position: _array(self._segments[segment], offset, shape, dtype)
+            for position, segment, offset, shape, dtype in windows
+        }
+        self._prepared = (function or _nothing, arrays)
+        self.awaits = self._call if by_signal else None
+
+    def work(self, *arguments: Any) -> Any:
+        """What the function that was prepared gives, or has given at a signal; raises what it raises."""
+        (function, arrays), self._prepared = self._prepared, (_nothing, {})
+        return function(*[arrays.get(place, argument) for place, argument in enumerate(arguments)])
 
     def _call(self, requests: int, replies: int) -> None:
-        function, arguments = self._prepared
+        """Works between two bytes, between which nothing else happens."""
+        function, arrays = self._prepared
         mark = os.read(requests, 1)
+        value, error = None, None
         try:
-            self._value = function(*arguments)
-        except BaseException as error:  # noqa: BLE001 a candidate may raise anything; `outcome` raises it again
-            self._error = error
+            value = function(*arrays.values())
+        except BaseException as raised:  # noqa: BLE001 a candidate may raise anything; `work` raises it again
+            error = raised
         os.write(replies, mark)
-
-    def outcome(self) -> Any:
-        """What the call has given; raises what it has raised."""
-        value, error = self._value, self._error
-        self._prepared, self._value, self._error = (_nothing, ()), None, None
-        if error is not None:
-            raise error
-        return value
+        self._prepared = (partial(_outcome, value, error), {})
 
     def enter(self, library: str, size: int, file: int) -> None:
         """Has this process become the loop of a library of the working folder, over a segment, when it has said that it can."""
@@ -71,6 +71,12 @@ class Timing:
 
 def _nothing() -> None:
     return None
+
+
+def _outcome(value: Any, error: BaseException | None) -> Any:
+    if error is not None:
+        raise error
+    return value
 
 
 def _mapped(size: int, file: int) -> mmap.mmap:

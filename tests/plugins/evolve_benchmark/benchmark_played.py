@@ -16,7 +16,6 @@ class Took:
     cpu: float
     wall: float = 0.5
     outside: float = 1e-4
-    late: float = 1e-4
 
 
 class Racer:
@@ -46,7 +45,7 @@ class Racer:
         self.limits.append(seconds)
         self.calls[-1].append(arguments)
         took = self._times(len(self.calls[-1]), *arguments)
-        return Took(self._solve(*arguments), took.cpu, took.wall, took.outside, took.late)
+        return Took(self._solve(*arguments), took.cpu, took.wall, took.outside)
 
 
 def racers(

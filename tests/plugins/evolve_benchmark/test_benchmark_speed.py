@@ -144,15 +144,6 @@ def test_work_outside_of_the_calls_is_charged(tmp_path, clock):
     assert little.metrics["moved"] == 0.0
 
 
-def test_an_answer_that_comes_late_is_charged_by_the_wall(tmp_path):
-    """Beyond a millisecond."""
-    late = steady(0.001, wall=0.001, late=0.0041)
-    found, _, _ = judge(tmp_path, late, steady(0.001, wall=0.002), clock="wall")
-    assert found.metrics["speed_up"] == pytest.approx(0.5)
-    found, _, _ = judge(tmp_path, late, steady(0.001, wall=0.002))
-    assert found.metrics["speed_up"] == pytest.approx(1.0)
-
-
 def test_a_wrong_answer_is_no_fast_one(tmp_path):
     """One is enough, also among those that are not counted."""
     calls = []

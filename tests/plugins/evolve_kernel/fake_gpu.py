@@ -283,7 +283,7 @@ class FakeSession:
         given = [one if isinstance(one, list | int) else one.view() for one in arguments]
         began = self.library.now
         value = self.names[function](*given)
-        return Timed(value, self.library.now - began + OVERHEAD, 0.0, 0.0, 0.0)
+        return Timed(value, self.library.now - began + OVERHEAD, 0.0, 0.0)
 
 
 class FakeCandidate:
