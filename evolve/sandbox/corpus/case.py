@@ -20,7 +20,7 @@ class Case:
 
     For the few that need it: `after` is the source of another program, whose `attack` runs when the first has ended and says what it found
     of it; `again` is the length of a text with which its `again(text)` is called after `attack`, in the same session, whose answer counts, too;
-    `files` are further files of the first; `answer` is what must arrive where that is no empty list, as JSON; `lasts` are seconds that
+    `files` are further files of the first, `after_files` of the other; `answer` is what must arrive where that is no empty list, as JSON; `lasts` are seconds that
     its session takes at least, by the judge's clock; `needs` are programs ("cc"), modules ("numpy") or machines ("x86_64") without which it
     is skipped."""
 
@@ -37,6 +37,7 @@ class Case:
     after: str = ""
     again: int = 0
     files: Mapping[str, str] = field(default_factory=dict)
+    after_files: Mapping[str, str] = field(default_factory=dict)
     answer: str = "[]"
     lasts: float = 0.0
     needs: frozenset[str] = frozenset()

@@ -177,7 +177,7 @@ def program(case: Case) -> Program:
 
 def follower(case: Case) -> Program:
     """The program that comes after it."""
-    return Program({"attack.py": case.after, "guard.py": GUARD})
+    return Program({"attack.py": case.after, "guard.py": GUARD, **case.after_files})
 
 
 def missing(case: Case) -> list[str]:
