@@ -16,7 +16,7 @@ class Case:
 
     `harmless`: it may be run outside any box, to show that it succeeds there. `dangerous`: it could hurt a machine without a box, so it asks
     `guard.boxed(told)` first and otherwise returns `["not boxed"]` without acting. `exempt` are levels at which its success is documented.
-    `seconds` is its wall limit, `within` how long the whole evaluation may take at most.
+    `private`: it attacks a box in which the task grants that. `seconds` is its wall limit, `within` how long the whole evaluation may take at most.
 
     For the few that need it: `after` is the source of another program, whose `attack` runs when the first has ended and says what it found
     of it; `again` is the length of a text with which its `again(text)` is called after `attack`, in the same session, whose answer counts, too;
@@ -32,6 +32,7 @@ class Case:
     harmless: bool = False
     dangerous: bool = False
     exempt: frozenset[str] = frozenset()
+    private: bool = False
     seconds: float = 5.0
     within: float = 8.0
     after: str = ""

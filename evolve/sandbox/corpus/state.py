@@ -221,6 +221,55 @@ def attack(told):
         needs=LINUX,
     ),
     Case(
+        "state.cold_pages",
+        "leave word in which pages it has read, for one that counts its reads from the disk",
+        """
+from pages import bits, evict, largest, mark
+
+def attack(told):
+    evict(largest())
+    mark(largest(), bits(told))
+    return []
+""",
+        files=PAGES,
+        after_files=PAGES,
+        after="""
+from pages import bits, from_memory, largest, told_by
+
+def attack(told):
+    return told_by(from_memory, largest(), bits(told))
+""",
+        must="every read is one of memory, in a box that is `private`",
+        exempt=frozenset({"standard"}),
+        private=True,
+        harmless=True,
+        needs=LINUX,
+    ),
+    Case(
+        "state.missing_names",
+        "leave word in which names it has looked for, for one that times how soon it hears that there is no such file",
+        """
+from pages import look_up
+
+def attack(told):
+    look_up(told)
+    return []
+""",
+        files=PAGES,
+        after_files=PAGES,
+        after="""
+from pages import looked_up
+
+def attack(told):
+    return looked_up(told)
+""",
+        must="a name that was looked for is told as soon as another one, in a box that is `private`",
+        exempt=frozenset({"standard"}),
+        private=True,
+        harmless=True,
+        needs=LINUX,
+    ),
+    Case(
         "state.file_hint",
         "leave word in what a file of the machine is said to be written for",
         """
