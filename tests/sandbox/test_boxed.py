@@ -238,7 +238,7 @@ def test_a_private_box_holds_copies_of_what_python_needs(
     (data / "table.csv").chmod(0o755)
     with open(data / "large", "wb") as large:
         large.truncate(65 << 20)
-    grants = Grants(private=True, template=template, read=(os.fspath(data),))
+    grants = Grants(private=True, template=template, read=(os.fspath(data), f"{data}.none"))
     made = Box(Limits(preload=("numpy",), grants=grants), means=MEANS)
     with made.open(PRIVATE, "seed", 20) as session:
         assert session.call("look", os.fspath(data / "table.csv")) == [

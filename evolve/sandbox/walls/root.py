@@ -149,7 +149,7 @@ class Tree:
             self.copy(path, hidden)
         for path in sorted(set(map(_placed, jail.readable))):
             self.copy(path, hidden)
-            if not path.is_symlink():
+            if path.exists() and not path.is_symlink():
                 _bind(str(self.at(path)), str(self.at(path)), MS_NOEXEC)
 
     def copy(self, path: Path, hidden: Collection[Path]) -> None:
