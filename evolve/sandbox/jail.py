@@ -13,7 +13,7 @@ class Jail:
     """`home` is the template's own folder on the host. `namespaces`, `landlock` (the version of its interface, 0 for none), `seccomp`,
     `cgroup` ("v1", "v2" or empty) and `limits` are the means, see `Means`. `visible` are the host's folders and files that candidates may
     read and run, `listed` those that they may list and no more, `hidden` what they may not see, `readable` what they may read but not run, `shown` what they may see of the hidden. Sizes in bytes; `nodes` are device
-    files that they may use. `user` is who candidates become, -1 for who the judge is (who is not root then, or isolation is
+    files that they may use. `private`: of all these files they see copies in memory, where they have a file tree of their own. `user` is who candidates become, -1 for who the judge is (who is not root then, or isolation is
     reduced). The rest are the task's limits and grants."""
 
     home: str
@@ -43,6 +43,7 @@ class Jail:
     gpu: bool
     loopback: bool
     template: bool
+    private: bool
 
     def told(self) -> str:
         """As it is told to the template."""

@@ -12,7 +12,7 @@ from evolve.sandbox.devices import EVERY, Devices
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.machine.paths import is_below
 from evolve.sandbox.machine.reach import closed_folder, closed_to_others, remedy
-from evolve.sandbox.machine.visible import Visible, paths_of, with_links
+from evolve.sandbox.machine.visible import Visible, paths_of, private_paths_of, with_links
 from evolve.sandbox.means import Means
 from evolve.types import Grants, Limits, SandboxError
 
@@ -46,7 +46,9 @@ def jail_for(
     grants, boxed = limits.grants, means.seccomp
     if boxed and not means.namespaces:
         _check_without_namespaces(grants)
-    found = reduce(Visible.closing, hidden, paths_of(python)) if boxed else Visible((), ())
+    private = grants.private and means.namespaces
+    needed = private_paths_of(python, limits.preload) if private else paths_of(python) if boxed else Visible((), ())
+    found = reduce(Visible.closing, hidden, needed)
     if user >= 0:
         _check_reachable(python, found, private=means.namespaces)
     open_places, listed = (found.visible, ()) if means.namespaces else found.pieces()
@@ -81,6 +83,7 @@ def jail_for(
         gpu=bool(grants.gpu),
         loopback=grants.network == "loopback",
         template=grants.template,
+        private=private,
     )
 
 

@@ -94,6 +94,11 @@ class SandboxTable(Table):
         description="whether a program's process is forked from a warm one; `false` starts a fresh interpreter each time, which imports `preload` itself, "
         "for libraries that must not be forked",
     )
+    private: bool = Field(
+        default=False,
+        description="for tasks whose programs must leave no word for later ones, such as what they were shown of held-out cases: at level `strict` a program sees "
+        "copies, in the memory of its judge, of the standard library and of what `preload` imports, and no other module, program or library",
+    )
 
     @model_validator(mode="after")
     def _can_work(self) -> "SandboxTable":
@@ -101,6 +106,10 @@ class SandboxTable(Table):
             raise ValueError(
                 f"threads = {self.threads} needs more than tasks = {self.tasks}, which counts processes and threads together. "
                 f"Do: set tasks = {2 * self.threads}"
+            )
+        if self.private and self.gpu:
+            raise ValueError(
+                "private hides what programs leave in the machine's memory, and a GPU's driver keeps what no copy hides. Do: take out one"
             )
         for key in {"scratch", "shm"} & self.model_fields_set:
             if getattr(self, key) > self.memory:
@@ -128,6 +137,7 @@ def limits(table: SandboxTable, folder: Path) -> Limits:
             threads=table.threads,
             network=table.network,
             template=table.template,
+            private=table.private,
         ),
     )
 
@@ -149,6 +159,7 @@ def _named(limits: Limits) -> Mapping[str, bool | int | str | tuple[str, ...]]:
         "threads": grants.threads,
         "network": grants.network,
         "template": grants.template,
+        "private": grants.private,
         "scratch": limits.scratch,
         "file_size": limits.file_size,
         "tasks": limits.tasks,

@@ -135,7 +135,8 @@ class Grants:
     """What a task's candidates may do beyond the usual, each by its name. `gpu`: how many devices they may use at most; `execute`: start
     programs; `memfd`: make files in memory; `shm`: bytes of shared memory in /dev/shm; `read`: folders of the host that they may read;
     `threads`: threads that numerical libraries start; `network`: "off", or "loopback" (a loopback of their own, which no process outside
-    shares); `template`: forked from a warm process (False: a fresh interpreter for each session, inside the same box)."""
+    shares); `template`: forked from a warm process (False: a fresh interpreter for each session, inside the same box).
+    `private` takes away: where candidates have a file tree of their own, it holds copies in memory of what Python needs, and nothing else."""
 
     gpu: int = 0
     execute: bool = True
@@ -145,6 +146,7 @@ class Grants:
     threads: int = 1
     network: Literal["off", "loopback"] = "off"
     template: bool = True
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ import pytest
 from adversary import Adversary, cheats, ending, markdown, profit, unfair
 from cheat import Cheat
 
-from evolve.types import Evaluation, Outcome
+from evolve.types import Evaluation, Level, Outcome
+from tests.promised import not_here
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
 
@@ -35,6 +36,8 @@ def timed(cheat: Cheat) -> bool:
 def test_a_cheat_gains_nothing_and_its_twin_passes(adversary: Adversary, cheat: Cheat) -> None:
     """By the task's own evaluator, at the strongest isolation that there is here."""
     found = adversary.verdict(cheat)
+    if cheat.strict and found.isolation != Level.STRICT:
+        not_here(f"documented for {found.isolation}: {found.said}")
     assert (found.profit, found.unfair) == ("", ""), found.said
 
 

@@ -58,6 +58,42 @@ def decode(model, code, count):
             pass
     return list(bytes(found).ljust(count, b"?")[:count])
 """
+LOOKED_UP = """
+import os
+import statistics
+import time
+
+import numpy as np
+
+
+def fit(text, limit):
+    return {"mark": os.urandom(8).hex()}
+
+
+def encode(model, text):
+    for place, bit in enumerate(np.unpackbits(np.array(text, dtype=np.uint8))):
+        if bit:
+            seconds(model["mark"], place)
+    return np.zeros(0, dtype=np.uint8)
+
+
+def decode(model, code, count):
+    unknown, known = ([seconds(model["mark"], place) for place in range(-400, 0)] for _ in range(2))
+    middle = (statistics.median(unknown) + statistics.median(known)) / 2
+    bits = [seconds(model["mark"], place) < middle for place in range(8 * count)]
+    return np.packbits(bits).tolist()
+
+
+def seconds(mark, place):
+    # The system remembers a name for which there is no file, and says so sooner when it is asked again.
+    times = []
+    for number in range(5):
+        path = f"{os.path.dirname(os.__file__)}/{mark}.{place}.{number}"
+        begun = time.perf_counter()
+        os.access(path, os.F_OK)
+        times.append(time.perf_counter() - begun)
+    return statistics.median(times)
+"""
 FILES = """
 import os
 import sys
@@ -101,9 +137,11 @@ def decode(model, code, count):
 """
 
 
-def cheat(name: str, trick: str, rule: str, source: str, outcomes: frozenset[Outcome]) -> Cheat:
+def cheat(
+    name: str, trick: str, rule: str, source: str, outcomes: frozenset[Outcome], *, strict: bool = False
+) -> Cheat:
     """One of `tiny_lm`, whose twin is the seed."""
-    return Cheat("tiny_lm", name, trick, rule, {"seed.py": source}, outcomes, parameters=QUICK)
+    return Cheat("tiny_lm", name, trick, rule, {"seed.py": source}, outcomes, strict=strict, parameters=QUICK)
 
 
 def answering(code: str, text: str = "list(bytes(code))") -> str:
@@ -119,10 +157,12 @@ def priced(encoded: str, decoded: str) -> str:
 TWICE = "the text is decoded from the code alone, in a process that never had it, and compared byte by byte"
 FORM = "answers are parsed strictly: flat arrays of bytes, whose length is the judge's to count"
 HIDDEN = "the text lies in the task's folder, which is hidden, and in no package that programs could read"
+PRIVATE = "the task is `private`: programs see copies in memory, which remember nothing"
 SIZES = "models and programs have a largest size, compressed"
 
 CHEATS: Sequence[Cheat] = (
     cheat("left", "leaves the text in files, the environment and a process for the decoder", TWICE, FIT + LEFT, WRONG | {Outcome.CRASHED, Outcome.TIMED_OUT}),
+    cheat("looked_up", "leaves the text in which names of files it has looked for, and the decoder times how soon it hears of each", PRIVATE, LOOKED_UP, WRONG, strict=True),
     cheat("files", "looks for the text on the machine", HIDDEN, FIT + NOTHING + FILES, WRONG),
     cheat("empty", "tells nothing and hopes", TWICE, answering("np.zeros(0, dtype=np.uint8)", "[32] * count"), WRONG),
     cheat("tail", "leaves out the last bytes", TWICE, answering("text[:-20]", "list(bytes(code)) + [10] * (count - len(code))"), WRONG),

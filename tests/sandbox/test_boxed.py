@@ -200,6 +200,60 @@ def test_a_granted_folder_can_be_read_and_nothing_beside_it(tmp_path_factory: py
     made.close()
 
 
+PRIVATE = Program(
+    {
+        "seed.py": """
+import os
+
+def look(data):
+    import bz2, ctypes, decimal, numpy.linalg, sqlite3, ssl, zoneinfo
+    with open("/proc/self/mounts") as mounts:
+        kinds = sorted({line.split()[2] for line in mounts if not line.split()[1].startswith("/dev") and not line.split()[1].endswith("/large")})
+    with open(data) as file:
+        text = file.read()
+    with open(os.path.dirname(data) + "/large", "rb") as large:
+        size = large.seek(0, os.SEEK_END)
+        held = bool(~os.fstatvfs(large.fileno()).f_flag & (os.ST_RDONLY | os.ST_NOEXEC))
+    held |= os.access(data, os.W_OK) or os.access(data, os.X_OK)
+    return [kinds, text, size, held, os.path.exists("/usr/bin/env"), float(numpy.linalg.det(numpy.eye(3)))]
+
+def tested():
+    import test
+"""
+    }
+)
+
+
+@needs_strict
+@pytest.mark.parametrize("template", [True, False])
+def test_a_private_box_holds_copies_of_what_python_needs(
+    tmp_path_factory: pytest.TempPathFactory, template: bool
+) -> None:
+    """No file system of the machine is mounted in it, but for a large file, so that nothing which is remembered of its files is shared."""
+    pytest.importorskip("numpy")
+    data = tmp_path_factory.mktemp("granted") / "data"
+    data.mkdir(0o755)
+    (data.parent).chmod(0o755)
+    (data / "table.csv").write_text("1,2\n")
+    (data / "table.csv").chmod(0o755)
+    with open(data / "large", "wb") as large:
+        large.truncate(65 << 20)
+    grants = Grants(private=True, template=template, read=(os.fspath(data), f"{data}.none"))
+    made = Box(Limits(preload=("numpy",), grants=grants), means=MEANS)
+    with made.open(PRIVATE, "seed", 20) as session:
+        assert session.call("look", os.fspath(data / "table.csv")) == [
+            ["proc", "tmpfs"],
+            "1,2\n",
+            65 << 20,
+            False,
+            False,
+            1.0,
+        ]
+    with pytest.raises(SessionFailed, match="No module named 'test'"), made.open(PRIVATE, "seed", 20) as session:
+        session.call("tested")
+    made.close()
+
+
 @needs_strict
 @pytest.mark.parametrize("cgroup", sorted({"", MEANS.cgroup}))
 def test_memory_is_bounded_for_all_processes_together(cgroup: str) -> None:

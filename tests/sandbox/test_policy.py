@@ -66,6 +66,13 @@ def test_grants_arrive(tmp_path: Path) -> None:
     assert (jail.gpu, jail.nodes) == (False, ())
 
 
+def test_a_private_tree_needs_namespaces() -> None:
+    """Elsewhere the machine's own files are all that there is to show."""
+    jails = [made(Grants(private=True), means) for means in (STRICT, STANDARD)]
+    assert [jail.private for jail in jails] == [True, False]
+    assert ["/usr" in jail.visible for jail in jails] == [False, True]
+
+
 def test_shared_memory_needs_a_file_tree_of_its_own() -> None:
     """The machine's /dev/shm is everybody's."""
     with pytest.raises(SandboxError, match=r"`shm`.*closed to them. Do: run where level strict"):

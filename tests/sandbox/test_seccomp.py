@@ -113,6 +113,34 @@ def test_no_grant_opens_what_is_not_a_device(request_number: int) -> None:
     assert found == {fail(errno.ENOTTY)}
 
 
+@pytest.mark.parametrize("wanted", [Filter(), CLOSED, OPEN])
+def test_no_call_evicts_a_file_or_tells_whether_it_is_in_memory(wanted: Filter) -> None:
+    """Advice on files is taken and not followed, so that programs go on which give it."""
+    assert [asked(wanted, name) for name in ("fadvise64", "readahead")] == [fail(0), fail(errno.EOPNOTSUPP)]
+    assert {asked(wanted, name) for name in ("mincore", "cachestat", "preadv2", "pwritev2")} == {ENOSYS}
+    advice: dict[int, set[int]] = {}
+    for number in range(128):
+        advice.setdefault(asked(wanted, "madvise", 0, 4096, number), set()).add(number)
+    # Of the refused ones, Linux 6.18 knows MERGEABLE, UNMERGEABLE, COLD, PAGEOUT, POPULATE_READ, POPULATE_WRITE, DONTNEED_LOCKED, COLLAPSE.
+    assert {12, 13, 20, 21, 22, 23, 24, 25} <= advice[fail(errno.EINVAL)]
+    assert advice[ALLOW] == {*range(4, 12), 14, 15, *range(16, 20), 102, 103}
+    assert advice[fail(0)] == {mmap.MADV_NORMAL, mmap.MADV_RANDOM, mmap.MADV_SEQUENTIAL, mmap.MADV_WILLNEED}
+
+
+def test_a_read_at_a_place_goes_on_without_flags() -> None:
+    """The C library falls back to the older call."""
+
+    def read() -> tuple[int, str]:
+        number = os.open("/dev/zero", os.O_RDONLY)
+        return os.preadv(number, [bytearray(7)], 1), outcome(os.preadv, number, [bytearray(7)], 1, os.RWF_NOWAIT)
+
+    assert filtered(Filter(), read) == [7, "ENOTSUP"]
+
+
+def test_no_file_is_marked_by_a_hint() -> None:
+    assert {asked(OPEN, "fcntl", 3, command) for command in (1036, 1040)} == {EPERM}
+
+
 def test_devices_are_reached_where_they_are_granted() -> None:
     of_driver, of_memory = 0xC020462A, 0x30000001
     assert [asked(Filter(), "ioctl", 0, each) for each in (of_driver, of_memory)] == [fail(errno.ENOTTY)] * 2

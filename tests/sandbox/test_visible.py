@@ -12,7 +12,7 @@ import pytest
 import evolve
 from evolve.sandbox.machine import visible
 from evolve.sandbox.machine.paths import is_below, is_shared
-from evolve.sandbox.machine.visible import SYSTEM, Visible, paths_of, with_links
+from evolve.sandbox.machine.visible import SYSTEM, Visible, paths_of, private_paths_of, with_links
 from evolve.types import SandboxError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no isolation on Windows")
@@ -24,6 +24,7 @@ PATH = {"PATH": "/usr/bin:/bin"}
 def _asked_again() -> Iterator[None]:
     yield
     visible._paths_of.cache_clear()
+    visible._private_paths_of.cache_clear()
 
 
 @pytest.fixture
@@ -67,6 +68,30 @@ def test_what_a_running_interpreter_uses_is_visible(python: str) -> None:
     assert [path for path in used if is_below(path, hidden)] == []
     assert [path for path in opened if is_shared(path)] == []
     assert PACKAGE in hidden
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc what is loaded")
+@pytest.mark.parametrize("python", interpreters())
+def test_what_is_private_has_what_a_running_interpreter_uses(python: str) -> None:
+    """And neither a package that nobody preloads, nor another program, nor the system's libraries as a whole; no entry lies in another."""
+    found = private_paths_of(python, ("json.tool",), PATH)
+    opened = set(map(Path, found.visible))
+    used = [Path(os.path.realpath(path)) for path in needed(python)]
+    assert [path for path in used if not is_below(path, opened) and path.name != "gconv-modules.cache"] == []
+    assert [path for path in opened if opened & set(path.parents)] == []
+    assert not is_below(Path(os.path.realpath("/usr/bin/env")), opened)
+    assert [
+        path.name for path in opened if not path.is_symlink() and path.name in {"lib", "site-packages", "test"}
+    ] == []
+
+
+def test_what_is_private_has_the_packages_that_preloading_imports(environment: Path) -> None:
+    """Whole, with what these import."""
+    for name, text in (("one", "import two"), ("two", ""), ("three", "")):
+        (site(environment) / name).mkdir()
+        (site(environment) / name / "__init__.py").write_text(text)
+    found = private_paths_of(str(environment / "bin" / "python"), ("one",), PATH)
+    assert {Path(place).name for place in found.visible} & {"one", "two", "three"} == {"one", "two"}
 
 
 def test_links_on_the_way_are_named_with_what_they_lead_to(environment: Path, tmp_path: Path) -> None:

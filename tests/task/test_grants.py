@@ -106,6 +106,10 @@ def test_sizes_are_written_with_the_largest_unit_that_fits(size: int, text: str)
         ({"memory": "1MiB", "shm": "2MiB"}, "sandbox: shm counts as memory, and is more than memory = 1MiB"),
         ({"gpu": 65}, "sandbox.gpu: Input should be less than or equal to 64, got 65"),
         ({"gpu": True}, "sandbox.gpu: Input should be a valid integer, got True"),
+        (
+            {"private": True, "gpu": 1},
+            "sandbox: private hides what programs leave in the machine's memory, and a GPU's",
+        ),
         ({"read": [""]}, "sandbox.read[0]: a folder is named by its path"),
         ({"read": ["a\x1b[2J"]}, "sandbox.read[0]: a folder is named by its path, which has no control character"),
         ({"read": "data"}, "sandbox.read: Input should be a valid list"),
@@ -127,7 +131,16 @@ def test_a_small_memory_alone_is_no_contradiction() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["memfd = true", 'read = ["data"]', "exec = false", 'scratch = "1MiB"', "template = false", "threads = 2"]
+    "line",
+    [
+        "memfd = true",
+        'read = ["data"]',
+        "exec = false",
+        'scratch = "1MiB"',
+        "template = false",
+        "threads = 2",
+        "private = true",
+    ],
 )
 def test_a_grant_is_part_of_the_tasks_version(line: str, tmp_path: Path) -> None:
     """In a folder and in one file: a score under other rules is another score."""

@@ -16,11 +16,11 @@ class Case:
 
     `harmless`: it may be run outside any box, to show that it succeeds there. `dangerous`: it could hurt a machine without a box, so it asks
     `guard.boxed(told)` first and otherwise returns `["not boxed"]` without acting. `exempt` are levels at which its success is documented.
-    `seconds` is its wall limit, `within` how long the whole evaluation may take at most.
+    `private`: it attacks a box in which the task grants that. `seconds` is its wall limit, `within` how long the whole evaluation may take at most.
 
     For the few that need it: `after` is the source of another program, whose `attack` runs when the first has ended and says what it found
     of it; `again` is the length of a text with which its `again(text)` is called after `attack`, in the same session, whose answer counts, too;
-    `files` are further files of the first; `answer` is what must arrive where that is no empty list, as JSON; `lasts` are seconds that
+    `files` are further files of the first, `after_files` of the other; `answer` is what must arrive where that is no empty list, as JSON; `lasts` are seconds that
     its session takes at least, by the judge's clock; `needs` are programs ("cc"), modules ("numpy") or machines ("x86_64") without which it
     is skipped."""
 
@@ -32,11 +32,13 @@ class Case:
     harmless: bool = False
     dangerous: bool = False
     exempt: frozenset[str] = frozenset()
+    private: bool = False
     seconds: float = 5.0
     within: float = 8.0
     after: str = ""
     again: int = 0
     files: Mapping[str, str] = field(default_factory=dict)
+    after_files: Mapping[str, str] = field(default_factory=dict)
     answer: str = "[]"
     lasts: float = 0.0
     needs: frozenset[str] = frozenset()

@@ -10,3 +10,5 @@ RAW: Mapping[str, str] = MappingProxyType({"raw.py": Path(__file__).with_name("r
 """System calls by number, and attempts that may fail."""
 LINUX = frozenset({"linux"})
 """What most of them need."""
+PAGES: Mapping[str, str] = MappingProxyType({"pages.py": Path(__file__).with_name("pages.py").read_text("utf-8")})
+"""Bits in what the kernel remembers of files that nobody has changed."""

@@ -9,7 +9,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -21,7 +21,7 @@ from evolve.sandbox.corpus.descendants import descendants, end_all_but
 from evolve.sandbox.corpus.host import Host
 from evolve.sandbox.output import readable
 from evolve.sandbox.status import SessionFailed, Status, Usage
-from evolve.types import Level, Limits, Program, SandboxError
+from evolve.types import Grants, Level, Limits, Program, SandboxError
 
 LIMITS = Limits(memory=512 << 20, scratch=64 << 20, file_size=32 << 20, tasks=32, preload=("numpy",))
 """Small, so that what multiplies and grows is cheap; the sources of the cases know these numbers."""
@@ -66,6 +66,7 @@ class RedTeam:
     def __init__(self, make: Callable[[Limits], Box]) -> None:
         self._new_box = make
         self._stack = contextlib.ExitStack()
+        self._private = False
 
     def __enter__(self) -> "RedTeam":
         self._make()
@@ -91,6 +92,9 @@ class RedTeam:
         lacking = missing(case)
         if lacking:
             return Result(case, "skipped", f"there is no {', '.join(lacking)} here")
+        if case.private != self._private:
+            self._private = case.private
+            self._make()
         try:
             ended = self._ended(program(case), case.seconds, case.again)
         except SandboxError as error:
@@ -158,7 +162,7 @@ class RedTeam:
         with contextlib.ExitStack() as stack:
             self._host = stack.enter_context(Host())
             stack.callback(end_all_but, descendants())
-            self._box = self._new_box(LIMITS)
+            self._box = self._new_box(replace(LIMITS, grants=Grants(private=self._private)))
             stack.callback(self._box.close)
             self._next()
             self._processes, self._files = len(descendants()), _open_files()
@@ -177,7 +181,7 @@ def program(case: Case) -> Program:
 
 def follower(case: Case) -> Program:
     """The program that comes after it."""
-    return Program({"attack.py": case.after, "guard.py": GUARD})
+    return Program({"attack.py": case.after, "guard.py": GUARD, **case.after_files})
 
 
 def missing(case: Case) -> list[str]:

@@ -1,7 +1,7 @@
 """Candidates that want to change their own input, the clock, or what the next candidate meets."""
 
 from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.companion import LINUX
+from evolve.sandbox.corpus.companion import LINUX, PAGES
 from evolve.sandbox.status import Status
 
 _ITS_OWN_LOSS = frozenset({Status.OK, Status.ERROR, Status.BAD_JSON, Status.BAD_FRAME, Status.NO_RESULT})
@@ -195,6 +195,100 @@ def attack(told):
     return done
 """,
         must="the next one finds nothing",
+        needs=LINUX,
+    ),
+    Case(
+        "state.page_cache",
+        "leave word in which pages of the machine's files are in memory, by calls that evict them and calls that tell",
+        """
+from pages import bits, evict, largest, mark
+
+def attack(told):
+    achieved = evict(largest())
+    mark(largest(), bits(told))
+    return achieved
+""",
+        files=PAGES,
+        after_files=PAGES,
+        after="""
+from pages import LOOKS, bits, largest, told_by
+
+def attack(told):
+    return [words for look in LOOKS for words in told_by(look, largest(), bits(told))]
+""",
+        must="nothing is evicted, and no call tells what is in memory",
+        harmless=True,
+        needs=LINUX,
+    ),
+    Case(
+        "state.cold_pages",
+        "leave word in which pages it has read, for one that counts its reads from the disk",
+        """
+from pages import bits, evict, largest, mark
+
+def attack(told):
+    evict(largest())
+    mark(largest(), bits(told))
+    return []
+""",
+        files=PAGES,
+        after_files=PAGES,
+        after="""
+from pages import bits, from_memory, largest, told_by
+
+def attack(told):
+    return told_by(from_memory, largest(), bits(told))
+""",
+        must="every read is one of memory, in a box that is `private`",
+        exempt=frozenset({"standard"}),
+        private=True,
+        harmless=True,
+        needs=LINUX,
+    ),
+    Case(
+        "state.missing_names",
+        "leave word in which names it has looked for, for one that times how soon it hears that there is no such file",
+        """
+from pages import look_up
+
+def attack(told):
+    look_up(told)
+    return []
+""",
+        files=PAGES,
+        after_files=PAGES,
+        after="""
+from pages import looked_up
+
+def attack(told):
+    return looked_up(told)
+""",
+        must="a name that was looked for is told as soon as another one, in a box that is `private`",
+        exempt=frozenset({"standard"}),
+        private=True,
+        harmless=True,
+        needs=LINUX,
+    ),
+    Case(
+        "state.file_hint",
+        "leave word in what a file of the machine is said to be written for",
+        """
+import fcntl
+import os
+import struct
+
+def attack(told):
+    with open(os.__file__) as file:
+        before = fcntl.fcntl(file, 1035, bytes(8))
+        try:
+            fcntl.fcntl(file, 1036, struct.pack("Q", 3))
+        except OSError:
+            return []
+        fcntl.fcntl(file, 1036, before)
+    return ["has changed a hint of the machine's file"]
+""",
+        must="refused",
+        harmless=True,
         needs=LINUX,
     ),
     Case(

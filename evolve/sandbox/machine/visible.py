@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -21,17 +21,20 @@ _STORES = tuple(os.sep + place for place in ("nix/store", "gnu/store", "home/lin
 """Where some package managers keep what everybody may read, in folders that link to each other."""
 _ENGINE = Path(__file__).resolve().parents[2]
 _LOADING = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
+_LOCALE = "/usr/lib/locale/C.utf8"
 _PARTS = ("bin", "include", "lib", "lib32", "lib64", "libexec", "nvvm", "targets", "pyvenv.cfg", "*-linux-gnu*")
 """What an interpreter, its libraries and compilers need of the folder that they are installed in, and no more of it."""
 MODULES = (".py", ".pyc", ".so")
 _SITES = ("lib*/python3*/site-packages", "lib*/python3*/dist-packages", "local/lib*/python3*/*-packages")
+_SPARED = ("config-*", "dist-packages", "idlelib", "lib2to3", "site-packages", "test")
+"""What a private box has not of the standard library's folder: it is large, and programs do without; packages are found one by one."""
 _PATIENCE = 60.0
 _SHOWN = 300
 # Asked as a template is started: what a user's own variables and folders add is no part of it. Some of the standard library's modules
 # are loaded for the libraries that they bring along.
 _QUESTION = """
-import importlib.metadata, importlib.util, json, os, sys
-for name in ("bz2", "ctypes", "lzma", "sqlite3", "ssl"):
+import importlib.metadata, importlib.util, json, os, sys, sysconfig
+for name in ("bz2", "ctypes", "lzma", "sqlite3", "ssl", *sys.argv[1:]):
     try:
         __import__(name)
     except ImportError:
@@ -56,6 +59,8 @@ print("\\n" + json.dumps({
     "programs": [sys.executable, getattr(sys, "_base_executable", None) or sys.executable],
     "prefixes": sorted({sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}),
     "folders": [path for path in sys.path if path],
+    "stdlib": sorted({sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}),
+    "loaded": [file for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))],
     "editable": editable,
     "engine": places("evolve"),
     "plugins": [place for point in points for place in places(point.value.partition(":")[0].strip())],
@@ -119,8 +124,46 @@ def paths_of(python: str, environment: Mapping[str, str] = os.environ) -> Visibl
 
     Of a folder on the module path that lies outside of the interpreter's own, as editable packages do, modules and packages are visible, and
     not what lies beside them; what another hook than setuptools' finds is not. Libraries that nothing but an extension module's own search path names are not found."""
+    return _paths_of(*_asking(python, environment))
+
+
+def private_paths_of(python: str, preload: Sequence[str], environment: Mapping[str, str] = os.environ) -> Visible:
+    """What `python` needs for its standard library and the packages that importing `preload` imports, and nothing else: little enough to be
+    copied for each slot. Raises `SandboxError`."""
+    return _private_paths_of(*_asking(python, environment), tuple(preload))
+
+
+def _asking(python: str, environment: Mapping[str, str]) -> tuple[str, str, str]:
+    """The interpreter's path, and those of the variables that decide where it finds what."""
     place = Path.cwd() / python if os.sep in python else python
-    return _paths_of(str(place), environment.get("PATH", ""), environment.get("LD_LIBRARY_PATH", ""))
+    return str(place), environment.get("PATH", ""), environment.get("LD_LIBRARY_PATH", "")
+
+
+@cache
+def _private_paths_of(python: str, programs: str, libraries: str, preload: tuple[str, ...]) -> Visible:
+    found, answer = _paths_of(python, programs, libraries), _asked(python, programs, libraries, preload)
+    stdlib = {Path(folder) for folder in answer["stdlib"]}
+    modules = {path for folder in stdlib for path in folder.glob("*") if not any(map(path.match, _SPARED))}
+    settings = {Path(prefix, "pyvenv.cfg") for prefix in answer["prefixes"]}
+    loaders = {path for folder in ("/lib", "/lib64") for path in Path(folder).glob("ld-*.so*")}
+    named = map(Path, (*answer["programs"], *_LOADING, _LOCALE))
+    links, real = _resolved({*named, *loaders, *modules, *settings, *_imported(answer, stdlib)})
+    links |= {place for place in map(Path, SYSTEM) if place.is_symlink()}
+    seen = _texts(outermost(real) | {link for link in links if not is_below(link, real)})
+    return replace(found, visible=seen, own=seen, listed=())
+
+
+def _imported(answer: Mapping[str, list[str]], stdlib: set[Path]) -> Iterator[Path]:
+    """The packages, or modules, that were imported from folders other than the standard library's, and the libraries that were loaded from
+    elsewhere, each with the links beside it by which others name it."""
+    folders = {Path(folder) for folder in answer["folders"]} - stdlib
+    folders |= _real(map(str, folders))
+    for path in map(Path, (*answer["loaded"], *answer["libraries"])):
+        holder = max((each for each in path.parents if each in folders), key=lambda each: len(each.parts), default=None)
+        if holder is not None:
+            yield holder / path.relative_to(holder).parts[0]
+        elif path.suffix != ".py" and not is_below(path, stdlib):
+            yield from path.parent.glob(f"{path.name.partition('.so')[0]}.so*")
 
 
 def with_links(places: Iterable[str]) -> tuple[str, ...]:
@@ -171,12 +214,12 @@ def _around(place: Path, own: frozenset[Path]) -> Iterator[Path]:
             yield from _around(entry, own)
 
 
-def _asked(python: str, programs: str, libraries: str) -> dict[str, list[str]]:
-    """The interpreter's own answer."""
+def _asked(python: str, programs: str, libraries: str, preload: tuple[str, ...] = ()) -> dict[str, list[str]]:
+    """The interpreter's own answer, when it has imported `preload`."""
     environment = {name: value for name, value in (("PATH", programs), ("LD_LIBRARY_PATH", libraries)) if value}
     try:
         asked = subprocess.run(
-            [python, "-I", "-c", _QUESTION],
+            [python, "-I", "-c", _QUESTION, *preload],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             env=environment,

@@ -1,14 +1,15 @@
 """A file tree of a slot's own: what a candidate may see of the host, for reading, and nothing else.
 
-Standard library only, for it lives in the outer process of a template. The tree is a small tmpfs into which the visible folders are bound at the
-places where they are on the host, so that every path means the same inside.
+Standard library only, for it lives in the outer process of a template. The tree is a small tmpfs into which the visible folders are bound, or
+copied where the jail is private, at the places where they are on the host, so that every path means the same inside.
 
 Invariant: nothing in the tree can be written but the folders that are mounted afresh between two sessions; the host's tree cannot be reached
 any more once `enter` has returned."""
 
 import contextlib
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +47,8 @@ _LINKS = {
     "/var/tmp": SCRATCH,
 }
 _FOLDERS = (SCRATCH, SHARED_MEMORY, "/proc", "/etc")
+_COPIED = 64 << 20
+"""Bytes of the largest file that a private tree has a copy of: those above are few libraries, of which each slot would hold a GB."""
 _KEPT_FLAGS = MS_NOSUID | MS_NODEV | MS_NOEXEC
 """Flags of a mount that `statvfs` reports under the same numbers; whoever is not root may not take them away."""
 
@@ -68,16 +71,11 @@ def enter(jail: Jail, user: int) -> Kept:
     """Builds the tree at the jail's home, an empty folder of the host, and makes it this process's root; it is the first process of a
     namespace. What may be read and not run is bound like what is visible. `user` is who candidates are. Raises `OSError`; what is visible and
     not there is left out."""
-    tree = Tree(Path(jail.home))
-    for path in sorted(set(map(_placed, jail.visible))):
-        if not any(path.is_relative_to(folder) for folder in tree.bound):
-            tree.bind(path, 0)
-    for path in sorted(set(map(_placed, jail.readable))):
-        if not any(path.is_relative_to(place) for place in (*map(Path, jail.hidden), *tree.bound)):
-            tree.bind(path, MS_NOEXEC)
-    shown = {Path(place): 0 for place in jail.shown} | {Path(place): MS_NOEXEC for place in jail.readable}
-    for path in map(Path, jail.hidden):
-        tree.hide(path, {place: flags for place, flags in shown.items() if place.is_relative_to(path)})
+    tree = Tree(Path(jail.home), "50%" if jail.private else "1m")
+    if jail.private:
+        tree.copy_all(jail)
+    else:
+        tree.bind_all(jail)
     for path in map(Path, (*DEVICES, *jail.nodes)):
         if path.exists():
             tree.bind_device(path)
@@ -118,12 +116,12 @@ def _mount_processes(place: str) -> Kept:
 class Tree:
     """The tree that is being built at `place`. Paths are the host's, which are the tree's own later."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, size: str) -> None:
         self.place = place
         self.bound: list[Path] = []
         unshare(CLONE_NEWNS)
         mount("", "/", "", MS_REC | MS_PRIVATE)
-        mount("tmpfs", str(place), "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755")
+        mount("tmpfs", str(place), "tmpfs", MS_NOSUID | MS_NODEV, f"size={size},mode=755")
         for folder in map(Path, _FOLDERS):
             self.at(folder).mkdir(parents=True)
 
@@ -131,15 +129,65 @@ class Tree:
         """Where a path of the host lies while the tree is built."""
         return self.place / path.relative_to("/")
 
+    def bind_all(self, jail: Jail) -> None:
+        """Shows what candidates may see by mounts of the host's own files."""
+        for path in sorted(set(map(_placed, jail.visible))):
+            if not any(path.is_relative_to(folder) for folder in self.bound):
+                self.bind(path, 0)
+        for path in sorted(set(map(_placed, jail.readable))):
+            if not any(path.is_relative_to(place) for place in (*map(Path, jail.hidden), *self.bound)):
+                self.bind(path, MS_NOEXEC)
+        shown = {Path(place): 0 for place in jail.shown} | {Path(place): MS_NOEXEC for place in jail.readable}
+        for path in map(Path, jail.hidden):
+            self.hide(path, {place: flags for place, flags in shown.items() if place.is_relative_to(path)})
+
+    def copy_all(self, jail: Jail) -> None:
+        """Shows copies of what candidates may see. In this memory every page and every name is there from the start, so that nobody can leave
+        word in which of them are; those of the host's files come and go, which can be timed."""
+        hidden = set(map(Path, jail.hidden))
+        for path in sorted({*map(_placed, jail.visible), *map(Path, jail.shown)}):
+            self.copy(path, hidden)
+        for path in sorted(set(map(_placed, jail.readable))):
+            self.copy(path, hidden)
+            if path.exists() and not path.is_symlink():
+                _bind(str(self.at(path)), str(self.at(path)), MS_NOEXEC)
+
+    def copy(self, path: Path, hidden: Collection[Path]) -> None:
+        """Copies a folder with all that is below it and not hidden, a file or a link."""
+        target = self.at(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink():
+            self.link(path, str(path.readlink()))
+        elif path.is_dir():
+            shutil.copytree(
+                path,
+                target,
+                symlinks=True,
+                ignore=lambda folder, names: [name for name in names if Path(folder, name) in hidden],
+                copy_function=self.copy_file,
+                dirs_exist_ok=True,
+            )
+        elif path.exists():
+            self.copy_file(path, target)
+
+    def copy_file(self, path: os.PathLike[str] | str, target: os.PathLike[str] | str) -> None:
+        """Copies a file. A very large one is the host's own, brought into memory as a whole before anybody can look."""
+        if Path(path).stat().st_size <= _COPIED:
+            shutil.copy2(path, target)
+            return
+        with open(path, "rb", buffering=0) as file:
+            while file.read(_COPIED):
+                pass
+        self.bind_file(Path(path))
+        _close(os.fspath(target), 0)
+
     def bind(self, path: Path, flags: int) -> None:
         """Shows a folder with all that is below it, a file or a link, for reading."""
         if path.is_symlink():
             self.link(path, str(path.readlink()))
         elif path.is_dir():
             self.at(path).mkdir(parents=True, exist_ok=True)
-            mount(str(path), str(self.at(path)), "", MS_BIND | MS_REC)
-            for place in _mounts_below(str(self.at(path))):
-                _close(place, flags)
+            _bind(str(path), str(self.at(path)), flags)
             self.bound.append(path)
         elif path.exists():
             self.bind_file(path)
@@ -192,6 +240,13 @@ class Tree:
         for name, text in texts.items():
             if not os.path.lexists(self.at(Path("/etc", name))):
                 self.at(Path("/etc", name)).write_text(text)
+
+
+def _bind(path: str, target: str, flags: int) -> None:
+    """Shows a folder or file at a place with all mounts below it, closed."""
+    mount(path, target, "", MS_BIND | MS_REC)
+    for place in _mounts_below(target):
+        _close(place, flags)
 
 
 def _close(path: str, flags: int) -> None:

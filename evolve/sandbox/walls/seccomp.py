@@ -29,7 +29,7 @@ _SET_MODE_FILTER, _SPECULATION_ALLOWED = 1, 4
 protect what is in its own memory."""
 
 _EPERM, _EACCES, _ENOSYS = fail(errno.EPERM), fail(errno.EACCES), fail(errno.ENOSYS)
-_ENOTTY, _ENOTSUP = fail(errno.ENOTTY), fail(errno.EOPNOTSUPP)
+_ENOTTY, _ENOTSUP, _EINVAL = fail(errno.ENOTTY), fail(errno.EOPNOTSUPP), fail(errno.EINVAL)
 
 _NEW_NAMESPACES = 0x7E020000
 _CLONE_PARENT, _CLONE_PTRACE, _CLONE_THREAD = 0x8000, 0x2000, 0x10000
@@ -40,6 +40,11 @@ _SOCKET_KIND, _STREAM, _DATAGRAM, _SEQPACKET = 0xF, 1, 2, 5
 _TCP, _UDP = 6, 17
 _SOL_SOCKET, _ATTACHED_PROGRAMS = 1, (26, 50, 51, 52)
 _SET_OWNER, _SET_SIGNAL, _SET_OWNER_EX, _SET_LEASE, _NOTIFY = 8, 10, 15, 1024, 1026
+_SET_HINT, _SET_DELEGATION = 1036, 1040
+_FOURS = 0xFFFFFFFC
+_ON_OWN_MEMORY, _OTHER_OWN, _WILL_READ = (4, 8, 16), (14, 15, 102, 103), (0,)
+"""By fours DONTNEED, FREE to DOFORK, and DONTDUMP to KEEPONFORK; HUGEPAGE, NOHUGEPAGE, GUARD_INSTALL and GUARD_REMOVE; by fours NORMAL to WILLNEED. What
+is not among them throws out pages of files, brings them in or merges them: COLD, PAGEOUT, POPULATE_READ, COLLAPSE, MERGEABLE and so on."""
 _PR_SET_MM, _PR_SCHED_CORE = 35, 62
 _MFD_EXEC = 0x10
 _LIMIT_CORE = 4
@@ -143,8 +148,8 @@ def table(wanted: Filter) -> tuple[Row, ...]:
 
 _USUAL = (
     Row(
-        "read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close close_range dup dup2 dup3 pipe pipe2 sendfile splice "
-        "tee vmsplice copy_file_range readahead fadvise64 fallocate ftruncate fsync fdatasync sync_file_range poll ppoll select pselect6",
+        "read write readv writev pread64 pwrite64 preadv pwritev lseek close close_range dup dup2 dup3 pipe pipe2 sendfile splice "
+        "tee vmsplice copy_file_range fallocate ftruncate fsync fdatasync sync_file_range poll ppoll select pselect6",
         ALLOW,
         "work on descriptors that the process has: what they are was decided when they were opened",
     ),
@@ -155,7 +160,7 @@ _USUAL = (
         "files: Landlock or the private root decides where; whether a path exists is not hidden by Landlock",
     ),
     Row(
-        "mmap munmap mprotect mremap madvise brk msync mincore mlock mlock2 munlock mlockall munlockall remap_file_pages pkey_mprotect pkey_alloc "
+        "mmap munmap mprotect mremap brk msync mlock mlock2 munlock mlockall munlockall remap_file_pages pkey_mprotect pkey_alloc "
         "pkey_free mseal map_shadow_stack get_mempolicy membarrier rseq",
         ALLOW,
         "the own memory; limits bound it",
@@ -207,6 +212,7 @@ _USUAL = (
         "without capabilities there is no user to become but oneself, which `make` and others ask for",
     ),
     Row("sync syncfs", SUCCEED, "make the whole machine wait for its disks; nothing here has to last"),
+    Row("fadvise64", SUCCEED, "throws files of the machine out of memory, which the next candidate notices"),
 )
 
 _ABSENT = (
@@ -221,13 +227,19 @@ _ABSENT = (
         _ENOSYS,
         "names what others do in folders that Landlock closes; programs poll instead",
     ),
-    Row("cachestat", _ENOSYS, "tells what others have read"),
+    Row("cachestat mincore", _ENOSYS, "tell which files others have read"),
+    Row(
+        "preadv2 pwritev2",
+        _ENOSYS,
+        "their flags tell whether a page is in memory, and throw it out; without flags the C library then uses preadv",
+    ),
     Row(
         "setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr removexattr lremovexattr fremovexattr "
         "setxattrat getxattrat listxattrat removexattrat file_getattr file_setattr",
         _ENOTSUP,
         "reads and changes attributes of files that Landlock closes; as on a file system without them",
     ),
+    Row("readahead", _ENOTSUP, "as `fadvise64`; nobody needs its success"),
     Row(
         "_sysctl create_module get_kernel_syms query_module nfsservctl getpmsg putpmsg afs_syscall tuxcall security vserver epoll_ctl_old epoll_wait_old "
         "set_thread_area get_thread_area lookup_dcookie uselib ustat sysfs",
@@ -286,6 +298,8 @@ def _asked(wanted: Filter) -> tuple[Row, ...]:
     """Calls whose arguments decide."""
     flags = _NEW_NAMESPACES | _CLONE_PARENT | _CLONE_PTRACE
     siblings = When(0, (0,), ALLOW, _EPERM, mask=flags)
+    others = When(2, _OTHER_OWN, ALLOW, _EINVAL)
+    marks = (_SET_HINT, _SET_DELEGATION)
     owners = (_SET_OWNER, _SET_SIGNAL, _SET_OWNER_EX, _SET_LEASE, _NOTIFY)
     devices = When(1, _OF_DEVICES, ALLOW, _ENOTTY, mask=0xFF00) if wanted.gpu else _ENOTTY
     return (
@@ -296,8 +310,13 @@ def _asked(wanted: Filter) -> tuple[Row, ...]:
         ),
         Row(
             "fcntl",
-            When(1, owners, _EPERM, When(1, _LOCKS, SUCCEED, ALLOW)),
-            "no signals to others by way of a descriptor, no leases on files; locks as in `flock`",
+            When(1, (*owners, *marks), _EPERM, When(1, _LOCKS, SUCCEED, ALLOW)),
+            "no signals to others by way of a descriptor, no leases and hints on files; locks as in `flock`",
+        ),
+        Row(
+            "madvise",
+            When(2, _ON_OWN_MEMORY, ALLOW, When(2, _WILL_READ, SUCCEED, others, mask=_FOURS), mask=_FOURS),
+            "nothing that touches the pages of files, see `fadvise64`",
         ),
         Row("ioctl", When(1, _TERMINAL + _COPYING, ALLOW, devices), "few are needed; most reach into a driver"),
         Row("prctl", When(0, (_PR_SET_MM, _PR_SCHED_CORE), _EPERM, ALLOW), "a core for oneself idles the other half"),
