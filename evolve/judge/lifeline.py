@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from evolve.sandbox.inner.removal import remove_tree
@@ -46,9 +47,11 @@ class Lifeline:
     def start(cls, python: str = "") -> "Lifeline":
         """Starts the spawner in a session of its own, so that a Ctrl-C is the engine's alone; raises `SandboxError`. Its workers run
         in `python`; empty: the engine's own."""
-        temporary = os.environ.get("TMPDIR", "")
+        temporary = os.environ.get("TMPDIR") or None
         try:
-            folder = tempfile.mkdtemp(prefix="evolve-judge-", dir=temporary if os.path.isdir(temporary) else None)
+            folder = tempfile.mkdtemp(
+                prefix="evolve-judge-", dir=temporary if temporary and Path(temporary).is_dir() else None
+            )
         except OSError as error:
             raise SandboxError(
                 f"there is no temporary folder for the judges: {error}. Do: set TMPDIR to a folder with room"
