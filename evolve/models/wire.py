@@ -214,7 +214,7 @@ def _pattern(request: httpx2.Request) -> _Pattern:
 
 
 def _is_compressed(response: httpx2.Response) -> bool:
-    return response.extensions[ENCODING] != "identity"
+    return bool(response.extensions[ENCODING] != "identity")
 
 
 def _causes(error: BaseException | None) -> list[BaseException]:
