@@ -35,8 +35,8 @@ RENEWED_AFTER = 10_000
 """Jobs that one worker answers: what an evaluator and its libraries leak is bounded by that."""
 _START_SECONDS = 120.0
 _TRIES = 2
-_SPAWNERS = 5
-"""Spawners in a row that end before a worker of theirs is ready: then none is started any more."""
+_STARTS = 5
+"""Workers, or spawners, in a row that end before a worker is ready: then none is started any more."""
 
 
 class Desk:
@@ -161,6 +161,9 @@ class Reader:
         if not description.error and description.isolation != self._isolation:
             self._refuse(slot, description.isolation)
             return
+        if description.error and self._described_as and self._failed_starts + 1 < _STARTS:
+            self._kill(slot)  # others could judge: something may have ended its template
+            return
         slot.description = description
         slot.since = time.monotonic()
         self._failed_starts = self._lost_spawners = 0
@@ -204,9 +207,9 @@ class Reader:
         for slot in list(self._slots.values()):
             self._bury(slot, None)
         self._lost_spawners += 1
-        if self._lost_spawners >= _SPAWNERS:
+        if self._lost_spawners >= _STARTS:
             self._give_up(
-                f"the judge's spawner has ended, {_SPAWNERS} times before a judge was ready. "
+                f"the judge's spawner has ended, {_STARTS} times before a judge was ready. "
                 "Do: look for what killed it, for example the system's memory limit"
             )
             return
@@ -225,7 +228,7 @@ class Reader:
         reason = _reason(slot, message)
         if slot.description is None and message is not None:
             self._failed_starts += 1
-            if self._failed_starts >= _TRIES:
+            if self._failed_starts >= _STARTS:
                 self._do_without(slot.index, f"a judge process ended before it was ready{reason}")
         elif slot.jobs:
             slot.jobs[0].deaths += 1

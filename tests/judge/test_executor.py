@@ -495,3 +495,20 @@ def test_a_worker_that_isolates_otherwise_judges_nothing(tmp_path, monkeypatch):
             made.describe()
         report = judged(made, asking(1))
     assert (report.evaluation.outcome, bool(re.search(wanted, told(report)))) == (Outcome.INTERNAL, True)
+
+
+def test_judges_that_are_killed_while_they_start_do_not_end_the_run(tmp_path):
+    """Nor a template of one that starts: there are others, and what they cannot judge is judged when one has come up."""
+    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1)) as executor:
+        executor.describe()
+        spawner = executor._lifeline.process.pid
+        for turn in range(3):
+            (worker,) = children_of(spawner)
+            os.kill(worker, signal.SIGKILL)
+            assert waited(lambda: children_of(spawner) - {worker}, 10)  # noqa: B023
+            if turn == 1:
+                (started,) = children_of(spawner) - {worker}
+                assert waited(lambda: children_of(started), 10)  # noqa: B023
+                os.kill(children_of(started).pop(), signal.SIGKILL)
+                assert waited(lambda: children_of(spawner) - {worker, started}, 10)  # noqa: B023
+        assert judged(executor, asking(1)).evaluation.outcome is Outcome.OK
