@@ -7,11 +7,13 @@ import os
 import random
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from evolve.sandbox.family import children
 
+SECONDS = 60.0
+"""In which something is judged."""
 ROLES = ("engine", "spawner", "worker", "template")
 
 
@@ -33,19 +35,19 @@ def order(kills: int, rng: random.Random) -> list[str]:
     return sorted(roles[:2], key=ROLES.index, reverse=True) + roles[2:]
 
 
-def kill_some(engine: int, roles: list[str], rng: random.Random) -> None:
-    """Kills who has the next role, as soon as one does, until that was the engine or nothing is left to do; a second at most lies between two."""
+def kill_some(engine: int, roles: list[str], rng: random.Random, progress: Callable[[], int]) -> None:
+    """Kills who has the next role, until that was the engine or nothing is left to do: each within a second after `progress` has grown again."""
     while roles:
-        living = family(engine)[roles[0]]
-        with contextlib.suppress(ProcessLookupError):
-            if living:
+        before, deadline = progress(), time.monotonic() + SECONDS
+        while progress() == before and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert progress() > before, "something is judged after each kill"
+        time.sleep(rng.uniform(0.0, 1.0))
+        if living := family(engine)[roles[0]]:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(rng.choice(living), signal.SIGKILL)
-                if roles.pop(0) == "engine":
-                    return
-                time.sleep(rng.uniform(0.0, 1.0))
-        if content(engine, "stat").rpartition(b")")[2].split()[:1] in ([], [b"Z"]):
-            return  # it has ended by itself, for whoever waits for it to find
-        time.sleep(0.01)
+            if roles.pop(0) == "engine":
+                return
 
 
 def content(pid: int, name: str) -> bytes:
