@@ -8,19 +8,22 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 import crash_engine
 import pytest
+from killing import kill_some, order
 
 from evolve import plugins
 from evolve.campaign import Campaign
 from evolve.store import Log
-from evolve.types import Asked, Opened, Settled, Stamped, StoreError, canonical
+from evolve.types import Asked, Opened, Outcome, Program, Settled, Stamped, StoreError, canonical
 from evolve.types.codec import encode
 
 BUDGET = 24
@@ -299,6 +302,44 @@ def test_a_campaign_that_is_killed_twenty_times_goes_on(tmp_path, monkeypatch):
     for before in kills:
         assert_whole(place, before, budget)
     assert len(set(place.lines("submitted"))) < len(place.lines("submitted")), "nothing that was under way was lost"
+
+
+@pytest.mark.parametrize("kills", [4, pytest.param(100, marks=pytest.mark.slow)])
+def test_whatever_of_its_processes_is_killed_a_campaign_loses_nothing(place, kills):
+    """Engine, spawner, workers and templates, in any order: nothing is lost, nothing done twice, every score is right, and the budget exact."""
+    rng, budget, remains = random.Random(kills), 10 * kills, []
+    roles = order(kills, rng)
+    pause(place, 1.0)
+    words = ["--budget", f"{budget}programs", "--judges", "2"]
+    while roles:
+        with command(place, *words) as engine:
+            assert waited(lambda: len(place.lines("judged")) > 3, PATIENCE), "the seed is judged, and more"
+            kill_some(engine.pid, roles, rng, lambda: len(place.lines("judged")))
+            engine.kill()
+            assert engine.wait(PATIENCE) == -signal.SIGKILL, engine.communicate()[1]
+        remains.append(place.remains())
+        words = ["--continue", place.task.name]
+    pause(place, 0.0)
+    with command(place, *words) as engine:
+        assert engine.wait(5 * PATIENCE) == 0
+    for before in remains:
+        assert_whole(place, before, budget)
+    with closing(place.opened()) as campaign:
+        settled = [event for event in place.remains().settled if event.record.program]
+        outcomes = Counter(event.record.evaluation.outcome for event in settled)
+        assert set(outcomes) <= {Outcome.OK, Outcome.INTERNAL}
+        assert outcomes[Outcome.INTERNAL] <= kills / 3, "a job fails by several kills alone"
+        for event in settled:
+            if event.record.evaluation.outcome is Outcome.OK:
+                assert event.record.evaluation.fitness == score(campaign.log.program(event.record.program))
+    print(f"judged {dict(outcomes)} in {len(remains) + 1} runs")
+
+
+def score(program: Program) -> float:
+    """What the evaluator gives; the programs are the seed with other numbers."""
+    names: dict[str, Any] = {}
+    exec(program.files["seed.py"], names)
+    return -sum(abs(number - 7.0) for number in names["value"]())
 
 
 class Impatient(crash_engine.Witness):

@@ -6,7 +6,7 @@ from evolve.types import REJUDGED, Call, Outcome, Progress, Record
 
 
 class Spent:
-    """The running totals: `Progress` while it grows. A screened proposal was not judged and is no program of the budget."""
+    """The running totals: `Progress` while it grows. A proposal that was screened, or that the machinery failed, was not judged and is no program of the budget."""
 
     __slots__ = (
         "calls",
@@ -42,7 +42,7 @@ class Spent:
         if record.evaluation.outcome is Outcome.SCREENED:
             self.screened += 1
         elif record.origin.kind == "proposal":
-            self.programs += 1
+            self.programs += record.evaluation.outcome is not Outcome.INTERNAL
         elif record.origin.why == REJUDGED:
             self.rejudged += 1
         elif record.origin.kind == "measurement":

@@ -42,7 +42,7 @@ def reported(call: Callable[[click.Context], Any], context: click.Context) -> An
         if not _let_go_of_closed_outputs():
             raise
         context.exit(NO_READER)
-    except (EvolveError, OSError) as error:
+    except (EvolveError, OSError, MemoryError, RuntimeError, OverflowError) as error:
         message = _message(error)
         if context.meta.get(DEBUG) or not message:
             raise
@@ -71,9 +71,19 @@ def _has_lost_its_reader(stream: TextIO | None) -> bool:
     return any(found & (select.POLLERR | select.POLLHUP) for _, found in poll.poll(0))
 
 
-def _message(error: EvolveError | OSError) -> str:
+def _message(error: Exception) -> str:
     """What to tell the user; nothing where the error is none that a user can cause."""
     if isinstance(error, EvolveError):
         return str(error)
-    full = error.errno == errno.ENOSPC
-    return "the disk is full. Do: make room, then go on; what had settled is in the log" if full else ""
+    number = error.errno if isinstance(error, OSError) else None
+    if number == errno.ENOSPC:
+        return "the disk is full. Do: make room, then go on; what had settled is in the log"
+    # Python has no kinds of their own for the other two.
+    if isinstance(error, MemoryError) or number == errno.ENOMEM or str(error) == "can't start new thread":
+        return (
+            "there is not enough memory, or room for threads. Do: raise the limits (`ulimit -a` shows them), or give fewer `--judges`; "
+            "what had settled is in the log"
+        )
+    if str(error).startswith("timestamp "):
+        return "this machine's clock says a time that Python cannot tell. Do: set the clock"
+    return ""

@@ -35,6 +35,8 @@ RENEWED_AFTER = 10_000
 """Jobs that one worker answers: what an evaluator and its libraries leak is bounded by that."""
 _START_SECONDS = 120.0
 _TRIES = 2
+_STARTS = 5
+"""Workers, or spawners, in a row that end before a worker is ready: then none is started any more."""
 
 
 class Desk:
@@ -79,7 +81,7 @@ class Reader:
         self._described_as: Description | None = None
         self._slots: dict[int, Slot] = {}
         self._selector = selectors.DefaultSelector()
-        self._failed_starts = 0
+        self._failed_starts = self._lost_spawners = 0
         self._broken = ""
 
     def run(self) -> None:
@@ -114,6 +116,8 @@ class Reader:
     def _start(self, index: int) -> None:
         try:
             slot = self._slots[index] = self._opened(index)
+        except ConnectionError:  # the spawner is gone, which its end of file tells
+            return
         except OSError as error:
             self._do_without(
                 index, f"a judge process cannot be started: {error}. Do: check the limits on processes and open files"
@@ -157,9 +161,12 @@ class Reader:
         if not description.error and description.isolation != self._isolation:
             self._refuse(slot, description.isolation)
             return
+        if description.error and self._described_as and self._failed_starts + 1 < _STARTS:
+            self._kill(slot)  # others could judge: something may have ended its template
+            return
         slot.description = description
         slot.since = time.monotonic()
-        self._failed_starts = 0
+        self._failed_starts = self._lost_spawners = 0
         self._described_as = self._described_as or description
         if not self._desk.described.done():
             self._desk.described.set_result(description)
@@ -189,24 +196,39 @@ class Reader:
         except OSError:
             message = None
         if message is None:
-            self._forget(self._lifeline.control)
-            for slot in list(self._slots.values()):
-                self._bury(slot, None)
-            self._give_up(
-                "the judge's spawner has ended. Do: look for what killed it, for example the system's memory limit"
-            )
+            self._replace_spawner()
         elif message["ended"] in self._slots:
             self._bury(self._slots[message["ended"]], message)
             self._resize()
+
+    def _replace_spawner(self) -> None:
+        """Starts another spawner for one that has ended, and with it its workers; the next turn starts new ones."""
+        self._forget(self._lifeline.control)
+        for slot in list(self._slots.values()):
+            self._bury(slot, None)
+        self._lost_spawners += 1
+        if self._lost_spawners >= _STARTS:
+            self._give_up(
+                f"the judge's spawner has ended, {_STARTS} times before a judge was ready. "
+                "Do: look for what killed it, for example the system's memory limit"
+            )
+            return
+        _log.warning("the judge's spawner has ended, which the system's memory limit may do; another one is started")
+        try:
+            self._lifeline.restart()
+        except SandboxError as error:
+            self._give_up(str(error))
+            return
+        self._watch(self._lifeline.control, self._hear_spawner)
 
     def _bury(self, slot: Slot, message: Mapping[str, Any] | None) -> None:
         """Takes the last of what an ended worker said, and puts its jobs back."""
         self._hear(slot)
         slot.overhear()
         reason = _reason(slot, message)
-        if slot.description is None:
+        if slot.description is None and message is not None:
             self._failed_starts += 1
-            if self._failed_starts >= _TRIES:
+            if self._failed_starts >= _STARTS:
                 self._do_without(slot.index, f"a judge process ended before it was ready{reason}")
         elif slot.jobs:
             slot.jobs[0].deaths += 1

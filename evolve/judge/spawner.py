@@ -1,6 +1,6 @@
 """The process between the engine and its judge workers: it starts them, and nothing that they start outlives it.
 
-A program of its own (`python -c ... main(3, "")`), single-threaded, without the engine's memory or keys. The engine's end of the
+A program of its own (`python -c ... main(3, "", FOLDER)`), single-threaded, without the engine's memory or keys. The engine's end of the
 control socket is its lifeline: however the engine ends, the end of file there ends every descendant.
 
 Invariant: when this process exits it has no descendant, and the temporary folder of its workers and their control groups are gone."""
@@ -10,7 +10,6 @@ import os
 import select
 import signal
 import socket
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -119,8 +118,8 @@ class Spawner:
         self.sweep()
 
 
-def main(control: int, python: str) -> None:
-    """The whole life of a spawner; `control` is the number of its socket, `python` what its workers run in."""
+def main(control: int, python: str, folder: str) -> None:
+    """The whole life of a spawner; `control` is the number of its socket, `python` what its workers run in, `folder` their temporary one."""
     close_to_others()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -130,12 +129,11 @@ def main(control: int, python: str) -> None:
     signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     cgroup.sweep()  # what one that was killed itself has left
-    folder = Path(tempfile.mkdtemp(prefix="evolve-judge-"))
-    folder.chmod(0o711)  # candidates who are another user come through it to the folder that is theirs
-    spawner = Spawner(socket.socket(fileno=control), OwnChildren(), {**os.environ, "TMPDIR": str(folder)}, python)
+    Path(folder).chmod(0o711)  # candidates who are another user come through it to the folder that is theirs
+    spawner = Spawner(socket.socket(fileno=control), OwnChildren(), {**os.environ, "TMPDIR": folder}, python)
     try:
         spawner.serve(ended)
     finally:
         spawner.end()
         cgroup.sweep()
-        remove_tree(str(folder))
+        remove_tree(folder)

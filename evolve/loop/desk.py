@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 
@@ -39,6 +40,10 @@ from evolve.types import (
 _log = logging.getLogger(__name__)
 _SHORT = 0.01
 """Seconds that the main thread waits until a proposal thread has computed."""
+_LONGEST_TOKEN = 16
+"""Characters of a token, more than any tokenizer makes on average."""
+_TEXT = 1 << 16
+"""Characters that an answer may have whatever its `max_tokens`, which a command need not obey."""
 _LOOK = 0.5
 """Seconds between two looks whether a thread that waits for its turn should give up."""
 
@@ -137,7 +142,8 @@ class Desk:
             replies = complete(order.prompt, samples=order.samples, deadline=deadline, cancelled=self._cancelled)
             if not replies:
                 raise ModelError("it gave no answer and no error. Do: mend the plugin that provides this kind of model")
-            return replies[: len(order.samples)]
+            most = max(_TEXT, _LONGEST_TOKEN * (order.prompt.max_tokens or order.member.section.max_tokens))
+            return [_cut(reply, most) for reply in replies[: len(order.samples)]]
 
         return self._carried_out(order, ask)
 
@@ -241,6 +247,13 @@ class Desk:
             yield
         finally:
             member.turns.release()
+
+
+def _cut(reply: Reply, most: int) -> Reply:
+    """At most so many characters of its text and of its thinking, for the log keeps them."""
+    if max(len(reply.text), len(reply.thinking)) <= most:
+        return reply
+    return replace(reply, text=reply.text[:most], thinking=reply.thinking[:most], finish="length")
 
 
 @contextmanager

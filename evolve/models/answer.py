@@ -14,6 +14,8 @@ from evolve.types import Finish, Usage
 
 TEXT_LIMIT = 1 << 20
 """Characters of an answer, and of its thinking; what is longer is cut, and its finish is "length"."""
+MOST_CHOICES = 128
+"""Of an answer; nobody asks for more."""
 _STATUS = re.compile("[45][0-9][0-9]")
 _FINISH: Mapping[str, Finish] = {
     "stop": "stop",
@@ -100,7 +102,7 @@ def completion(content: bytes) -> Answer:
     if not isinstance(choices, list) or not choices:
         raise Nonsense("there is no choice in it", _said(body), usage, disguised(body))
     drafts = []
-    for choice in choices:
+    for choice in choices[:MOST_CHOICES]:
         message = choice.get("message") if isinstance(choice, Mapping) else None
         if not isinstance(message, Mapping):
             raise Nonsense("a choice has no message", text, usage)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
 from evolve.models.answer import (
+    MOST_CHOICES,
     TEXT_LIMIT,
     Answer,
     Draft,
@@ -76,7 +77,7 @@ class EventBody:
 
     def __init__(self) -> None:
         self._line = b""
-        self._other: list[bytes] = []
+        self._other = bytearray()
         self._drafts: dict[int, Draft] = {}
         self._usage: Usage | None = None
         self._revision = ""
@@ -118,7 +119,7 @@ class EventBody:
 
     def _instead(self) -> Answer:
         """A server that does not stream sends all at once."""
-        other = b"\n".join(self._other).strip()
+        other = bytes(self._other).strip()
         if other or not self._heard:
             return completion(other)
         raise Nonsense("there is no answer in the stream", "", self._usage)
@@ -129,7 +130,9 @@ class EventBody:
         if line.startswith(b"data:"):
             self._event(line[5:].strip())
         elif not self._drafts and not line.startswith((b":", b"event:", b"id:", b"retry:")):
-            self._other.append(line)
+            self._other += line + b"\n"
+            if len(self._other) > LONGEST_EVENT:
+                raise Nonsense(f"it is longer than {LONGEST_EVENT} bytes", "", self._usage)
 
     def _event(self, data: bytes) -> None:
         self._heard = True
@@ -153,7 +156,10 @@ class EventBody:
     def _grow(self, choice: Any) -> int:
         if not isinstance(choice, Mapping):
             return 0
-        draft = self._drafts.setdefault(count(choice.get("index")), Draft())
+        index = count(choice.get("index"))
+        if index not in self._drafts and len(self._drafts) >= MOST_CHOICES:
+            return 0
+        draft = self._drafts.setdefault(index, Draft())
         draft.finish = word(choice.get("finish_reason")) or draft.finish
         delta = choice.get("delta")
         return draft.add(delta) if isinstance(delta, Mapping) else 0

@@ -2,6 +2,7 @@
 
 The SDK's own time-outs bound one read and not the call, and nothing in it can be interrupted from another thread. Here no socket ever
 blocks: a thread waits for it and for the end of the call that it works for (`Watch`); for one that cannot be waited for it looks in slices.
+Nothing is decoded, for a few hundred kilobytes can be made of gigabytes: answers that are compressed are left so, and said to be.
 Invariant: a thread that waits here works for one call, set by `watching`; a connection that a call leaves early is closed."""
 
 import errno
@@ -36,6 +37,10 @@ WHOLE_LIMIT = 8 << 20
 """Bytes of an answer that is kept as it comes; what sends more is cut off."""
 STREAM_LIMIT = 128 << 20
 """The same for one that comes in events, of which the text alone is kept; a few hundred bytes carry one token."""
+ENCODING = "encoding"
+"""The extension of a response that tells how its body is compressed; "identity": it is not."""
+_REFUSALS = 300
+"""Statuses from here on come with an error, which is kept as a whole."""
 
 
 class Watch:
@@ -323,8 +328,14 @@ class Transport(httpx2.BaseTransport):
         except BaseException:
             self._back(connection)
             raise
+        if response.status >= _REFUSALS:
+            _watch().limit = min(_watch().limit, WHOLE_LIMIT)
         body = _Body(response.stream, lambda: self._back(connection))
-        return httpx2.Response(response.status, headers=response.headers, stream=body, extensions=response.extensions)
+        headers = httpx2.Headers(response.headers)
+        # Without it the client above would unpack the body.
+        encoding = headers.pop("content-encoding", "identity").strip().lower()
+        extensions = {**response.extensions, ENCODING: encoding}
+        return httpx2.Response(response.status, headers=headers, stream=body, extensions=extensions)
 
     def close(self) -> None:
         """Closes the connections; those in use when their calls end."""

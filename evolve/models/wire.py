@@ -19,7 +19,7 @@ from evolve.models.clock import Clock
 from evolve.models.faults import FREE, Fault, Refusal, Treatment, asked_to_wait, brief, diagnosed
 from evolve.models.settings import Endpoint, is_within
 from evolve.models.stream import Body
-from evolve.models.transport import Transport, Watch, watching
+from evolve.models.transport import ENCODING, Transport, Watch, watching
 from evolve.types import Usage, estimated
 
 T = TypeVar("T")
@@ -113,6 +113,11 @@ class Wire:
             if not response.is_success:
                 response.read()
                 response.raise_for_status()
+            if _is_compressed(response):
+                raise Nonsense(
+                    f"its body is compressed ({response.extensions[ENCODING]}), which nobody asked for. "
+                    "Do: switch compression off in the server, or in the proxy before it"
+                )
             for chunk in response.iter_bytes():
                 if not body.feed(chunk):
                     return
@@ -152,7 +157,7 @@ class Wire:
         return response
 
     def _refused(self, response: httpx2.Response, request: Request[T]) -> Fault:
-        code, parameter, message = message_of(response.content)
+        code, parameter, message = message_of(b"" if _is_compressed(response) else response.content)
         wait = asked_to_wait(response.headers, self._clock.wall())
         said = Refusal(response.status_code, self._endpoint.key.redacted(message), code, parameter, wait)
         return diagnosed(said, request.optional, self._endpoint.asks_for_key)
@@ -206,6 +211,10 @@ def _pattern(request: httpx2.Request) -> _Pattern:
     """`request` without its body and what is said of that."""
     headers = [(name, value) for name, value in request.headers.raw if name.lower() not in _OF_BODY]
     return _Pattern(request.method, request.url, headers, request.extensions)
+
+
+def _is_compressed(response: httpx2.Response) -> bool:
+    return bool(response.extensions[ENCODING] != "identity")
 
 
 def _causes(error: BaseException | None) -> list[BaseException]:

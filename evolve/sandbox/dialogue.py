@@ -18,6 +18,8 @@ _LATE = "the program did not answer in time"
 _PATIENCE = 0.2
 """Seconds that a process gets to end after its replies have: an exit closes files first, and its code is worth knowing."""
 _CLAIMABLE = {Status.ERROR, Status.MEMORY_LIMIT, Status.BAD_JSON, Status.NO_RESULT, Status.NO_ENTRY}
+_BEGINS = 1.0
+"""Seconds after which a template has begun a program late: it was stopped, or the machine had no time for it."""
 _MESSAGE = 10_000
 """Characters of a failure's message, which is what the program says; an honest one says less."""
 
@@ -67,7 +69,7 @@ class Dialogue:
         """Raises why there is no process any more that could answer: it was ended when its time was over, perhaps, while nobody asked it anything."""
         self.check()
         if time.monotonic() > self._deadline:
-            self.fail(_named(SessionFailed(Status.TIMEOUT, _LATE), what, self._seconds))
+            self.fail(self._named(SessionFailed(Status.TIMEOUT, _LATE), what, self._seconds))
         self.fail(self._unanswered(what, inside_frame=False))
 
     def _had(self, get: Callable[[float], T], what: str, seconds: float | None) -> T:
@@ -79,7 +81,9 @@ class Dialogue:
             self._failure = self._unanswered(what, ended.inside_frame)
             raise self._failure from None
         except SessionFailed as failure:
-            self._failure = _named(failure, what, self._seconds if seconds is None else min(seconds, self._seconds))
+            self._failure = self._named(
+                failure, what, self._seconds if seconds is None else min(seconds, self._seconds)
+            )
             raise self._failure from None
 
     def close(self) -> tuple[Usage, SessionFailed | None]:
@@ -105,6 +109,17 @@ class Dialogue:
         if self._ended.problem:
             return SessionFailed(Status.BROKEN, f"a candidate's process could not be confined: {self._ended.problem}")
         return None
+
+    def _named(self, failure: SessionFailed, what: str, seconds: float) -> SessionFailed:
+        """With what was asked. A program that is out of time is not to blame where its template was stopped, or began it late."""
+        if failure.status is not Status.TIMEOUT:
+            return SessionFailed(failure.status, f"{failure.message} ({what})")
+        lost = self._finish(0.0) if self._ended is None else None
+        if lost is not None and lost.status is Status.BROKEN:
+            return lost
+        if self._ended is not None and self._ended.late > _BEGINS:
+            return SessionFailed(Status.BROKEN, f"the template began this program {self._ended.late:.1f} s late")
+        return SessionFailed(Status.TIMEOUT, f"{failure.message} ({what}, {seconds:g} s)")
 
     def _unanswered(self, what: str, inside_frame: bool) -> SessionFailed:
         """Why there is no answer, by how the process ended."""
@@ -145,8 +160,3 @@ def _answer(payload: bytes, binary: bool) -> tuple[Status, Any]:
     if reply[0] not in _CLAIMABLE or type(reply[1]) is not str:
         raise SessionFailed(Status.BAD_JSON, "the answer claims a status that a program cannot have")
     return Status(reply[0]), reply[1]
-
-
-def _named(failure: SessionFailed, what: str, seconds: float) -> SessionFailed:
-    limit = f" ({what}, {seconds:g} s)" if failure.status is Status.TIMEOUT else f" ({what})"
-    return SessionFailed(failure.status, failure.message + limit)

@@ -67,14 +67,14 @@ class TemplateLost(Exception):
 
 
 class TemplateLate(TemplateLost):
-    """The template is there and does not answer in time."""
+    """The template is there and does not answer in time, though nothing has stopped it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
     """The template's report of a session: the exit code (negative: the signal), whether the process had to be ended, and what it
     and all that it started have used. `exceeded`: what it had too much of, in words. `problem`: why it could not be confined,
-    and so never ran a line of the program."""
+    and so never ran a line of the program. `late`: after how many seconds the template began it."""
 
     code: int
     killed: bool
@@ -83,6 +83,7 @@ class Ended:
     strays: int
     exceeded: str = ""
     problem: str = ""
+    late: float = 0.0
 
 
 def clean_environment(judge: Mapping[str, str], scratch: str, visible: Sequence[str] | None = None) -> dict[str, str]:
@@ -107,12 +108,20 @@ class TemplateProcess:
     """A running template. Used by one thread."""
 
     def __init__(
-        self, process: "subprocess.Popen[bytes]", control: socket.socket, home: str, identity: Identity | None = None
+        self,
+        process: "subprocess.Popen[bytes]",
+        control: socket.socket,
+        home: str,
+        identity: Identity | None = None,
+        *,
+        nested: bool = False,
     ) -> None:
+        """`nested`: the template is the child of `process`, in namespaces of its own."""
         self._process = process
         self._control = control
         self._home = home
         self._identity = identity
+        self._nested = nested
 
     @classmethod
     def start(
@@ -133,7 +142,7 @@ class TemplateProcess:
                 jail = jail_for(home, limits, python, means, identity.number if identity else -1, hidden, devices)
                 # The lock goes along: the user is taken until the last of these processes is gone, whatever becomes of the judge.
                 kept = (theirs.fileno(), *([identity.lock] if identity else ()))
-                template = cls(_spawn(jail, python, kept, devices), ours, home, identity)
+                template = cls(_spawn(jail, python, kept, devices), ours, home, identity, nested=jail.namespaces)
         except (OSError, SandboxError) as error:
             ours.close()
             if identity is not None:
@@ -163,8 +172,9 @@ class TemplateProcess:
     def open(self, seconds: float, files: Sequence[int], job: str = "run") -> None:
         """Forks a candidate's process with the descriptors log, requests and replies, which the caller keeps and closes. A `job` is "run",
         "build" where programs may be started whatever the task grants, or "timed" where none may be."""
+        told = {"open": seconds, "job": job, "at": time.monotonic()}
         try:
-            socket.send_fds(self._control, [json.dumps({"open": seconds, "job": job}).encode()], files)
+            socket.send_fds(self._control, [json.dumps(told).encode()], files)
         except OSError as error:
             raise TemplateLost(f"the template has ended: {error}") from error
 
@@ -232,7 +242,8 @@ class TemplateProcess:
         heard, deadline = b"", time.monotonic() + seconds
         while not heard.endswith(b"\n"):
             if not _readable(self._control, deadline - time.monotonic()):
-                raise TemplateLate(f"the template has not answered within {seconds:g} seconds")
+                late = f"the template has not answered within {seconds:g} seconds"
+                raise TemplateLost(f"{late}: it was stopped by a signal") if self._is_stopped() else TemplateLate(late)
             chunk = b""
             with contextlib.suppress(ConnectionResetError):  # it ended with a message of ours unread
                 chunk = self._control.recv(_MESSAGE)
@@ -240,6 +251,11 @@ class TemplateProcess:
                 raise TemplateLost(self._last_words() or "the template has ended")
             heard += chunk
         return heard
+
+    def _is_stopped(self) -> bool:
+        outer = self._process.pid
+        template = next(iter(family.children(outer)), outer) if self._nested else outer
+        return any(state in b"Tt" for state in family.thread_states(template))
 
     def _last_words(self) -> str:
         """What a template that has ended said last: the line of its error."""

@@ -218,7 +218,7 @@ class Stamped:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a campaign has spent, over all its runs. `programs` counts judged proposals, `judge_seconds` wall time in judge slots,
+    """What a campaign has spent, over all its runs. `programs` counts judged proposals (an `internal` one is none), `judge_seconds` wall time in judge slots,
     `measure_seconds` that of the measurements alone. `rejudged` counts programs that a newer version of the task has judged again,
     which are no measurements here; `calls` those of models, `tokens` theirs, prompts and answers together."""
 

@@ -73,6 +73,25 @@ def test_an_interrupt_may_say_what_it_left():
     assert ended(KeyboardInterrupt("nothing was made.")).stderr == "\nevolve: nothing was made.\n"
 
 
+@pytest.mark.parametrize(
+    "error",
+    [MemoryError(), OSError(errno.ENOMEM, "Cannot allocate memory"), RuntimeError("can't start new thread")],
+)
+def test_a_machine_without_memory_or_threads_is_reported_with_the_remedy(error):
+    """As below `ulimit -v`."""
+    result = ended(error)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("evolve: error: there is not enough memory")
+    assert "Do: raise the limits" in result.stderr
+
+
+def test_a_clock_beyond_what_python_can_tell_is_reported_with_the_remedy():
+    """From the year 2262 on."""
+    result = ended(OverflowError("timestamp too large to convert to C PyTime_t"))
+    assert result.stderr.startswith("evolve: error: this machine's clock")
+    assert isinstance(ended(OverflowError("int too large to convert to float")).exception, OverflowError)
+
+
 def test_a_full_disk_is_reported_with_the_remedy():
     """Wherever it was met."""
     result = ended(OSError(errno.ENOSPC, "No space left on device"))

@@ -17,6 +17,7 @@ from judge_fakes import written_task
 
 from evolve.judge import Job, LocalExecutor, decode_report, encode_job
 from evolve.judge import executor as executor_module
+from evolve.judge import lifeline as lifeline_module
 from evolve.judge.children import children_of
 from evolve.judge.slot import Slot
 from evolve.sandbox import NOTHING
@@ -356,20 +357,48 @@ def test_a_worker_that_never_comes_up_is_a_sandbox_error(tmp_path):
         assert judged(broken, asking(1)).evaluation.outcome is Outcome.INTERNAL
 
 
-def test_an_executor_whose_spawner_is_killed_reports_that(tmp_path, monkeypatch):
-    """Every open job, and every later one."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path))  # which the dead spawner cannot empty
+def test_a_spawner_that_is_killed_is_replaced(tmp_path, monkeypatch):
+    """Also while its workers start. What they judged is judged again, later jobs too, and no process or folder of any of them is left."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    others = children_of(os.getpid())
+    family = set()
+    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 2)) as executor:
+        executor.describe()
+        slow = program("import time; time.sleep(1.0)\n    return 1")
+        for _ in range(3):
+            futures = [
+                executor.submit(str(number), encode_job(Job(str(number), "evaluate", files=slow)))
+                for number in range(4)
+            ]
+            assert waited(lambda: len(children_of(os.getpid()) - others) == 1, 10)
+            (spawner,) = children_of(os.getpid()) - others
+            family |= {spawner} | descendants(spawner)
+            os.kill(spawner, signal.SIGKILL)
+            assert waited(lambda: children_of(os.getpid()) - others - {spawner}, 10)  # noqa: B023
+            for started in children_of(os.getpid()) - others - {spawner}:
+                os.kill(started, signal.SIGKILL)
+            reports = [decode_report(future.result(60)) for future in futures]
+            assert [report.evaluation.outcome for report in reports] == [Outcome.OK] * 4
+        (spawner,) = children_of(os.getpid()) - others
+        family |= {spawner} | descendants(spawner)
+    assert gone([*family], 10)
+    assert list(scratch.iterdir()) == []
+
+
+def test_a_spawner_that_ends_again_and_again_is_given_up(tmp_path, monkeypatch):
+    """Every open job, and every later one, is told so."""
     others = children_of(os.getpid())
     with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1)) as broken:
         broken.describe()
         future = broken.submit("1.0", encode_job(Job("1.0", "evaluate", files=asking("sleep"))))
+        monkeypatch.setattr(lifeline_module, "_SPAWNER", "raise SystemExit(3)")
         (spawner,) = children_of(os.getpid()) - others
-        family = descendants(spawner)
         os.kill(spawner, signal.SIGKILL)
-        report = decode_report(future.result(30))
-        assert "the judge's spawner has ended" in told(report)
-        assert judged(broken, asking(1)).evaluation.outcome is Outcome.INTERNAL
-        assert gone([*family], 10)
+        for report in (decode_report(future.result(30)), judged(broken, asking(1))):
+            assert report.evaluation.outcome is Outcome.INTERNAL
+            assert "the judge's spawner has ended, 5 times before a judge was ready" in told(report)
 
 
 def test_a_closed_executor_has_ended_its_processes(tmp_path):
@@ -466,3 +495,20 @@ def test_a_worker_that_isolates_otherwise_judges_nothing(tmp_path, monkeypatch):
             made.describe()
         report = judged(made, asking(1))
     assert (report.evaluation.outcome, bool(re.search(wanted, told(report)))) == (Outcome.INTERNAL, True)
+
+
+def test_judges_that_are_killed_while_they_start_do_not_end_the_run(tmp_path):
+    """Nor a template of one that starts: there are others, and what they cannot judge is judged when one has come up."""
+    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1)) as executor:
+        executor.describe()
+        spawner = executor._lifeline.process.pid
+        for turn in range(3):
+            (worker,) = children_of(spawner)
+            os.kill(worker, signal.SIGKILL)
+            assert waited(lambda: children_of(spawner) - {worker}, 10)  # noqa: B023
+            if turn == 1:
+                (started,) = children_of(spawner) - {worker}
+                assert waited(lambda: children_of(started), 10)  # noqa: B023
+                os.kill(children_of(started).pop(), signal.SIGKILL)
+                assert waited(lambda: children_of(spawner) - {worker, started}, 10)  # noqa: B023
+        assert judged(executor, asking(1)).evaluation.outcome is Outcome.OK

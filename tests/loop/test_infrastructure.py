@@ -13,6 +13,7 @@ from evolve.loop.asking import Asking, Load
 from evolve.loop.infrastructure import HOPELESS, IN_A_ROW, Infrastructure
 from evolve.loop.jobs import Work
 from evolve.types import (
+    NOBODYS_FAULT,
     Evaluation,
     Measure,
     Origin,
@@ -172,7 +173,7 @@ def test_a_canary_waits_for_no_room(bench, load, deterministic):
 
 
 def test_a_campaign_waits_for_its_judges_and_goes_on_when_they_are_back(bench, monkeypatch):
-    """What failed meanwhile is a record that blames nobody."""
+    """What failed meanwhile is a record that blames nobody, and takes nothing of a budget of programs."""
     monkeypatch.setattr(infrastructure, "_FIRST_WAIT", 0.01)
     calls = itertools.count(1)
 
@@ -185,6 +186,9 @@ def test_a_campaign_waits_for_its_judges_and_goes_on_when_they_are_back(bench, m
         canaries = [record.evaluation.outcome for record in records(campaign) if record.origin.case == CANARY]
         assert canaries[-1] is Outcome.OK
         assert Outcome.INTERNAL in canaries
+        proposed = [record.evaluation.outcome for record in records(campaign) if record.origin.kind == "proposal"]
+        assert Outcome.INTERNAL in proposed
+        assert len([outcome for outcome in proposed if outcome not in NOBODYS_FAULT]) == 30
         assert campaign.state.archive.best.fitness > -2.0
 
 

@@ -72,6 +72,19 @@ def test_a_model_proposes_and_every_call_is_an_event(models: Workbench) -> None:
         assert {event.record.origin.model for event in proposals if event.record.origin.kind == "proposal"} == {"fast"}
 
 
+@pytest.mark.parametrize(("max_tokens", "kept"), [(16, 1 << 16), (16_384, 1 << 18)])
+def test_an_answer_longer_than_its_tokens_can_be_is_cut_in_the_log_and_says_so(
+    models: Workbench, max_tokens: int, kept: int
+) -> None:
+    """Whatever a server sends, a call takes so much of the disk at most."""
+    section = {**ONE["models"]["members"][0], "max_tokens": max_tokens}
+    fake = FakeModel(lambda number: f"x = {number}.5" + " " * (1 << 20))
+    with models.create(models={"members": [section]}, operators=ONE["operators"], budget=["3programs"]) as campaign:
+        played(models, campaign, fake)
+        told = [event.call for event in replies(campaign)]
+        assert {(len(campaign.log.text(call.reply)), call.finish) for call in told} == {(kept, "length")}
+
+
 def test_a_replay_of_a_campaign_with_models_asks_none(models: Workbench) -> None:
     with models.create(**ONE, budget=["10programs"]) as campaign:
         played(models, campaign, FakeModel())

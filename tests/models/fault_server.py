@@ -35,7 +35,7 @@ class Step:
     text: str = "hello"
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    body: str | None = None
+    body: str | bytes | None = None
     choices: int = -1
     usage: bool = True
     message: dict[str, Any] = field(default_factory=dict)
@@ -274,7 +274,7 @@ def _send(connection: socket.socket, step: Step, body: dict[str, Any], path: str
 
 def _content(step: Step, body: dict[str, Any], path: str) -> bytes:
     if step.body is not None:
-        return step.body.encode()
+        return step.body if isinstance(step.body, bytes) else step.body.encode()
     if path.endswith("/embeddings"):
         return json.dumps({"data": [{"embedding": [3.0, 4.0]}], "model": MODEL, "usage": {"prompt_tokens": 5}}).encode()
     count = step.choices if step.choices >= 0 else int(body.get("n") or 1)

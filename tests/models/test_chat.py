@@ -1,9 +1,11 @@
 """The faults that a call survives, and what the others are called; each with its requests and its usage counted."""
 
+import gzip
 import logging
 import threading
 import time
 import traceback
+import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -125,6 +127,30 @@ def test_a_body_without_end_is_cut_off():
         with pytest.raises(ModelError, match="longer than 8388608 bytes"):
             ask(model)
         assert server.count == 2
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("status", "kind", "words"),
+    [
+        (200, ModelError, r"its body is compressed \(gzip\), which nobody asked for. Do: switch compression off"),
+        (400, ModelError, r"it refused the call \(status 400\)"),
+    ],
+)
+def test_a_compressed_body_is_refused_and_never_unpacked(
+    streaming: bool, status: int, kind: type[ModelError], words: str
+):
+    """130 kB here, and 128 MB then; the first request of a connection goes another way than the second."""
+    bomb = Step(status=status, body=gzip.compress(bytes(128 << 20), 1), headers={"Content-Encoding": "gzip"})
+    with FaultServer([bomb] * 4) as server, asked_of(server, streaming=streaming) as model:
+        tracemalloc.start()
+        try:
+            for _ in range(2):
+                with pytest.raises(kind, match=words):
+                    ask(model)
+            assert tracemalloc.get_traced_memory()[1] < 16 << 20
+        finally:
+            tracemalloc.stop()
 
 
 @BOTH

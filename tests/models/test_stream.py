@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolve.models.answer import TEXT_LIMIT, Choice, Nonsense
+from evolve.models.answer import MOST_CHOICES, TEXT_LIMIT, Choice, Nonsense, completion
 from evolve.models.stream import EventBody
 from evolve.types import Usage
 from tests.models.test_answer import HOSTILE_NAME, VALUES
@@ -111,6 +111,22 @@ def test_reading_ends_where_an_answer_is_too_long():
     assert not body.feed(lines(event("a" * TEXT_LIMIT), event("b"), event("c")).encode())
     (choice,) = body.answer().choices
     assert (len(choice.text), choice.finish) == (TEXT_LIMIT, "length")
+
+
+@pytest.mark.parametrize("piece", [b"\n" * (1 << 20), b"x" * 1023 + b"\n" * 1025])
+def test_what_a_server_says_that_does_not_stream_is_bounded_as_any_other_body(piece: bytes):
+    """Also where it is nothing but ends of lines, which take eight bytes each."""
+    with pytest.raises(Nonsense, match="it is longer than 8388608 bytes"):
+        EventBody().feed(piece * ((9 << 20) // len(piece)))
+
+
+def test_no_more_choices_are_kept_than_anybody_asks_for():
+    """A draft of each takes twenty times the bytes of its event."""
+    body = EventBody()
+    body.feed(lines(*[event("a", index, finish_reason="stop") for index in range(MOST_CHOICES + 5)], "[DONE]").encode())
+    assert len(body.answer().choices) == MOST_CHOICES
+    whole = json.dumps({"choices": [{"message": {"content": "a"}}] * (MOST_CHOICES + 5)})
+    assert len(completion(whole.encode()).choices) == MOST_CHOICES
 
 
 def test_a_line_without_end_is_no_event():

@@ -1,18 +1,23 @@
 """Sessions one after the other."""
 
+import contextlib
 import os
+import re
 import resource
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from every_level import LEVELS, opened
 
-from evolve.sandbox import PLAIN, Box, SessionFailed, Status
+from evolve.sandbox import PLAIN, Box, Means, SessionFailed, Status, process
+from evolve.sandbox.family import children
 from evolve.sandbox.process import Ended, TemplateProcess
 from evolve.types import Grants, Limits, Program, SandboxError
 
@@ -232,3 +237,55 @@ def test_a_machine_that_cannot_confine_is_not_the_tasks_to_mend(monkeypatch: pyt
     with pytest.raises(SandboxError, match=r"broken: .*setresuid: .*Do: run `evolve sandbox probe`") as caught:
         Box(Limits())
     assert "`sandbox`" not in str(caught.value)
+
+
+# --- a template that something has stopped
+
+
+def of_template(box: Box) -> int:
+    """Its pid: the one process below the outer one, where it has a namespace of its own."""
+    assert box._template is not None
+    outer = box._template.pid
+    return children(outer)[0] if box._means.namespaces else outer
+
+
+ANSWERS = Program({"seed.py": "import time\ndef f(seconds):\n    time.sleep(seconds)\n    return 1\n"})
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_template_that_is_stopped_is_no_fault_of_the_program(
+    level: tuple[Means, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither before the program begins nor at its end; the next one is judged in a new template."""
+    monkeypatch.setattr(process, "_CLEANING", 0.5)
+    monkeypatch.setattr(process, "_PATIENCE", 0.2)
+    with opened(level) as box:
+        os.kill(of_template(box), signal.SIGSTOP)
+        with pytest.raises(SessionFailed) as before, box.open(ANSWERS, "seed", 0.5) as session:
+            session.call("f", 0.0)
+        session = box.open(ANSWERS, "seed", 10)
+        assert session.call("f", 0.0) == 1
+        os.kill(of_template(box), signal.SIGSTOP)
+        after = session.close()
+        assert after is not None
+        for failure in (before.value, after):
+            assert (failure.status, "was stopped" in failure.message) == (Status.BROKEN, True)
+        with box.open(ANSWERS, "seed", 10) as session:
+            assert session.call("f", 0.0) == 1
+
+
+def test_a_program_that_began_late_is_not_blamed_for_its_time() -> None:
+    """Its template was stopped for most of it, and is well again. One that had its time is."""
+    with contextlib.closing(Box(Limits(memory=1 << 30))) as box:
+        template = of_template(box)
+        os.kill(template, signal.SIGSTOP)
+        timer = threading.Timer(1.5, os.kill, (template, signal.SIGCONT))
+        timer.start()
+        with pytest.raises(SessionFailed) as caught, box.open(ANSWERS, "seed", 2.0) as session:
+            session.call("f", 1.0)
+        timer.join()
+        late = re.search(r"began this program 1\.\d s late", caught.value.message)
+        assert (caught.value.status, bool(late)) == (Status.BROKEN, True)
+        with pytest.raises(SessionFailed) as caught, box.open(ANSWERS, "seed", 0.5) as session:
+            session.call("f", 1.0)
+        assert caught.value.status is Status.TIMEOUT

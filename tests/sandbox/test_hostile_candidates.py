@@ -115,7 +115,7 @@ CASES: dict[str, tuple[str, Status]] = {
     "kills the template": ("import os, time\ndef f():\n os.kill(os.getppid(), 9); time.sleep(100)", Status.BROKEN),
     "stops the template": (
         "import os, signal\ndef f():\n os.kill(os.getppid(), signal.SIGSTOP); os._exit(0)",
-        Status.TIMEOUT,
+        Status.BROKEN,
     ),
 }
 _SHORT = {Status.TIMEOUT}

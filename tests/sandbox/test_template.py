@@ -90,7 +90,7 @@ if os.fork() == 0:
     Template(template, jail, [Folder()], Confinement(), None, None).serve()
     os._exit(0)
 template.close()
-socket.send_fds(judge, [json.dumps({"open": 5, "job": "run"}).encode()], [0])
+socket.send_fds(judge, [json.dumps({"open": 5, "job": "run", "at": 0}).encode()], [0])
 judge.send(json.dumps({"end": 1}).encode())
 code = json.loads(judge.recv(4096))["code"]
 try:

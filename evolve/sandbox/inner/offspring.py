@@ -19,7 +19,7 @@ MEMORY = "used more memory than the program may have"
 class Offspring:
     """`handle` is a descriptor that becomes readable when the candidate ends, or -1. `alone`: the template is the first process of its own
     namespace, in which every other process is the candidate's. `exceeded`: what it had too much of, in words, so that it was ended. `problem`: why it never became a
-    candidate."""
+    candidate. `late`: seconds from the judge's word to its beginning."""
 
     pid: int
     handle: int
@@ -28,6 +28,7 @@ class Offspring:
     killed: bool = False
     exceeded: str = ""
     problem: str = ""
+    late: float = 0.0
     cpu_seconds: float = 0.0
     peak: int = 0
     strays: int = 0
@@ -94,6 +95,7 @@ class Offspring:
             "killed": self.killed,
             "exceeded": self.exceeded,
             "problem": self.problem,
+            "late": self.late,
             "cpu_seconds": self.cpu_seconds,
             "peak_bytes": self.peak,
             "strays": self.strays,

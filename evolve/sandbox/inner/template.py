@@ -1,6 +1,6 @@
 """The warm, single-threaded process that forks one candidate process per session, and ends it with all that it started.
 
-Standard library and siblings only. The judge speaks first: `{"open": seconds, "job": kind}` with three descriptors (log, requests, replies),
+Standard library and siblings only. The judge speaks first: `{"open": seconds, "job": kind, "at": its time}` with three descriptors (log, requests, replies),
 then, where it times the candidate, `{"handle": true}`, which is answered by a descriptor of the process, then `{"end": patience}`, which is answered by
 a report.
 
@@ -147,7 +147,9 @@ class Template:
             if message is None:
                 return
             before = self._processor_time()
+            late = time.monotonic() - message["at"]
             run = self._start(message["open"], files, message["job"])
+            run.late = late
             ending = self._follow(run, time.monotonic() + message["open"] + _LATE)
             if ending is None:
                 run.end()
