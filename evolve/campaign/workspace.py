@@ -111,7 +111,7 @@ def existing_path(home: Path, name: str | None) -> Path:
     logs = campaigns(home)
     if name is None:
         if not logs:
-            raise ConfigError(f"there is no campaign in {home}. Do: evolve run circle_packing")
+            raise ConfigError(f"there is no campaign in {home}. Do: evolve run online_bin_packing --budget 60s")
         return logs[0]
     path = log_path(home, name)
     with _reached(home):

@@ -97,7 +97,7 @@ def _imported(reference: str) -> Any:
 def evolve() -> None:
     """Evolutionary search for better programs.
 
-    Begin with: evolve run circle_packing --budget 60s
+    Begin with: evolve run online_bin_packing --budget 60s
     """
 
 

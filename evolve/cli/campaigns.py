@@ -74,7 +74,7 @@ def list_campaigns(as_json: bool) -> None:
     if as_json:
         emit_all(lines)
     elif not lines:
-        say(f"there is no campaign in {workspace()} yet. Do: evolve run circle_packing --budget 60s")
+        say(f"there is no campaign in {workspace()} yet. Do: evolve run online_bin_packing --budget 60s")
     else:
         rows = [_row(line) for line in lines]
         headings = ("campaign", "task", "strategy", "budget", "events", "MB", "written", "state", "problem")

@@ -27,7 +27,7 @@ def read(browse, home, path) -> str:
 
 
 def test_an_empty_workspace_says_how_to_begin(browse, tmp_path):
-    assert "evolve run circle_packing" in read(browse, tmp_path, "/")
+    assert "evolve run online_bin_packing" in read(browse, tmp_path, "/")
 
 
 def test_the_list_has_task_records_and_strategy_of_each(browse, home):
