@@ -18,9 +18,6 @@ ANY_TIME = (
     "judges",
     "confirm.share",
     "lessons.every",
-    "models.choice",
-    "models.floor",
-    "models.members",
     "outage.model_wait_seconds",
     "outage.then",
     "outage.wait_seconds",
@@ -28,7 +25,16 @@ ANY_TIME = (
     "prompts.tokens",
 )
 """Settings that a campaign may change while it runs."""
-BETWEEN_RUNS = ("novelty.cosine", "novelty.distance", "sandbox", "trackers.names", "trackers.settings")
+BETWEEN_RUNS = (
+    "models.choice",
+    "models.floor",
+    "models.members",
+    "novelty.cosine",
+    "novelty.distance",
+    "sandbox",
+    "trackers.names",
+    "trackers.settings",
+)
 """Settings that a run reads when it begins."""
 _MEMBERS = "models.members"
 _OPERATORS = "operators.settings"
@@ -78,9 +84,9 @@ def keys(settings: Settings, plugins: Plugins) -> tuple[Key, ...]:
 
 def when(key: str, plugins: Plugins) -> str:
     """When a setting may change; empty: never."""
-    if key in ANY_TIME or key.startswith(f"{_MEMBERS}.") or _of_operator(key, plugins):
+    if key in ANY_TIME or _of_operator(key, plugins):
         return "any time"
-    return "between runs" if key in BETWEEN_RUNS or key.startswith("trackers.settings.") else ""
+    return "between runs" if key in BETWEEN_RUNS or key.startswith((f"{_MEMBERS}.", "trackers.settings.")) else ""
 
 
 def why_fixed(key: str, plugins: Plugins) -> str:

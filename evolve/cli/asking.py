@@ -12,7 +12,7 @@ from evolve import wording
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import task_of
 from evolve.campaign.inbox import Inbox
-from evolve.campaign.requests import Answer, Configure, Pause, Request, Stop, Unpause, Wish
+from evolve.campaign.requests import Answer, Pause, Request, Stop, Unpause, Wish
 from evolve.loop import Requests, known_signatures
 from evolve.plugins import load
 from evolve.store import Locked, Log, writer
@@ -20,8 +20,6 @@ from evolve.types import ConfigError, EvolveError, Fitness, StoreError
 
 PATIENCE = 15.0
 """Seconds that an engine has to answer; it looks into its inbox once a second, and one that judges in a hurry may be late."""
-CALLING = 120.0
-"""Seconds more, where models are called first."""
 _PAUSE = 0.05
 
 
@@ -39,7 +37,7 @@ def ask(log: Path, wish: Wish) -> Answer:
         inbox.tidy(time.time())
     if answer is None:
         raise StoreError(
-            f"the engine of campaign {log.stem!r} (process {writer(log)}) has not answered in {_patience(wish):.0f} s. The request is kept, and "
+            f"the engine of campaign {log.stem!r} (process {writer(log)}) has not answered in {PATIENCE:.0f} s. The request is kept, and "
             "whoever writes the log next does it. Do: nothing; to ask again would be a second request"
         )
     if not answer.accepted:
@@ -49,7 +47,7 @@ def ask(log: Path, wish: Wish) -> Answer:
 
 def _answered(log: Path, inbox: Inbox, request: Request) -> Answer | None:
     """What an engine answers, or what is done here as soon as there is none; None where it has not answered in time."""
-    deadline, aimed = time.monotonic() + _patience(request.wish), isinstance(request.wish, Stop | Pause | Unpause)
+    deadline, aimed = time.monotonic() + PATIENCE, isinstance(request.wish, Stop | Pause | Unpause)
     free = writer(log) is None or not aimed
     while True:
         if free and not aimed:
@@ -66,12 +64,6 @@ def _answered(log: Path, inbox: Inbox, request: Request) -> Answer | None:
         free = writer(log) is None
 
 
-def _patience(wish: Wish) -> float:
-    """New models are called before they are taken, and a server may load one first."""
-    calls = isinstance(wish, Configure) and any(text.lstrip().startswith("models.") for text in wish.assignments)
-    return PATIENCE + CALLING * calls
-
-
 def _do(log: Path) -> None:
     """Does all that lies in the inbox, unless somebody else has begun to write the log."""
     try:
@@ -80,7 +72,6 @@ def _do(log: Path) -> None:
             with campaign.log.transaction():
                 requests.take(adding=True)
             requests.answer()
-            requests.close()
     except Locked:
         return
 

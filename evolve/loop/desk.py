@@ -82,12 +82,9 @@ class Desk:
         """What the checks of the models have used, for the log. Main thread, before anything is asked."""
         return [Replied(0, ABANDONED, call) for call in self._checks]
 
-    def retune(self, settings: Settings, found: Sequence[Member]) -> None:
-        """Other settings from now on, and models that they bring. Main thread; what the checks of the models have used is in the log."""
-        if len(self._members):  # who finishes some steps has none
-            self._members.change(settings, found)
-        self._prices = {**self._prices, **{member.name: prices_of(member.section) for member in self._members}}
-        self._ledger.charge(total(self._prices[member.name].cost(member.checked, 0.0) for member in found))
+    def retune(self, settings: Settings) -> None:
+        """Takes budget and patience from other settings, from now on. Main thread."""
+        self._members.wait(settings.outage.model_wait_seconds)
         self._ledger.change(self._campaign.budget)
 
     def computing(self) -> AbstractContextManager[None]:

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from evolve.config import ModelSection, ModelsSection, Settings
 from evolve.models.patience import Patience, PatientModel
@@ -54,12 +54,6 @@ class Member:
         """How many more proposals than calls: so many are made ready while all its calls are in flight."""
         return self.section.concurrency // AHEAD
 
-    def under(self, section: ModelSection) -> "Member":
-        """The same model under other settings of the engine's: weight, prices, limits."""
-        same = section.concurrency == self.section.concurrency
-        turns = self.turns if same else threading.BoundedSemaphore(section.concurrency)
-        return replace(self, section=section, turns=turns)
-
     def answered(self) -> None:
         """A call was."""
         with self._counting:
@@ -76,24 +70,17 @@ class Member:
 
 
 class Members:
-    """All models of a run, by their names. Any thread may look, and mark one as gone that has said so; the main thread may change who they are."""
+    """All models of a run, by their names. Any thread may look, and mark one as gone that has said so."""
 
     def __init__(self, members: Sequence[Member], settings: ModelsSection) -> None:
         self._members = {member.name: member for member in members}
         self._settings = settings
 
-    def change(self, settings: Settings, found: Sequence[Member]) -> None:
-        """Other members from now on: those that were `found`, and of the old ones those that stay, under their new settings. Calls in flight go on."""
-        made = {member.name: member for member in found}
-        sections = {section.name: section for section in settings.models.members}
-        # One after the other: nobody looks for a name that the settings have and the members have not.
-        members = {name: (made.get(name) or self._members[name]).under(section) for name, section in sections.items()}
-        self._members = {**self._members, **members}
-        self._settings = settings.models
-        self._members = members
-        for member in members.values():
+    def wait(self, seconds: float) -> None:
+        """Changes for how long a model that does not answer is waited for. Main thread."""
+        for member in self:
             if member.patience is not None:
-                member.patience.wait(settings.outage.model_wait_seconds)
+                member.patience.wait(seconds)
 
     @classmethod
     def opened(cls, settings: Settings, plugins: Plugins, resources: ExitStack) -> "Members":
@@ -102,7 +89,7 @@ class Members:
         cancelled = threading.Event()
         for section in settings.models.members:
             deadline = time.monotonic() + section.timeout_seconds
-            found.append(recruit(section, settings, plugins, resources, deadline, cancelled))
+            found.append(_opened(section, settings, plugins, resources, deadline, cancelled))
         return cls(found, settings.models)
 
     def __iter__(self) -> Iterator[Member]:
@@ -139,7 +126,7 @@ class Members:
         return None if name is None else self[name]
 
 
-def recruit(
+def _opened(
     section: ModelSection,
     settings: Settings,
     plugins: Plugins,

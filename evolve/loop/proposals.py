@@ -38,7 +38,6 @@ class Proposals:
     ) -> None:
         self._campaign = campaign
         self._desk = desk
-        self._members = members
         self._screening = screening
         self._cancelled = cancelled
         self._tell = tell
@@ -95,9 +94,8 @@ class Proposals:
         self._futures.clear()
 
     def retune(self) -> None:
-        """Takes operators and models from the campaign's settings, as they are now; what is being proposed goes on."""
+        """Takes operators from the campaign's settings, as they are now; what is being proposed goes on."""
         self._proposer = self._new_proposer()
-        self._threads.grow(self._members.threads)
 
     def close(self) -> None:
         """Waits until the threads have ended."""

@@ -4,7 +4,7 @@ Invariant: requests are taken in the order in which they were put, each once; on
 durable. Main thread."""
 
 import time
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import MutableMapping, Sequence
 
 from evolve.campaign import Campaign
 from evolve.campaign.inbox import Inbox, Letter
@@ -23,13 +23,8 @@ from evolve.campaign.requests import (
 )
 from evolve.campaign.retuning import retuned
 from evolve.campaign.rulings import best_record, rule
-from evolve.config import Settings, validated
-from evolve.loop.calling import ABANDONED
-from evolve.loop.desk import check_of
 from evolve.loop.importing import Known, imported
-from evolve.loop.members import Member
-from evolve.loop.recruiting import Recruits
-from evolve.types import Asked, ConfigError, EvolveError, Lesson, LessonWritten, Paused, ProgramId, Replied
+from evolve.types import Asked, ConfigError, EvolveError, Lesson, LessonWritten, Paused, ProgramId
 
 INTERVAL = 1.0
 """Seconds between two looks into the inbox."""
@@ -50,8 +45,6 @@ class Requests:
         self._asked: list[Asked] = []
         self._last = -INTERVAL
         self.running = running
-        self._recruits = Recruits(campaign.plugins, waits=not running)
-        self._found: list[Member] = []
         self.stopped = False
 
     def due(self, now: float) -> bool:
@@ -66,19 +59,8 @@ class Requests:
         for letter in self._inbox.letters():
             if isinstance(letter.request.wish, Add) and not adding:
                 break
-            answer = self._answered(letter.request)
-            if answer is not None:
-                self._answers.append((letter, answer))
+            self._answers.append((letter, self._answered(letter.request)))
         return self._asked
-
-    def recruited(self) -> Sequence[Member]:
-        """The models that came with what was taken."""
-        found, self._found = self._found, []
-        return found
-
-    def close(self) -> None:
-        """Ends the models that were brought."""
-        self._recruits.close()
 
     def answer(self) -> None:
         """Tells who asked what came of it, when that is durable."""
@@ -86,8 +68,8 @@ class Requests:
             self._inbox.answer(letter, answer)
         self._answers.clear()
 
-    def _answered(self, request: Request) -> Answer | None:
-        """None for one that is not ready to be done."""
+    def _answered(self, request: Request) -> Answer:
+        """Does what is asked, or says why not."""
         if request.id in self._campaign.state.requests:
             return self._done_before(request)
         try:
@@ -102,7 +84,7 @@ class Requests:
         state = self._campaign.state
         return Answer(request.id, accepted=True, told="done", step=state.requests[request.id], best=best_record(state))
 
-    def _done(self, request: Request) -> Answer | None:
+    def _done(self, request: Request) -> Answer:
         campaign, wish = self._campaign, request.wish
         match wish:
             case Quarantine() | Release():
@@ -153,7 +135,7 @@ class Requests:
                 else f"the run that was to go on (process {wish.process}) has ended. Do: evolve run --continue"
             )
 
-    def _configured(self, wish: Configure, request: str) -> Answer | None:
+    def _configured(self, wish: Configure, request: str) -> Answer:
         campaign = self._campaign
         changes = retuned(
             campaign.name,
@@ -165,16 +147,5 @@ class Requests:
         )
         if not changes:
             return Answer(request, accepted=True, told="that is what it has already")
-        found = self._recruits.ready(request, campaign.settings.models, _changed(campaign.settings, changes))
-        if found is None:
-            return None
-        for member in found:
-            if member.checked.prompt_tokens:
-                campaign.write(Replied(0, ABANDONED, check_of(member)))
-        self._found += found
         campaign.retune(changes, request)
         return Answer(request, accepted=True, told=f"changed: {', '.join(wish.assignments)}")
-
-
-def _changed(settings: Settings, changes: Mapping[str, object]) -> Settings:
-    return validated({**settings.model_dump(mode="json"), **changes})

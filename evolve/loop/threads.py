@@ -1,6 +1,6 @@
 """The threads of a run that make proposals: one that computes, and those that wait for models.
 
-Invariant: there are as many as proposals may wait; a pool that is too small is replaced by a larger one, and ends with what it has."""
+Invariant: there are as many as proposals may wait."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,21 +13,11 @@ class Threads:
 
     def __init__(self, waiting: int) -> None:
         self.computing = ThreadPoolExecutor(1, "evolve-proposer")
-        self._former: list[ThreadPoolExecutor] = []
-        self._room = max(1, waiting)
-        self.waiting = ThreadPoolExecutor(self._room, "evolve-model")
-
-    def grow(self, waiting: int) -> None:
-        """There is room for so many at least."""
-        if waiting > self._room:
-            self._room = waiting
-            self._former.append(self.waiting)
-            self.waiting.shutdown(wait=False)
-            self.waiting = ThreadPoolExecutor(self._room, "evolve-model")
+        self.waiting = ThreadPoolExecutor(max(1, waiting), "evolve-model")
 
     def close(self) -> None:
         """Waits until all have ended; what none has begun is cancelled."""
-        for pool in (self.computing, *self._former, self.waiting):
+        for pool in (self.computing, self.waiting):
             pool.shutdown(wait=True, cancel_futures=True)
 
 

@@ -79,7 +79,6 @@ class Workshop:
     def __enter__(self) -> "Workshop":
         self._resources.callback(self._cancelled.close)
         self._resources.callback(self.settling.close)
-        self._resources.callback(self._requests.close)
         self._resources.enter_context(interrupts(lambda: self._inbox.put(Interrupt())))
         self._resources.callback(self._core.close)  # first: what a model starts while it is closed has all cores
         return self
@@ -288,7 +287,7 @@ class Workshop:
     def _retune(self) -> None:
         """Takes other settings, from the next step on."""
         self._settings = settings = self.campaign.settings
-        self._desk.retune(settings, self._requests.recruited())
+        self._desk.retune(settings)
         self.asking.retune()
         self._infrastructure.wait(settings.outage.wait_seconds)
         self._executor.resize(settings.judges)

@@ -67,11 +67,6 @@ class Ledger:
             self._budget, self._exhausted = budget, False
             self._changed.notify_all()
 
-    def charge(self, cost: Cost) -> None:
-        """What was spent without a reservation."""
-        with self._changed:
-            self._spent = cost.after(self._spent)
-
     def reserve(self, worst: Cost, cancelled: threading.Event) -> Reservation:
         """Sets aside what a call may cost at most; waits as long as calls in flight may cost less than was set aside for them.
 

@@ -38,7 +38,11 @@ def test_one_setting_of_one_model_is_written_behind_its_name(circle_task):
     """Which may hold dots, and be the beginning of another's."""
     models = {"members": [FAST, SMALL]}
     found = changed(
-        circle_task, "models.members.gpt-4.1.weight=3", "models.members.gpt-4.1.prompt_price=2", models=models
+        circle_task,
+        "models.members.gpt-4.1.weight=3",
+        "models.members.gpt-4.1.prompt_price=2",
+        models=models,
+        running=False,
     )
     members = found["models"]["members"]
     assert [(one["name"], one["weight"], one["prompt_price"]) for one in members] == [
@@ -58,8 +62,8 @@ def test_one_setting_of_one_model_is_written_behind_its_name(circle_task):
         ("sandbox=none", "read when a run begins, so that it cannot change meanwhile. Do: evolve campaign stop mine"),
         ("judgs=3", "unknown setting 'judgs'. Did you mean 'judges'?"),
         ("judges=0", "setting 'judges': Input should be greater than or equal to 1, got 0"),
-        ("models.members=[{name='a'}]", "began without a model, and keeps its operators"),
-        ("models.members.a.weight=2", "there is no model for"),
+        ("models.members=[{name='a'}]", "read when a run begins, so that it cannot change meanwhile"),
+        ("models.members.a.weight=2", "read when a run begins"),
         ("budget=['until=never']", "never"),
         ("budget=['5tokens']", "no operator of this campaign spends tokens"),
     ],
@@ -87,20 +91,33 @@ def test_what_cannot_change_is_refused_with_why_and_what_to_do(circle_task, assi
 def test_what_is_no_setting_is_an_error_of_the_one_who_wrote_it(circle_task, assignments, message):
     """Never one of the engine that is asked, which would end with it."""
     with pytest.raises(ConfigError) as error:
-        changed(circle_task, *assignments, models={"members": [FAST]})
+        changed(circle_task, *assignments, models={"members": [FAST]}, running=False)
     assert message in str(error.value)
 
 
 def test_models_and_then_one_of_them_are_changed(circle_task):
     """What comes later is about what came before."""
     assignments = ("models.members=[{name='new', settings={model='x'}}]", "models.members.new.weight=4")
-    found = changed(circle_task, *assignments, models={"members": [FAST]})
+    found = changed(circle_task, *assignments, models={"members": [FAST]}, running=False)
     assert [(one["name"], one["weight"]) for one in found["models"]["members"]] == [("new", 4.0)]
 
 
 def test_between_runs_more_may_change(circle_task):
     """What a run reads when it begins."""
     assert changed(circle_task, "sandbox=none", running=False) == {"sandbox": "none"}
+
+
+@pytest.mark.parametrize(
+    ("assignment", "message"),
+    [
+        ("models.members=[{name='a'}]", "began without a model, and keeps its operators"),
+        ("models.members.a.weight=2", "there is no model for"),
+    ],
+)
+def test_a_campaign_that_began_without_models_gets_none(circle_task, assignment, message):
+    """Neither between runs nor in one."""
+    with pytest.raises(ConfigError, match=message):
+        changed(circle_task, assignment, running=False)
 
 
 def test_a_deterministic_campaign_gets_no_budget_in_time(circle_task):

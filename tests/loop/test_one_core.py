@@ -1,7 +1,6 @@
 """Where the threads of a run are while it runs, and afterwards."""
 
 import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -11,15 +10,13 @@ from model_fakes import FakeModel, Writes, members, with_operators
 
 from evolve import cores, plugins
 from evolve.campaign import Campaign
-from evolve.config import ModelsSection, settings_from
-from evolve.cores import Core, current
-from evolve.hookspecs import ModelEntry, OperatorEntry, hookimpl
+from evolve.cores import current
+from evolve.hookspecs import OperatorEntry, hookimpl
 from evolve.loop import run
-from evolve.loop.recruiting import Recruits
 from evolve.loop.workshop import Workshop
 from evolve.plugins import BUNDLED, Registered
 from evolve.protocols import Context
-from evolve.types import Child, Needs, Selection, Settled, Stage, Usage
+from evolve.types import Child, Needs, Selection, Settled, Stage
 
 pytestmark = pytest.mark.skipif(
     not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) < 2 or current() is None,
@@ -152,27 +149,6 @@ def test_code_of_others_may_have_all_cores(bench: Workbench, plugin: str, kind: 
     own = plugin in BUNDLED
     assert set(watch.places) == set(Looking.places) == {1 if own else places()}
     assert set(model.places) == {1 if own and kind is Polite else places()}
-
-
-def test_a_model_that_is_made_for_a_change_of_settings_has_all_cores(bench: Workbench) -> None:
-    """It may start a server."""
-    found: list[int] = []
-
-    class Checked(FakeModel):
-        def check(self, deadline: float, cancelled: threading.Event) -> Usage:
-            found.append(places())
-            return super().check(deadline, cancelled)
-
-    kinds = {**bench.plugins.models, "fake": Registered("fakes", ModelEntry("fake", lambda settings: Checked()))}
-    settings = settings_from({"task": "t", **MODEL})
-    recruits = Recruits(replace(bench.plugins, models=kinds), waits=True)
-    core, before = Core(kept=True), places()
-    core.choose()
-    assert places() == 1
-    recruits.ready("1", ModelsSection(), settings)
-    assert (found, places()) == ([before], 1)
-    recruits.close()
-    core.close()
 
 
 def test_what_packages_bring_to_prompts_and_screening_runs_in_the_engine_too() -> None:
