@@ -211,14 +211,6 @@ class Embedder(Protocol):
         """The vector, as it comes, and what it took."""
 
 
-@runtime_checkable
-class Capable(Protocol):
-    """A model that finds out what its server can, for `evolve model ping`."""
-
-    def capabilities(self, deadline: float, cancelled: threading.Event) -> Any:
-        """A dataclass of what was seen; raises `ModelError`."""
-
-
 class Evaluator(Protocol):
     """A task's judging code. Judge process, which never imports candidate code."""
 

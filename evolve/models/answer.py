@@ -55,12 +55,11 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a completion says; `streamed`: it came in events."""
+    """What a completion says."""
 
     choices: tuple[Choice, ...]
     usage: Usage | None = None
     revision: str = ""
-    streamed: bool = False
 
 
 @dataclass(slots=True)

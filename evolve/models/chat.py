@@ -9,7 +9,6 @@ from typing import Any
 
 from evolve.models.answer import Answer, Choice, completion
 from evolve.models.attempts import HELD_AT_FIRST, Answered, Attempts
-from evolve.models.capabilities import Capabilities, Question, listing, probe
 from evolve.models.clock import Clock
 from evolve.models.dialect import Dialect
 from evolve.models.embedding import embedding
@@ -65,33 +64,9 @@ class ChatModel:
         done = self._attempts.until_answered(ask, deadline, cancelled)
         return done.value.vector, done.wasted.plus(done.value.usage or Usage(tokens))
 
-    def capabilities(self, deadline: float, cancelled: threading.Event) -> Capabilities:
-        """What the endpoint can do, found out in seven or eight tiny requests, but for those that are asked again."""
-
-        def ask(question: Question) -> Answer | None:
-            return self._attempts.until_answered(
-                lambda: self._try(question, deadline, cancelled), deadline, cancelled
-            ).value
-
-        try:
-            entries = self._wire.ask(Request("/models", lambda: WholeBody(listing)), Watch(deadline, cancelled))
-        except Fault:
-            entries = ()
-        return probe(self._settings.model, entries, ask)
-
     def close(self) -> None:
         """Closes its connections."""
         self._wire.close()
-
-    def _try(self, question: Question, deadline: float, cancelled: threading.Event) -> Answer | None:
-        """One request with fields that the endpoint may refuse: then None."""
-        prompt = Prompt((Message("user", (Section("probe", question.text),)),), max_tokens=question.max_tokens)
-        try:
-            return self._send(prompt, {**self._dialect.body(prompt, (0,)), **question.fields}, deadline, cancelled)
-        except Fault as fault:
-            if question.fields and (fault.treatment is Treatment.REFUSED or fault.field in question.fields):
-                return None
-            raise self._learned(fault) from None
 
     def _ask(self, prompt: Prompt, samples: Sequence[int], deadline: float, cancelled: threading.Event) -> Answer:
         """One request; what the endpoint does not take is remembered before the `Fault` goes on."""

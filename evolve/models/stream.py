@@ -115,7 +115,7 @@ class EventBody:
         if not finished:
             raise Nonsense("the stream ended before the answer", self.partial, self._usage)
         choices = tuple(self._drafts[index].done() for index in sorted(self._drafts))
-        return checked(Answer(choices, None if self._cut else self._usage, self._revision, streamed=True))
+        return checked(Answer(choices, None if self._cut else self._usage, self._revision))
 
     def _instead(self) -> Answer:
         """A server that does not stream sends all at once."""

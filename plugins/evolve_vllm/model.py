@@ -6,9 +6,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from evolve.protocols import Capable, Model
+from evolve.protocols import Model
 from evolve.types import ModelDown, ModelError, Prompt, Reply, Usage
 from evolve_vllm.server import Server, is_healthy
 from evolve_vllm.settings import VllmSettings
@@ -54,10 +53,6 @@ class ServedModel:
             self.watch.doubt()
             raise
 
-    def capabilities(self, deadline: float, cancelled: threading.Event) -> Any:
-        """As `Capable` has it."""
-        return _able(self._client_of(self.watch.ready())).capabilities(deadline, cancelled)
-
     def close(self) -> None:
         """Ends the server."""
         with self._lock:
@@ -97,15 +92,6 @@ class AdoptedModel:
         """As `Model` has it."""
         return self.client.complete(prompt, samples=samples, deadline=deadline, cancelled=cancelled)
 
-    def capabilities(self, deadline: float, cancelled: threading.Event) -> Any:
-        """As `Capable` has it."""
-        return _able(self.client).capabilities(deadline, cancelled)
-
     def close(self) -> None:
         """Closes the connections; the server goes on."""
         self.client.close()
-
-
-def _able(client: Model) -> Capable:
-    assert isinstance(client, Capable), "the engine's own client is one"
-    return client

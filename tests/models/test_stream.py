@@ -72,7 +72,7 @@ def test_an_answer_that_has_its_finish_needs_no_last_word():
 
 def test_a_server_that_does_not_stream_is_heard_too():
     answer = fed(json.dumps({"choices": [{"message": {"content": "a"}, "finish_reason": "stop"}]})).answer()
-    assert (answer.choices, answer.streamed) == ((Choice("a", "", "stop"),), False)
+    assert answer.choices == (Choice("a", "", "stop"),)
 
 
 @pytest.mark.parametrize(
