@@ -7,7 +7,6 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from evolve.cores import on_all_cores
 from evolve.hookspecs import hookimpl
 from evolve.judge.interpreter import worker_environment
 from evolve.judge.machine import environment, processor
@@ -62,16 +61,15 @@ def graphics(driver: Path = Path("/proc/driver/nvidia/gpus")) -> str:
 def _versions(python: str) -> str:
     """Those of the interpreter that a task names; empty where it does not answer, which is told when a judge starts."""
     try:
-        with on_all_cores():
-            asked = subprocess.run(
-                [python, "-E", "-s", "-c", _QUESTION],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                env=worker_environment(python, {}),
-                cwd="/",
-                timeout=_PATIENCE,
-                check=True,
-            )
+        asked = subprocess.run(
+            [python, "-E", "-s", "-c", _QUESTION],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=worker_environment(python, {}),
+            cwd="/",
+            timeout=_PATIENCE,
+            check=True,
+        )
     except (OSError, subprocess.SubprocessError):
         return ""
     return asked.stdout.decode("utf-8", "replace").strip()

@@ -122,12 +122,6 @@ class Plugins:
         model = _find("strategy", name, self.strategies).entry.settings
         return model is not None and key in model.model_fields
 
-    def third_parties(self, strategy: str, operators: Iterable[str]) -> tuple[str, ...]:
-        """The plugins, of those that other packages bring, whose code the engine's own process runs in a campaign with these."""
-        hooks = [*self.manager.hook.prompt_sections.get_hookimpls(), *self.manager.hook.screen_program.get_hookimpls()]
-        used = {self.strategies[strategy].plugin, *(self.operators[name].plugin for name in operators)}
-        return tuple(sorted((used | {hook.plugin_name for hook in hooks}) - set(BUNDLED)))
-
     def operators_of(self, strategy: str, wanted: Sequence[str], *, models: bool = False) -> tuple[str, ...]:
         """The operators that a campaign with this strategy has: those that are wanted, else the strategy's default. `models`: it has models
         that propose. Raises `ConfigError`."""

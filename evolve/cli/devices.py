@@ -14,10 +14,9 @@ from evolve import wording
 from evolve.cli.granting import devices_option, granted
 from evolve.cli.output import debug_option, emit, facts, json_option, one_line, table
 from evolve.cli.say import say
-from evolve.cores import usable
 from evolve.devices import Gpu, Grant, Holder, found_gpus, granted_gpus, holders, leases_folder
 from evolve.devices.leases import written
-from evolve.devices.processors import governor, load, ranges, units
+from evolve.devices.processors import governor, load, ranges, units, usable
 from evolve.judge.machine import processor
 from evolve.stop import duration
 from evolve.types import Task, TaskError

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
-from evolve.cores import usable
 from evolve.devices import EVERYTHING, Grant, found_gpus, parse
+from evolve.devices.processors import usable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -2,6 +2,7 @@
 
 Invariant: each usable thread belongs to exactly one unit, and a unit is what one lease has whole: the threads of one physical core, as far as /sys tells."""
 
+import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -9,6 +10,13 @@ SYSTEM = Path("/sys/devices/system/cpu")
 _LOAD = Path("/proc/loadavg")
 
 Unit = tuple[int, ...]
+
+
+def usable() -> tuple[int, ...]:
+    """Returns the numbers of the hardware threads that this process may run on, in their order."""
+    if hasattr(os, "sched_getaffinity"):
+        return tuple(sorted(os.sched_getaffinity(0)))
+    return tuple(range(os.cpu_count() or 1))
 
 
 def units(threads: Collection[int], system: Path = SYSTEM) -> dict[int, Unit]:

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, ver
 from importlib.util import find_spec
 from pathlib import Path
 
-from evolve.cores import usable
+from evolve.devices.processors import usable
 
 _ALWAYS = ("numpy", "highspy")
 """What many tasks compute with, also where it is imported for them."""

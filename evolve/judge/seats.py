@@ -11,7 +11,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from evolve.cores import usable
 from evolve.devices import (
     Gpu,
     Grant,
@@ -26,7 +25,7 @@ from evolve.devices import (
 )
 from evolve.devices.conditions import Conditions
 from evolve.devices.nvml import Nvml
-from evolve.devices.processors import units
+from evolve.devices.processors import units, usable
 from evolve.judge.candidate import OpenSession
 from evolve.judge.seat import Seat
 from evolve.sandbox import Devices, JobKind, Session

@@ -15,7 +15,6 @@ from itertools import islice
 from evolve.campaign import Campaign
 from evolve.campaign.spending import prices_of
 from evolve.config import Settings
-from evolve.cores import Core, on_all_cores
 from evolve.loop.calling import ABANDONED, Answered, Counter, Order, StepCaller, as_json
 from evolve.loop.members import Member, Members, said_of
 from evolve.models.cost import Cost, total
@@ -57,7 +56,6 @@ class Desk:
         members: Members,
         tell: Callable[[Answered], None],
         cancelled: threading.Event,
-        core: Core,
     ) -> None:
         self._campaign = campaign
         self._state = campaign.state
@@ -71,7 +69,7 @@ class Desk:
         self._ledger = Ledger(campaign.budget, checks.after(campaign.state.progress))
         self._samples: dict[str, Iterator[int]] = {}
         self._numbering = threading.Lock()
-        self._turns = Turns(core.join)
+        self._turns = Turns()
 
     @property
     def wanted(self) -> Progress | None:
@@ -88,7 +86,7 @@ class Desk:
         self._ledger.change(self._campaign.budget)
 
     def computing(self) -> AbstractContextManager[None]:
-        """One proposal thread at a time computes, and on the core on which all do."""
+        """One proposal thread at a time computes."""
         return self._turns.one()
 
     def turn(self) -> AbstractContextManager[None]:
@@ -255,8 +253,8 @@ def _cut(reply: Reply, most: int) -> Reply:
 
 @contextmanager
 def _elsewhere() -> Iterator[None]:
-    """While a model computes that knows nothing of turns: others do, too, and it may have all cores."""
-    with given_up(), on_all_cores():
+    """While a model computes that knows nothing of turns: others do, too."""
+    with given_up():
         yield
 
 

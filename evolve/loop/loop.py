@@ -15,7 +15,7 @@ from evolve.types import Asked, Settled
 
 
 class Watch(Protocol):
-    """What looks on while a campaign runs: it is called on the loop's thread, which may be kept to one core, and must be quick."""
+    """What looks on while a campaign runs: it is called on the loop's thread, and must be quick."""
 
     def settled(self, campaign: Campaign, event: Settled) -> None:
         """A record has settled and is durable."""

@@ -29,7 +29,6 @@ from evolve.loop.proposals import Proposals
 from evolve.loop.proposing import Draft, refused
 from evolve.loop.requests import INTERVAL, Requests
 from evolve.loop.settling import Settling
-from evolve.loop.threads import shared_core
 from evolve.models.cancellation import Cancellation
 from evolve.protocols import Executor
 from evolve.types import (
@@ -62,8 +61,7 @@ class Workshop:
         self._executor = executor
         self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._cancelled = Cancellation()
-        self._core = shared_core(campaign)
-        self._desk = Desk(campaign, members, self._inbox.put, self._cancelled, self._core)
+        self._desk = Desk(campaign, members, self._inbox.put, self._cancelled)
         self.settling = Settling(campaign, self.jobs, self._infrastructure)
         self._settings = campaign.settings
         screening = self.settling.screening
@@ -80,7 +78,6 @@ class Workshop:
         self._resources.callback(self._cancelled.close)
         self._resources.callback(self.settling.close)
         self._resources.enter_context(interrupts(lambda: self._inbox.put(Interrupt())))
-        self._resources.callback(self._core.close)  # first: what a model starts while it is closed has all cores
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -182,7 +179,6 @@ class Workshop:
 
     def turn(self) -> AbstractContextManager[None]:
         """While the main thread decides what to do next."""
-        self._core.choose()
         return self._desk.turn()
 
     def take(self, done: Done) -> Iterator[Settled]:

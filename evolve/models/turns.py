@@ -5,7 +5,7 @@ Invariant: nobody waits with a turn for what takes time, and nobody waits for a 
 import heapq
 import itertools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 _PATIENCE_SECONDS = 0.25
@@ -44,10 +44,9 @@ _mine = _Mine()
 
 class Turns:
     """One run's turns. Who wants one more urgently has it first, and of several the one that asked first: it is handed on, so that nobody
-    overtakes. `begun` is called by each proposal thread that begins to compute, or goes on."""
+    overtakes."""
 
-    def __init__(self, begun: Callable[[], None] = lambda: None) -> None:
-        self.begun = begun
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._numbers = itertools.count()
         self._queue: list[tuple[int, int, _Waiting]] = []
@@ -71,7 +70,6 @@ class Turns:
         self.take(_BEGINS)
         _mine.turns = self
         try:
-            self.begun()
             yield
         finally:
             if _mine.turns is self:
@@ -144,7 +142,6 @@ def given_up() -> Iterator[None]:
     finally:
         if turns.take(_GOES_ON, _PATIENCE_SECONDS):
             _mine.turns = turns
-        turns.begun()
 
 
 def step_back() -> None:
@@ -156,4 +153,3 @@ def step_back() -> None:
     turns.give_up()
     turns.take(_BEGINS)
     _mine.turns = turns
-    turns.begun()

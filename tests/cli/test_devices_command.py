@@ -12,9 +12,9 @@ from click.testing import Result
 
 from evolve.cli import devices as command
 from evolve.cli import granting
-from evolve.cores import usable
 from evolve.devices import Grant, Locks
 from evolve.devices.locks import Pool
+from evolve.devices.processors import usable
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "devices"))
 from nvidia_fakes import GPUS, NAME, UUIDS

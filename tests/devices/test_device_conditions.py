@@ -2,10 +2,10 @@
 
 from nvidia_fakes import GPUS, FakeLibrary
 
-from evolve.cores import usable
 from evolve.devices import Gpu
 from evolve.devices.conditions import Conditions, written
 from evolve.devices.nvml import Nvml, Pace
+from evolve.devices.processors import usable
 
 
 def told(cores: tuple[int, ...], gpus: tuple[Gpu, ...]) -> str:

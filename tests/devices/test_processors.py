@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.cores import usable
-from evolve.devices.processors import governor, load, numbers, pinned, ranges, units
+from evolve.devices.processors import governor, load, numbers, pinned, ranges, units, usable
 
 
 def system(folder: Path, siblings: dict[int, str], governors: dict[int, str] | None = None) -> Path:

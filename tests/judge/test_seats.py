@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from judge_fakes import FakeBox, small_task
 
-from evolve.cores import usable
 from evolve.devices import Grant, holders
 from evolve.devices.nvml import Nvml
+from evolve.devices.processors import usable
 from evolve.judge import seats as seats_module
 from evolve.judge.seats import Seats
 from evolve.sandbox import Devices

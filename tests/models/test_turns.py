@@ -197,24 +197,6 @@ def test_who_has_no_turn_has_none_to_give_up():
         assert not Clock().pause(0.0, threading.Event())
 
 
-def test_who_begins_or_goes_on_is_told_of_it():
-    """Only a thread that had a turn goes on, and the main thread does neither."""
-    told: list[str] = []
-    turns = Turns(lambda: told.append(threading.current_thread().name))
-    with turns.hurried(60):
-        pass
-    with given_up():
-        pass
-    assert told == []
-    with turns.one():
-        assert len(told) == 1
-        with given_up():
-            with given_up():
-                assert len(told) == 1
-            assert len(told) == 1
-        assert len(told) == 2
-
-
 def test_a_pause_gives_the_turn_up():
     turns, seen, cancelled = Turns(), list[bool](), threading.Event()
 
