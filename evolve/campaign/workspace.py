@@ -41,7 +41,7 @@ def _reached(home: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise ConfigError(
-            f"the workspace {home} cannot be used: {error.strerror}. Do: set EVOLVE_HOME to a folder that you may read and write"
+            f"the workspace {home} cannot be used: {error.strerror}. Do: check the folder and its permissions and free space, or set EVOLVE_HOME to another one"
         ) from error
 
 
