@@ -14,7 +14,7 @@ TIRED = 8
 
 @dataclass(slots=True)
 class Refused:
-    """An operator that was refused `count` times in a row, for the last time because of the text `why`; `step` asked it last."""
+    """An operator that was refused `count` times in a row, for the last time because of the text `why`; `step` asked it last, 0: none since the archive has changed."""
 
     count: int = 0
     step: int = 0
@@ -74,6 +74,6 @@ class Refusals:
     def rests(self, operator: str, step: int) -> bool:
         """An operator is not asked by this step."""
         refused = self._operators.get(operator)
-        if refused is None or refused.count < TIRED:
+        if refused is None or refused.count < TIRED or not refused.step:
             return False
         return self.unheard >= NOTHING_NEW or step - refused.step < 2 ** (refused.count // TIRED)

@@ -1,6 +1,6 @@
 """Where campaigns live: `archive/campaigns/NAME.db` of a workspace.
 
-Invariant: nothing is made before a campaign is."""
+Invariant: nothing but the secret is made before a campaign is."""
 
 import glob
 import hmac

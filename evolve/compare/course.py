@@ -14,6 +14,7 @@ import numpy as np
 from evolve import report
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import confirmed_best, opened_of
+from evolve.campaign.refusals import NOTHING_NEW
 from evolve.report.frame import Frame, frame, quarantined
 from evolve.types import Fitness, Task
 
@@ -143,7 +144,14 @@ def _status(campaign: Campaign) -> Status:
     progress = campaign.state.progress
     if campaign.settings.budget and campaign.budget.spent(progress, confirmed_best(campaign), time.time()):
         return "finished"
-    return "unfinished" if campaign.askable(models=bool(campaign.settings.models.members)) else "exhausted"
+    return "exhausted" if _is_exhausted(campaign) else "unfinished"
+
+
+def _is_exhausted(campaign: Campaign) -> bool:
+    """Nobody may be asked any more who is sure to find a parent."""
+    names = campaign.askable(models=bool(campaign.settings.models.members))
+    refused = campaign.state.refusals.unheard >= NOTHING_NEW
+    return not any(campaign.traits(name).takes_one_elite for name in names) if refused else not names
 
 
 def _seed_failed(campaign: Campaign) -> bool:

@@ -47,15 +47,7 @@ class Lifeline:
     def start(cls, python: str = "") -> "Lifeline":
         """Starts the spawner in a session of its own, so that a Ctrl-C is the engine's alone; raises `SandboxError`. Its workers run
         in `python`; empty: the engine's own."""
-        temporary = os.environ.get("TMPDIR") or None
-        try:
-            folder = tempfile.mkdtemp(
-                prefix="evolve-judge-", dir=temporary if temporary and Path(temporary).is_dir() else None
-            )
-        except OSError as error:
-            raise SandboxError(
-                f"there is no temporary folder for the judges: {error}. Do: set TMPDIR to a folder with room"
-            ) from error
+        folder = _temporary_folder()
         try:
             return cls(*_spawned(python, folder), python, folder)
         except SandboxError:
@@ -65,6 +57,8 @@ class Lifeline:
     def restart(self) -> None:
         """Replaces a spawner that has ended; raises `SandboxError`."""
         self._end()
+        if not Path(self.folder).is_dir():  # one that ended by itself has removed it
+            self.folder = _temporary_folder()
         self.control, self.process = _spawned(self.python, self.folder)
 
     def ask_worker(self, slot: int, sock: socket.socket, output: int) -> None:
@@ -92,6 +86,19 @@ class Lifeline:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+
+
+def _temporary_folder() -> str:
+    """A new folder, below `TMPDIR` as it is now where there is such a folder; raises `SandboxError`."""
+    temporary = os.environ.get("TMPDIR") or None
+    try:
+        return tempfile.mkdtemp(
+            prefix="evolve-judge-", dir=temporary if temporary and Path(temporary).is_dir() else None
+        )
+    except OSError as error:
+        raise SandboxError(
+            f"there is no temporary folder for the judges: {error}. Do: set TMPDIR to a folder with room"
+        ) from error
 
 
 def _spawned(python: str, folder: str) -> "tuple[socket.socket, subprocess.Popen[bytes]]":

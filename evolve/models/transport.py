@@ -333,7 +333,7 @@ class Transport(httpx2.BaseTransport):
         body = _Body(response.stream, lambda: self._back(connection))
         headers = httpx2.Headers(response.headers)
         # Without it the client above would unpack the body.
-        encoding = headers.pop("content-encoding", "identity").strip().lower()
+        encoding = headers.pop("content-encoding", "").strip().lower() or "identity"
         extensions = {**response.extensions, ENCODING: encoding}
         return httpx2.Response(response.status, headers=headers, stream=body, extensions=extensions)
 

@@ -55,7 +55,7 @@ class Frame:
 
     def judged_programs(self) -> Flags:
         """The proposals that count against a budget of programs."""
-        return self.kind("proposal") & ~self.outcome(Outcome.SCREENED)
+        return self.kind("proposal") & ~self.outcome(Outcome.SCREENED) & ~self.outcome(Outcome.INTERNAL)
 
 
 def frame(campaign: Campaign) -> Frame:

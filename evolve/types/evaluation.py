@@ -90,7 +90,8 @@ class Trial:
         secret; without one it is public."""
         if not self.secret:
             return self.seed, *key
-        digest = hashlib.sha256(f"{self.secret}/{self.seed}/{key}".encode()).digest()
+        # Numbers of numpy are written otherwise, and are the same.
+        digest = hashlib.sha256(f"{self.secret}/{int(self.seed)}/{tuple(map(int, key))}".encode()).digest()
         return (int.from_bytes(digest, "big"),)
 
 

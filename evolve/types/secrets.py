@@ -21,11 +21,6 @@ def place_of_key(values: Mapping[str, Any]) -> str:
     return next((name for name, key, value in _leaves(values, "") if _is_key(key, value)), "")
 
 
-def without_keys(text: str) -> str:
-    """A text to be handed on, with a mark in place of everything that looks like a key."""
-    return _VALUES.sub("[left out: it looks like a key]", text)
-
-
 def _leaves(value: Any, name: str, key: str = "") -> Iterator[tuple[str, str, Any]]:
     """Each value that holds no others: its dotted name, the last word of it, and the value."""
     if isinstance(value, Mapping):

@@ -45,6 +45,15 @@ def test_when_the_archive_has_changed_it_is_asked_once_more() -> None:
     assert refusals.tired() == {"tune": f"why {5 * TIRED + 1}"}
 
 
+def test_when_the_archive_has_changed_at_the_end_it_is_asked_once_more() -> None:
+    """As by a measurement, which settles after the last proposal was refused."""
+    refusals = refused(NOTHING_NEW)
+    refusals.renew()
+    assert not refusals.rests("tune", NOTHING_NEW + 1)
+    settle(refusals, NOTHING_NEW + 1)
+    assert refusals.rests("tune", 1 << 80)
+
+
 def test_it_rests_for_good_when_nothing_new_was_proposed_for_long() -> None:
     assert refused(NOTHING_NEW - 1).unheard == NOTHING_NEW - 1
     refusals = refused(NOTHING_NEW)

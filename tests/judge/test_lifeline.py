@@ -75,6 +75,20 @@ def test_a_spawner_that_is_gone_is_heard(lifeline):
     assert lifeline.heard() is None
 
 
+def test_a_spawner_that_ended_by_itself_is_replaced(lifeline, tmp_path):
+    """It has removed the folder of its workers; the next one has another."""
+    lifeline.control.send(b"no message")
+    assert lifeline.heard() is None
+    lifeline.process.wait(10)
+    assert list(tmp_path.iterdir()) == []
+    lifeline.restart()
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        lifeline.ask_worker(1, theirs, 2)
+        lifeline.kill_worker(1)
+        assert lifeline.heard() == {"ended": 1, "code": -9}
+
+
 def test_a_python_that_cannot_be_run_is_one_clear_error(monkeypatch):
     """And nothing stays open."""
     monkeypatch.setattr(sys, "executable", "/no/such/python")

@@ -190,6 +190,7 @@ def test_who_finds_no_parent_yet_is_no_error_while_others_rest(models: Workbench
     with created(models, other, "tune_literals", budget=["5calls"]) as campaign:
         ending = played(campaign, FakeModel())
         assert (ending.reason, campaign.state.progress.calls) == ("exhausted", 0)
+        assert course(campaign).status == "exhausted"
 
 
 def test_other_settings_of_operators_may_bring_something_new(models: Workbench) -> None:

@@ -33,6 +33,18 @@ def test_conditions_are_flags(tmp_path: Path) -> None:
         assert frames.improved(campaign.state.history, columns).tolist() == [True, True, False, False, False, True]
 
 
+def test_what_the_machinery_failed_is_no_program_of_a_budget(tmp_path: Path) -> None:
+    """Here as in what the campaign has spent."""
+    written = Written(tmp_path)
+    written.seed(5.0)
+    written.failure(Outcome.INTERNAL, "the judge process ended")
+    written.proposal(6.0)
+    with written.campaign as campaign:
+        judged = frames.frame(campaign).judged_programs()
+        assert judged.tolist() == [False, False, True]
+        assert judged.sum() == campaign.state.progress.programs
+
+
 def test_constraints_come_before_fitness(tmp_path: Path) -> None:
     """Whoever meets them is better than everybody who does not."""
     written = Written(tmp_path, aiming_task())

@@ -1,6 +1,6 @@
 """A campaign's settings and its task's, as they are now, and when they were changed.
 
-Invariant: what a name says is secret is never in a log, so everything here may be shown to who may read it."""
+Invariant: no setting holds what its name says is secret, so everything here may be shown to who may read the log."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
