@@ -7,6 +7,7 @@ Invariant: nothing in the tree can be written but the folders that are mounted a
 any more once `enter` has returned."""
 
 import contextlib
+import errno
 import os
 import shutil
 from collections.abc import Collection, Mapping
@@ -122,6 +123,8 @@ class Tree:
     def __init__(self, place: Path, *, private: bool) -> None:
         self.place = place
         self.bound: list[Path] = []
+        # Nothing bounds a ramfs: half of the machine's memory, as for a tmpfs.
+        self.room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
         unshare(CLONE_NEWNS)
         mount("", "/", "", MS_REC | MS_PRIVATE)
         # Pages of a ramfs are never on the kernel's lists of what was used last, on which it moves those of a tmpfs that are read.
@@ -178,7 +181,11 @@ class Tree:
     def copy_file(self, path: os.PathLike[str] | str, target: os.PathLike[str] | str) -> None:
         """Copies a file. A very large one is the host's own, brought into memory as a whole before anybody can look. Each page is marked as used,
         so that a candidate that reads it changes nothing that `/proc/self/numa_maps` and `smaps` tell of it."""
-        if Path(path).stat().st_size <= _COPIED:
+        size = Path(path).stat().st_size
+        if size <= _COPIED:
+            self.room -= size
+            if self.room < 0:
+                raise OSError(errno.ENOSPC, "what a private box copies takes half of the memory", os.fspath(path))
             shutil.copy2(path, target)
             _read(target, 1)
             return
