@@ -12,6 +12,8 @@ from evolve.judge import Job, LocalExecutor, Report
 from evolve.types import Task, Trial
 
 NAME = "prediction"
+_FURTHER = 1_000_003
+"""Between two random seeds that a task's generators take for different ones, also where they divide them, or take a remainder."""
 
 
 def prediction(task: Task, executor: LocalExecutor) -> Finding:
@@ -26,7 +28,7 @@ def prediction(task: Task, executor: LocalExecutor) -> Finding:
         return [_depends(report) for report in judged(executor, jobs)]
 
     trial = trial_of(task)
-    other_seed, other_secret = replace(trial, seed=trial.seed + 1), replace(trial, secret=f"not {trial.secret}")
+    other_seed, other_secret = replace(trial, seed=trial.seed + _FURTHER), replace(trial, secret=f"not {trial.secret}")
     found = zip(*map(observed, (trial, trial, other_seed, other_secret)), strict=True)
     repeated = [(first != seed, first != secret) for first, again, seed, secret in found if first == again]
     if (True, False) in repeated:
@@ -44,7 +46,7 @@ def prediction(task: Task, executor: LocalExecutor) -> Finding:
 
 
 def _depends(report: Report) -> tuple[object, ...]:
-    """What may depend on what was drawn."""
+    """What may depend on what was drawn. Artifacts may name the random seed, and a program that is scored on other instances has another score."""
     evaluation = report.evaluation
     said = "" if evaluation.fitness is not None else feedback(report)
-    return evaluation.outcome, evaluation.fitness, evaluation.objectives, evaluation.artifacts, said
+    return evaluation.outcome, evaluation.fitness, evaluation.objectives, said

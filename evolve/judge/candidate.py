@@ -102,10 +102,13 @@ class Candidate:
 
     @contextmanager
     def _opened(self, seconds: float | None, job: JobKind) -> Iterator[Session]:
-        left = self._deadline - self._clock()
+        began = self._clock()
+        left = self._deadline - began
         if left <= 0:
             raise SessionFailed(Status.TIMEOUT, f"the stage's {self._limit:g} seconds were used up before this call")
         session = self._open(self.program, left if seconds is None else min(seconds, left), job)
+        # Where the box is started anew for it, that takes seconds, and is no matter of this program's.
+        self._deadline += self._clock() - began
         try:
             with session:
                 yield session

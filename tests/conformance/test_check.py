@@ -139,7 +139,7 @@ def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
     answer = candidate.call("score", asked)
     if type(answer) is not float or not abs(answer) < 1e9:
         return Evaluation.invalid("no finite number")
-    return Evaluation.ok(answer {score})
+    return Evaluation.ok(answer {score}, artifacts={{"judged": {{"seed": trial.seed}}}})
 """
 PUBLIC, SECRET = "trial.seed", "str(trial.entropy())"
 NOISY, DETERMINISTIC = "", "deterministic = true\n"
@@ -151,6 +151,7 @@ NOISY, DETERMINISTIC = "", "deterministic = true\n"
         (DETERMINISTIC, PUBLIC, PUBLIC, "- asked", "failed"),
         (DETERMINISTIC, SECRET, PUBLIC, "* 0.0 - hidden", "failed"),
         (DETERMINISTIC, PUBLIC, SECRET, "- hidden", "failed"),
+        (DETERMINISTIC, "trial.seed // 4", "trial.seed // 4", "- hidden", "failed"),
         (DETERMINISTIC, SECRET, SECRET, "- hidden", "passed"),
         (DETERMINISTIC, "1", "1", "- hidden", "not tried"),
         (NOISY, PUBLIC, "", "- hidden", "warned"),
@@ -162,7 +163,7 @@ NOISY, DETERMINISTIC = "", "deterministic = true\n"
 def test_draws_that_a_program_can_predict_are_told(
     tmp_path: Path, toml: str, asked: str, hidden: str, score: str, verdict: str
 ) -> None:
-    """Those that make a question and those that make a score, which is looked at where it repeats."""
+    """Those that make a question and those that make a score, which is looked at where it repeats; an artifact may name the seed."""
     text = DRAWING.format(asked=asked, hidden=hidden, score=score)
     files = {"task.toml": f"schema = 1\n{toml}", "README.md": "Score.\n", "evaluator.py": text}
     files["seed.py"] = "def score(number):\n    return 2.0 * number\n"

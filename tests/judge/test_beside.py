@@ -53,7 +53,7 @@ def test_a_failure_beside_is_the_evaluators() -> None:
 
 def test_the_stages_limit_holds_for_both_together() -> None:
     """But what starting the second box takes is nobody's."""
-    times = iter([0.0, 100.0, 107.0, 107.0, 117.0])
+    times = iter([0.0, 100.0, 107.0, 107.0, 117.0, 117.0])
     theirs, ours = FakeBox({"f": 1}), FakeBox({"f": 2})
     candidate = Candidate(PROGRAM, theirs.session, 120.0, lambda: next(times), lambda: ours.session)
     reference = candidate.beside(REFERENCE)

@@ -72,6 +72,18 @@ def test_a_session_never_ends_later_than_the_stage(seconds, expected):
     assert box.opened == [expected]
 
 
+def test_a_box_that_is_started_anew_takes_nothing_of_the_limit():
+    """It is after so many sessions, and after a program that nothing else could end."""
+    box, clock = FakeBox({"pack": 1}), FakeClock()
+
+    def slow(*arguments):
+        clock.now += 5.0
+        return box.session(*arguments)
+
+    candidate = Candidate(PROGRAM, slow, 4.0, clock)
+    assert [candidate.call("pack"), candidate.call("pack"), box.opened] == [1, 1, [4.0, 4.0]]
+
+
 def test_all_sessions_share_the_limit_of_the_stage():
     """What the first used, the second lacks; when nothing is left, the next call times out without a process."""
     box, clock = FakeBox({"pack": 1}), FakeClock()

@@ -70,7 +70,7 @@ def test_an_ok_evaluation_carries_its_circumstances():
         feedback=text_id("fine"),
         artifacts={"x": text_id("[1,2]")},
         stage="evaluate",
-        seconds=3.0,
+        seconds=4.0,
         cpu_seconds=0.25,
         environment="python 0",
         isolation="reduced: a fake",

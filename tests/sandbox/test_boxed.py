@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -242,7 +243,7 @@ def test_a_private_box_holds_copies_of_what_python_needs(
     made = Box(Limits(preload=("numpy",), grants=grants), means=MEANS)
     with made.open(PRIVATE, "seed", 20) as session:
         assert session.call("look", os.fspath(data / "table.csv")) == [
-            ["proc", "tmpfs"],
+            ["proc", "ramfs", "tmpfs"],
             "1,2\n",
             65 << 20,
             False,
@@ -251,6 +252,62 @@ def test_a_private_box_holds_copies_of_what_python_needs(
         ]
     with pytest.raises(SessionFailed, match="No module named 'test'"), made.open(PRIVATE, "seed", 20) as session:
         session.call("tested")
+    made.close()
+
+
+READ_PAGES = Program(
+    {
+        "seed.py": """
+import mmap, os
+
+def read(path):
+    with open(path, "rb", buffering=0) as file:
+        for place in range(0, 4096 * 64, 8192):
+            os.pread(file.fileno(), 1, place)
+
+def told(path):
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 4096 * 64, mmap.MAP_PRIVATE) as mapped:
+        for place in range(0, 4096 * 63, 4096):
+            mapped[place]
+        mapped[4096 * 63] = 1  # so that a fork copies what is mapped, as not used by it
+        heard, tell = os.pipe()
+        if os.fork() == 0:
+            with open("/proc/self/numa_maps") as areas, open("/proc/self/smaps") as flags:
+                area = next(line for line in areas if f"file={path} " in line)
+                lines = list(flags)
+            begin = next(number for number, line in enumerate(lines) if line.split()[-1] == path)
+            words = next(line for line in lines[begin:] if line.startswith("Referenced:")).split()[1:2]
+            words += [word for word in area.split() if word.startswith("active=")]
+            os.write(tell, " ".join(words).encode())
+            os._exit(0)
+        os.close(tell)
+        with open(heard) as words:
+            return words.read()
+"""
+    }
+)
+
+
+@needs_strict
+@pytest.mark.skipif(not Path("/proc/self/numa_maps").exists(), reason="nothing tells what is marked")
+def test_pages_of_a_private_box_do_not_tell_who_has_read_them(tmp_path: Path) -> None:
+    """The kernel marks a page that is read as referenced, and then as active, which every process that maps it can see."""
+    for folder in (tmp_path, tmp_path.parent):
+        folder.chmod(0o755)
+    for name, size in (("small", 1 << 20), ("large", 65 << 20)):
+        (tmp_path / name).write_bytes(bytes(size))
+    made = Box(Limits(grants=Grants(private=True, read=(os.fspath(tmp_path),))), means=MEANS)
+
+    def ask(function: str, name: str) -> object:
+        with made.open(READ_PAGES, "seed", 20) as session:
+            return session.call(function, os.fspath(tmp_path / name))
+
+    for name in ("small", "large"):
+        fresh = ask("told", name)
+        assert fresh
+        for _ in range(3):
+            ask("read", name)
+            assert ask("told", name) == fresh
     made.close()
 
 

@@ -7,6 +7,7 @@ Invariant: nothing in the tree can be written but the folders that are mounted a
 any more once `enter` has returned."""
 
 import contextlib
+import errno
 import os
 import shutil
 from collections.abc import Collection, Mapping
@@ -49,6 +50,9 @@ _LINKS = {
 _FOLDERS = (SCRATCH, SHARED_MEMORY, "/proc", "/etc")
 _COPIED = 64 << 20
 """Bytes of the largest file that a private tree has a copy of: those above are few libraries, of which each slot would hold a GB."""
+_CHUNK = 1 << 20
+_UNTIL_ACTIVE = 3
+"""Reads after which the kernel marks a page of a disk's file as referenced and active, whatever it was, and no further one changes that."""
 _KEPT_FLAGS = MS_NOSUID | MS_NODEV | MS_NOEXEC
 """Flags of a mount that `statvfs` reports under the same numbers; whoever is not root may not take them away."""
 
@@ -71,7 +75,7 @@ def enter(jail: Jail, user: int) -> Kept:
     """Builds the tree at the jail's home, an empty folder of the host, and makes it this process's root; it is the first process of a
     namespace. What may be read and not run is bound like what is visible. `user` is who candidates are. Raises `OSError`; what is visible and
     not there is left out."""
-    tree = Tree(Path(jail.home), "50%" if jail.private else "1m")
+    tree = Tree(Path(jail.home), private=jail.private)
     if jail.private:
         tree.copy_all(jail)
     else:
@@ -116,12 +120,16 @@ def _mount_processes(place: str) -> Kept:
 class Tree:
     """The tree that is being built at `place`. Paths are the host's, which are the tree's own later."""
 
-    def __init__(self, place: Path, size: str) -> None:
+    def __init__(self, place: Path, *, private: bool) -> None:
         self.place = place
         self.bound: list[Path] = []
+        # Nothing bounds a ramfs: half of the machine's memory, as for a tmpfs.
+        self.room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
         unshare(CLONE_NEWNS)
         mount("", "/", "", MS_REC | MS_PRIVATE)
-        mount("tmpfs", str(place), "tmpfs", MS_NOSUID | MS_NODEV, f"size={size},mode=755")
+        # Pages of a ramfs are never on the kernel's lists of what was used last, on which it moves those of a tmpfs that are read.
+        kind, size = ("ramfs", "") if private else ("tmpfs", "size=1m,")
+        mount(kind, str(place), kind, MS_NOSUID | MS_NODEV, f"{size}mode=755")
         for folder in map(Path, _FOLDERS):
             self.at(folder).mkdir(parents=True)
 
@@ -171,13 +179,17 @@ class Tree:
             self.copy_file(path, target)
 
     def copy_file(self, path: os.PathLike[str] | str, target: os.PathLike[str] | str) -> None:
-        """Copies a file. A very large one is the host's own, brought into memory as a whole before anybody can look."""
-        if Path(path).stat().st_size <= _COPIED:
+        """Copies a file. A very large one is the host's own, brought into memory as a whole before anybody can look. Each page is marked as used,
+        so that a candidate that reads it changes nothing that `/proc/self/numa_maps` and `smaps` tell of it."""
+        size = Path(path).stat().st_size
+        if size <= _COPIED:
+            self.room -= size
+            if self.room < 0:
+                raise OSError(errno.ENOSPC, "what a private box copies takes half of the memory", os.fspath(path))
             shutil.copy2(path, target)
+            _read(target, 1)
             return
-        with open(path, "rb", buffering=0) as file:
-            while file.read(_COPIED):
-                pass
+        _read(path, _UNTIL_ACTIVE)
         self.bind_file(Path(path))
         _close(os.fspath(target), 0)
 
@@ -240,6 +252,13 @@ class Tree:
         for name, text in texts.items():
             if not os.path.lexists(self.at(Path("/etc", name))):
                 self.at(Path("/etc", name)).write_text(text)
+
+
+def _read(path: os.PathLike[str] | str, times: int) -> None:
+    for _ in range(times):
+        with open(path, "rb", buffering=0) as file:
+            while file.read(_CHUNK):
+                pass
 
 
 def _bind(path: str, target: str, flags: int) -> None:
