@@ -36,18 +36,25 @@ def order(kills: int, rng: random.Random) -> list[str]:
 
 
 def kill_some(engine: int, roles: list[str], rng: random.Random, progress: Callable[[], int]) -> None:
-    """Kills who has the next role, until that was the engine or nothing is left to do: each within a second after `progress` has grown again."""
+    """Kills who has the next role, until that was the engine or nothing is left to do: each within a second after `progress` has grown again, which
+    it does after the last one, too. An engine that is killed together with its spawner leaves a folder that nobody removes."""
     while roles:
-        before, deadline = progress(), time.monotonic() + SECONDS
-        while progress() == before and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert progress() > before, "something is judged after each kill"
+        _wait_for(progress)
         time.sleep(rng.uniform(0.0, 1.0))
         if living := family(engine)[roles[0]]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(rng.choice(living), signal.SIGKILL)
             if roles.pop(0) == "engine":
                 return
+    _wait_for(progress)
+
+
+def _wait_for(progress: Callable[[], int]) -> None:
+    """Until it has grown."""
+    before, deadline = progress(), time.monotonic() + SECONDS
+    while progress() == before and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert progress() > before, "something is judged after each kill"
 
 
 def content(pid: int, name: str) -> bytes:
