@@ -125,7 +125,9 @@ class Settling:
         tired = self._state.refusals.count(operator) == TIRED
         if tired and len(self._campaign.usable_operators) > 1:
             what = reason.partition(" Do: ")[0].rstrip(".")
-            _log.warning("operator %r has nothing to do, and is asked seldom until the archive changes: %s", operator, what)
+            _log.warning(
+                "operator %r has nothing to do, and is asked seldom until the archive changes: %s", operator, what
+            )
 
     def judged(self, work: Work, result: bytes) -> Iterator[Settled | Work]:
         """The record of a judging, and the ruling that a value beyond the proven bound calls for; or the work again, where the
