@@ -254,7 +254,8 @@ class Campaign:
         """Those of its usable operators that the next step may ask; none where nothing new is to be expected, so that the campaign is exhausted. `models`: one
         answers. Answers that are never any good end a campaign where they spend nothing of its budget."""
         refusals, names = self.state.refusals, self.usable_operators
-        if not models or (refusals.heard >= NOTHING_NEW and not ended_by_calls(self.budget)):
+        heard = refusals.heard >= NOTHING_NEW and not ended_by_calls(self.budget, self.settings.models.members)
+        if not models or heard:
             names = tuple(name for name in names if not self.traits(name).needs_model)
         awake = tuple(name for name in names if not refusals.rests(name, self.state.last_step + 1))
         if refusals.unheard >= NOTHING_NEW or any(self.traits(name).takes_one_elite for name in awake):

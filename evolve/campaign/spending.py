@@ -64,10 +64,10 @@ def spent_by_models_alone(budget: Budget, spent: Set[Resource] = frozenset()) ->
     return " or ".join(dict.fromkeys(never)) if len(never) == len(leaves) else ""
 
 
-def ended_by_calls(budget: Budget) -> bool:
-    """Calls of models end it, and the time that they take, even where nothing comes of them."""
-    endless = Progress(calls=sys.maxsize, tokens=sys.maxsize, money=math.inf, gpu_seconds=math.inf, seconds=math.inf)
-    return budget.spent(endless, None, math.inf)
+def ended_by_calls(budget: Budget, members: Sequence[ModelSection]) -> bool:
+    """Calls of these models end it, and the time that they take, even where nothing comes of them."""
+    spent = dict.fromkeys(_spent_by(members), sys.maxsize)
+    return budget.spent(Progress(seconds=math.inf, **spent), None, math.inf)
 
 
 def _spent_by(members: Sequence[ModelSection]) -> set[Resource]:

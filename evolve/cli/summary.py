@@ -87,7 +87,7 @@ def ended(campaign: Campaign, ending: Ending, trackers: Sequence[Tracking] = ())
         answered=ending.answered,
         failed=ending.failed,
         failure=ending.failure,
-        next_budget=tuple(larger(campaign.budget, ending.wanted)),
+        next_budget=tuple(larger(campaign.budget, ending.wanted, campaign.progress)),
         trackers=tuple(one_line(tracking.told()) for tracking in trackers),
     )
 
@@ -186,7 +186,12 @@ def _overshot(campaign: Campaign) -> list[tuple[str, str]]:
     over = [excess for amount in amounts if (excess := amount.over(campaign.state.progress))]
     if not over:
         return []
-    return [("over budget", f"{', '.join(over)} over it: a model used more than its max_tokens, or says that it did")]
+    return [
+        (
+            "over budget",
+            f"{', '.join(over)} over it: the budget was lowered, or a model used more than its max_tokens, or says that it did",
+        )
+    ]
 
 
 def _time(end: Ended) -> str:
@@ -277,7 +282,7 @@ def _certificate(campaign: Campaign, best: report.Best) -> str:
 def next_commands(campaign: Campaign, best: report.Best | None, end: Ended | None = None) -> Sequence[str]:
     """What a person would type next, after a run that ended so. What proposes nothing new is not continued."""
     look = [f"evolve program show {best.name} --code"] if best else []
-    texts = larger(campaign.budget) if end is None else end.next_budget
+    texts = larger(campaign.budget, spent=campaign.progress) if end is None else end.next_budget
     budget = " ".join(f"--budget {shlex.quote(text)}" for text in texts)
     go_on = f"evolve run --continue {campaign.name} {budget}".rstrip()
     if end is not None and end.reason == "exhausted":
@@ -287,14 +292,15 @@ def next_commands(campaign: Campaign, best: report.Best | None, end: Ended | Non
     return [*look, go_on, f"evolve report {campaign.name}"]
 
 
-def larger(budget: Budget, wanted: Progress | None = None) -> list[str]:
-    """Twice the amounts of a budget, as they are written, or more where `wanted` is to be paid from it."""
+def larger(budget: Budget, wanted: Progress | None = None, spent: Progress | None = None) -> list[str]:
+    """Twice the amounts of a budget, as they are written, or more where `wanted` is to be paid from it, or so much is `spent`."""
     amounts = [leaf for leaf in budget.leaves() if isinstance(leaf, Amount)]
-    return [str(Amount(_enough(amount, wanted), amount.unit)) for amount in amounts]
+    return [str(Amount(_enough(amount, wanted, spent), amount.unit)) for amount in amounts]
 
 
-def _enough(amount: Amount, wanted: Progress | None) -> float:
-    needed = 0.0 if wanted is None else amount.counted(wanted) / amount.unit.size
+def _enough(amount: Amount, wanted: Progress | None, spent: Progress | None) -> float:
+    paid, gone = (amount.counted(each) / amount.unit.size if each else 0.0 for each in (wanted, spent))
+    needed = max(paid, 1.1 * gone)
     # Rounded up to two digits: what is paid once is not enough for a campaign.
     step = 10.0 ** (math.floor(math.log10(needed)) - 1) if needed else 1.0
     return max(2 * amount.number, round(math.ceil(needed / step) * step, 9))

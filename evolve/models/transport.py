@@ -37,6 +37,8 @@ WHOLE_LIMIT = 8 << 20
 """Bytes of an answer that is kept as it comes; what sends more is cut off."""
 STREAM_LIMIT = 128 << 20
 """The same for one that comes in events, of which the text alone is kept; a few hundred bytes carry one token."""
+HEAD_LIMIT = 1 << 20
+"""Bytes that a server may send before its answer's body: one that says `100 Continue` says it again for ever."""
 ENCODING = "encoding"
 """The extension of a response that tells how its body is compressed; "identity": it is not."""
 _REFUSALS = 300
@@ -45,7 +47,7 @@ _REFUSALS = 300
 
 class Watch:
     """One request on its way, and how many bytes of an answer it takes. `sent`: some of it left; `heard`: bytes of the answer; `reused`: on a connection that had answered before;
-    `overflowed`: the answer was too long."""
+    `overflowed`: the answer was too long; `headed`: its headers are there."""
 
     def __init__(self, deadline: float, cancelled: threading.Event, limit: int = WHOLE_LIMIT) -> None:
         self.limit = limit
@@ -55,6 +57,7 @@ class Watch:
         self.heard = 0
         self.reused = False
         self.overflowed = False
+        self.headed = False
 
     @property
     def remaining(self) -> float:
@@ -88,6 +91,14 @@ def _watch() -> Watch:
     return _local.watch
 
 
+def _left(watch: Watch, until: float = float("inf")) -> float:
+    """Seconds until the call ends, or `until`; raises `httpcore2.ReadTimeout` when that is past, or the call was cancelled."""
+    left = min(watch.deadline, until) - time.monotonic()
+    if watch.cancelled.is_set() or left <= 0:
+        raise httpcore2.ReadTimeout("the call was cancelled" if watch.cancelled.is_set() else "no answer in time")
+    return left
+
+
 def _await(sock: socket.socket, events: int, until: float = float("inf")) -> None:
     """Returns when the socket is ready; raises `httpcore2.ReadTimeout` when the call is over, or `until` is past."""
     watch = _watch()
@@ -99,10 +110,7 @@ def _await(sock: socket.socket, events: int, until: float = float("inf")) -> Non
         longest = _LONG
     with given_up():
         while True:
-            left = min(watch.deadline, until) - time.monotonic()
-            if watch.cancelled.is_set() or left <= 0:
-                over = "the call was cancelled" if watch.cancelled.is_set() else "no answer in time"
-                raise httpcore2.ReadTimeout(over)
+            left = _left(watch, until)
             if any(number == sock.fileno() for number, _ in poll.poll(min(left, longest) * 1000)):
                 return
 
@@ -129,13 +137,17 @@ class SocketStream(httpcore2.NetworkStream):
         self._held = b""
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """The next bytes; none at the end."""
+        """The next bytes; none at the end. A server that never makes us wait ends no later than others."""
         self._flush()
+        watch = _watch()
+        _left(watch)
+        if watch.heard > HEAD_LIMIT and not watch.headed:
+            raise httpcore2.ReadError(f"more than {HEAD_LIMIT} bytes came before the answer")
         try:
             data: bytes = _when_ready(self._sock, lambda: self._sock.recv(max_bytes), select.POLLIN)
         except OSError as error:
             raise httpcore2.ReadError(error.strerror or str(error)) from error
-        _watch().heard += len(data)
+        watch.heard += len(data)
         self._answered = self._answered or bool(data)
         return data
 
@@ -328,6 +340,7 @@ class Transport(httpx2.BaseTransport):
         except BaseException:
             self._back(connection)
             raise
+        _watch().headed = True
         if response.status >= _REFUSALS:
             _watch().limit = min(_watch().limit, WHOLE_LIMIT)
         body = _Body(response.stream, lambda: self._back(connection))

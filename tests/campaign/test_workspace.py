@@ -1,5 +1,6 @@
 """Where campaigns live, and what of it candidates may not see."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,14 @@ def test_a_secret_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "archive" / "secret").write_text("\n")
     with pytest.raises(ConfigError, match="holds no secret"):
         secret_for(tmp_path, "softmax")
+
+
+def test_a_secret_that_is_no_file_is_refused(tmp_path: Path) -> None:
+    """Nobody waits for what writes into a pipe, and nothing is read for ever."""
+    (tmp_path / "archive").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for target in ("pipe", "/dev/urandom", "nowhere", "."):
+        (tmp_path / "archive" / "secret").symlink_to(tmp_path / target)
+        with pytest.raises(ConfigError, match="holds no secret"):
+            secret_for(tmp_path, "softmax")
+        (tmp_path / "archive" / "secret").unlink()

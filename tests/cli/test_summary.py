@@ -272,4 +272,15 @@ def test_a_budget_that_models_overshot_is_told(tmp_path):
     written.called(Call("small", prompt_tokens=10_000, completion_tokens=200))
     with written.campaign as campaign:
         campaign.change({"budget": ["3000tokens"]})
-        assert "over budget  7,200 tokens over it: a model used more than its max_tokens" in words(campaign)
+        told = "over budget  7,200 tokens over it: the budget was lowered, or a model used more than its max_tokens"
+        assert told in words(campaign)
+
+
+def test_the_next_budget_is_one_that_is_not_spent(tmp_path):
+    """Somebody has lowered it meanwhile."""
+    written = Written(tmp_path)
+    written.seed()
+    written.called(Call("small", prompt_tokens=10_000, completion_tokens=200))
+    with written.campaign as campaign:
+        campaign.change({"budget": ["3000tokens"]})
+        assert summary.larger(campaign.budget, spent=campaign.progress) == ["12000tokens"]

@@ -175,6 +175,15 @@ def test_answers_that_are_all_refused_end_a_campaign_that_nothing_else_would_end
         assert course(campaign).status == "exhausted"
 
 
+def test_a_budget_in_money_that_no_model_spends_keeps_no_campaign_going(models: Workbench) -> None:
+    """As one in programs alone: what costs nothing never spends it."""
+    free = {"members": [{"name": "slow", "kind": "command", "settings": {"argv": "none"}}]}
+    values = {"operators": {"names": ["quotes"]}, "budget": ["600programs", "5usd"]}
+    with models.create(models=free, **values) as campaign:
+        assert played(campaign, FakeModel(lambda number: "no")).reason == "exhausted"
+        assert 500 <= campaign.state.progress.calls < 510
+
+
 def test_who_needs_a_model_and_never_asks_it_ends_no_campaign_later_than_others(models: Workbench) -> None:
     """No call would ever spend its budget."""
     with created(models, "mute", "tune_literals", budget=["5calls"]) as campaign:

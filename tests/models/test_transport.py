@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import httpcore2
 import pytest
 
 from evolve.models import transport
@@ -177,3 +178,20 @@ def test_a_request_without_a_body_leaves_before_its_answer_is_read():
         far.sendall(b"answer")
         assert stream.read(100) == b"answer"
         assert far.recv(100) == b"head"
+
+
+@pytest.mark.parametrize("seconds", [60, 0])
+def test_a_server_that_says_continue_for_ever_is_left_at_the_limit_and_at_the_deadline(seconds: float):
+    """It never makes the call wait, so that only a look at the clock ends it."""
+    near, far = socket.socketpair()
+    with near, far, watching(Watch(time.monotonic() + seconds, threading.Event())):
+        near.setblocking(False)
+        stream, ended = SocketStream(near), httpcore2.ReadError if seconds else httpcore2.ReadTimeout
+
+        def listen() -> None:
+            for _ in range(2 * transport.HEAD_LIMIT // 50_000):
+                far.sendall(b"HTTP/1.1 100 Continue\r\n\r\n" * 2000)
+                stream.read(50_000)
+
+        with pytest.raises(ended):
+            listen()
