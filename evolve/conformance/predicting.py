@@ -39,7 +39,7 @@ def prediction(task: Task, executor: LocalExecutor) -> Finding:
             "seed generators by trial.entropy(...): docs/tasks.md, the rules of an evaluator",
         )
     if any(by_secret for _, by_secret in repeated):
-        return Finding(NAME, "passed", "what is drawn depends on the secret")
+        return Finding(NAME, "passed", "what is drawn depends on the secret, or a part of it does")
     return Finding(
         NAME, "not tried", "nothing that repeats depends on seed or secret: cases are fixed, or all is timed"
     )
