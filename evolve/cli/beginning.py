@@ -30,7 +30,11 @@ def _models(campaign: Campaign) -> str:
     members = campaign.settings.models.members
     if members:
         return f"models {', '.join(map(_member, members))}"
-    return f"no model: {', '.join(campaign.operator_names)} propose without one (--model NAME lets a language model propose, too)"
+    names = campaign.usable_operators
+    return (
+        f"no model: {', '.join(names)} propose{'s' if len(names) == 1 else ''} without one "
+        "(--model NAME lets a language model propose, too)"
+    )
 
 
 def _member(member: ModelSection) -> str:

@@ -1,7 +1,10 @@
 """What a run says before its first record."""
 
+from dataclasses import replace
+
 from evolve.cli.beginning import beginning
-from tests.written import Written, short_campaign
+from evolve.types import Program
+from tests.written import Written, number_task, short_campaign
 
 
 def test_the_beginning_says_what_is_set(tmp_path):
@@ -16,6 +19,13 @@ def test_the_beginning_says_what_is_set(tmp_path):
     with Written(tmp_path / "other", name="fresh", budget=[], judges=1).campaign as fresh:
         text = beginning(fresh, "reduced")
     assert "campaign fresh begins: islands, 1 judge slot, seed 0, no budget: Ctrl-C ends it" in text
+
+
+def test_the_beginning_names_no_operator_that_is_left_out(tmp_path):
+    """`mutate_ast` is for Python alone."""
+    task = replace(number_task(), seed=Program({"number.c": "double x = 5.0;\n"}), entry="")
+    with Written(tmp_path, task, name="in_c").campaign as campaign:
+        assert "\nno model: tune_literals proposes without one (--model" in beginning(campaign, "reduced")
 
 
 def test_the_beginning_says_where_answers_are_awaited(tmp_path, monkeypatch):
