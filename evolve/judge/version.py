@@ -43,10 +43,12 @@ def deciding(folder: Path, one_file: str = "", prompts: str = "") -> list[Path]:
 
 
 def _decides(path: Path, folder: Path) -> bool:
-    """Whether a file may decide a score: no README, nothing hidden, no cache of compiled code, and no log of a campaign that lives
-    in the task's own folder."""
+    """Whether a file may decide a score: no README, nothing hidden, no cache of compiled code, and nothing of a workspace
+    in the task's own folder: neither logs of campaigns nor its cache nor its secret."""
     parts = path.relative_to(folder).parts
-    if parts[:2] == ("archive", "campaigns") or (parts[0] == "archive" and path.name.startswith("cache.db")):
+    if parts[:2] == ("archive", "campaigns") or (
+        parts[0] == "archive" and path.name.startswith(("cache.db", "secret"))
+    ):
         return False
     ignored = any(part.startswith(".") or part == "__pycache__" for part in parts) or path.name in READMES
     return path.is_file() and not ignored

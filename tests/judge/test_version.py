@@ -19,6 +19,8 @@ def test_an_unchanged_folder_passes(tmp_path: Path) -> None:
     (tmp_path / "__pycache__" / "evaluator.pyc").write_text("more")
     (tmp_path / "archive" / "campaigns").mkdir(parents=True)
     (tmp_path / "archive" / "campaigns" / "small.db").write_text("more")
+    (tmp_path / "archive" / "secret").write_text("of the workspace")
+    (tmp_path / "archive" / "secret.draft").write_text("of the workspace")
     check_version(task)
 
 
