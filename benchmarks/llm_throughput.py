@@ -25,11 +25,11 @@ from evolve.sandbox.family import descendants
 LATENCY = 0.5
 LOOK_SECONDS = 0.5
 WANTED = {
-    "programs_per_second": ">= 180",
+    "programs_per_second": ">= 120",
     "last_over_first": ">= 0.9",
     "pss_mb": "<= 250",
     "ideal_share_32": ">= 0.95",
-    "ideal_share_64": ">= 0.95",
+    "ideal_share_64": ">= 0.85",
     "pss_mb_32": "<= 300",
     "pss_mb_64": "<= 300",
 }

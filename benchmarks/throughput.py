@@ -20,7 +20,7 @@ from evolve.sandbox.machine.probe import probe
 from evolve.types import Settled
 
 WINDOW = 1000
-WANTED = {"programs_per_second": ">= 150", "last_over_first": ">= 0.9"}
+WANTED = {"programs_per_second": ">= 140", "last_over_first": ">= 0.9"}
 _TASK = """\
 schema = 1
 evaluator = "evaluator.py"
