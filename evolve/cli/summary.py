@@ -17,6 +17,7 @@ from evolve.loop.tracker import Tracking
 from evolve.stop import Amount, Budget, duration
 from evolve.store import writer
 from evolve.types import FROM_SCRATCH, Progress
+from evolve.types.errors import without_remedy
 
 _REASONS = {
     "budget": "its budget is spent",
@@ -122,7 +123,7 @@ def no_answer(campaign: Campaign, end: Ended) -> str:
 
 def _unpaid(end: Ended) -> str:
     """The call that was not paid, and a budget that pays for it."""
-    what = end.unpaid.partition(" Do: ")[0].rstrip(".")
+    what = without_remedy(end.unpaid)
     budget = " ".join(f"--budget {shlex.quote(text)}" for text in end.next_budget)
     return f"{what}. Do: evolve run --continue {end.campaign} {budget}, or lower the max_tokens of the model in a new campaign."
 

@@ -39,6 +39,7 @@ from evolve.types import (
     TextId,
     text_id,
 )
+from evolve.types.errors import without_remedy
 
 _log = logging.getLogger(__name__)
 IN_A_ROW = 5
@@ -124,9 +125,10 @@ class Settling:
         """Once, until something that it made is judged; where it is the only one, the campaign's end says so."""
         tired = self._state.refusals.count(operator) == TIRED
         if tired and len(self._campaign.usable_operators) > 1:
-            what = reason.partition(" Do: ")[0].rstrip(".")
             _log.warning(
-                "operator %r has nothing to do, and is asked seldom until the archive changes: %s", operator, what
+                "operator %r has nothing to do, and is asked seldom until the archive changes: %s",
+                operator,
+                without_remedy(reason),
             )
 
     def judged(self, work: Work, result: bytes) -> Iterator[Settled | Work]:

@@ -13,6 +13,7 @@ from evolve.models.clock import Clock
 from evolve.models.turns import gives_way
 from evolve.protocols import Embedder, Model
 from evolve.types import ModelDown, ModelError, ModelGone, Prompt, Reply, Usage
+from evolve.types.errors import without_remedy
 
 T = TypeVar("T")
 
@@ -154,7 +155,7 @@ class Patience:
         until = self._down_since + self._wait_seconds
         if now >= until:
             self._gone = (
-                f"{_what(error)}. It was down for {now - self._down_since:.0f} s, longer than `outage.model_wait_seconds` allows. "
+                f"{without_remedy(str(error))}. It was down for {now - self._down_since:.0f} s, longer than `outage.model_wait_seconds` allows. "
                 "Do: see to it, then continue the campaign"
             )
         elif starts or self._probe is call:
@@ -162,7 +163,12 @@ class Patience:
             self._pauses += 1
             self._next = min(until, now + max(error.retry_after, pause * (1 + self._clock.chance()) / 2))
         if starts and not self._gone:
-            _log.warning("%s is down: %s. Its calls wait, %.0f s at most", self._name, _what(error), self._wait_seconds)
+            _log.warning(
+                "%s is down: %s. Its calls wait, %.0f s at most",
+                self._name,
+                without_remedy(str(error)),
+                self._wait_seconds,
+            )
 
     def _ended(self, call: _Call, error: ModelError) -> None:
         """A call that failed for good: it says nothing of the model where it was cancelled, else that the model is there, or gone."""
@@ -182,11 +188,6 @@ class Patience:
         with self._lock:
             if self._probe is call:
                 self._probe = None
-
-
-def _what(error: ModelError) -> str:
-    """What is wrong, without what to do at a start."""
-    return str(error).partition(" Do: ")[0].rstrip(".")
 
 
 class PatientModel:

@@ -197,7 +197,7 @@ def pages(claims: Claims, contents: Contents, task: Task, steps: tuple[Step, ...
 def _proof_script(claims: Claims, task: Task) -> str:
     """Returns the check of the certificate that needs the standard library alone; empty where the task has no verifier."""
     proof = claims.certificate
-    if proof is None or proof.fitness is None or not task.verifier or CERTIFICATE not in proof.artifacts:
+    if proof is None or proof.fitness is None or not readme.has_proof(claims, task):
         return ""
     return verify_script.script(task, proof.fitness, claims.name, proof.artifacts[CERTIFICATE])
 

@@ -10,7 +10,7 @@ from evolve.publish.claims import Claims, Judging
 from evolve.publish.lineage import STEPS, Step
 from evolve.publish.markdown import code, escaped, table
 from evolve.publish.telling import number, value_told
-from evolve.task.verifier import sentence
+from evolve.task.verifier import CERTIFICATE, sentence
 from evolve.types import Anchor, Task
 
 NAME = "README.md"
@@ -51,6 +51,11 @@ _VERIFY = """With the package `evolve` installed:
 
 This checks every hash in `MANIFEST.json`, takes the task from this folder, judges the program again in a sandbox, and compares. The evaluator in `task/` is code that runs as the judge, with your rights: where it is not one
 that your copy of `evolve` knows, read it first, and then add `--trust`. `python verify.py` does the same."""
+
+
+def has_proof(claims: Claims, task: Task) -> bool:
+    """The export has a script that checks its certificate with the standard library alone."""
+    return bool(task.verifier) and claims.certificate is not None and CERTIFICATE in claims.certificate.artifacts
 
 
 def _facts(claims: Claims, loaded: Task) -> list[tuple[str, str]]:
@@ -147,7 +152,7 @@ def _proof(claims: Claims, task: Task, proof: Mapping[str, str]) -> list[str]:
         if isinstance(value, str | int | float) and len(str(value)) <= _LONGEST
     ]
     how = ""
-    if task.verifier:
+    if has_proof(claims, task):
         how = (
             f" It proves that {escaped(sentence(task.verifier))}. `python3 -I -S proof.py` checks that with Python's "
             "standard library alone."
@@ -238,7 +243,7 @@ def _listed(claims: Claims, task: Task) -> str:
     ]
     present = {
         "`certificate/`": claims.certificate is not None,
-        "`proof.py`": claims.certificate is not None and bool(task.verifier),
+        "`proof.py`": has_proof(claims, task),
         "`artifacts/`": bool(claims.first and claims.first.artifacts),
     }
     return table(("file", "holds"), [row for row in rows if present.get(row[0], True)])

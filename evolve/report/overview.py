@@ -16,6 +16,7 @@ from evolve.report.costs import Costs, costs
 from evolve.report.records import record_name
 from evolve.report.tally import Tally, Yield
 from evolve.types import Lesson
+from evolve.types.errors import without_remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ def left_out(campaign: Campaign) -> Mapping[str, str]:
     usable, state = campaign.usable_operators, campaign.state
     unmeant = {name: "meant for tasks of another kind" for name in campaign.operator_names if name not in usable}
     refused = {name: state.history.text(why) for name, why in state.refusals.tired().items() if name in usable}
-    return {**unmeant, **{name: why.partition(" Do: ")[0].rstrip(".") for name, why in refused.items()}}
+    return {**unmeant, **{name: without_remedy(why) for name, why in refused.items()}}
 
 
 def _left(campaign: Campaign) -> int:

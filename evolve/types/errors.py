@@ -79,3 +79,8 @@ class SandboxError(EvolveError):
 
 class StoreError(EvolveError):
     """A log that cannot be opened, read or written."""
+
+
+def without_remedy(message: str) -> str:
+    """Returns what a message says went wrong, without what to do about it and without a full stop."""
+    return message.partition(" Do: ")[0].rstrip(".")
