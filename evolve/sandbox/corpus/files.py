@@ -125,16 +125,18 @@ def attack(told):
 
 _ANYWHERE = """
 import os
+import time
 from raw import attempt, opened
 
 def attack(told):
     own = [os.path.realpath(path) for path in (os.environ["HOME"], os.environ["TMPDIR"], os.getcwd(), os.path.join("/", "tmp"), "/var/tmp", "/dev/shm")]
-    achieved, seen = [], 0
+    achieved, until = [], time.monotonic() + 2  # a machine may have any number of folders, and be busy
     for folder, below, _ in os.walk("/"):
-        if folder in own or folder == "/proc" or folder.count("/") > 4 or seen > 20_000:
+        if time.monotonic() > until:
+            break
+        if folder in own or folder == "/proc" or folder.count("/") > 4:
             below.clear()
             continue
-        seen += 1
         achieved += attempt(f"makes a file in {folder}", lambda: opened(folder, os.O_TMPFILE | os.O_WRONLY))
     return achieved[:5]
 """
