@@ -22,7 +22,7 @@ from figures import missed, report
 from soak import soak
 
 from evolve import task as tasks
-from evolve.judge import Job, LocalExecutor, decode_report, encode_job
+from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.sandbox import PLAIN, Box, Means
 from evolve.sandbox.machine.probe import probe
 from evolve.types import Level, Limits, Program

@@ -6,8 +6,8 @@ import importlib.util
 import sys
 from contextlib import closing
 
-from evolve.judge import Job, LocalExecutor, decode_report, encode_job
-from evolve.judge.machine import has_gpu
+from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
+from evolve.evaluation.machine import has_gpu
 from evolve.sandbox import Means
 from evolve.sandbox.machine.probe import probe
 from evolve.task import bundled, load

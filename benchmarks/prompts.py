@@ -10,7 +10,7 @@ import time
 import numpy as np
 from figures import report
 
-from evolve.prompt import build
+from evolve.prompts import build
 from evolve.protocols import Context
 from evolve.testing import RehearsedHistory, rehearsed_task
 from evolve.types import Evaluation, Lesson, Origin, Outcome, Program, Record, Selection, text_id

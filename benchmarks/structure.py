@@ -15,11 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from evolve import loop, novelty, plugins
+from evolve import engine, novelty, plugins
 from evolve import task as tasks
 from evolve.campaign import Campaign
 from evolve.config import settings_from
-from evolve.judge import LocalExecutor
+from evolve.evaluation import LocalExecutor
 from evolve.operators.mutate_ast import MutateAst, MutateSettings
 from evolve.protocols import Context
 from evolve.sandbox.machine.probe import probe
@@ -100,7 +100,7 @@ def measure(reference: str, operators: Sequence[str], seed: int, programs: int, 
             tempfile.TemporaryDirectory(prefix="evolve-structure-") as home,
             Campaign.create(settings_from(values), task, plugins.load(), Path(home), "structure") as campaign,
         ):
-            loop.run(campaign, executor, described, best)
+            engine.run(campaign, executor, described, best)
     finally:
         executor.close()
     assert best.fitness is not None, "the seed passes its own evaluator"

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from figures import report
 
-from evolve import loop, plugins
+from evolve import engine, plugins
 from evolve import task as tasks
 from evolve.campaign import Campaign
 from evolve.config import settings_from
-from evolve.judge import LocalExecutor
+from evolve.evaluation import LocalExecutor
 from evolve.sandbox import PLAIN, Means
 from evolve.sandbox.machine.probe import probe
 from evolve.types import Settled
@@ -67,7 +67,7 @@ def measure(folder: Path, programs: int, judges: int, means: Means) -> dict[str,
     try:
         described = executor.describe()
         with Campaign.create(settings, task, plugins.load(), folder, "throughput") as campaign:
-            loop.run(campaign, executor, described, clock)
+            engine.run(campaign, executor, described, clock)
     finally:
         executor.close()
     times, window = clock.times, min(WINDOW, len(clock.times) // 2)

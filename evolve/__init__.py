@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evolve.evaluation import Candidate, TaskModule, evaluator, task_module
     from evolve.hookspecs import hookimpl
-    from evolve.judge import Candidate, TaskModule, evaluator, task_module
     from evolve.report.reading import Campaign
     from evolve.sandbox import NATIVE_BLOCK, Segment, SessionFailed, Timed, TimingUnavailable, native_source
     from evolve.types import Child, Evaluation, EvolveError, Outcome, Program, Selection, Trial
@@ -40,7 +40,7 @@ _OF_THE_JUDGE = ("Candidate", "TaskModule", "evaluator", "task_module")
 _HOME = {
     "Campaign": "evolve.report.reading",
     "hookimpl": "evolve.hookspecs",
-    **dict.fromkeys(_OF_THE_JUDGE, "evolve.judge"),
+    **dict.fromkeys(_OF_THE_JUDGE, "evolve.evaluation"),
     **dict.fromkeys(_OF_THE_SANDBOX, "evolve.sandbox"),
 }
 

@@ -9,9 +9,9 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, field_validator, model_validator
 
-from evolve import prompt
+from evolve import prompts
 from evolve.assignments import parse_assignment, put_value
-from evolve.judge.machine import usable_cores
+from evolve.evaluation.machine import usable_cores
 from evolve.stop import Resource
 from evolve.types import PROPOSE, PURPOSES, ConfigError, Level
 from evolve.types.secrets import place_of_key
@@ -366,9 +366,9 @@ def with_templates(settings: Settings) -> Settings:
     """The settings with what their folder of templates holds, so that a log needs no folder; raises `ConfigError` for one that cannot be
     used."""
     section = settings.prompts
-    found = prompt.from_folder(Path(section.folder).expanduser()) if section.folder else {}
+    found = prompts.from_folder(Path(section.folder).expanduser()) if section.folder else {}
     templates = {**found, **section.templates}
-    prompt.check(templates)
+    prompts.check(templates)
     return settings.model_copy(update={"prompts": section.model_copy(update={"folder": "", "templates": templates})})
 
 

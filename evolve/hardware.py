@@ -7,9 +7,9 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from evolve.evaluation.interpreter import worker_environment
+from evolve.evaluation.machine import environment, processor
 from evolve.hookspecs import hookimpl
-from evolve.judge.interpreter import worker_environment
-from evolve.judge.machine import environment, processor
 from evolve.types import Section, Selection, Task
 
 NAME = "hardware"

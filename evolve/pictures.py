@@ -5,8 +5,8 @@ Invariant: no candidate code runs; a picture may hold a program's words, so that
 from contextlib import closing
 
 from evolve.campaign import Campaign
-from evolve.judge import Job, decode_report, encode_job
-from evolve.judge.executor import LocalExecutor
+from evolve.evaluation import Job, decode_report, encode_job
+from evolve.evaluation.executor import LocalExecutor
 from evolve.sandbox.means import Means
 from evolve.sandbox.output import brief, one_line
 from evolve.types import ConfigError, Parameters, RecordId, Task, TaskError, TextId, Trial

@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from evolve.judge.attempt import Raised, attempt
-from evolve.judge.children import die_with_parent
-from evolve.judge.evaluator import CodedEvaluator
-from evolve.judge.framing import receive_frame, send_frame
-from evolve.judge.job import (
+from evolve.evaluation.attempt import Raised, attempt
+from evolve.evaluation.children import die_with_parent
+from evolve.evaluation.evaluator import CodedEvaluator
+from evolve.evaluation.framing import receive_frame, send_frame
+from evolve.evaluation.job import (
     GOES_ON,
     WAITS,
     Charge,
@@ -24,11 +24,11 @@ from evolve.judge.job import (
     encode_description,
     encode_report,
 )
-from evolve.judge.judging import Bench, judge, prepare
-from evolve.judge.machine import environment, hardware, imports
-from evolve.judge.module import TaskCodeError, executed
-from evolve.judge.seats import Sandbox, Seats
-from evolve.judge.version import check_version, deciding
+from evolve.evaluation.judging import Bench, judge, prepare
+from evolve.evaluation.machine import environment, hardware, imports
+from evolve.evaluation.module import TaskCodeError, executed
+from evolve.evaluation.seats import Sandbox, Seats
+from evolve.evaluation.version import check_version, deciding
 from evolve.sandbox import Box, Devices
 from evolve.sandbox.kernel import close_to_others
 from evolve.types import ConfigError, EvolveError, Task, TaskError

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import evolve.task
-from evolve.judge import Job, LocalExecutor, encode_job
+from evolve.evaluation import Job, LocalExecutor, encode_job
 from evolve.sandbox import PLAIN
 from evolve.sandbox.machine.probe import probe
 

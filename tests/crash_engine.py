@@ -19,9 +19,9 @@ from evolve import plugins
 from evolve.campaign import Campaign
 from evolve.cli import evolve as evolve_command
 from evolve.config import settings_from
-from evolve.judge import LocalExecutor, decode_job
-from evolve.loop import Ending, Watch, run
-from evolve.store import Log
+from evolve.engine import Ending, Watch, run
+from evolve.evaluation import LocalExecutor, decode_job
+from evolve.log import Log
 from evolve.types import Program, Settled, Task, canonical
 from evolve.types.codec import encode
 

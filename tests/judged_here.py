@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from evolve.judge import Job, Report
-from evolve.judge.judging import judge, prepare
+from evolve.evaluation import Job, Report
+from evolve.evaluation.judging import judge, prepare
 from evolve.protocols import Evaluator
 from evolve.sandbox import Box
 from evolve.types import Parameters, Task, Trial

@@ -20,9 +20,9 @@ from evolve.campaign import Campaign
 from evolve.cli.calls import answers_of
 from evolve.cli.models import file_values
 from evolve.config import settings_from
-from evolve.judge import Description, decode_job
-from evolve.loop import Ending, run
-from evolve.loop.members import Member, Members
+from evolve.engine import Ending, run
+from evolve.engine.members import Member, Members
+from evolve.evaluation import Description, decode_job
 from evolve.models.tape import Answer, Tape
 from evolve.task import load
 from evolve.types import Needs, Program, Prompt, Reply, Settled, Usage, canonical, estimated

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from evolve.campaign import Campaign
-from evolve.judge import LocalExecutor, decode_report
-from evolve.loop import Ending
+from evolve.engine import Ending
+from evolve.evaluation import LocalExecutor, decode_report
 from evolve.types import Call, Record, Replied, Settled
 from tests.played import BY_HAND, RecordedJudge, keyed_anew, opened, replayed, summary, written
 

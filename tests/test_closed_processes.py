@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.judge.children import children_of
+from evolve.evaluation.children import children_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux closes a process to others")
 
@@ -147,7 +147,7 @@ def seen(place: Path) -> Iterator[Seen]:
         assert engine.poll() is None, engine.stderr.read().decode()
         time.sleep(0.5)  # until a template has forked its candidate, where it has one of its own
         everyone = descendants(engine.pid)
-        (spawner,) = (pid for pid in everyone if "evolve.judge.spawner" in words(pid))
+        (spawner,) = (pid for pid in everyone if "evolve.evaluation.spawner" in words(pid))
         (worker,) = (pid for pid in everyone if "evolve.worker" in words(pid))
         (outer,) = children_of(worker)
         pids = [str(pid) for pid in (engine.pid, *everyone)]

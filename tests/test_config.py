@@ -3,7 +3,7 @@
 import pytest
 
 from evolve.config import Settings, settings_from, with_templates
-from evolve.judge.machine import usable_cores
+from evolve.evaluation.machine import usable_cores
 from evolve.types import ConfigError
 
 

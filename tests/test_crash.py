@@ -22,7 +22,7 @@ from killing import kill_some, order
 
 from evolve import plugins
 from evolve.campaign import Campaign
-from evolve.store import Log
+from evolve.log import Log
 from evolve.types import Asked, Opened, Outcome, Program, Settled, Stamped, StoreError, canonical
 from evolve.types.codec import encode
 
@@ -35,7 +35,7 @@ Death = tuple[str, int]
 
 # Engines are forked from a process that has imported all they need: it is single-threaded, and an import costs more than a campaign.
 _ENGINES = multiprocessing.get_context("forkserver")
-_ENGINES.set_forkserver_preload(["__main__", "evolve.loop", "evolve.operators", "evolve.strategies", "evolve.task"])
+_ENGINES.set_forkserver_preload(["__main__", "evolve.engine", "evolve.operators", "evolve.strategies", "evolve.task"])
 
 
 class Place:

@@ -12,7 +12,7 @@ from test_crash import _ENGINES, Death, Place, ended
 
 from evolve.campaign.inbox import Inbox
 from evolve.campaign.requests import Add, Configure, Hint, Quarantine, Request
-from evolve.store import Log
+from evolve.log import Log
 from evolve.types import Asked, Import, LessonWritten, Paused, Ruled, SettingsChanged, Settled, TaskChanged
 
 BUDGET = 16

@@ -19,7 +19,7 @@ from pydantic_core import PydanticUndefined
 from evolve import hookspecs, plugins
 from evolve.cli import COMMANDS, evolve
 from evolve.config import Settings
-from evolve.store.views import VIEWS
+from evolve.log.views import VIEWS
 from evolve.types import Insertion, Outcome
 
 ROOT = Path(__file__).parents[1]

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from evolve import hardware, plugins
-from evolve.judge.machine import processor
+from evolve.evaluation.machine import processor
 from evolve.testing import rehearsed_task
 from evolve.types import Grants, Limits, Needs, Selection, Stage, Task
 

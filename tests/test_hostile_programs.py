@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import evolve.task
-from evolve.judge import Job, LocalExecutor, Report, decode_report, encode_job
-from evolve.judge.children import children_of
+from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job
+from evolve.evaluation.children import children_of
 from evolve.types import Outcome
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from evolve.judge import Description, Report, decode_job, encode_report
+from evolve.evaluation import Description, Report, decode_job, encode_report
 from evolve.measuring import Measured, Measuring, trials
 from evolve.types import Case, Evaluation, Outcome, Program, Task
 

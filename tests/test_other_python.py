@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import evolve.task
-from evolve.judge import Job, LocalExecutor, decode_report, encode_job
-from evolve.judge.machine import environment
+from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
+from evolve.evaluation.machine import environment
 from evolve.sandbox.machine.probe import probe
 from evolve.types import Outcome, TaskError
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent / "judge"))
+sys.path.insert(0, str(Path(__file__).parent / "evaluation"))
 from judge_fakes import ANSWERING, FakeBox, small_task, written_task
 
-from evolve.judge import Job, decode_description, decode_report, encode_job
-from evolve.judge.framing import receive_frame, send_frame
-from evolve.judge.job import Charge, encode_charge
-from evolve.judge.version import task_version
+from evolve.evaluation import Job, decode_description, decode_report, encode_job
+from evolve.evaluation.framing import receive_frame, send_frame
+from evolve.evaluation.job import Charge, encode_charge
+from evolve.evaluation.version import task_version
 from evolve.plugins import load
 from evolve.types import ConfigError, EvaluatorSource, Outcome, SandboxError, Stage, TaskError
 from evolve.worker import load_evaluator, serve

@@ -27,10 +27,10 @@ from evolve.campaign.spending import ended_by_calls
 from evolve.campaign.state import State
 from evolve.campaign.workspace import existing_path, new_path, secret_for
 from evolve.config import Settings, validated, with_templates
+from evolve.log import Log, begin
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Operator, Strategy
 from evolve.stop import Budget, exact
-from evolve.store import Log, begin
 from evolve.types import (
     Asked,
     Event,

@@ -18,8 +18,8 @@ from evolve.campaign.fitting import archive_of, axes_of, dated, operators_of, tr
 from evolve.campaign.state import State
 from evolve.campaign.workspace import new_path
 from evolve.config import Settings, settings_from, with_templates
+from evolve.log import copy
 from evolve.plugins import guarded
-from evolve.store import copy
 from evolve.types import (
     Asked,
     ConfigError,

@@ -15,7 +15,7 @@ from typing import Any
 
 from evolve.campaign.totals import Spent
 from evolve.derived import Derived
-from evolve.store import Log
+from evolve.log import Log
 from evolve.types import (
     FAILURES,
     Evaluation,

@@ -13,9 +13,9 @@ from evolve.campaign import Campaign
 from evolve.campaign.campaign import task_of
 from evolve.campaign.inbox import Inbox
 from evolve.campaign.requests import Answer, Pause, Request, Stop, Unpause, Wish
-from evolve.loop import Requests, known_signatures
+from evolve.engine import Requests, known_signatures
+from evolve.log import Locked, Log, writer
 from evolve.plugins import load
-from evolve.store import Locked, Log, writer
 from evolve.types import ConfigError, EvolveError, Fitness, StoreError
 
 PATIENCE = 15.0

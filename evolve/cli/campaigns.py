@@ -20,9 +20,9 @@ from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option
 from evolve.cli.say import say
 from evolve.cli.tabling import table_campaign
+from evolve.log import Log, writer
 from evolve.plugins import load
 from evolve.stop import duration
-from evolve.store import Log, writer
 from evolve.types import Opened, Paused, SettingsChanged, StoreError
 
 _NAMED = 10

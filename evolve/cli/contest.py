@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-import evolve.loop
+import evolve.engine
 from evolve.campaign import Campaign, logs
 from evolve.campaign.fitting import budget_of
 from evolve.cli.arms import Contestant, check_equal, name_of, path_of
@@ -20,7 +20,7 @@ from evolve.cli.run import confined_for, opened_models
 from evolve.cli.say import say
 from evolve.compare import Course, beside, course
 from evolve.devices import Grant
-from evolve.judge.executor import LocalExecutor
+from evolve.evaluation.executor import LocalExecutor
 from evolve.plugins import Plugins
 from evolve.types import ConfigError, Settled, TaskError
 
@@ -138,7 +138,7 @@ def _search(plan: Plan, stage: Stage, name: str) -> bool:
         )
         try:
             with noticed():
-                ending = evolve.loop.run(campaign, executor, judges, Quiet(), members)
+                ending = evolve.engine.run(campaign, executor, judges, Quiet(), members)
         except TaskError:
             if campaign.state.seed_record and not campaign.state.seed_values:
                 return True

@@ -17,7 +17,7 @@ from evolve.cli.say import say
 from evolve.devices import Gpu, Grant, Holder, found_gpus, granted_gpus, holders, leases_folder
 from evolve.devices.leases import written
 from evolve.devices.processors import governor, load, ranges, units, usable
-from evolve.judge.machine import processor
+from evolve.evaluation.machine import processor
 from evolve.stop import duration
 from evolve.types import Task, TaskError
 

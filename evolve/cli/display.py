@@ -16,7 +16,7 @@ from evolve.campaign import Campaign
 from evolve.cli import costs, summary
 from evolve.cli.output import emit, harmless
 from evolve.cli.say import say
-from evolve.loop import Watch
+from evolve.engine import Watch
 from evolve.types import Insertion, Settled
 
 if TYPE_CHECKING:

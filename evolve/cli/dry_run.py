@@ -11,7 +11,7 @@ from evolve.cli import foreseeing
 from evolve.cli.foreseeing import Foreseen
 from evolve.cli.output import facts, flat
 from evolve.cli.request import Plan
-from evolve.judge import Description
+from evolve.evaluation import Description
 from evolve.task.grants import NOTHING_GRANTED, granted
 from evolve.task.grants import told as granted_line
 

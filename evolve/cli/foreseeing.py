@@ -6,13 +6,13 @@ import math
 import threading
 from dataclasses import dataclass
 
-from evolve import prompt
+from evolve import prompts
 from evolve.campaign import Campaign, stream
 from evolve.campaign.estimate import Estimate, ModelEstimate, estimate
 from evolve.campaign.fitting import budget_of, operators_of
 from evolve.cli.output import quoted
 from evolve.cli.request import Plan
-from evolve.loop.telling import with_prompts
+from evolve.engine.telling import with_prompts
 from evolve.models.cost import Cost
 from evolve.protocols import Context, History
 from evolve.stop import spelled
@@ -70,7 +70,7 @@ def _first_prompt(plan: Plan, operator: str, history: History, parent: RecordId)
         cancelled=threading.Event(),
     )
     context = with_prompts(context, selection, plan.settings.prompts, plan.plugins)
-    return prompt.build(operator, selection, context, tokens=plan.settings.prompts.tokens)
+    return prompts.build(operator, selection, context, tokens=plan.settings.prompts.tokens)
 
 
 def rows(found: Estimate, budget: str, longest: int) -> list[tuple[str, str]]:

@@ -20,11 +20,11 @@ from evolve.cli.errors import INTERRUPTED
 from evolve.cli.isolation import Wish, confined, for_campaign, sandbox_option, wished
 from evolve.cli.output import debug_option, emit, facts, json_option
 from evolve.cli.say import say
-from evolve.judge.executor import LocalExecutor
-from evolve.judge.version import check_version
-from evolve.loop import finish
+from evolve.engine import finish
+from evolve.evaluation.executor import LocalExecutor
+from evolve.evaluation.version import check_version
+from evolve.log import Locked, Log, writer
 from evolve.plugins import load
-from evolve.store import Locked, Log, writer
 from evolve.task.one_file import program_of
 from evolve.types import ConfigError, Import, Outcome, RecordId, Settled, Task
 

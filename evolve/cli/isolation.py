@@ -13,8 +13,8 @@ import click
 
 from evolve.campaign import Campaign
 from evolve.cli.say import say
-from evolve.judge.interpreter import check
-from evolve.judge.lifeline import clean_environment
+from evolve.evaluation.interpreter import check
+from evolve.evaluation.lifeline import clean_environment
 from evolve.plugins import Plugins
 from evolve.sandbox.machine.choice import NOT_MORE, causes, chosen, line
 from evolve.sandbox.machine.probe import probe

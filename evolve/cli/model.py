@@ -19,8 +19,8 @@ from evolve.cli.output import debug_option, emit_all, flat, json_option, table
 from evolve.cli.pinging import ping_models
 from evolve.cli.say import say
 from evolve.config import ModelSection, validated
+from evolve.log import Log
 from evolve.plugins import Plugins, load
-from evolve.store import Log
 
 
 @noun

@@ -24,11 +24,11 @@ from evolve.cli.judged import Judged, Summary, line, page, summary
 from evolve.cli.output import debug_option, emit, json_option, one_line
 from evolve.cli.parameters import parameters
 from evolve.cli.say import say
-from evolve.judge import Job, LocalExecutor, Report, decode_report, encode_job
-from evolve.judge.machine import usable_cores
+from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job
+from evolve.evaluation.machine import usable_cores
+from evolve.log import EvaluationCache
 from evolve.measuring import Measuring, trials
 from evolve.plugins import load
-from evolve.store import EvaluationCache
 from evolve.types import Case, ConfigError, Outcome, Parameters, Program, Task, TextId, Trial
 from evolve.types.suggest import did_you_mean
 

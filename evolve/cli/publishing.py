@@ -18,7 +18,7 @@ from evolve.cli.output import CELL, brief, debug_option, emit, facts, json_optio
 from evolve.cli.references import opened
 from evolve.cli.request import place_of_task
 from evolve.cli.say import say
-from evolve.judge import LocalExecutor
+from evolve.evaluation import LocalExecutor
 from evolve.plugins import load
 from evolve.publish import CANNOT_BE_TOLD, DIFFERS, Check, Verification
 from evolve.publish.telling import value_told

@@ -21,8 +21,8 @@ from evolve.cli.output import debug_option, emit, facts, json_option
 from evolve.cli.request import place_of_task
 from evolve.cli.say import say
 from evolve.devices import Grant
-from evolve.judge.executor import LocalExecutor
-from evolve.loop import finish
+from evolve.engine import finish
+from evolve.evaluation.executor import LocalExecutor
 from evolve.plugins import load
 from evolve.sandbox.means import Means
 from evolve.stop import duration

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-import evolve.loop
+import evolve.engine
 from evolve.campaign import Campaign, logs, workspace
 from evolve.campaign.fitting import operators_of
 from evolve.cli import dry_run, foreseeing, summary
@@ -25,11 +25,11 @@ from evolve.cli.output import debug_option, emit, json_option
 from evolve.cli.request import Plan, Request, continued_plan, new_plan
 from evolve.cli.say import say
 from evolve.devices import Grant
-from evolve.judge import Description
-from evolve.judge.executor import LocalExecutor
-from evolve.loop.members import Members
-from evolve.loop.tracker import Tracking
-from evolve.loop.tracking import tracked, trackers_of
+from evolve.engine.members import Members
+from evolve.engine.tracker import Tracking
+from evolve.engine.tracking import tracked, trackers_of
+from evolve.evaluation import Description
+from evolve.evaluation.executor import LocalExecutor
 from evolve.plugins import load
 from evolve.types import ConfigError, EvolveError, ModelError
 
@@ -191,7 +191,7 @@ def _search(campaign: Campaign, executor: LocalExecutor, judges: Judges, company
             noticed(),
             tracked(campaign, watch, company.trackers) as told,
         ):
-            ending = evolve.loop.run(campaign, executor, judges.description, told.watch, company.members)
+            ending = evolve.engine.run(campaign, executor, judges.description, told.watch, company.members)
             told.ending = ending
     except EvolveError as error:
         message = str(error).rstrip(".")

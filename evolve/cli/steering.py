@@ -17,8 +17,8 @@ from evolve.cli.asking import ask, steered
 from evolve.cli.fitted import shortened, terminal
 from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, one_line
 from evolve.cli.say import say
+from evolve.log import Log, writer
 from evolve.plugins import load
-from evolve.store import Log, writer
 
 _UNREAD = "the campaign has no model, so that no prompt will carry it: it stands in the log and in the report"
 _NARROWEST = 20

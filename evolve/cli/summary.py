@@ -12,10 +12,10 @@ from evolve.campaign import Campaign
 from evolve.cli import costs
 from evolve.cli.beginning import folder_of
 from evolve.cli.output import CELL, brief, facts, one_line
-from evolve.loop import Ending
-from evolve.loop.tracker import Tracking
+from evolve.engine import Ending
+from evolve.engine.tracker import Tracking
+from evolve.log import writer
 from evolve.stop import Amount, Budget, duration
-from evolve.store import writer
 from evolve.types import FROM_SCRATCH, Progress
 from evolve.types.errors import without_remedy
 

@@ -17,7 +17,7 @@ from evolve.cli.output import debug_option, emit, facts, json_option, table
 from evolve.cli.parameters import parameters
 from evolve.cli.say import say
 from evolve.conformance import Conformance, Finding, check
-from evolve.judge.machine import usable_cores
+from evolve.evaluation.machine import usable_cores
 from evolve.task.grants import NOTHING_GRANTED, told
 from evolve.types import Task
 

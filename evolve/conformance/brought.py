@@ -9,7 +9,7 @@ from evolve.conformance.findings import Finding
 from evolve.conformance.judges import in_short, judged
 from evolve.conformance.seed import SURE, Seed, shown, trial_of
 from evolve.conformance.twins import program
-from evolve.judge import Job, LocalExecutor, Report
+from evolve.evaluation import Job, LocalExecutor, Report
 from evolve.types import Outcome, Task, Twin
 
 

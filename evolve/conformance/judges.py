@@ -4,7 +4,7 @@ Invariant: jobs of one call run side by side, calls one after the other; nothing
 
 from collections.abc import Sequence
 
-from evolve.judge import Job, LocalExecutor, Report, decode_report, encode_job
+from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job
 from evolve.types import TextId
 
 

@@ -8,7 +8,7 @@ from evolve.conformance.degenerate import asked_what
 from evolve.conformance.findings import Finding
 from evolve.conformance.judges import feedback, judged
 from evolve.conformance.seed import trial_of
-from evolve.judge import Job, LocalExecutor, Report
+from evolve.evaluation import Job, LocalExecutor, Report
 from evolve.types import Task, Trial
 
 NAME = "prediction"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evolve.conformance.findings import Finding
 from evolve.conformance.judges import in_short, judged
-from evolve.judge import Job, LocalExecutor, Report
+from evolve.evaluation import Job, LocalExecutor, Report
 from evolve.statistics import noise_floor
 from evolve.task.remedy import remedy
 from evolve.types import Evaluation, Outcome, Parameters, Task, Trial

@@ -3,7 +3,7 @@
 Invariant: the script is the one that goes with an exported program; nothing of it stays."""
 
 from evolve.conformance.findings import Finding
-from evolve.judge import Report
+from evolve.evaluation import Report
 from evolve.task import verify_script
 from evolve.task.verifier import CERTIFICATE
 from evolve.types import Outcome, Task, TextId

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from evolve.evaluation import task_module
 from evolve.evaluators.metrics import Metric
 from evolve.evaluators.saved import Unreadable
 from evolve.evaluators.settings import PLACEHOLDER, CommandSettings
-from evolve.judge import task_module
 from evolve.types import Evaluation, Outcome, Stage, Task, TaskError, Trial, Trust
 from evolve.types.suggest import did_you_mean
 

@@ -12,10 +12,10 @@ from evolve import report
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import opened_of
 from evolve.config import Settings
+from evolve.log import writer
 from evolve.pages.progress import Step, steps
 from evolve.report.held_out import Kept, kept
 from evolve.report.interval import Limits, limits
-from evolve.store import writer
 from evolve.types import MachineMeasured, Ruled
 
 FRONT = 200

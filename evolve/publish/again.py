@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from evolve.judge import Description, Job, Report, decode_report, encode_job
+from evolve.evaluation import Description, Job, Report, decode_report, encode_job
 from evolve.measuring import Submits
 from evolve.publish.claims import Claims, Judging
 from evolve.publish.contents import Contents

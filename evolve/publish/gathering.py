@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from evolve.campaign import Campaign
-from evolve.loop.jobs import trial_seed
+from evolve.engine.jobs import trial_seed
 from evolve.publish.claims import Judging, Part
 from evolve.publish.contents import stored_names
 from evolve.types import FROM_SCRATCH, MachineMeasured, ProgramId, Record, RecordId, Settled, Stamped, TextId

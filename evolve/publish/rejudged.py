@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterator
 
-from evolve.judge import Report
+from evolve.evaluation import Report
 from evolve.publish.again import Again, feedback, texts_of
 from evolve.publish.claims import Judging, Value
 from evolve.publish.comparing import alike, close, no_worse, same

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import evolve.task
-from evolve.judge.version import READMES, deciding
+from evolve.evaluation.version import READMES, deciding
 from evolve.publish.claims import TaskClaim
 from evolve.publish.contents import Contents, check_paths, check_size, hashed, is_plain
 from evolve.types import ConfigError, Task, TaskError

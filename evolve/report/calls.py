@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evolve.campaign import Campaign
-from evolve.store.reading import LogReader
+from evolve.log.reading import LogReader
 from evolve.types import Propose, RecordId, Replied, TextId
 
 

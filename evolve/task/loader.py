@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evolve import prompt
-from evolve.judge.version import task_version
+from evolve import prompts
+from evolve.evaluation.version import task_version
 from evolve.task import one_file, verifier
 from evolve.task.folders import TASK_FILE, find, name_of
 from evolve.task.grants import limits
@@ -145,7 +145,7 @@ def _prompts(where: Path, folder: str | None) -> Mapping[str, str]:
     if folder is None:
         return {}
     try:
-        return prompt.from_folder(where.parent / folder)
+        return prompts.from_folder(where.parent / folder)
     except ConfigError as error:
         raise TaskError(f"{where}: prompts: {error}") from error
 

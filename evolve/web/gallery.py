@@ -10,7 +10,7 @@ from collections.abc import Collection
 from html import escape
 from pathlib import Path
 
-from evolve.judge import Job
+from evolve.evaluation import Job
 from evolve.pictures import drawable, picture
 from evolve.sandbox.means import PLAIN
 from evolve.types import EvolveError, Task

@@ -11,9 +11,9 @@ from pathlib import Path
 from evolve import report
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import settings_of, task_of
+from evolve.log import Log, writer
 from evolve.plugins import Plugins
 from evolve.report import Best
-from evolve.store import Log, writer
 from evolve.types import EvolveError, Fitness, StoreError
 
 SHORT = 10_000

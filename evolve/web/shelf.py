@@ -12,8 +12,8 @@ from pathlib import Path
 
 from evolve.campaign import Campaign
 from evolve.campaign.workspace import campaigns, log_path
+from evolve.log import writer
 from evolve.plugins import Plugins
-from evolve.store import writer
 from evolve.types import ConfigError, EvolveError
 from evolve.types.suggest import did_you_mean
 

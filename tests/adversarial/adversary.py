@@ -11,7 +11,7 @@ from pathlib import Path
 from cheat import Cheat
 
 import evolve.task
-from evolve.judge import Job, LocalExecutor, decode_report, encode_job
+from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.sandbox.machine.probe import probe
 from evolve.types import Evaluation, Outcome, Parameters, Scalar, Task, TextId, Trial
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 from cfr_variant_cheats import CHEATS, KUHN
 
-from evolve.judge import Job, LocalExecutor, decode_report, encode_job
+from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.task import load
 from evolve.types import Parameters, Trial
 

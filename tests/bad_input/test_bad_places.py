@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from command_line import MORE, Call, checked, error_of, process
 
-from evolve.store import Log
+from evolve.log import Log
 
 
 def test_a_locked_log_is_left_to_its_engine(call: Call, home: Path, digest: Callable[[str], str]) -> None:

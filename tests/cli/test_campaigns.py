@@ -6,7 +6,7 @@ import pytest
 
 from evolve.campaign import Campaign
 from evolve.campaign.state import Difference
-from evolve.store import Log
+from evolve.log import Log
 from evolve.types import Asked, Call, Fitness, Insertion, Paused, Placement, Propose, Selection
 from tests.written import Written, number_task
 

@@ -9,7 +9,7 @@ from evolve.cli import dry_run
 from evolve.cli.layers import Layers
 from evolve.cli.request import Plan
 from evolve.config import OperatorsSection
-from evolve.judge import Description
+from evolve.evaluation import Description
 from tests.written import number_task, short_campaign
 
 JUDGE = Description(

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-import evolve.judge.grants
+import evolve.evaluation.grants
 
 TASK = "kernel_softmax/triton"
 
@@ -12,7 +12,7 @@ TASK = "kernel_softmax/triton"
 @pytest.fixture(autouse=True)
 def without_gpu(monkeypatch):
     """Also where there is one."""
-    monkeypatch.setattr(evolve.judge.grants, "has_gpu", lambda devices: False)
+    monkeypatch.setattr(evolve.evaluation.grants, "has_gpu", lambda devices: False)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ HEAVY = (
     "sqlite_utils",
     "sqlite3",
     "evolve.campaign",
-    "evolve.loop",
-    "evolve.judge",
+    "evolve.engine",
+    "evolve.evaluation",
     "evolve.sandbox",
 )
 PROGRAM = """

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
+from evolve.log import Log
 from evolve.models.cassette import Cassette
-from evolve.store import Log
 from evolve.types import Call, Message, ModelError, Part, Prompt, Replied, Section, Usage
 from tests.written import Written
 

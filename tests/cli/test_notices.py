@@ -25,5 +25,5 @@ def test_it_goes_where_stderr_is_when_it_is_told(monkeypatch: pytest.MonkeyPatch
     with noticed():
         above = io.StringIO()
         monkeypatch.setattr(sys, "stderr", above)
-        logging.getLogger("evolve.loop").warning("model 'm' is back after 3 s")
+        logging.getLogger("evolve.engine").warning("model 'm' is back after 3 s")
     assert above.getvalue() == "evolve: warning: model 'm' is back after 3 s\n"

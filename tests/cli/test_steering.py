@@ -8,7 +8,7 @@ import pytest
 from evolve.campaign.inbox import Inbox
 from evolve.campaign.requests import Configure, Hint, Request
 from evolve.cli import asking
-from evolve.store import Log
+from evolve.log import Log
 from evolve.types import LessonWritten, Paused, Ruled, SettingsChanged
 from tests.written import Written
 

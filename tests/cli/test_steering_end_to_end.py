@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from evolve.campaign import Campaign
+from evolve.log import Log
 from evolve.plugins import load
-from evolve.store import Log
 from evolve.types import Lesson, Settled, TaskChanged
 
 TOML = """schema = 1

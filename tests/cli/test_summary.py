@@ -4,7 +4,7 @@ import pytest
 
 from evolve import report
 from evolve.cli import summary
-from evolve.loop import Ending
+from evolve.engine import Ending
 from evolve.stop import any_of, parse
 from evolve.types import Call, Outcome, Progress
 from tests.written import Written, aimed, aiming_campaign, aiming_task, number_task, short_campaign

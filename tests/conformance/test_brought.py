@@ -13,7 +13,7 @@ from evolve.conformance.brought import brought
 from evolve.conformance.findings import Finding
 from evolve.conformance.seed import judged_seed
 from evolve.conformance.twins import twins
-from evolve.judge import LocalExecutor
+from evolve.evaluation import LocalExecutor
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
 

@@ -12,7 +12,7 @@ from evolve.conformance.made_up import hurried
 from evolve.conformance.predicting import prediction
 from evolve.conformance.seed import noisy
 from evolve.devices import found_gpus
-from evolve.judge import Description, LocalExecutor
+from evolve.evaluation import Description, LocalExecutor
 from evolve.types import Stage, Task, TaskError
 
 SEED = "def value():\n    return 5.0\n"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evolve.conformance.verifying import verified_again
-from evolve.judge import Report
+from evolve.evaluation import Report
 from evolve.task import load
 from evolve.types import Evaluation, Outcome, Task, TextId
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import evolve.task
+from evolve.evaluation import Job, Report
+from evolve.evaluation.judging import judge, prepare
 from evolve.evaluators import Unreadable
 from evolve.evaluators.settings import PLACEHOLDERS, CommandSettings
-from evolve.judge import Job, Report
-from evolve.judge.judging import judge, prepare
 from evolve.plugins import load
 from evolve.sandbox import Box
 from evolve.sandbox.machine.probe import probe

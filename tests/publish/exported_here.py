@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import evolve.task
-from evolve.judge import Description, Job, Report, decode_job, encode_report
+from evolve.evaluation import Description, Job, Report, decode_job, encode_report
 from evolve.plugins import load
 from evolve.publish import Contents, Export, How, Judges, export, verify
 from evolve.publish.contents import MANIFEST, with_manifest

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import evolve.task
-from evolve.judge import Description, Report, encode_report
+from evolve.evaluation import Description, Report, encode_report
 from evolve.publish.again import Again, Judges
 from evolve.publish.claims import Claims, Judging, TaskClaim
 from evolve.publish.rejudged import certificate

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.judge.machine import usable_cores
+from evolve.evaluation.machine import usable_cores
 from evolve.sandbox import Box
 from evolve.sandbox.inner.numeric import pools
 from evolve.sandbox.machine.probe import probe

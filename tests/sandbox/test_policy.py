@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import evolve
-from evolve.judge.machine import has_gpu
+from evolve.evaluation.machine import has_gpu
 from evolve.sandbox import Box, Means
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.machine.probe import probe

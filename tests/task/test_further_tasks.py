@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evolve.campaign.workspace import new_path
-from evolve.judge.version import check_version
+from evolve.evaluation.version import check_version
 from evolve.task import bundled, find, folders, load, making, name_of, own
 from evolve.types import TaskError
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.judge.version import check_version
+from evolve.evaluation.version import check_version
 from evolve.task import find, load, name_of, own
 from evolve.task.one_file import program_of
 from evolve.types import EvaluatorSource, Program, TaskError

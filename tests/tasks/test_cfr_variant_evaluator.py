@@ -8,7 +8,7 @@ import cfr_rules as rules
 import pytest
 from task_files import judging_files
 
-from evolve.judge import Job, LocalExecutor, Report, decode_report, encode_job
+from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job
 from evolve.literals import template
 from evolve.task import load
 from evolve.types import Outcome, Parameters, Trial

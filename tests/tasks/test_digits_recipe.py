@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from task_files import judging_files
 
-from evolve.judge import Report
+from evolve.evaluation import Report
 from evolve.literals import template
 from evolve.task import load
 from evolve.types import EvolveError, Outcome

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 from task_files import judging_files
 
-from evolve.judge import Job, Report
-from evolve.judge.judging import judge, prepare
+from evolve.evaluation import Job, Report
+from evolve.evaluation.judging import judge, prepare
 from evolve.sandbox import Box
 from evolve.task import load
 from evolve.types import Case, Outcome, Parameters, Stage, Trial

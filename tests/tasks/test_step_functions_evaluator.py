@@ -12,7 +12,7 @@ import pytest
 import step_samples
 from task_files import judging_files
 
-from evolve.judge import Job, LocalExecutor, Report, decode_report, encode_job
+from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job
 from evolve.task import load
 from evolve.types import Carried, Evaluation, EvolveError, Outcome, Parameters, Trial
 

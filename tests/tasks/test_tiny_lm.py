@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from task_files import judging_files
 
-from evolve.judge import Job, Report
-from evolve.judge.judging import judge, prepare
+from evolve.evaluation import Job, Report
+from evolve.evaluation.judging import judge, prepare
 from evolve.literals import template
 from evolve.sandbox import Box
 from evolve.task import load

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from benchmarks.large import make
 from evolve import plugins
-from evolve.store import reading
+from evolve.log import reading
 from evolve.web.app import application
 from evolve.web.guard import Access
 from evolve.web.shelf import Shelf

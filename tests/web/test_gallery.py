@@ -3,7 +3,7 @@
 import pytest
 
 from evolve import task
-from evolve.judge import Job
+from evolve.evaluation import Job
 from evolve.web.gallery import Gallery, said
 from tests.web.hostile import text_of
 from tests.written import Written

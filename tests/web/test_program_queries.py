@@ -2,7 +2,7 @@
 
 import pytest
 
-from evolve.store import reading
+from evolve.log import reading
 from evolve.types import Outcome
 from tests.written import Written
 

@@ -12,7 +12,7 @@ from evolve.edits import EditFailed, EditKind
 from evolve.operators.parents import parent_program
 from evolve.operators.written.room import room
 from evolve.operators.written.settings import WritingSettings
-from evolve.prompt import build, repair
+from evolve.prompts import build, repair
 from evolve.protocols import Context
 from evolve.types import PROPOSE, Child, ModelError, Program, Prompt, Reply, Selection, estimated
 

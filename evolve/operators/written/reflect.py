@@ -10,7 +10,7 @@ from pydantic import Field
 
 from evolve.operators.written.room import room
 from evolve.operators.written.settings import AskingSettings
-from evolve.prompt import build
+from evolve.prompts import build
 from evolve.protocols import Context
 from evolve.types import Child, Selection
 

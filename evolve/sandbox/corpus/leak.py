@@ -180,7 +180,7 @@ def source(name):
 
 def attack(told):
     achieved = [f"finds {name} loaded" for name in list(sys.modules) if name.partition(".")[0] == "evolve"]
-    for name in ("evolve", "evolve.judge", "evolve.tasks", "evolve.sandbox.inner.template", "evaluator", "evaluate"):
+    for name in ("evolve", "evolve.evaluation", "evolve.tasks", "evolve.sandbox.inner.template", "evaluator", "evaluate"):
         try:
             achieved += attempt(f"reads the source of {name}", lambda: source(name))
         except ImportError:

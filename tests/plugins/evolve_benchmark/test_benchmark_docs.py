@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.judge import Job, LocalExecutor, Report, decode_report, encode_job
+from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job
 from evolve.task import load
 from evolve.types import Outcome, Parameters, Task, TextId, Trial
 from evolve_benchmark.problem import OPTIONAL, REQUIRED

@@ -7,7 +7,7 @@ import pytest
 from benchmark_played import Took
 from benchmark_problems import HALVES, halving, judged
 
-from evolve.judge import Job, LocalExecutor, decode_report, encode_job
+from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.task import load
 from evolve.types import Outcome, Parameters, TaskError, Trial
 from evolve_benchmark.growth import HIGH, PAIRS, exponent

@@ -11,7 +11,7 @@ from benchmark_played import Racer, Took, racers
 from benchmark_problems import halving
 from pydantic import ValidationError
 
-from evolve.judge.candidate import Candidate
+from evolve.evaluation.candidate import Candidate
 from evolve.sandbox import Box, SessionFailed, Status
 from evolve.types import Limits, Parameters, Program, Trial
 from evolve_benchmark import hottest

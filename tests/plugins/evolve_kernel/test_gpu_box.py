@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.judge import Job, LocalExecutor, decode_report, encode_job
+from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.task import load
 from evolve.types import Outcome, Parameters, TextId, Trial
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evolve.judge import Job, LocalExecutor, Report, decode_report, encode_job
-from evolve.judge.machine import has_gpu
+from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job
+from evolve.evaluation.machine import has_gpu
 from evolve.task import bundled, load
 from evolve.types import Outcome, Parameters, Task, Trial
 

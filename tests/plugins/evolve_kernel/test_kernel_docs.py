@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from kernel_problems import needs_compiler, needs_linux
 
-from evolve.judge import Job, LocalExecutor, decode_report, encode_job
+from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.task import load
 from evolve.types import Outcome, Parameters, TextId, Trial
 from evolve_kernel.compiler import FLAGS

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from kernel_problems import COUNT, DOUBLING, KERNEL, SETTINGS, doubling, needs_compiler, needs_linux, written
 
-from evolve.judge import Job, LocalExecutor, Report, decode_report, encode_job
+from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job
 from evolve.testing import check_evaluator
 from evolve.types import Outcome, Parameters, TextId, Trial
 from evolve_kernel.evaluator import NEUTRAL, Kernel

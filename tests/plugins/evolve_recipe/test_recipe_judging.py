@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evolve.judge import Report
+from evolve.evaluation import Report
 from evolve.task import load
 from evolve.testing import check_evaluator
 from evolve.types import EvolveError, Outcome

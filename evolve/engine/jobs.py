@@ -1,0 +1,182 @@
+"""What is handed to the judge: the seed, a draft, an import, or a measurement, as a job with its trial.
+
+Invariant: a job is a function of its step's `Asked` and of the log, so that a step that runs again hands over the same."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from evolve import novelty
+from evolve.campaign import Campaign, stream
+from evolve.engine.proposing import Draft
+from evolve.evaluation import Description, Job, encode_job
+from evolve.types import (
+    REJUDGED,
+    Asked,
+    Carried,
+    Child,
+    Import,
+    Measure,
+    Origin,
+    OriginKind,
+    Parameters,
+    Program,
+    Propose,
+    RecordId,
+    Split,
+    Task,
+    TextId,
+    Trial,
+    canonical,
+    digest,
+)
+from evolve.types.codec import encode
+
+_PURPOSES: Mapping[OriginKind, str] = {"seed": "seed", "proposal": "trial", "import": "trial", "measurement": "measure"}
+"""Which stream the seed of a judging is drawn from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A judging: where it comes from, what is judged, the cache's keys for it and for each stage before the last, and the ids of what its parent left.
+    `tries` counts how often the machinery failed it."""
+
+    origin: Origin
+    program: Program
+    job: Job
+    draft: Draft | None = None
+    key: str = ""
+    stage_keys: Mapping[str, str] = field(default_factory=dict)
+    carried: Mapping[str, str] = field(default_factory=dict)
+    tries: int = 0
+
+    def encoded(self) -> bytes:
+        """The job as bytes for the executor."""
+        return encode_job(self.job)
+
+
+class Jobs:
+    """Makes the jobs of one campaign. `judges` says which stages have a relative threshold, in what environment they are, and how well
+    they isolate: a campaign takes no result over from another level."""
+
+    def __init__(self, campaign: Campaign, judges: Description) -> None:
+        self._state = campaign.state
+        self._task = campaign.task
+        self._seed = campaign.settings.seed
+        self._secret = campaign.secret
+        self._tops = judges.tops
+        self._early = judges.stages[:-1]
+        self._environment = judges.environment
+        self._level = judges.isolation.partition(":")[0]
+        self._cases = {case.name: case for case in campaign.task.held_out}
+        self._release = campaign.plugins.evaluator_release(campaign.task.evaluator)
+
+    def seed(self) -> Work:
+        """The judging of the task's seed program, before anything else."""
+        return self._work(Origin("seed", step=0), self._task.seed)
+
+    def measurement(self, asked: Asked, measure: Measure) -> Work:
+        """The judging that a `Measure` asks for: the program again with what it was given before, a case, or a function of its
+        artifacts."""
+        origin = Origin("measurement", asked.step, about=measure.about, why=measure.why, case=measure.case)
+        if measure.why == REJUDGED:
+            first = self._state.reader.settled(measure.about).record.origin
+            origin = replace(origin, island=first.island, parents=first.parents)
+        program = self._state.reader.program(measure.program)
+        if measure.case:
+            return self._on_case(origin, program)
+        about = self._state.reader.settled(measure.about).record.evaluation
+        if measure.stage != "certify":
+            return self._work(origin, program, stage=measure.stage, carried=about.carried)
+        artifacts = {name: self._state.reader.text(TextId(text)) for name, text in about.artifacts.items()}
+        trial = Trial(stage="certify", parameters=Parameters(self._task.parameters))
+        return Work(origin, program, Job(f"{asked.step}.0", "certify", trial, artifacts=artifacts))
+
+    def proposal(self, asked: Asked, draft: Draft) -> Work:
+        """The judging of a draft, with what its first parent left, and with the relative thresholds as they were when it was asked for."""
+        assert draft.child.program is not None, "a draft without a program is refused"
+        origin = proposal_origin(asked, draft)
+        past = self._state.past(asked.after)
+        wanted = {stage: past.least_of_top(stage, share) for stage, share in self._tops.items()}
+        work = self._work(origin, draft.child.program, carried=self._left_by(origin.parents))
+        known = {stage: least for stage, least in wanted.items() if least is not None}
+        return replace(work, draft=draft, job=replace(work.job, wanted=known))
+
+    def imported(self, asked: Asked, action: Import) -> Work:
+        """The judging of a program that a person brought, with what its parent left, if it has one."""
+        origin = Origin("import", asked.step, island=action.island, parents=action.parents)
+        program = self._state.reader.program(action.program)
+        work = self._work(origin, program, carried=self._left_by(action.parents))
+        return replace(work, draft=Draft(0, 1, Child(program, action.thought), novelty.signature(program)))
+
+    def _left_by(self, parents: Sequence[RecordId]) -> Mapping[str, str]:
+        """The ids of the artifacts that the first parent leaves to its children."""
+        if not parents or not self._state.carries:
+            return {}
+        artifacts = self._state.reader.settled(parents[0]).record.evaluation.artifacts
+        return {name: artifacts[name] for name in self._task.carry if name in artifacts}
+
+    def _on_case(self, origin: Origin, program: Program) -> Work:
+        """A judging on what the search does not see, always with the same seed and without thresholds: what differs is the program."""
+        held_out = self._cases.get(origin.case)
+        seed = trial_seed(self._seed, self._task, origin)
+        parameters = Parameters(held_out.parameters if held_out else self._task.parameters)
+        split: Split = "held_out" if held_out else "search"
+        trial = Trial(seed, split=split, parameters=parameters, secret=self._secret)
+        job = Job(f"{origin.step}.{origin.index}", "evaluate", trial, files=program.files, ungated=True)
+        return Work(origin, program, job)
+
+    def _work(
+        self,
+        origin: Origin,
+        program: Program,
+        *,
+        stage: str = "",
+        carried: Mapping[str, str] | None = None,
+    ) -> Work:
+        """Judging the whole cascade, or one stage of it."""
+        seed = trial_seed(self._seed, self._task, origin)
+        split: Split = "confirm" if origin.kind == "measurement" else "search"
+        left = Carried(
+            {name: json.loads(self._state.reader.text(TextId(text))) for name, text in (carried or {}).items()}
+        )
+        parameters = Parameters(self._task.parameters)
+        trial = Trial(seed, split=split, parameters=parameters, carried=left, secret=self._secret)
+        job = Job(f"{origin.step}.{origin.index}", "evaluate", trial, files=program.files, stage=stage)
+        key = "" if origin.kind == "measurement" else self._key(program, trial)
+        stage_keys = {name: digest(canonical(["stage", name, key])) for name in self._early} if key else {}
+        return Work(origin, program, job, key=key, stage_keys=stage_keys, carried=carried or {})
+
+    def _key(self, program: Program, trial: Trial) -> str:
+        """The cache's key: all that an evaluation depends on; empty where a part of that has no version."""
+        if self._release is None:
+            return ""
+        return digest(
+            canonical([self._task.version, self._release, self._environment, self._level, program.id, encode(trial)])
+        )
+
+
+def trial_seed(seed: int, task: Task, origin: Origin) -> int:
+    """What a judging of a campaign with this seed is told: a program on a case always the same, and of a deterministic task every one."""
+    if origin.case:
+        return int(stream(seed, 0, f"case {origin.case}").integers(1 << 31))
+    if task.deterministic:
+        return 0
+    return origin.index + int(stream(seed, origin.step, _PURPOSES[origin.kind]).integers(1 << 31))
+
+
+def proposal_origin(asked: Asked, draft: Draft) -> Origin:
+    """Where a draft comes from."""
+    assert isinstance(asked.action, Propose), "only a proposal has drafts"
+    selection = asked.action.selection
+    return Origin(
+        "proposal",
+        asked.step,
+        draft.index,
+        draft.count,
+        island=selection.island,
+        operator=selection.operator,
+        model=selection.model,
+        parents=selection.parents,
+        inspirations=selection.inspirations,
+    )

@@ -1,0 +1,219 @@
+"""From drafts and reports to records: duplicates, earlier results, jobs for the judge, and what the log is told of each.
+
+Invariant: a program and every text of an evaluation are in the log in the same transaction as the record that names them."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from evolve import novelty
+from evolve.campaign import Campaign
+from evolve.campaign.cases import CANARY
+from evolve.campaign.descriptors import Descriptors
+from evolve.campaign.refusals import TIRED
+from evolve.engine.infrastructure import HOPELESS, Infrastructure
+from evolve.engine.jobs import Jobs, Work, proposal_origin
+from evolve.engine.neighbours import Fingerprint
+from evolve.engine.proposing import Draft
+from evolve.engine.results import Results
+from evolve.engine.ruling import Ruling
+from evolve.engine.screening import Screening
+from evolve.evaluation import Description, Report, decode_report
+from evolve.sandbox.output import quoted, readable
+from evolve.types import (
+    Asked,
+    Child,
+    Evaluation,
+    EvolveError,
+    Lesson,
+    LessonWritten,
+    MachineMeasured,
+    Origin,
+    Outcome,
+    PluginError,
+    ProgramId,
+    Record,
+    SandboxError,
+    Settled,
+    TaskError,
+    TextId,
+    text_id,
+)
+from evolve.types.errors import without_remedy
+
+_log = logging.getLogger(__name__)
+IN_A_ROW = 5
+"""Failures of plugins in a row that stop a campaign."""
+
+
+def _always() -> bool:
+    return True
+
+
+class Settling:
+    """Writes records. Main thread, inside a transaction; it also knows which programs are under way."""
+
+    def __init__(self, campaign: Campaign, jobs: Jobs, infrastructure: Infrastructure) -> None:
+        self._campaign = campaign
+        self._infrastructure = infrastructure
+        self._jobs = jobs
+        self._state = campaign.state
+        self._task = campaign.task
+        self._descriptors = Descriptors(campaign.state.archive.axes, campaign.task.seed)
+        self.signatures = known_signatures(campaign)
+        """Of all programs that are in the log or under way."""
+        self.screening = Screening(campaign, self.signatures)
+        self._results = Results(campaign)
+        self._ruling = Ruling(campaign)
+        self._plugin_failures = 0
+        self.failure: EvolveError | None = None
+        """What makes going on useless; raised when the turn that found it is durable."""
+
+    def close(self) -> None:
+        """Ends using the cache."""
+        self._results.close()
+
+    def arrive(self, judges: Description) -> None:
+        """The run's machine and isolation."""
+        machine = self._state.machine
+        floor = machine.noise_floor if machine is not None and machine.hardware == judges.hardware else None
+        self._campaign.write(MachineMeasured(judges.hardware, floor, judges.isolation))
+
+    def drafted(
+        self, asked: Asked, drafts: Sequence[Draft], has_room: Callable[[], bool] = _always
+    ) -> Iterator[Settled | Work]:
+        """For each draft of a step that has not settled before: a record at once, or the work to judge it. It ends where there is no room for one
+        more to be judged."""
+        done = self._state.steps[asked.step].settled
+        for draft in [draft for draft in drafts if draft.index not in done]:
+            origin = proposal_origin(asked, draft)
+            reason = draft.refusal or self._known(draft)
+            if reason:
+                yield self._screen(origin, draft, reason)
+                continue
+            if not has_room():
+                return
+            assert draft.child.program is not None, "a draft without a program is refused"
+            self.signatures[draft.signature] = draft.child.program.id
+            work = self._jobs.proposal(asked, draft)
+            hit = self._results.of(work)
+            if hit is None:
+                yield self._results.informed(work)
+            else:
+                yield from self._settle(work, hit)
+
+    def _known(self, draft: Draft) -> str:
+        """Why a program is nothing new: it, or one that reads the same, was proposed meanwhile."""
+        if draft.child.program is None:
+            return ""
+        return self.screening.known(draft.child.program, draft.signature)
+
+    def _screen(self, origin: Origin, draft: Draft, reason: str) -> Settled:
+        self._plugin_failures = self._plugin_failures + 1 if draft.plugin_failed else 0
+        if self._plugin_failures == IN_A_ROW:
+            self.failure = PluginError(f"{IN_A_ROW} proposals in a row failed, the last because {reason}")
+        program = draft.child.program
+        if program is not None and self.signatures.get(draft.signature) != program.id:
+            self.screening.neighbours.drop(program.id)
+        evaluation = Evaluation.failed(Outcome.SCREENED, self._campaign.log.put_text(reason), stage="screen")
+        event = self._append(origin, None, evaluation, draft.child)
+        if program is None:
+            self._tell_left_out(origin.operator, reason)
+        return event
+
+    def _tell_left_out(self, operator: str, reason: str) -> None:
+        """Once, until something that it made is judged; where it is the only one, the campaign's end says so."""
+        tired = self._state.refusals.count(operator) == TIRED
+        if tired and len(self._campaign.usable_operators) > 1:
+            _log.warning(
+                "operator %r has nothing to do, and is asked seldom until the archive changes: %s",
+                operator,
+                without_remedy(reason),
+            )
+
+    def judged(self, work: Work, result: bytes) -> Iterator[Settled | Work]:
+        """The record of a judging, and the ruling that a value beyond the proven bound calls for; or the work again, where the
+        machinery failed it."""
+        report = decode_report(result)
+        evaluation = report.evaluation
+        if evaluation.outcome is Outcome.INTERNAL and self._infrastructure.again(work):
+            known = evaluation.passed if self._task.deterministic else {}
+            yield replace(work, tries=work.tries + 1, job=replace(work.job, passed={**work.job.passed, **known}))
+            return
+        self._infrastructure.settled(work, evaluation.outcome)
+        yield from self._settle(work, report)
+        if evaluation.outcome is Outcome.INTERNAL and self._infrastructure.hopeless and self.failure is None:
+            self.failure = _noted(
+                SandboxError, _hopeless(work), report, "mend the evaluator, or what it needs of the machine"
+            )
+        self._results.note(work, evaluation, result)
+
+    def remember(self) -> None:
+        """Fills the cache, when the records that it names are durable, and lets go of what they hold."""
+        self.screening.neighbours.durable()
+        self._results.keep()
+
+    def _settle(self, work: Work, report: Report) -> Iterator[Settled]:
+        self._plugin_failures = 0
+        signature = work.draft.signature if work.draft else novelty.signature(work.program)
+        self.signatures[signature] = work.program.id
+        found = work.draft.found if work.draft else Fingerprint()
+        self.screening.neighbours.keep(work.program, work.origin, signature, found)
+        report = self._described(work, report)
+        self._put(report.texts)
+        evaluation = replace(report.evaluation, carried=work.carried)
+        event = self._append(work.origin, work.program.id, evaluation, work.draft.child if work.draft else Child(None))
+        fault = self._ruling.settled(event.record)
+        if fault is not None:
+            self.failure = _noted(TaskError, fault.what, report, fault.remedy)
+        yield event
+
+    def _described(self, work: Work, report: Report) -> Report:
+        """With a number for each axis of the archive; a program that has none for one of them is INVALID."""
+        from_text = work.draft.descriptors if work.draft else None
+        evaluation = self._descriptors.completed(report.evaluation, lambda: work.program, from_text)
+        missing = self._descriptors.missing(evaluation)
+        judged = work.job.kind == "evaluate" and evaluation.outcome is Outcome.OK
+        if not (missing and judged):
+            return replace(report, evaluation=evaluation)
+        why = f"neither a descriptor nor a metric for the axis {missing!r}"
+        invalid = replace(
+            evaluation, outcome=Outcome.INVALID, fitness=None, objectives={}, violation=0.0, feedback=text_id(why)
+        )
+        return replace(report, evaluation=invalid, texts={**report.texts, text_id(why): why})
+
+    def _put(self, texts: Mapping[TextId, str]) -> None:
+        if texts:
+            self._campaign.log.put_texts(texts)
+
+    def _append(self, origin: Origin, program: ProgramId | None, evaluation: Evaluation, child: Child) -> Settled:
+        number = len(self._state.columns.programs) + 1
+        event = self._state.settle(Record(number, origin, program, evaluation, child.thought, child.extras))
+        self._campaign.record(event)
+        self._state.reader.keep(event)
+        for lesson in child.lessons:
+            self._campaign.write(LessonWritten(Lesson(lesson, origin.operator, number)))
+        return event
+
+
+def _hopeless(work: Work) -> str:
+    """Who is at fault, as far as the canary can tell."""
+    if work.origin.case == CANARY:
+        return "the judges fail on the seed too, and did so for as long as outage.wait_seconds allows; the last failure"
+    return f"the judges fail on everything but the seed, which passed {HOPELESS} times meanwhile; the last failure"
+
+
+def known_signatures(campaign: Campaign) -> dict[str, ProgramId]:
+    """What near-duplicates are recognised by, of all programs in the log."""
+    return {signature: program for program, signature in campaign.log.signatures()}
+
+
+def _noted(kind: type[EvolveError], what: str, report: Report, remedy: str) -> EvolveError:
+    """An error that says one line of a report's feedback, the root error of a traceback; all of it, quoted, is the error's note."""
+    feedback = report.texts.get(TextId(report.evaluation.feedback), "").strip() or "there is no feedback"
+    line = readable(feedback.split("\n\n", 1)[0].splitlines()[-1]).strip()
+    if "Do:" not in line:
+        line = f"{line.rstrip('.')}. Do: {remedy}; --debug shows all that is known"
+    error = kind(f"{what}: {line}")
+    error.add_note(quoted(feedback))
+    return error

@@ -1,0 +1,291 @@
+"""From a job to a report: runs the cascade and turns whatever happens into an evaluation.
+
+Invariant: a program's failure is its outcome and never INTERNAL; the evaluator's own failure is INTERNAL and never the program's, also
+where an answer provoked it, because nobody here can tell what it would have been worth."""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from evolve.evaluation.attempt import Raised, attempt
+from evolve.evaluation.candidate import Candidate, OpenSession
+from evolve.evaluation.checks import Fault, checked, printable, shortened, stored_texts
+from evolve.evaluation.job import Job, Report
+from evolve.evaluation.module import TaskCodeError
+from evolve.evaluation.seat import Seat, Take, anywhere
+from evolve.sandbox import OUTCOME, SessionFailed
+from evolve.types import (
+    Evaluation,
+    EvolveError,
+    Needs,
+    Outcome,
+    Parameters,
+    Program,
+    Stage,
+    Task,
+    TaskError,
+    TextId,
+    Trial,
+    UnusableFitness,
+    text_id,
+)
+from evolve.types.suggest import did_you_mean
+
+if TYPE_CHECKING:  # importing the protocols imports numpy, which a task's own Python may lack
+    from evolve.protocols import Evaluator
+
+_LOG_SHOWN = 2000
+_PROVOKED = (MemoryError, RecursionError, OverflowError, UnicodeError)
+"""What an evaluator raises that does not look at an answer before it computes with it."""
+_REMEDY = ". Do: look at the type, the length or shape, and the size of what a program answers before anything is computed with it"
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A task with its evaluator, and what every evaluation made here has in common. `isolation` and `environment` are one
+    line each. Made once per judge process by `prepare`."""
+
+    task: Task
+    stages: Sequence[tuple[Stage, Callable[[Any, Trial], Evaluation]]]
+    functions: Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]
+    isolation: str
+    environment: str
+    clock: Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An evaluation whose artifacts are still data and whose feedback is still text."""
+
+    evaluation: Evaluation
+    cpu_seconds: float = 0.0
+    drawing: str = ""
+    waited: float = 0.0
+    seat: Seat = field(default_factory=Seat)
+
+
+def prepare(
+    task: Task,
+    evaluator: "Evaluator",
+    isolation: str = "",
+    environment: str = "",
+    clock: Callable[[], float] = time.monotonic,
+) -> Bench:
+    """Asks the evaluator for its stages and functions once; raises `TaskError` for a cascade that cannot run."""
+    stages = tuple((_needing(task, stage), function) for stage, function in evaluator.stages(task))
+    if not stages:
+        raise TaskError(f"the evaluator of task {task.name!r} has no stage. Do: return one from stages()")
+    last = stages[-1][0]
+    if last.threshold is not None or last.top is not None:
+        shown = f"the top {last.top:.3g}" if last.threshold is None else f"{last.threshold:g}"
+        raise TaskError(
+            f"stage {last.name!r} is the last, and nothing reads its threshold, {shown}. Do: remove it, or add a stage"
+        )
+    return Bench(task, stages, evaluator.functions(task), isolation, environment, clock)
+
+
+def _needing(task: Task, stage: Stage) -> Stage:
+    """A stage of which neither the task's file nor the evaluator says what it needs, needs the GPUs that the task grants: who grants some means to use them."""
+    if stage.needs != Needs() or stage.name in {declared.name for declared in task.stages}:
+        return stage
+    return replace(stage, needs=Needs(gpus=task.limits.grants.gpu))
+
+
+def judge(
+    job: Job,
+    bench: Bench,
+    open_session: OpenSession,
+    take: Take = anywhere,
+    neighbour: Callable[[], OpenSession] | None = None,
+) -> Report:
+    """Runs one job to its end; each stage `take`s its seat right before it runs, and gives it back after; `neighbour` is for `Candidate.beside`. `seconds` is the wall time of the whole job but for what it waited for
+    devices; the fitness in the report is maximised."""
+    begun = bench.clock()
+    trial = replace(job.trial, parameters=Parameters({**bench.task.parameters, **job.trial.parameters}))
+    if job.kind == "evaluate":
+        candidate = partial(Candidate, open_session=open_session, clock=bench.clock, neighbour=neighbour)
+        found = _cascade(job, trial, bench, take, candidate)
+    else:
+        found = _computed(job, replace(trial, stage=job.kind), bench)
+    return _report(job, bench, found, bench.clock() - begun - found.waited)
+
+
+def _cascade(job: Job, trial: Trial, bench: Bench, take: Take, candidate_of: Callable[..., Candidate]) -> _Found:
+    """Stage after stage while each reaches its threshold; `job.stage` runs alone. What an earlier stage has tagged stays tagged. What is known of a stage
+    whose threshold is missed now is found again: its feedback is what there is to say."""
+    stages = [(stage, function) for stage, function in bench.stages if job.stage in ("", stage.name)]
+    if not stages:
+        known = did_you_mean(job.stage, [stage.name for stage, _ in bench.stages])
+        return _Found(Evaluation.failed(Outcome.INTERNAL, f"the evaluator has no stage {job.stage!r}.{known}"))
+    program, cpu_seconds, waited, passed, tag = Program(job.files), 0.0, 0.0, dict[str, float](), ""
+    for stage, function in stages:
+        last = stage is stages[-1][0]
+        if not last and _is_known(bench.task, stage, job):
+            passed[stage.name] = job.passed[stage.name]
+            continue
+        try:
+            with take(stage) as seat:
+                candidate = candidate_of(program, limit=stage.limit)
+                told = replace(trial, stage=stage.name, limit=stage.limit, device=seat.device)
+                found = _run(bench.task, function, candidate, told, complete=last)
+        except EvolveError as error:  # this machine cannot give what the stage needs
+            return _Found(Evaluation.failed(Outcome.INTERNAL, str(error), stage=stage.name), cpu_seconds, waited=waited)
+        waited += seat.waited
+        # `passed` grows with what the stages before the last one find.
+        tag = found.tag or tag
+        evaluation = replace(found, stage=stage.name, passed=passed, tag=tag)
+        cpu_seconds += candidate.cpu_seconds
+        if evaluation.fitness is not None and not last:
+            passed[stage.name] = bench.task.fitness.inside(evaluation.fitness)
+            evaluation = evaluation if job.ungated else _admitted(bench.task, stage, evaluation, job.wanted)
+        if evaluation.outcome is not Outcome.OK:
+            break
+    return _Found(evaluation, cpu_seconds, waited=waited, seat=seat)
+
+
+def _run(
+    task: Task, function: Callable[[Any, Trial], Evaluation], candidate: Candidate, trial: Trial, *, complete: bool
+) -> Evaluation:
+    """One stage; only the last one's evaluation must be `complete`. What escapes from it is the program's failure (`SessionFailed`) or
+    the evaluator's (anything else)."""
+    answer = attempt(lambda: checked(function(candidate, trial), task, complete=complete))
+    if not isinstance(answer, Raised):
+        return answer
+    if isinstance(answer.error, SessionFailed):
+        failure = answer.error
+        return Evaluation.failed(OUTCOME[failure.status], _with_log(failure.message, candidate.log))
+    return _failed(answer)
+
+
+def _failed(raised: Raised) -> Evaluation:
+    """What the evaluator raised. A fitness that is not finite is the program's; a sandbox that does not start says so itself."""
+    if isinstance(raised.error, UnusableFitness):
+        return Evaluation.invalid(f"the fitness is {raised.error.fitness}, not a finite number")
+    if isinstance(raised.error, Fault):
+        return raised.error.evaluation
+    if isinstance(raised.error, TaskCodeError):
+        return _evaluators(raised.error.said, raised.error.raised)
+    if isinstance(raised.error, EvolveError):
+        return Evaluation.failed(Outcome.INTERNAL, str(raised.error))
+    return _evaluators(f"the evaluator raised {raised.line}", raised)
+
+
+def _evaluators(said: str, raised: Raised) -> Evaluation:
+    """A failure of the task's own code, with its traceback."""
+    remedy = _REMEDY if isinstance(raised.error, _PROVOKED) else ""
+    return Evaluation.failed(Outcome.INTERNAL, f"{said}{remedy}\n\n{raised.trace}")
+
+
+def _with_log(message: str, log: str) -> str:
+    tail = log[-_LOG_SHOWN:].strip()
+    return f"{message}\n\nThe program's last output:\n{tail}" if tail else message
+
+
+def _wanted(task: Task, stage: Stage, relative: Mapping[str, float]) -> list[float]:
+    """What the next stage wants of a fitness, maximised: nothing, or up to two numbers."""
+    absolute = [] if stage.threshold is None else [task.fitness.inside(stage.threshold)]
+    return absolute + ([relative[stage.name]] if stage.name in relative else [])
+
+
+def _is_known(task: Task, stage: Stage, job: Job) -> bool:
+    """An earlier judging has found what lets the program go on."""
+    if stage.name not in job.passed:
+        return False
+    return job.ungated or all(job.passed[stage.name] >= least for least in _wanted(task, stage, job.wanted))
+
+
+def _admitted(task: Task, stage: Stage, evaluation: Evaluation, relative: Mapping[str, float]) -> Evaluation:
+    """An evaluation as it stands before the next stage: below a threshold, it has no fitness and goes no further."""
+    assert evaluation.fitness is not None, "a failure is not asked for its fitness"
+    wanted = _wanted(task, stage, relative)
+    if not wanted or task.fitness.inside(evaluation.fitness) >= max(wanted):
+        return evaluation
+    least, bound = "at least" if task.fitness.direction == "max" else "at most", task.fitness.shown(max(wanted))
+    line = f"stage {stage.name!r} found a {task.fitness.name} of {evaluation.fitness:.12g}; the next stage wants {least} {bound:.12g}"
+    if stage.top is not None and relative.get(stage.name) == max(wanted):
+        line += f", the top {stage.top:.0%} of what it found before"
+    feedback = f"{line}\n\n{evaluation.feedback}".strip()
+    return replace(evaluation, outcome=Outcome.BELOW_THRESHOLD, fitness=None, standard_error=None, feedback=feedback)
+
+
+def _computed(job: Job, trial: Trial, bench: Bench) -> _Found:
+    """What the evaluator computes from an evaluation's artifacts, without the program."""
+    if job.kind not in bench.functions:
+        return _Found(
+            Evaluation.failed(
+                Outcome.INTERNAL, f"the evaluator cannot {job.kind}. Do: mark a function with @evaluate.{job.kind}"
+            )
+        )
+    artifacts = {name: json.loads(text) for name, text in job.artifacts.items()}
+    if job.kind == "certify":
+        return _Found(_certified(artifacts, trial, bench))
+    answer = attempt(lambda: bench.functions[job.kind](artifacts, trial))
+    if isinstance(answer, Raised):
+        return _Found(_failed(answer))
+    if not isinstance(answer, str):
+        message = f"the evaluator's {job.kind} returned a {type(answer).__name__}, wanted a text"
+        return _Found(Evaluation.failed(Outcome.INTERNAL, message))
+    # Nothing was judged, and an OK would need a fitness: the answer stands beside a SCREENED evaluation.
+    screened = Evaluation.failed(Outcome.SCREENED, f"{job.kind}: nothing was judged")
+    if job.kind == "draw":
+        return _Found(screened, drawing=printable(answer))
+    return _Found(replace(screened, fingerprint=printable(answer)))
+
+
+def _certified(artifacts: Mapping[str, Any], trial: Trial, bench: Bench) -> Evaluation:
+    """The exact value as an evaluation, with the name of its basin where the evaluator can tell."""
+    evaluation = attempt(lambda: checked(bench.functions["certify"](artifacts, trial), bench.task, complete=False))
+    if isinstance(evaluation, Raised):
+        return _failed(evaluation)
+    if evaluation.outcome is not Outcome.OK:
+        return evaluation
+    if evaluation.trust == "claimed":
+        return Evaluation.failed(
+            Outcome.INTERNAL, "the evaluator certified what is claimed. Do: compute the exact value in `certify`"
+        )
+    evaluation = replace(evaluation, certified=True)
+    if "fingerprint" not in bench.functions:
+        return evaluation
+    name = attempt(lambda: bench.functions["fingerprint"](artifacts, trial))
+    if isinstance(name, Raised):
+        return _failed(name)
+    if not isinstance(name, str):
+        return Evaluation.failed(
+            Outcome.INTERNAL, f"the evaluator's fingerprint is a {type(name).__name__}, wanted a text"
+        )
+    return replace(evaluation, fingerprint=printable(name))
+
+
+def _report(job: Job, bench: Bench, found: _Found, seconds: float) -> Report:
+    """The evaluation with ids for its texts, its fitness and objectives maximised, and with the circumstances in which it was made."""
+    evaluation, limits = found.evaluation, bench.task.limits
+    texts = attempt(lambda: stored_texts(evaluation.artifacts, limits.artifacts))
+    if isinstance(texts, Raised):
+        evaluation, texts = replace(_failed(texts), stage=evaluation.stage), {}
+    feedback = shortened(printable(evaluation.feedback), limits.feedback)
+    told = replace(
+        evaluation,
+        fitness=None if evaluation.fitness is None else bench.task.fitness.inside(evaluation.fitness),
+        objectives=_maximised(bench.task, evaluation),
+        feedback=text_id(feedback) if feedback else "",
+        artifacts={name: text_id(text) for name, text in texts.items()},
+        stage=evaluation.stage or job.kind,
+        seconds=seconds,
+        cpu_seconds=found.cpu_seconds,
+        device=found.seat.device,
+        isolation=bench.isolation,
+        environment="; ".join(filter(None, [bench.environment, found.seat.conditions])),
+    )
+    stored: dict[TextId, str] = {text_id(text): text for text in texts.values()}
+    if feedback:
+        stored[text_id(feedback)] = feedback
+    return Report(told, stored, found.drawing)
+
+
+def _maximised(task: Task, evaluation: Evaluation) -> dict[str, float]:
+    """A success's objectives in the order of the task; a failure has none."""
+    given = evaluation.objectives if evaluation.outcome is Outcome.OK else {}
+    return {each.name: each.inside(given[each.name]) for each in task.objectives if each.name in given}

@@ -1,0 +1,125 @@
+"""The Python files of a task's folder that evaluators are made of.
+
+Invariant: task modules are executed here alone; what one lacks, and what it raises, is a `TaskError` that names the file."""
+
+import importlib.util
+import inspect
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from evolve.evaluation.attempt import Raised, attempt
+from evolve.sandbox import SessionFailed
+from evolve.types import EvolveError, TaskError, UnusableFitness
+
+_NOT_THE_MODULES = (EvolveError, SessionFailed, UnusableFitness)
+"""What says by itself whose fault it is."""
+
+
+class TaskCodeError(TaskError):
+    """A task's own code raised: `said` tells what and where, `raised` is what it was. Both together have the remedy and the traceback."""
+
+    def __init__(self, said: str, raised: Raised) -> None:
+        super().__init__(f"{said}. Do: mend it")
+        self.said = said
+        self.raised = raised
+
+
+class TaskModule:
+    """A file of a task's folder with functions that an evaluator calls; made by `task_module`, for one task in a process."""
+
+    def __init__(self, path: Path, module: ModuleType) -> None:
+        self.path = path
+        self._module = module
+
+    def has(self, name: str) -> bool:
+        """Whether the file defines a name."""
+        return hasattr(self._module, name)
+
+    def value(self, name: str, default: Any = None) -> Any:
+        """What a name of the file stands for, a function or a constant, unchecked; `default` where there is none."""
+        return getattr(self._module, name, default)
+
+    def call(self, function: str, *arguments: Any, told: str = "") -> Any:
+        """What a function of the file answers. What it raises becomes a `TaskError` with the line and what is `told` of the arguments; a
+        failure of the candidate, a fitness that is none, and an `EvolveError` stay what they are."""
+        answer = attempt(lambda: getattr(self._module, function)(*arguments))
+        if not isinstance(answer, Raised):
+            return answer
+        if isinstance(answer.error, _NOT_THE_MODULES):
+            raise answer.error
+        raise TaskCodeError(
+            f"{self.path}: {function}() raised {answer.within(self.path)}{told}", answer
+        ) from answer.error
+
+    def broken(self, function: str, got: Any, wanted: str) -> TaskError:
+        """The error that a function has returned `got`, where something else is `wanted`; of an array the type and shape are told."""
+        is_array = hasattr(got, "dtype") and hasattr(got, "shape")
+        told = f"{got.dtype}{got.shape}" if is_array else " ".join(repr(got).split())
+        return TaskError(f"{self.path}: {function}() returned {told:.80}. Do: return {wanted}")
+
+
+def task_module(
+    folder: str | Path,
+    file: str,
+    needed: Mapping[str, str],
+    optional: Mapping[str, str] | None = None,
+    *,
+    setting: str = "evaluator.module",
+) -> TaskModule:
+    """A file of a task's folder, executed; it may import its neighbours, and may be a link.
+
+    `needed` and `optional` map its functions to their arguments: `{"check": "(instance, answer)"}`. Raises `TaskError` where the folder has no such file
+    (and names the `setting`), where the file raises, and where a function is missing or takes something else."""
+    path = Path(folder).absolute() / file
+    if Path(file).is_absolute() or ".." in Path(file).parts or not path.is_file():
+        raise TaskError(f"{Path(folder)}: {setting}: there is no file {file!r}. Do: write it, or name another")
+    made = attempt(lambda: executed(path))
+    if isinstance(made, Raised):
+        if isinstance(made.error, EvolveError):
+            raise made.error
+        raise TaskCodeError(f"{path}: this cannot be imported: {made.within(path)}", made) from made.error
+    module = TaskModule(path, made)
+    for function, arguments in needed.items():
+        _check(module, function, arguments)
+    for function, arguments in (optional or {}).items():
+        if module.has(function):
+            _check(module, function, arguments)
+    return module
+
+
+def _check(module: TaskModule, function: str, arguments: str) -> None:
+    """Raises `TaskError` where a module has no such function, or one that does not take these arguments."""
+    found = module.value(function)
+    if not callable(found):
+        raise TaskError(f"{module.path}: there is no function {function}{arguments}. Do: write it")
+    try:
+        signature = inspect.signature(found)
+    except ValueError:  # some of those that are written in C have none
+        return
+    try:
+        signature.bind(*(name for name in arguments.strip("()").split(",") if name.strip()))
+    except TypeError:
+        raise TaskError(
+            f"{module.path}: {function}{signature} cannot be called with {arguments}. Do: write {function}{arguments}"
+        ) from None
+
+
+def executed(path: Path, *, neighbours: bool = True) -> ModuleType:
+    """The file as a new module, which may import its `neighbours`; raises what it raises, and `TaskError` where it is no Python file."""
+    spec = importlib.util.spec_from_file_location(f"evolve_task_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise TaskError(f"{path}: this is no Python file. Do: name one that ends in .py")
+    folder = str(path.parent)
+    if neighbours and sys.path[:1] != [folder]:
+        sys.path.insert(0, folder)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(spec.name, None)
+        raise
+    return module

@@ -1,8 +1,0 @@
-"""What a model reads: from a selection and what the campaign knows to a prompt.
-
-Invariant: a prompt is a function of the step's `Asked` and the log before it; what a program or a model wrote stands in it as a quotation."""
-
-from evolve.prompt.building import build, repair
-from evolve.prompt.templates import KINDS, PLACES, bundled, check, from_folder
-
-__all__ = ["KINDS", "PLACES", "build", "bundled", "check", "from_folder", "repair"]

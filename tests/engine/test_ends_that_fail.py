@@ -1,0 +1,38 @@
+"""The end of a run when a part of it fails, as at a second Ctrl-C or on a full disk."""
+
+from collections.abc import Callable
+
+import pytest
+from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench
+
+from evolve.engine import run
+from evolve.engine.settling import Settling
+from evolve.engine.workshop import Workshop
+
+
+def fails(*_: object) -> None:
+    raise RuntimeError("it does not end")
+
+
+@pytest.mark.parametrize("part", ["_keep_answers", "_proposals.close", "_desk.close"])
+def test_an_end_that_fails_closes_the_rest(bench: Workbench, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shops: list[Workshop] = []
+    closed: list[Settling] = []
+
+    def entered(self: Workshop, before: Callable[[Workshop], Workshop] = Workshop.__enter__) -> Workshop:
+        shops.append(self)
+        owner, _, name = part.rpartition(".")
+        monkeypatch.setattr(getattr(self, owner) if owner else self, name, fails)
+        return before(self)
+
+    def closing(self: Settling, before: Callable[[Settling], None] = Settling.close) -> None:
+        closed.append(self)
+        before(self)
+
+    monkeypatch.setattr(Workshop, "__enter__", entered)
+    monkeypatch.setattr(Settling, "close", closing)
+    with bench.create() as campaign, pytest.raises(RuntimeError, match="it does not end"):
+        run(campaign, FakeExecutor(), JUDGES, Seen())
+    assert closed == [shops[0].settling]
+    monkeypatch.undo()
+    shops[0]._proposals.close()

@@ -1,0 +1,238 @@
+"""Trackers are told of what is durable, can change nothing, and are switched off when they fail."""
+
+import logging
+import threading
+from types import SimpleNamespace
+
+import pytest
+from loop_fakes import JUDGES, FakeExecutor, Seen
+
+from evolve.config import TrackersSection, settings_from
+from evolve.engine import run
+from evolve.engine.tracker import Tracking
+from evolve.engine.tracking import tracked, trackers_of
+from evolve.plugins import load
+from evolve.types import ConfigError
+
+
+class Remembering:
+    """Remembers what it is told, and fails at a record."""
+
+    def __init__(self, fails_at=0, error=None):
+        self.runs, self.records, self.ends = [], [], []
+        self.fails_at, self.error = fails_at, error
+
+    def campaign_begun(self, run):
+        self.runs.append(run)
+
+    def record_settled(self, record):
+        self.records.append(record)
+        if record.record == self.fails_at:
+            raise self.error
+
+    def campaign_ended(self, end):
+        self.ends.append(end)
+
+
+def played(campaign, *trackers, patience=60.0):
+    """Runs a campaign with these trackers; returns what the engine keeps of each."""
+    kept = [Tracking(f"t{number}", tracker) for number, tracker in enumerate(trackers)]
+    with tracked(campaign, Seen(), kept, patience) as told:
+        told.ending = run(campaign, FakeExecutor(), JUDGES, told.watch)
+    return kept
+
+
+def test_a_tracker_is_told_of_a_run_each_record_and_the_end(bench):
+    """In the user's direction, with what is the best, and with the numbers of the log."""
+    one = Remembering()
+    with bench.create(budget=["9programs"]) as campaign:
+        (kept,) = played(campaign, one)
+        count = len(campaign.state.history)
+        assert [record.record for record in one.records] == list(range(1, count + 1))
+        assert (one.runs[0].campaign, one.runs[0].records, one.runs[0].direction) == ("one_number", 0, "max")
+        last, best = one.records[-1], campaign.state.archive.best
+        assert (last.programs, last.best.record) == (9, best.record)
+        assert last.best.fitness == campaign.task.fitness.shown(best.estimate.mean)
+        assert [(end.reason, end.records) for end in one.ends] == [("budget", count)]
+        assert (kept.told(), kept.failure) == (f"t0: {count} records", "")
+
+
+def test_a_campaign_that_goes_on_goes_on_in_its_tracker(bench):
+    """With the next number."""
+    one, two = Remembering(), Remembering()
+    with bench.create(budget=["5programs"]) as campaign:
+        played(campaign, one)
+    with bench.open() as again:
+        again.change({"budget": ["9programs"]})
+        played(again, two)
+    assert (two.runs[0].records, two.records[0].record) == (len(one.records), len(one.records) + 1)
+
+
+@pytest.mark.parametrize("error", [ValueError("no disk"), SystemExit("no disk"), ConfigError("no disk. Do: x")])
+def test_a_tracker_that_fails_is_told_nothing_more(bench, caplog, error):
+    """One line says so; the campaign and the other tracker go on."""
+    bad, good = Remembering(3, error), Remembering()
+    with bench.create(budget=["9programs"]) as campaign, caplog.at_level(logging.WARNING, "evolve"):
+        kept = played(campaign, bad, good)
+        assert campaign.state.progress.programs == 9
+    assert (len(bad.records), bad.ends, len(good.ends)) == (3, [], 1)
+    assert (kept[0].records, "no disk" in kept[0].told()) == (2, True)
+    assert ["is told nothing more in this run" in line for line in caplog.messages] == [True]
+
+
+def test_what_a_tracker_prints_and_changes_is_nobody_elses(bench, capsys):
+    """stdout is for the records of `--json`, and each tracker has values of its own."""
+
+    class Careless(Remembering):
+        def campaign_begun(self, run):
+            super().campaign_begun(run)
+            run.settings.clear()
+            print("hello")
+
+        def record_settled(self, record):
+            print("a record")
+
+    careless, good = Careless(), Remembering()
+    with bench.create(budget=["3programs"]) as campaign:
+        played(campaign, careless, good)
+        assert good.runs[0].settings == campaign.settings.model_dump(mode="json")
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.count("hello"), "a record" in printed.err) == ("", 1, True)
+
+
+class Hanging(Remembering):
+    """Takes nothing after a record until it may."""
+
+    def __init__(self, after):
+        super().__init__()
+        self.after, self.hangs, self.may = after, threading.Event(), threading.Event()
+
+    def record_settled(self, record):
+        super().record_settled(record)
+        if record.record > self.after:
+            self.hangs.set()
+            self.may.wait()
+
+
+class OutOfTime(Tracking):
+    """One that hangs, and for which all the time has been waited."""
+
+    def wait(self, seconds):
+        self.tracker.hangs.wait()
+        return False
+
+
+def test_a_tracker_that_hangs_stops_no_campaign(bench, caplog):
+    """The run ends as ever, the other tracker is told of all, and what the one did not take is counted."""
+    bad, good = Hanging(after=2), Remembering()
+    kept = [OutOfTime("bad", bad), Tracking("good", good)]
+    with bench.create(budget=["9programs"]) as campaign, caplog.at_level(logging.WARNING, "evolve"):
+        with tracked(campaign, Seen(), kept) as told:
+            told.ending = run(campaign, FakeExecutor(), JUDGES, told.watch)
+        count = len(campaign.state.history)
+        assert (told.ending.reason, campaign.state.progress.programs) == ("budget", 9)
+    assert [one.told() for one in kept] == [
+        f"bad: 2 records, and it has not taken {count - 2} records and the end of the run in time",
+        f"good: {count} records",
+    ]
+    assert caplog.messages == [
+        "waiting up to 30 seconds for what trackers are yet to take: bad",
+        "tracker 'bad' is told nothing more: it has not taken all in time. The log has all",
+    ]
+    bad.may.set()
+    assert Tracking.wait(kept[0], 60.0)
+    assert (len(bad.records), bad.ends) == (3, [])
+
+
+def test_the_wait_for_a_tracker_that_never_began_has_an_end(bench):
+    """It hangs in `campaign_begun`."""
+    may, bad = threading.Event(), Remembering()
+    bad.campaign_begun = lambda _: may.wait()
+    with bench.create(budget=["3programs"]) as campaign:
+        (kept,) = played(campaign, bad, patience=0.01)
+        count = len(campaign.state.history)
+    assert kept.told() == f"t0: 0 records, and it has not taken {count} records and the end of the run in time"
+    may.set()
+    assert kept.wait(60.0)
+
+
+def test_the_wait_for_trackers_is_no_time_of_the_campaign(bench, monkeypatch):
+    """Its seconds, and so its programs per second, are those of the search."""
+    now = [1000.0]
+    monkeypatch.setattr("evolve.campaign.clock.time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    class Late(Tracking):
+        def wait(self, seconds):
+            now[0] += 30.0
+            return super().wait(60.0)
+
+    with bench.create() as campaign:
+        before = campaign.seconds
+        with tracked(campaign, Seen(), [Late("t0", Remembering())], 60.0):
+            pass
+        assert campaign.seconds == before
+
+
+def test_a_tracker_is_called_on_a_thread_of_its_own(bench):
+    """One that hangs does not keep the engine from ending: its thread is a daemon."""
+    threads = []
+    one = Remembering()
+    one.record_settled = lambda record: threads.append(threading.current_thread())
+    with bench.create(budget=["3programs"]) as campaign:
+        played(campaign, one)
+    assert ({thread.name for thread in threads}, all(thread.daemon for thread in threads)) == (
+        {"evolve-tracker-t0"},
+        True,
+    )
+
+
+def test_an_interrupt_ends_the_wait_for_trackers(bench, caplog):
+    """And nothing else: how the run ended is told as ever."""
+
+    class Interrupted(Tracking):
+        def wait(self, seconds):
+            raise KeyboardInterrupt
+
+    bad = Hanging(after=0)
+    with bench.create(budget=["3programs"]) as campaign, caplog.at_level(logging.WARNING, "evolve"):
+        with tracked(campaign, Seen(), [Interrupted("t0", bad)]) as told:
+            told.ending = run(campaign, FakeExecutor(), JUDGES, told.watch)
+        assert told.ending.reason == "budget"
+    assert caplog.messages[0] == "no longer waiting for trackers"
+    bad.may.set()
+
+
+def test_an_error_that_ends_a_run_is_told(bench):
+    """With no reason."""
+    one = Remembering()
+
+    class Broken(Seen):
+        def turned(self, campaign):
+            raise KeyboardInterrupt
+
+    with (
+        bench.create() as campaign,
+        pytest.raises(KeyboardInterrupt),
+        tracked(campaign, Broken(), [Tracking("t", one)]) as told,
+    ):
+        run(campaign, FakeExecutor(), JUDGES, told.watch)
+    assert [end.reason for end in one.ends] == [""]
+
+
+def test_without_trackers_the_watch_is_the_same(bench):
+    """No record costs anything more."""
+    watch = Seen()
+    with bench.create() as campaign, tracked(campaign, watch, ()) as told:
+        assert told.watch is watch
+
+
+def test_the_settings_name_the_trackers():
+    """With their own settings; what there is not is an error before anything begins."""
+    section = TrackersSection(names=("jsonl",), settings={"jsonl": {"file": "x.jsonl"}})
+    assert [tracking.name for tracking in trackers_of(section, load())] == ["jsonl"]
+    with pytest.raises(ConfigError, match=r"no tracker is called 'jsnl'. Did you mean 'jsonl'\? Do: "):
+        trackers_of(TrackersSection(names=("jsnl",)), load())
+    with pytest.raises(ConfigError, match="'jsonl' has no setting 'fil'"):
+        trackers_of(TrackersSection(names=("jsonl",), settings={"jsonl": {"fil": "x"}}), load())
+    with pytest.raises(ConfigError, match="settings for tracker 'wandb', which this campaign does not use"):
+        settings_from({"task": "x"}, ["trackers.settings.wandb.mode=online"])

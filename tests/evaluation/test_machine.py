@@ -1,0 +1,81 @@
+"""What a score may depend on beside the program."""
+
+import platform
+
+import numpy
+import pytest
+
+from evolve.evaluation.machine import environment, hardware, has_gpu, imports
+
+
+def test_the_hardware_class_is_the_processors_model_and_its_cores(tmp_path):
+    """As Linux tells it."""
+    information = tmp_path / "cpuinfo"
+    information.write_text(
+        "processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\nprocessor\t: 1\nmodel name\t: Some CPU @ 2 GHz\n"
+    )
+    assert hardware(information).startswith("Some CPU @ 2 GHz, ")
+    assert hardware(information).endswith(" cores")
+
+
+def test_the_hardware_class_needs_no_proc(tmp_path):
+    """Elsewhere the platform's word is taken."""
+    assert hardware(tmp_path / "none").startswith(platform.processor() or platform.machine())
+
+
+@pytest.mark.parametrize(("device", "found"), [("nvidia0", True), ("kfd", True), ("dxg", True), ("nvidiactl", False)])
+def test_a_gpu_is_known_by_its_device(tmp_path, device, found):
+    """A driver alone is none."""
+    (tmp_path / device).write_text("")
+    assert has_gpu(tmp_path) == found
+
+
+def test_the_environment_names_what_is_installed():
+    """Numpy and highspy first, then what was asked for, by the name of its module; what is not installed is left out."""
+    found = environment(("no_such_module", "pytest", "pluggy", "numpy"))
+    names = [part.split()[0] for part in found.split(", ")]
+    assert (names, found.split(", ")[0]) == (
+        ["python", "numpy", "highspy", "pluggy", "pytest"],
+        f"python {platform.python_version()}",
+    )
+
+
+def test_a_module_that_is_loaded_says_its_own_version(monkeypatch):
+    """It is the one that is used, whatever else is installed."""
+    monkeypatch.setattr(numpy, "__version__", "0.0.7")
+    assert "numpy 0.0.7" in environment()
+
+
+def test_a_package_is_found_by_the_name_of_its_module():
+    """They differ here."""
+    assert f"_pytest {pytest.__version__}" in environment(("_pytest",))
+
+
+def test_what_a_task_imports_is_found_in_all_its_files(tmp_path):
+    """Inside functions, too; its own modules, the standard library and the engine are no part of it."""
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "evaluator.py").write_text(
+        "import os.path, geometry\nfrom evolve import Trial\nfrom scipy.optimize import x\n"
+    )
+    (tmp_path / "geometry.py").write_text("def f():\n    import numpy.linalg as la\n    from parts import one\n")
+    (tmp_path / "parts" / "one.py").write_text("from . import two\nfrom .two import sympy\n")
+    (tmp_path / "broken.py").write_text("import torch (\n")
+    (tmp_path / "notes.txt").write_text("import torch\n")
+    assert imports(tmp_path, tmp_path.rglob("*.*")) == {"numpy", "scipy"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"import torch; x = {'-' * 100_000}1",
+        f"import torch; x = a{'.b' * 100_000}",
+        "import torch\0",
+        "import torch; x = (",
+    ],
+    ids=["deep", "deep as a tree", "a null byte", "no syntax"],
+)
+def test_a_file_that_python_cannot_parse_imports_nothing(tmp_path, text):
+    """However it fails; the others count."""
+    (tmp_path / "odd.py").write_text(text)
+    (tmp_path / "evaluator.py").write_text("import numpy\n")
+    assert imports(tmp_path, tmp_path.rglob("*.py")) == {"numpy"}
