@@ -10,8 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from evolve.statistics import Interval
-from evolve.statistics.beta import student_quantile
+from evolve.statistics import Interval, student_quantile
 from evolve.statistics.bootstrap import bootstrap, bootstrap_difference
 from evolve.statistics.ranks import holm, rank_sum, signed_rank, superiority
 

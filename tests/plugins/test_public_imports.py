@@ -22,15 +22,17 @@ def imported_modules(file: Path) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-            found |= {name if is_module(name) else node.module for name in names}
+            found |= {module_of(node.module, alias.name) for alias in node.names}
     return found
 
 
-def is_module(name: str) -> bool:
-    """A file or a folder of the engine has this name."""
-    path = ROOT.joinpath(*name.split("."))
-    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
+def module_of(module: str, name: str) -> str:
+    """The module that `from module import name` takes the name from: a submodule, unless the package has a value of that name."""
+    if not module.startswith("evolve.") and module != "evolve":
+        return module
+    path = ROOT.joinpath(*module.split("."), name)
+    is_module = path.with_suffix(".py").is_file() or path.is_dir()
+    return f"{module}.{name}" if is_module and not callable(getattr(import_module(module), name, None)) else module
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)
