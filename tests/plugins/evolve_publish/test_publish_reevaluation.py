@@ -1,11 +1,20 @@
 """Facts about judging claims again."""
 
+import json
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from exported_here import Found, ReadingJudges, changed, verdicts, verified
 
-from evolve.publish import AGREES, CANNOT_BE_TOLD, DIFFERS
-from evolve.publish.claims import RECORD
-from evolve.types import FROM_SCRATCH, Origin, Outcome
+import evolve.task
+from evolve.commands import Worker
+from evolve.evaluation import Description, Report, encode_report
+from evolve.types import FROM_SCRATCH, Evaluation, Origin, Outcome, Task, TextId, text_id
+from evolve_publish.checks import AGREES, CANNOT_BE_TOLD, DIFFERS
+from evolve_publish.claims import RECORD, Claims, JudgingClaim, TaskClaim
+from evolve_publish.reevaluation import Reevaluation, check_certificate
 
 
 def test_times_of_another_machine_cannot_be_told(tmp_path):
@@ -90,3 +99,64 @@ def test_judges_elsewhere_draw_what_the_campaign_drew(tmp_path, deterministic):
     judges = ReadingJudges()
     verified(older, judges)
     assert {job.trial.secret for job in judges.asked} == {""}
+
+
+TWO = {"centres": [["1/4", "1/2"], ["3/4", "1/2"]], "radii": ["1/4", "1/4"], "sum": "1/2"}
+NEAR = {**TWO, "radii": ["1/4", "249999999999999/1000000000000000"], "sum": "499999999999999/1000000000000000"}
+OVERLAP = {**TWO, "radii": ["1/4", "1/2"], "sum": "3/4"}
+
+
+class Proving:
+    """Certifies a value by a proof, whatever it is asked."""
+
+    def __init__(self, value: float, proof: Any) -> None:
+        self.value, self.proof = value, json.dumps(proof)
+
+    def submit(self, job_id: str, job: bytes) -> "Future[bytes]":
+        text = TextId(text_id(self.proof))
+        evaluation = replace(Evaluation.ok(self.value), certified=True, artifacts={"certificate": text})
+        future: Future[bytes] = Future()
+        future.set_result(encode_report(Report(evaluation, {text: self.proof})))
+        return future
+
+
+def told(stored: Any, made: tuple[float, Any], hardware: str = "there", **changed: Any) -> list[tuple[str, str]]:
+    """What is said of a stored proof of 0.5, where it was found on the processor `here`."""
+    task: Task = replace(evolve.task.load("circle_packing"), parameters={"n": 2}, **changed)
+    claim = TaskClaim(task.name, task.version, "task", "task", task.parameters, "sum", "max", 12, True, "certificate")
+    judgings = (
+        JudgingClaim(1, "search", "ok", 0.5, artifacts={"centres": "centres.json"}, hardware="here"),
+        JudgingClaim(2, "certificate", "ok", 0.5, artifacts={"certificate": "proof.json"}, hardware="here"),
+    )
+    claims = Claims("two/1", task.seed.id, {}, claim, judgings, None, "proposal")
+    contents = {"centres.json": b"[]", "proof.json": json.dumps(stored).encode()}
+    judges = Worker(Proving(*made), Description(hardware=hardware, environment="", isolation="strict"))
+    return [
+        (check.what, check.verdict)
+        for check in check_certificate(Reevaluation(claims, contents, task.seed, task, judges))
+    ]
+
+
+PROOF_AGREES = [("certificate", "agrees"), ("proof 'certificate'", "agrees")]
+PROOF_DIFFERS = [("certificate", "differs"), ("proof 'certificate'", "differs")]
+NEAR_MADE = (0.499999999999999, NEAR)
+
+
+@pytest.mark.parametrize(
+    ("stored", "made", "more", "found"),
+    [
+        (TWO, (0.5, TWO), {}, PROOF_AGREES),
+        (TWO, NEAR_MADE, {}, [("certificate", "agrees")]),
+        (TWO, NEAR_MADE, {"hardware": "here"}, PROOF_DIFFERS),
+        (TWO, NEAR_MADE, {"verifier": ""}, PROOF_DIFFERS),
+        (TWO, (0.4, NEAR), {}, PROOF_DIFFERS),
+        (OVERLAP, NEAR_MADE, {}, PROOF_DIFFERS),
+        (NEAR, NEAR_MADE, {}, [("certificate", "differs"), ("proof 'certificate'", "agrees")]),
+    ],
+    ids=["same", "last digits", "same processor", "no verifier", "another value", "no proof", "less than claimed"],
+)
+def test_a_proof_that_another_processor_makes_otherwise_is_checked_by_the_verifier(
+    stored: Any, made: tuple[float, Any], more: dict[str, Any], found: list[tuple[str, str]]
+) -> None:
+    """Exactly, and only where the values are the same but for the last digits; in all other cases it must be the same proof."""
+    assert told(stored, made, **more) == found

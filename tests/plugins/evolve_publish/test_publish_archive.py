@@ -3,9 +3,9 @@
 import pytest
 from exported_here import Found
 
-from evolve.publish import check_files, check_index, index, publish, published, read, renew, write, write_index
-from evolve.publish.contents import MANIFEST, with_manifest
 from evolve.types import ConfigError, Ruled
+from evolve_publish.archive import check_index, find_published, format_index, publish, renew_pages, write_index
+from evolve_publish.files import MANIFEST, add_manifest, check_files, read, write
 
 
 @pytest.fixture
@@ -23,10 +23,10 @@ def test_a_promoted_program_is_published_once(found, tmp_path):
     made = found.promoted().export()
     first = publish(made, found.task, tmp_path / "archive")
     assert (first.new, publish(made, found.task, tmp_path / "archive").new) == (True, False)
-    assert [folder.name for folder in published(tmp_path / "archive")] == [first.program[:12]]
-    assert published(tmp_path / "archive", "number") == published(tmp_path / "archive")
-    assert published(tmp_path / "archive", "other") == ()
-    assert check_files(read(published(tmp_path / "archive")[0])) == ()
+    assert [folder.name for folder in find_published(tmp_path / "archive")] == [first.program[:12]]
+    assert find_published(tmp_path / "archive", "number") == find_published(tmp_path / "archive")
+    assert find_published(tmp_path / "archive", "other") == ()
+    assert check_files(read(find_published(tmp_path / "archive")[0])) == ()
 
 
 def test_a_later_export_of_it_replaces_the_first_when_asked(found, tmp_path):
@@ -77,7 +77,7 @@ def test_the_index_is_rebuilt_to_the_same_bytes(found, tmp_path):
     """The words of a task end no cell, no tag and no code."""
     publish(found.promoted().export(), found.task, tmp_path)
     target = write_index(tmp_path)
-    assert target.read_text() == index(tmp_path)
+    assert target.read_text() == format_index(tmp_path)
     row = target.read_text().splitlines()[-1]
     assert row.startswith("| `number` | [`")
     assert "-1.5 to Later \\| \\`x\\` &lt;b&gt; 2025" in row
@@ -85,14 +85,14 @@ def test_the_index_is_rebuilt_to_the_same_bytes(found, tmp_path):
 
 
 def test_an_index_of_nothing_says_so(tmp_path):
-    assert "Nothing is published yet." in index(tmp_path)
+    assert "Nothing is published yet." in format_index(tmp_path)
 
 
 def test_a_folder_that_was_changed_is_no_line_of_the_index(found, tmp_path):
     made = publish(found.promoted().export(), found.task, tmp_path)
     (tmp_path / "published" / "number" / made.program[:12] / "README.md").write_text("better")
     with pytest.raises(ConfigError, match=r"README.md was changed"):
-        index(tmp_path)
+        format_index(tmp_path)
 
 
 def test_the_index_takes_nothing_that_may_not_be_published(found, tmp_path):
@@ -101,10 +101,10 @@ def test_the_index_takes_nothing_that_may_not_be_published(found, tmp_path):
     place = tmp_path / "published" / "number" / made.claims.program[:12]
     write(made.contents, place, top="")
     with pytest.raises(ConfigError, match="it was not measured on 'further on'"):
-        index(tmp_path)
+        format_index(tmp_path)
     place.rename(place.with_name("0123456789ab"))
     with pytest.raises(ConfigError, match="which belongs elsewhere"):
-        index(tmp_path)
+        format_index(tmp_path)
 
 
 def test_what_is_no_export_does_not_go_unseen(found, tmp_path):
@@ -112,7 +112,7 @@ def test_what_is_no_export_does_not_go_unseen(found, tmp_path):
     made = publish(found.promoted().export(), found.task, tmp_path)
     (tmp_path / "published" / "number" / made.program[:12] / "MANIFEST.json").unlink()
     with pytest.raises(ConfigError, match="there is no MANIFEST"):
-        index(tmp_path)
+        format_index(tmp_path)
 
 
 def test_an_index_that_was_edited_is_told(found, tmp_path):
@@ -129,6 +129,6 @@ def test_pages_that_another_version_has_made_are_made_anew(found, tmp_path):
     made = found.promoted().export()
     older = {path: data for path, data in made.contents.items() if path != MANIFEST} | {"README.md": b"older"}
     place = tmp_path / "published" / "number" / made.claims.program[:12]
-    write(with_manifest(older), place, top="")
-    renew(tmp_path)
+    write(add_manifest(older), place, top="")
+    renew_pages(tmp_path)
     assert read(place) == dict(made.contents)

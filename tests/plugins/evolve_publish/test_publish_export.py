@@ -6,12 +6,11 @@ import pytest
 from exported_here import Found, changed
 
 import evolve.task
-from evolve.publish import claims_of, export
-from evolve.publish.claims import RECORD
-from evolve.publish.lineage import STEPS
-from evolve.publish.task_files import task_files
 from evolve.types import REJUDGED, Call, ConfigError, Origin, Outcome, Program, Ruled, TaskChanged, TaskError, canonical
 from evolve.types.codec import encode
+from evolve_publish.claims import RECORD, STEPS, read_claims
+from evolve_publish.export import export_program, read_lineage
+from evolve_publish.task_files import task_files
 
 
 @pytest.fixture
@@ -59,17 +58,17 @@ def test_a_program_that_a_newer_task_has_judged_again_is_named_by_that_judging(t
         text = found.campaign.log.put_text(canonical(encode(newer)))
     found.ruled(TaskChanged(newer.version, text))
     with pytest.raises(TaskError, match="judged by an earlier version of task 'number'"):
-        export(found.campaign, 2, newer)
+        export_program(found.campaign, 2, newer)
     origin = Origin("measurement", 3, about=2, why=REJUDGED, parents=(1,))
     found._settle(origin, found.campaign.log.program(definition.record.program), found._ok(6.25))
-    made = export(found.campaign, 3, newer)
+    made = export_program(found.campaign, 3, newer)
     assert (made.claims.name, made.claims.value.fitness, made.claims.steps) == ("number/3", 6.25, 2)
     assert [one.part for one in made.claims.judgings] == ["search"]
 
 
 def test_the_claims_are_read_as_they_were_written(found):
     made = found.promoted().export()
-    claims = claims_of(made.contents)
+    claims = read_claims(made.contents)
     assert claims == made.claims
     assert (claims.name, claims.task.version, claims.value.fitness) == ("number/2", found.task.version, 6.5)
     assert [(one.record, one.part, one.of_seed) for one in claims.judgings] == [
@@ -104,7 +103,7 @@ def test_hostile_file_names_of_a_program_stay_inside(found, tmp_path):
     assert all(
         path.startswith("program/") and ".." not in path and "\x1b" not in path for path in made.claims.files.values()
     )
-    again = Program({name: made.contents[path].decode() for name, path in claims_of(made.contents).files.items()})
+    again = Program({name: made.contents[path].decode() for name, path in read_claims(made.contents).files.items()})
     assert again == program
 
 
@@ -119,7 +118,7 @@ def test_a_quarantined_program_is_exported_with_its_ruling(found):
 def test_a_task_that_has_changed_is_not_taken_for_the_one_that_judged(found, tmp_path):
     (tmp_path / "mine" / "number" / "evaluator.py").write_text("x = 1\n")
     with pytest.raises(TaskError, match="is not what has judged number/2"):
-        export(found.campaign, 2, task_at_again(tmp_path))
+        export_program(found.campaign, 2, task_at_again(tmp_path))
 
 
 def task_at_again(home):
@@ -152,4 +151,52 @@ def test_a_link_out_of_the_task_is_not_followed(found, tmp_path):
 def test_claims_that_are_none_are_an_error(found, change, why):
     contents = changed(found.export().contents, RECORD, change)
     with pytest.raises(ConfigError, match=why):
-        claims_of(contents)
+        read_claims(contents)
+
+
+def test_each_step_has_its_operator_its_change_and_a_diff(tmp_path):
+    found = Found(tmp_path)
+    found.proposal(7.0, parents=(2, 1), operator="mutate_ast")
+    steps, files = read_lineage(found.campaign, 3)
+    assert [(step.record, step.kind, step.operator, step.fitness, step.change, step.diff) for step in steps] == [
+        (1, "seed", "", 5.0, None, ""),
+        (2, "proposal", "tune_literals", 6.5, 1.5, "lineage/0001.diff"),
+        (3, "proposal", "mutate_ast", 7.0, 0.5, "lineage/0002.diff"),
+    ]
+    assert files["lineage/0002.diff"].decode().splitlines()[:2] == ["--- a/seed.py", "+++ b/seed.py"]
+    assert json.loads(files[STEPS])[2]["parents"] == [2, 1]
+
+
+def test_a_measurement_has_the_lineage_of_what_it_measures(tmp_path):
+    found = Found(tmp_path)
+    found.again(2, 6.5)
+    assert [step.record for step in read_lineage(found.campaign, 3)[0]] == [1, 2]
+
+
+def test_a_certified_value_counts_before_what_was_measured(tmp_path):
+    found = Found(tmp_path, promotion="certificate")
+    found.certificate(2, 6.4999)
+    value = found.export().claims.value
+    assert (value.fitness, value.certified, value.standard_error) == (6.4999, True, None)
+
+
+def test_a_deterministic_value_has_no_error(tmp_path):
+    value = Found(tmp_path).export().claims.value
+    assert (value.fitness, value.count, value.low, value.confirmed) == (6.5, 1, None, True)
+
+
+def test_a_noisy_value_has_limits_that_hold_it(tmp_path):
+    """And rests on what was measured after it won, once there is any."""
+    found = Found(tmp_path, deterministic=False)
+    assert not found.export().claims.value.confirmed
+    for fitness in (6.4, 6.2, 6.3):
+        found.again(2, fitness)
+    value = found.export().claims.value
+    assert value.low < value.fitness < value.high
+    assert value.standard_error > 0.0
+
+
+def test_a_program_that_never_passed_has_none(tmp_path):
+    found = Found(tmp_path)
+    found.failure(Outcome.CRASHED, "it divided by zero")
+    assert found.export(3).claims.value is None

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import evolve.task
+from evolve.commands import Worker
 from evolve.evaluation import Description, Job, Report, decode_job, encode_report
 from evolve.plugins import load
-from evolve.publish import Contents, Export, How, Judges, export, verify
-from evolve.publish.contents import MANIFEST, with_manifest
-from evolve.publish.findings import Verification
 from evolve.types import Evaluation, Origin, Outcome, Program, Ruled, Settled, Task, TextId, text_id
+from evolve_publish.checks import Verification
+from evolve_publish.export import Export, export_program
+from evolve_publish.files import MANIFEST, Contents, add_manifest
+from evolve_publish.verify import Verifier, verify
 from tests.written import Written, number_program
 
 TOML = """schema = 1
@@ -97,7 +99,7 @@ class Found(Written):
 
     def export(self, record: int = 2) -> Export:
         """One of its records."""
-        return export(self.campaign, record, self.task)
+        return export_program(self.campaign, record, self.task)
 
 
 @dataclass
@@ -129,8 +131,8 @@ class ReadingJudges:
         return _report(float(found[1]) + noise + float(told.trial.parameters.get("offset", 0.0)))
 
     @contextmanager
-    def open(self, task: Task) -> Iterator[Judges]:
-        yield Judges(self, Description(hardware=self.hardware, environment=self.environment, isolation="strict: fake"))
+    def open(self, task: Task) -> Iterator[Worker]:
+        yield Worker(self, Description(hardware=self.hardware, environment=self.environment, isolation="strict: fake"))
 
 
 def _report(fitness: float, *, certified: bool = False) -> Report:
@@ -145,7 +147,7 @@ def verified(
 ) -> Verification:
     """Verified by judges that read."""
     found = judges or ReadingJudges()
-    return verify(contents, How(found.open, load(), trusted=trusted, quick=quick))
+    return verify(contents, Verifier(found.open, load(), trusted=trusted, quick=quick))
 
 
 def verdicts(found: Verification) -> dict[str, str]:
@@ -159,7 +161,7 @@ def changed(contents: Contents, path: str, change: Callable[[str], str], *, hash
     after = change(before)
     assert after != before, f"{path} has no such text"
     files = {**contents, path: after.encode()}
-    return with_manifest({name: data for name, data in files.items() if name != MANIFEST}) if hashed else files
+    return add_manifest({name: data for name, data in files.items() if name != MANIFEST}) if hashed else files
 
 
 def of_number(number: float) -> Program:

@@ -2,12 +2,23 @@
 
 import pytest
 
-from evolve.publish.claims import Value
-from evolve.publish.comparing import alike, no_worse, same
 from evolve.types import Fitness
+from evolve_publish.checks import (
+    AGREES,
+    CANNOT_BE_TOLD,
+    DIFFERS,
+    ClaimCheck,
+    Verification,
+    check_equal,
+    compare_exact,
+    compare_noisy,
+    compare_with_seed,
+    worst_verdict,
+)
+from evolve_publish.claims import ValueClaim
 
 MAX, MIN = Fitness("gain", "max"), Fitness("loss", "min")
-NOISY = Value(10.0, standard_error=0.1, count=5, low=9.7, high=10.3)
+NOISY = ValueClaim(10.0, standard_error=0.1, count=5, low=9.7, high=10.3)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +34,7 @@ NOISY = Value(10.0, standard_error=0.1, count=5, low=9.7, high=10.3)
     ],
 )
 def test_deterministic_values_are_the_same_but_for_floats_elsewhere(claimed, found, elsewhere, verdict):
-    assert same("score", claimed, found, elsewhere=elsewhere).verdict == verdict
+    assert compare_exact("score", claimed, found, elsewhere=elsewhere).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -40,17 +51,17 @@ def test_deterministic_values_are_the_same_but_for_floats_elsewhere(claimed, fou
 )
 def test_noisy_values_agree_within_chance_or_where_they_are_better(fitness, found, elsewhere, verdict):
     """In the task's own direction; on another hardware class a worse one tells nothing."""
-    assert alike("score", NOISY, found, fitness, elsewhere=elsewhere).verdict == verdict
+    assert compare_noisy("score", NOISY, found, fitness, elsewhere=elsewhere).verdict == verdict
 
 
 def test_a_claim_without_an_error_is_as_noisy_as_what_is_found():
-    assert alike("score", Value(10.0), [10.4, 9.6, 10.1], MAX).verdict == "agrees"
-    assert alike("score", Value(10.0), [8.4, 7.6, 8.1], MAX).verdict == "differs"
+    assert compare_noisy("score", ValueClaim(10.0), [10.4, 9.6, 10.1], MAX).verdict == "agrees"
+    assert compare_noisy("score", ValueClaim(10.0), [8.4, 7.6, 8.1], MAX).verdict == "differs"
 
 
 def test_nobody_is_believed_for_being_vague():
-    vague = Value(20.0, standard_error=100.0, count=5)
-    assert alike("score", vague, [10.1, 9.9, 10.0, 10.05, 9.95], MAX).verdict == "differs"
+    vague = ValueClaim(20.0, standard_error=100.0, count=5)
+    assert compare_noisy("score", vague, [10.1, 9.9, 10.0, 10.05, 9.95], MAX).verdict == "differs"
 
 
 @pytest.mark.parametrize(
@@ -65,7 +76,7 @@ def test_nobody_is_believed_for_being_vague():
     ],
 )
 def test_a_program_is_no_worse_than_the_seed_within_chance(gains, elsewhere, verdict):
-    assert no_worse("case", gains, MAX, elsewhere=elsewhere).verdict == verdict
+    assert compare_with_seed("case", gains, MAX, elsewhere=elsewhere).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -78,4 +89,27 @@ def test_a_program_is_no_worse_than_the_seed_within_chance(gains, elsewhere, ver
 )
 def test_what_is_gained_on_a_case_is_told_in_the_task_s_own_direction(fitness, gain, found):
     """Of a task that minimises, a better program is below the seed."""
-    assert no_worse("case", [gain], fitness).found == found
+    assert compare_with_seed("case", [gain], fitness).found == found
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "whole"),
+    [
+        ((AGREES, AGREES), AGREES),
+        ((AGREES, CANNOT_BE_TOLD), CANNOT_BE_TOLD),
+        ((CANNOT_BE_TOLD, DIFFERS, AGREES), DIFFERS),
+        ((), CANNOT_BE_TOLD),
+    ],
+)
+def test_one_difference_is_a_difference_and_nothing_is_no_agreement(verdicts, whole):
+    assert worst_verdict(verdicts) == whole
+
+
+def test_what_does_not_matter_decides_nothing():
+    checks = (ClaimCheck("files", AGREES), ClaimCheck("run again", CANNOT_BE_TOLD, matters=False))
+    assert Verification("number/2", "number", "0", checks).verdict == AGREES
+
+
+def test_a_reason_stands_with_a_difference_alone():
+    assert check_equal("value", "1", "1", "why").why == ""
+    assert check_equal("value", "1", "2", "why") == ClaimCheck("value", DIFFERS, "1", "2", "why")

@@ -6,9 +6,8 @@ import pytest
 from exported_here import Found, task_at
 
 import evolve.task
-from evolve.publish import task_files
-from evolve.publish.task_files import folder_name, is_timed, laid_down, place_of
 from evolve.types import ConfigError
+from evolve_publish.task_files import folder_name, is_timed, load_exported_task, place_of_task, task_files
 
 
 def test_hidden_and_compiled_files_stay_behind(tmp_path):
@@ -16,7 +15,7 @@ def test_hidden_and_compiled_files_stay_behind(tmp_path):
     for name in (".env", "__pycache__/evaluator.cpython-311.pyc", "archive/campaigns/x.db"):
         (tmp_path / "number" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "number" / name).write_text("mine")
-    assert sorted(path.rpartition("/")[2] for path in task_files.task_files(task)) == [
+    assert sorted(path.rpartition("/")[2] for path in task_files(task)) == [
         "README.md",
         "brief.md",
         "evaluator.py",
@@ -31,8 +30,8 @@ def test_a_task_that_is_one_file_is_that_file(tmp_path):
     (tmp_path / "other.txt").write_text("mine")
     file.write_text(ONE_FILE)
     task = evolve.task.load(file)
-    assert place_of(task)[1].endswith("/wave.py")
-    assert list(task_files.task_files(task)) == [place_of(task)[1]]
+    assert place_of_task(task)[1].endswith("/wave.py")
+    assert list(task_files(task)) == [place_of_task(task)[1]]
 
 
 ONE_FILE = '''"""Find a number."""
@@ -58,11 +57,11 @@ def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
 
 def test_what_is_laid_down_is_the_same_version_and_gone_afterwards(tmp_path):
     made = Found(tmp_path).export()
-    with laid_down(made.contents, made.claims.task) as task:
+    with load_exported_task(made.contents, made.claims.task) as task:
         assert task.version == made.claims.task.version
         folder = task.folder
         assert str(tmp_path) not in folder
-    with pytest.raises(ConfigError, match="the export has no task"), laid_down({}, made.claims.task):
+    with pytest.raises(ConfigError, match="the export has no task"), load_exported_task({}, made.claims.task):
         pass
     assert not Path(folder).exists()
 
