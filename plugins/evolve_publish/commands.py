@@ -13,19 +13,19 @@ from evolve.campaign import workspace
 from evolve.commands import (
     CELL,
     brief,
+    choose_isolation,
     debug_option,
     emit,
     facts,
     json_option,
-    load,
+    load_plugins,
     load_task,
     one_line,
+    open_program,
     open_worker,
-    opened,
     sandbox_option,
     say,
     table,
-    wished,
 )
 from evolve.types import ConfigError
 from evolve_publish.archive import check_index, check_place, find_published, publish, renew_pages, write_index
@@ -42,7 +42,7 @@ _ALL = "*"
 
 def _load_export(reference: str, moved: str | None = None) -> tuple[Export, bool]:
     """Exports a program that is named on the command line. Returns whether its campaign lies in the user's own workspace, too: a log elsewhere may come from a stranger."""
-    with opened(reference) as (campaign, number):
+    with open_program(reference) as (campaign, number):
         report.settled(campaign, number)
         own = campaign.log.path.resolve().parent == (workspace() / "archive" / "campaigns").resolve()
         return export_program(campaign, number, load_task(campaign, moved)), own
@@ -120,7 +120,9 @@ def verify_program(
     as_json: bool,
 ) -> None:
     """Check an export: every hash, and every claim by judging it again from nothing but the export."""
-    verifier = Verifier(partial(open_worker, wish=wished(sandbox)), load(), trusted=trust, quick=quick)
+    verifier = Verifier(
+        partial(open_worker, wish=choose_isolation(sandbox)), load_plugins(), trusted=trust, quick=quick
+    )
     if (reference is None) == (task is None):
         raise ConfigError(
             "one export is verified, or what is published. Do: name a folder, a zip file or NAME/ID, or say --published"
@@ -239,7 +241,7 @@ def publish_program(
         else:
             say(f"index  {target}, {count} program{'' if count == 1 else 's'}")
         return
-    with opened(reference) as (campaign, number):
+    with open_program(reference) as (campaign, number):
         task = load_task(campaign, moved)
         found = export_program(campaign, number, task)
     published = publish(found, task, place, force=force)
