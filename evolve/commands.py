@@ -42,8 +42,6 @@ __all__ = [
     "Plugins",
     "Report",
     "Request",
-    "Submits",
-    "Wish",
     "Worker",
     "write_atomically",
     "brief",
