@@ -10,9 +10,16 @@ from pathlib import Path
 
 from evolve.sandbox.devices import EVERY, Devices
 from evolve.sandbox.jail import Jail
-from evolve.sandbox.machine.paths import is_below
-from evolve.sandbox.machine.reach import closed_folder, closed_to_others, remedy
-from evolve.sandbox.machine.visible import Visible, paths_of, private_paths_of, with_links
+from evolve.sandbox.machine.visible import (
+    Visible,
+    find_closed_folder,
+    find_closed_parts,
+    format_remedy,
+    is_below,
+    paths_of,
+    private_paths_of,
+    with_links,
+)
 from evolve.sandbox.means import Means
 from evolve.types import Grants, Limits, SandboxError
 
@@ -122,13 +129,13 @@ def _check_hidden(hidden: Sequence[str], found: Visible, readable: Sequence[str]
 def _check_reachable(python: str, found: Visible, *, private: bool) -> None:
     """Candidates are another user than the judge here: what they run must be open to everybody, and where they have no file tree that is
     `private`, the way to it as well."""
-    closed = closed_to_others(found, private=private)
+    closed = find_closed_parts(found, private=private)
     if closed:
         raise SandboxError(
             f"candidates cannot use {python!r} as it is installed: users other than root may not read all of {closed[0]}, and candidates are a "
-            f"user of their own. Do: {remedy(closed)}"
+            f"user of their own. Do: {format_remedy(closed)}"
         )
-    folder = "" if private else next(filter(None, map(closed_folder, (python, *found.visible))), "")
+    folder = "" if private else next(filter(None, map(find_closed_folder, (python, *found.visible))), "")
     if folder:
         raise SandboxError(
             f"candidates cannot run {python!r}: {folder} is closed to everybody but its owner, and candidates are a user of their own. "

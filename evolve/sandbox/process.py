@@ -23,7 +23,7 @@ from evolve.sandbox.inner.removal import remove_tree
 from evolve.sandbox.inner.scratch import NAME
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.machine.identity import Identity, can_choose, is_root_for_good, take
-from evolve.sandbox.machine.reach import closed_folder
+from evolve.sandbox.machine.visible import find_closed_folder
 from evolve.sandbox.means import Means
 from evolve.sandbox.output import readable
 from evolve.sandbox.policy import jail_for
@@ -277,7 +277,7 @@ def _candidates_identity(home: str, means: Means) -> Identity | None:
         )
     if not can_choose():
         return None
-    closed = "" if means.namespaces else closed_folder(home)
+    closed = "" if means.namespaces else find_closed_folder(home)
     if closed:
         raise SandboxError(
             f"candidates are a user of their own here, and cannot come to the temporary folder: {closed} is closed to others. Do: set TMPDIR to a "

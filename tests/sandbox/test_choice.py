@@ -2,19 +2,17 @@
 
 import pytest
 
-from evolve.sandbox.machine.choice import chosen, line
 from evolve.sandbox.machine.host import Host
-from evolve.sandbox.machine.offer import offer
-from evolve.sandbox.machine.probe import Found
+from evolve.sandbox.machine.offer import ProbeResult, choose_means, describe_means, offer
 from evolve.sandbox.means import NOTHING, PLAIN, Means
 from evolve.types import Level, SandboxError
 
 
-def found(**facts: object) -> Found:
+def found(**facts: object) -> ProbeResult:
     """What a machine with these facts has."""
     offered = offer(Host("linux", "x86_64", **{"landlock": 7, "seccomp": True, **facts}))  # type: ignore[arg-type]
     means = offered.means if offered.means.level.reaches(Level.STANDARD) else PLAIN
-    return Found("python", means, offered.findings)
+    return ProbeResult("python", means, offered.findings)
 
 
 STRICT = found()
@@ -25,21 +23,21 @@ REDUCED = found(namespaces="unshare: Operation not permitted", landlock=0, landl
 @pytest.mark.parametrize("least", [Level.REDUCED, Level.STANDARD, Level.STRICT])
 def test_the_best_is_taken_whatever_is_wanted_at_least(least: Level) -> None:
     """Nobody gets less for asking for less."""
-    assert chosen(least, STRICT) == STRICT.means
+    assert choose_means(least, STRICT) == STRICT.means
 
 
 def test_none_is_exactly_none() -> None:
     """However much there is."""
-    assert chosen(Level.NONE, STRICT) == NOTHING
+    assert choose_means(Level.NONE, STRICT) == NOTHING
 
 
 @pytest.mark.parametrize(
     ("least", "machine"), [(Level.STRICT, STANDARD), (Level.STRICT, REDUCED), (Level.STANDARD, REDUCED)]
 )
-def test_less_than_is_wanted_is_an_error_with_cause_and_remedy(least: Level, machine: Found) -> None:
+def test_less_than_is_wanted_is_an_error_with_cause_and_remedy(least: Level, machine: ProbeResult) -> None:
     """In one line, with both levels, every missing mean and the way to accept it."""
     with pytest.raises(SandboxError) as refused:
-        chosen(least, machine)
+        choose_means(least, machine)
     text = str(refused.value)
     assert text.startswith(
         f"candidates are to be isolated at least at {str(least)!r}, and this machine reaches {str(machine.level)!r}: "
@@ -53,12 +51,12 @@ def test_less_than_is_wanted_is_an_error_with_cause_and_remedy(least: Level, mac
 
 def test_the_line_of_strict_is_that_of_its_means() -> None:
     """There is nothing to remedy."""
-    assert line(STRICT, STRICT.means) == "strict: namespaces, landlock 7, seccomp, memory watched"
+    assert describe_means(STRICT, STRICT.means) == "strict: namespaces, landlock 7, seccomp, memory watched"
 
 
 def test_the_line_of_a_weaker_level_says_what_is_missing_why_and_what_to_do() -> None:
     """In one line, too."""
-    assert line(STANDARD, STANDARD.means) == (
+    assert describe_means(STANDARD, STANDARD.means) == (
         "standard: landlock 7, seccomp, memory watched. No namespaces (the kernel refuses them: unshare: Operation not permitted). "
         "To get strict: run as root, or in a virtual machine; docs/sandbox.md has more ways"
     )
@@ -68,4 +66,4 @@ def test_landlock_is_not_blamed_where_strict_needs_none() -> None:
     """A machine with namespaces and without Landlock is strict."""
     machine = found(landlock=0, landlock_error="Function not implemented")
     assert (machine.level, machine.missing) == (Level.STRICT, ())
-    assert line(machine, machine.means) == Means(namespaces=True, seccomp=True).line
+    assert describe_means(machine, machine.means) == Means(namespaces=True, seccomp=True).line

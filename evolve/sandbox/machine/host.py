@@ -11,7 +11,7 @@ from pathlib import Path
 
 from evolve.sandbox import kernel
 from evolve.sandbox.machine import identity
-from evolve.sandbox.machine.reach import closed_folder
+from evolve.sandbox.machine.visible import find_closed_folder
 from evolve.sandbox.walls import cgroup, landlock, seccomp
 
 SWITCHES = (
@@ -28,8 +28,11 @@ import sys, types
 for name, folder in (("evolve", sys.argv[1]), ("evolve.sandbox", sys.argv[1] + "/sandbox")):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [folder]
-from evolve.sandbox.machine.trial import refused
-print(refused(), end="")
+from evolve.sandbox.walls.namespaces import rehearse
+try:
+    rehearse(users=bool(sys.argv[2]))
+except OSError as error:
+    print(": ".join(filter(None, (error.filename, error.strerror))), end="")
 """
 
 
@@ -72,17 +75,17 @@ def read(python: str) -> Host:
         switches={name: text for name in SWITCHES if (text := _text(f"/proc/sys/{name}"))},
         container=any(Path(mark).exists() for mark in _CONTAINER_MARKS),
         filtered="\nSeccomp:\t2" in _text("/proc/self/status"),
-        closed=closed_folder(python),
+        closed=find_closed_folder(python),
     )
 
 
 def _namespaces() -> str:
     if not kernel.LINUX:
         return "this system has none"
-    engine = str(Path(__file__).parents[2])
+    trial = [sys.executable, "-I", "-S", "-c", _TRIAL, str(Path(__file__).parents[2])]
     try:
         tried = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", _TRIAL, engine],
+            [*trial, "" if identity.can_choose() else "users"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

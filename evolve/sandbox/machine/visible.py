@@ -1,18 +1,18 @@
-"""What of the machine must be visible to run an interpreter where nothing else is, and what in there candidates may not see.
+"""Files of the machine that an interpreter needs, those among them that candidates may not see, and those that another user cannot read.
 
-Standard library only, for a task's own Python needs this too. Invariant: no home folder, and no folder that the whole system shares, is ever
-visible as a whole, whatever an environment names."""
+No home folder, and no folder that the whole system shares, is ever visible as a whole, whatever an environment names."""
 
+import contextlib
 import json
 import os
+import shlex
 import subprocess
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from evolve.sandbox.machine.paths import home_folders, is_below, is_shared, outermost
 from evolve.types import SandboxError
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -67,6 +67,31 @@ print("\\n" + json.dumps({
     "libraries": sorted({line[5] for line in lines if len(line) == 6 and ".so" in line[5]}),
 }))
 """
+_OF_PACKAGES = (".dist-info", ".egg-info")
+_OTHERS_READ = 0o004
+_OTHERS_ENTER = 0o001
+_NAMED = 5
+_ROOT = Path("/")
+_OF_HOMES = (_ROOT / "home", _ROOT / "Users")
+_NAMES = [
+    "dev",
+    "etc",
+    "media",
+    "mnt",
+    "opt",
+    "proc",
+    "root",
+    "run",
+    "srv",
+    "sys",
+    "tmp",
+    "var",
+    "var/lib",
+    "var/log",
+    "var/tmp",
+    "Volumes",
+]
+_EVERYBODYS = frozenset({_ROOT, *_OF_HOMES, *(_ROOT / name for name in _NAMES)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,3 +361,87 @@ def _real(paths: Iterable[str]) -> set[Path]:
 
 def _texts(paths: Iterable[Path]) -> tuple[str, ...]:
     return tuple(sorted(map(str, paths)))
+
+
+def find_closed_parts(found: Visible, *, private: bool, loose: bool = True) -> tuple[str, ...]:
+    """What has to be opened, whole folders where packages were installed there; nothing where candidates can read what they import.
+    `private`: they have a file tree of their own, in which the folders on the way are made for them; `loose`: modules count as well that are no
+    part of the interpreter, such as editable packages."""
+    own = frozenset(path for path in map(Path, found.own) if not path.is_symlink())
+    parts = [path for path in own if _is_closed(path)]
+    folders = [folder for folder in map(Path, found.modules) if loose or is_below(folder, own)]
+    closed = parts or [place for folder in folders for place in _closed_in(folder, found, own, private)]
+    return tuple(sorted(set(map(str, closed))))
+
+
+def find_closed_folder(place: str) -> str:
+    """The first folder on the way to a place, or to what it is a link to, that users who own nothing there may not enter; empty
+    where there is none."""
+    for path in (Path(place), Path(os.path.realpath(place))):
+        for folder in reversed(path.absolute().parents):
+            with contextlib.suppress(OSError):
+                if not folder.stat().st_mode & _OTHERS_ENTER:
+                    return str(folder)
+    return ""
+
+
+def format_remedy(closed: tuple[str, ...]) -> str:
+    """The command that opens it."""
+    return f"`chmod -R o+rX {shlex.join(closed[:_NAMED])}`"
+
+
+def _closed_in(folder: Path, found: Visible, own: frozenset[Path], private: bool) -> Iterator[Path]:
+    """Of a folder that modules are imported from: the first closed one on the way to it; else the folder, where packages in it are closed,
+    or these alone where it is no part of the interpreter and may hold anything."""
+    inside = is_below(folder, own)
+    way = [path for path in (*reversed(folder.parents), folder) if is_below(path, own)]
+    if not inside and not private:
+        way = [folder]
+    first = next(filter(_is_closed, way), None)
+    if first is not None:
+        yield first
+    elif folder.is_dir():
+        closed = [entry for entry in _packages(folder, found) if _is_closed(entry)]
+        yield from [folder] if inside and closed else closed
+
+
+def _packages(folder: Path, found: Visible) -> Iterator[Path]:
+    """What can be imported from a folder, of what candidates see."""
+    visible, hidden = frozenset(map(Path, found.visible)), frozenset(map(Path, found.hidden))
+    for entry in folder.iterdir():
+        importable = entry.suffix in (*MODULES, *_OF_PACKAGES) or (entry.name.isidentifier() and entry.is_dir())
+        if importable and entry.name != "__pycache__" and is_below(entry, visible) and not is_below(entry, hidden):
+            yield entry
+
+
+def _is_closed(path: Path) -> bool:
+    """Whether others may not read a file, or not list and enter a folder; what is not there, or leads nowhere, is not closed."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    needed = _OTHERS_READ | (_OTHERS_ENTER if path.is_dir() else 0)
+    return mode & needed != needed
+
+
+def home_folders() -> frozenset[Path]:
+    """Where homes lie, as far as that can be known: this user's own, root's, and the folders that hold the others'."""
+    own = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111 the path's own method raises where there is no home
+    return frozenset({own, _ROOT / "root", *_OF_HOMES} - {_ROOT})
+
+
+def is_shared(place: Path) -> bool:
+    """Whether a real path is a home, holds one, or is a folder that the whole system shares."""
+    if place in _EVERYBODYS or place.parent in _OF_HOMES:
+        return True
+    return any(is_below(home, {place}) for home in home_folders())
+
+
+def is_below(place: Path, folders: Collection[Path]) -> bool:
+    """Whether `place` is one of `folders`, or lies in one, by the names alone."""
+    return place in folders or any(parent in folders for parent in place.parents)
+
+
+def outermost(places: Collection[Path]) -> set[Path]:
+    """`places` without those that lie in another of them."""
+    return {place for place in places if not any(parent in places for parent in place.parents)}

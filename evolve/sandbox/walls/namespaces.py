@@ -5,28 +5,39 @@ Standard library only, for it lives in the outer process of a template. They are
 
 Invariant: after `enter` the next process that is forked is the first one of a namespace of processes, which the kernel empties when it ends."""
 
+import fcntl
 import os
 import socket
+import struct
 from pathlib import Path
 
 from evolve.sandbox.kernel import (
     CLONE_NEWCGROUP,
     CLONE_NEWIPC,
     CLONE_NEWNET,
+    CLONE_NEWNS,
     CLONE_NEWPID,
     CLONE_NEWUSER,
     CLONE_NEWUTS,
+    MS_NODEV,
+    MS_NOSUID,
+    MS_PRIVATE,
+    MS_REC,
     PR_SET_DUMPABLE,
+    mount,
     prctl,
     unshare,
 )
-from evolve.sandbox.walls.loopback import raise_loopback
 
 INSIDE = 60_000
 """The number of the judge's user in a user namespace: not 0, for which much software expects more than it gets."""
 
 _NAME = "candidate"
 """The machine's name as candidates see it."""
+_SIOCGIFFLAGS = 0x8913
+_SIOCSIFFLAGS = 0x8914
+_IFF_UP = 1
+_REQUEST = struct.Struct("16sH14x")
 
 
 def inside(user: int) -> int:
@@ -55,3 +66,19 @@ def renew_network() -> None:
     """Enters a network of its own again, with a loopback: ports that were used just now, and counters, stay behind with the old one."""
     unshare(CLONE_NEWNET)
     raise_loopback()
+
+
+def rehearse(*, users: bool) -> None:
+    """Makes what a slot makes, the namespaces and a file tree in them, in a process that ends with them. Raises `OSError`."""
+    enter(users=users, loopback=False)
+    unshare(CLONE_NEWNS)
+    mount("none", "/", "", MS_REC | MS_PRIVATE)
+    mount("tmpfs", "/", "tmpfs", MS_NOSUID | MS_NODEV, "size=64k")
+
+
+def raise_loopback() -> None:
+    """Switches `lo` on; raises `OSError`."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        found = fcntl.ioctl(sock, _SIOCGIFFLAGS, _REQUEST.pack(b"lo", 0))
+        flags: int = _REQUEST.unpack(found)[1]
+        fcntl.ioctl(sock, _SIOCSIFFLAGS, _REQUEST.pack(b"lo", flags | _IFF_UP))

@@ -2,8 +2,8 @@
 
 Invariant: what is written into another process is what was read from it."""
 
-from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.companion import LINUX, RAW
+from tests.redteam.case import Case
+from tests.redteam.companion import LINUX, RAW
 
 _PARENT = """
 from raw import attempt, call, strangers

@@ -3,8 +3,8 @@
 Invariant: what is written is what was read; what is made outside of the program's own folder has no name, or goes at once; devices and
 switches of the kernel are opened and closed, none is used."""
 
-from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.companion import LINUX, RAW
+from tests.redteam.case import Case
+from tests.redteam.companion import LINUX, RAW
 
 _READ_GRADER = """
 from raw import attempt, read

@@ -1,7 +1,7 @@
 """Candidates that want more memory than they may have, by every way around the limits of one process."""
 
-from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.status import Status
+from tests.redteam.case import Case
 
 _STOPPED = frozenset({Status.OK, Status.MEMORY_LIMIT, Status.SIGNAL})
 """The system refuses, or the program is ended."""

@@ -2,9 +2,9 @@
 
 Invariant: what they ask the kernel to do would fail for another reason even where it is allowed, or changes only a process that ends at once."""
 
-from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.companion import LINUX, RAW
 from evolve.sandbox.status import Status
+from tests.redteam.case import Case
+from tests.redteam.companion import LINUX, RAW
 
 _HELD = frozenset({Status.OK, Status.SIGNAL})
 

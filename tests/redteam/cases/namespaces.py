@@ -2,9 +2,9 @@
 
 Invariant: what succeeds, succeeds in a child that ends at once; what mounts does so over its own folder, and takes it away again."""
 
-from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.companion import LINUX, RAW
 from evolve.sandbox.status import Status
+from tests.redteam.case import Case
+from tests.redteam.companion import LINUX, RAW
 
 _HELD = frozenset({Status.OK, Status.SIGNAL})
 

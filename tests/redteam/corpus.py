@@ -2,7 +2,8 @@
 
 Invariant: names are unique."""
 
-from evolve.sandbox.corpus import (
+from tests.redteam.case import Case
+from tests.redteam.cases import (
     answers,
     compilers,
     crashes,
@@ -22,7 +23,6 @@ from evolve.sandbox.corpus import (
     texts,
     trace,
 )
-from evolve.sandbox.corpus.case import Case
 
 GROUPS = (
     processor.CASES,

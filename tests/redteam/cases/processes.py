@@ -1,7 +1,7 @@
 """Candidates that multiply, hide, or outlive their evaluation."""
 
-from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.status import Status
+from tests.redteam.case import Case
 
 CASES = (
     Case(

@@ -2,9 +2,9 @@
 
 Invariant: what they get hold of is closed at once; no error of the kernel is tried out."""
 
-from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.companion import LINUX, RAW
 from evolve.sandbox.status import Status
+from tests.redteam.case import Case
+from tests.redteam.companion import LINUX, RAW
 
 _HELD = frozenset({Status.OK, Status.SIGNAL})
 

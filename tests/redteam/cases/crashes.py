@@ -1,7 +1,7 @@
 """Candidates that crash, in the hope that what is left of them is kept."""
 
-from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.status import Status
+from tests.redteam.case import Case
 
 _CRASHED = frozenset({Status.SIGNAL})
 # A child crashes first, for only its parent is told whether the kernel has written its memory to a file.

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from evolve.sandbox.machine import visible
-from evolve.sandbox.machine.reach import closed_to_others, remedy
-from evolve.sandbox.machine.visible import Visible, paths_of
+from evolve.sandbox.machine.visible import Visible, find_closed_parts, format_remedy, paths_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no isolation on Windows")
 
@@ -40,14 +39,14 @@ def test_an_environment_that_others_may_read_is_not_closed(site: Path, private: 
     (site / "~nstalled").mkdir(mode=0o700)
     (site / "notes.txt").touch(0o600)
     (site / "broken.py").symlink_to("nowhere")
-    assert closed_to_others(seen(site), private=private) == ()
+    assert find_closed_parts(seen(site), private=private) == ()
 
 
 @pytest.mark.parametrize("name", ["installed", "installed-1.0.dist-info", "single.py"])
 def test_of_a_closed_package_the_folder_is_named_that_all_were_installed_in(site: Path, name: str) -> None:
     """Since others in it may be closed further inside."""
     (site / name).chmod(0o640 if (site / name).is_file() else 0o750)
-    assert closed_to_others(seen(site), private=True) == (str(site),)
+    assert find_closed_parts(seen(site), private=True) == (str(site),)
 
 
 @pytest.mark.parametrize("mode", [0o700, 0o750, 0o701, 0o704])
@@ -55,7 +54,7 @@ def test_a_folder_on_the_way_that_is_closed_is_named(site: Path, mode: int) -> N
     """It must be listed as well as entered."""
     found = seen(site)
     site.parent.chmod(mode)
-    assert closed_to_others(found, private=True) == (str(site.parent),)
+    assert find_closed_parts(found, private=True) == (str(site.parent),)
 
 
 def test_all_parts_of_an_interpreter_that_are_closed_are_named(site: Path) -> None:
@@ -65,7 +64,7 @@ def test_all_parts_of_an_interpreter_that_are_closed_are_named(site: Path) -> No
     (site / "single.py").chmod(0o600)
     for place in closed:
         place.chmod(0o700)
-    assert closed_to_others(seen(site), private=True) == tuple(map(str, closed))
+    assert find_closed_parts(seen(site), private=True) == tuple(map(str, closed))
 
 
 @pytest.mark.parametrize("private", [True, False])
@@ -77,11 +76,11 @@ def test_of_a_project_the_closed_modules_are_named_and_not_its_folder(
     (tmp_path / "project" / "module.py").touch(0o600)
     (tmp_path / "project" / ".env").touch(0o600)
     (site / "project.pth").write_text(f"{tmp_path / 'project'}\n")
-    assert closed_to_others(seen(site), private=private) == (str(tmp_path / "project" / "module.py"),)
+    assert find_closed_parts(seen(site), private=private) == (str(tmp_path / "project" / "module.py"),)
     (tmp_path / "project").chmod(0o711)
     expected = "project/module.py" if private else "project"
-    assert closed_to_others(seen(site), private=private) == (str(tmp_path / expected),)
-    assert closed_to_others(seen(site), private=private, loose=False) == ()
+    assert find_closed_parts(seen(site), private=private) == (str(tmp_path / expected),)
+    assert find_closed_parts(seen(site), private=private, loose=False) == ()
 
 
 def test_what_candidates_never_see_may_be_closed(site: Path, tmp_path: Path) -> None:
@@ -89,7 +88,7 @@ def test_what_candidates_never_see_may_be_closed(site: Path, tmp_path: Path) -> 
     (tmp_path / "task").mkdir(mode=0o700)
     (tmp_path / "task" / "helper.py").touch(0o600)
     (site / "task.pth").write_text(f"{tmp_path / 'task'}\n")
-    assert closed_to_others(seen(site).closing(str(tmp_path / "task")), private=True) == ()
+    assert find_closed_parts(seen(site).closing(str(tmp_path / "task")), private=True) == ()
 
 
 def test_the_remedy_opens_what_is_closed(site: Path) -> None:
@@ -97,6 +96,6 @@ def test_the_remedy_opens_what_is_closed(site: Path) -> None:
     for place in (site / "installed" / "__init__.py", site / "single.py"):
         place.chmod(0o600)
     (site / "installed").chmod(0o700)
-    subprocess.run(remedy(closed_to_others(seen(site), private=True)).strip("`"), shell=True, check=True)
-    assert closed_to_others(seen(site), private=True) == ()
+    subprocess.run(format_remedy(find_closed_parts(seen(site), private=True)).strip("`"), shell=True, check=True)
+    assert find_closed_parts(seen(site), private=True) == ()
     assert (site / "installed" / "__init__.py").stat().st_mode & 0o777 == 0o604

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from evolve.sandbox.corpus.case import Told
-from evolve.sandbox.corpus.descendants import adopted
-from evolve.sandbox.corpus.echo import Echo
-from evolve.sandbox.corpus.listeners import Listeners
+from tests.redteam.case import Told
+from tests.redteam.descendants import adopted
+from tests.redteam.echo import Echo
+from tests.redteam.listeners import Listeners
 
 _GRADER = "def evaluate(answer):\n    return 1.0 if answer == 42 else 0.0\n"
 _SYSTEM = ("kernel/core_pattern", "kernel/modprobe", "kernel/hostname", "kernel/domainname", "vm/overcommit_memory")

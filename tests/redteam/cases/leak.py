@@ -2,8 +2,8 @@
 
 Invariant: they look for the word that the test made and at folders that it made; what else they come across they do not tell."""
 
-from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.companion import LINUX, RAW
+from tests.redteam.case import Case
+from tests.redteam.companion import LINUX, RAW
 
 _ENVIRONMENT = """
 import os

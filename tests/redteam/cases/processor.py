@@ -1,7 +1,7 @@
 """Candidates that want more of the processors, or all the time in the world."""
 
-from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.status import Status
+from tests.redteam.case import Case
 
 _TIMED_OUT = frozenset({Status.TIMEOUT, Status.SIGNAL})
 """The judge's clock, or the kernel's limit on processor time."""

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.descendants import descendants, end_all_but
-from evolve.sandbox.corpus.host import Host
-from evolve.sandbox.corpus.runner import Result, line, missing
-from evolve.sandbox.corpus.runner import follower as following
-from evolve.sandbox.corpus.runner import program as attacking
 from evolve.sandbox.process import PATH
 from evolve.sandbox.status import Status
 from evolve.types import Program
+from tests.redteam.case import Case
+from tests.redteam.descendants import descendants, end_all_but
+from tests.redteam.host import Host
+from tests.redteam.runner import Result, line, missing
+from tests.redteam.runner import follower as following
+from tests.redteam.runner import program as attacking
 
 ENOUGH = 20
 """So many must succeed."""

@@ -1,7 +1,7 @@
 """Candidates that fill the disk, or leave what is hard to remove."""
 
-from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.status import Status
+from tests.redteam.case import Case
 
 _LINUX = frozenset({"linux"})
 _NO_QUOTA = frozenset({"standard"})

@@ -2,9 +2,9 @@
 
 Invariant: where there is no box, the test's own sibling gets signal 0 at most, and no group gets any."""
 
-from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.companion import LINUX, RAW
 from evolve.sandbox.status import Status
+from tests.redteam.case import Case
+from tests.redteam.companion import LINUX, RAW
 
 _OWN_END = frozenset({Status.OK, Status.SIGNAL})
 

@@ -1,7 +1,7 @@
 """Candidates that attack whoever reads their answers and their output."""
 
-from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.status import Status
+from tests.redteam.case import Case
 
 _BAD_JSON = frozenset({Status.BAD_JSON})
 _BAD_FRAME = frozenset({Status.BAD_FRAME})

@@ -1,7 +1,7 @@
 """Candidates whose words and file names attack whoever shows them, stores them or looks them up."""
 
-from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.status import Status
+from tests.redteam.case import Case
 
 CASES = (
     Case(

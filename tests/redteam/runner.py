@@ -16,12 +16,12 @@ from types import TracebackType
 from typing import Any, Literal
 
 from evolve.sandbox.box import Box
-from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.descendants import descendants, end_all_but
-from evolve.sandbox.corpus.host import Host
 from evolve.sandbox.output import readable
 from evolve.sandbox.status import SessionFailed, Status, Usage
 from evolve.types import Grants, Level, Limits, Program, SandboxError
+from tests.redteam.case import Case
+from tests.redteam.descendants import descendants, end_all_but
+from tests.redteam.host import Host
 
 LIMITS = Limits(memory=512 << 20, scratch=64 << 20, file_size=32 << 20, tasks=32, preload=("numpy",))
 """Small, so that what multiplies and grows is cheap; the sources of the cases know these numbers."""

@@ -1,7 +1,7 @@
 """Candidates that attack while they are compiled: sources that are large, endless, or read what is not theirs."""
 
-from evolve.sandbox.corpus.case import Case
 from evolve.sandbox.status import Status
+from tests.redteam.case import Case
 
 _CC = frozenset({"cc"})
 _STOPPED = frozenset({Status.OK, Status.TIMEOUT, Status.MEMORY_LIMIT})

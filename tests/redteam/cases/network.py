@@ -2,9 +2,9 @@
 
 Invariant: they send to the test's own listeners, and to nobody else; other sockets are made and closed."""
 
-from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.companion import LINUX, RAW
 from evolve.sandbox.status import Status
+from tests.redteam.case import Case
+from tests.redteam.companion import LINUX, RAW
 
 _HELD = frozenset({Status.OK, Status.SIGNAL})
 

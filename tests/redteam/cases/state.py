@@ -1,8 +1,8 @@
 """Candidates that want to change their own input, the clock, or what the next candidate meets."""
 
-from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.companion import LINUX, PAGES
 from evolve.sandbox.status import Status
+from tests.redteam.case import Case
+from tests.redteam.companion import LINUX, PAGES
 
 _ITS_OWN_LOSS = frozenset({Status.OK, Status.ERROR, Status.BAD_JSON, Status.BAD_FRAME, Status.NO_RESULT})
 """However its own session ends: what counts is the next one."""
