@@ -10,9 +10,9 @@ from pathlib import Path
 import busy_engine
 import pytest
 
-from evolve.sandbox.family import descendants
+from evolve.sandbox.processes import descendants
 from evolve.sandbox.walls import cgroup
-from evolve.sandbox.walls.hierarchy import places
+from evolve.sandbox.walls.cgroup import places
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
 

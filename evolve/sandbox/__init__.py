@@ -6,15 +6,12 @@ confines a candidate there, `machine` finds out what this machine offers for tha
 Invariant: no byte of a candidate is ever executed, imported or unpickled in the process that judges it."""
 
 from evolve.sandbox.box import Box
-from evolve.sandbox.clock import TimingUnavailable
-from evolve.sandbox.devices import Devices
 from evolve.sandbox.means import NOTHING, PLAIN, Means
-from evolve.sandbox.native import NATIVE_BLOCK, Native, native_source
 from evolve.sandbox.outcome import OUTCOME
-from evolve.sandbox.segment import Segment, Window
+from evolve.sandbox.policy import Devices
 from evolve.sandbox.session import JobKind, Session
 from evolve.sandbox.status import Completed, SessionFailed, Status, Usage
-from evolve.sandbox.timing import Timed
+from evolve.sandbox.timing import NATIVE_BLOCK, Native, Segment, Timed, TimingUnavailable, Window, native_source
 from evolve.sandbox.wire import WireError, decode, encode
 
 __all__ = [

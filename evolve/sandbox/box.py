@@ -9,13 +9,13 @@ from types import MappingProxyType
 
 from evolve.sandbox.ahead import compiled
 from evolve.sandbox.channel import Channel
-from evolve.sandbox.clock import ProcessClock, ProcessEnded, TimingUnavailable
-from evolve.sandbox.devices import EVERY, Devices
-from evolve.sandbox.frames import packed
 from evolve.sandbox.means import PLAIN, Means
+from evolve.sandbox.policy import EVERY, Devices
 from evolve.sandbox.process import Ended, TemplateLost, TemplateProcess
 from evolve.sandbox.session import JobKind, Session
 from evolve.sandbox.status import SessionFailed, Status
+from evolve.sandbox.timing import ProcessClock, ProcessEnded, TimingUnavailable
+from evolve.sandbox.wire import pack_program
 from evolve.types import Limits, Program, SandboxError
 
 _SESSIONS = 2000
@@ -67,7 +67,7 @@ class Box:
         finally:
             channel.hand_over()
         self._busy = True
-        channel.send(packed(entry, program.files, self._context, self._compiled(entry, program.files)))
+        channel.send(pack_program(entry, program.files, self._context, self._compiled(entry, program.files)))
         return Session(channel, self._end, seconds, self._limits, job, self._clock)
 
     def _compiled(self, entry: str, files: Mapping[str, str]) -> Sequence[bytes]:

@@ -8,13 +8,11 @@ from typing import Any, Literal, TypeAlias
 
 from evolve.sandbox.argv import checked
 from evolve.sandbox.channel import Channel
-from evolve.sandbox.clock import ProcessClock, ProcessEnded, TimingUnavailable
 from evolve.sandbox.dialogue import Dialogue, signalled
 from evolve.sandbox.output import readable
 from evolve.sandbox.process import Ended, TemplateLost
-from evolve.sandbox.segment import Segment
 from evolve.sandbox.status import Completed, SessionFailed, Status, Usage, failing
-from evolve.sandbox.timing import Stopwatch
+from evolve.sandbox.timing import ProcessClock, ProcessEnded, Segment, Stopwatch, TimingUnavailable
 from evolve.sandbox.wire import pieces
 from evolve.types import Limits, SandboxError
 

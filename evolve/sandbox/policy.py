@@ -4,11 +4,11 @@ Judge side. Invariant: whatever a task grants and an environment names, the engi
 hidden, but for an interpreter that lies there and folders in it that the task grants; where these means cannot do that, there is no jail."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 
-from evolve.sandbox.devices import EVERY, Devices
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.machine.visible import (
     Visible,
@@ -37,6 +37,18 @@ _OWN = os.fspath(Path(__file__).resolve().parent)
 _NETWORKLESS = (
     "its network is the machine's: a loopback of its own needs namespaces. Do: run where level strict is reached"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """`environment` are variables by which drivers are told which devices a process sees, and `closed` the device files that are somebody else's."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    closed: tuple[str, ...] = ()
+
+
+EVERY = Devices()
+"""Whatever the judge may use."""
 
 
 def jail_for(

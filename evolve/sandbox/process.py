@@ -16,17 +16,15 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
-from evolve.sandbox import family, survivors
-from evolve.sandbox.devices import EVERY, Devices
+from evolve.sandbox import processes
 from evolve.sandbox.inner.numeric import VARIABLES
-from evolve.sandbox.inner.removal import remove_tree
-from evolve.sandbox.inner.scratch import NAME
+from evolve.sandbox.inner.scratch import NAME, remove_tree
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.machine.identity import Identity, can_choose, is_root_for_good, take
 from evolve.sandbox.machine.visible import find_closed_folder
 from evolve.sandbox.means import Means
 from evolve.sandbox.output import readable
-from evolve.sandbox.policy import jail_for
+from evolve.sandbox.policy import EVERY, Devices, jail_for
 from evolve.sandbox.walls.root import SCRATCH
 from evolve.types import Limits, SandboxError
 
@@ -198,7 +196,7 @@ class TemplateProcess:
         `SandboxError`."""
         if not hasattr(os, "sched_setaffinity"):
             return
-        for pid in (self._process.pid, *family.descendants(self._process.pid)):
+        for pid in (self._process.pid, *processes.descendants(self._process.pid)):
             try:
                 os.sched_setaffinity(pid, cores)
             except ProcessLookupError:  # it has ended, which the next session finds
@@ -229,7 +227,7 @@ class TemplateProcess:
             self._process.kill()
             self._process.wait()
         if self._process.returncode:
-            survivors.end(os.path.join(self._home, NAME), self._identity.number if self._identity else None)
+            processes.end_survivors(os.path.join(self._home, NAME), self._identity.number if self._identity else None)
         assert self._process.stderr is not None
         self._process.stderr.close()
         remove_tree(self._home, _REMOVING)
@@ -254,8 +252,8 @@ class TemplateProcess:
 
     def _is_stopped(self) -> bool:
         outer = self._process.pid
-        template = next(iter(family.children(outer)), outer) if self._nested else outer
-        return any(state in b"Tt" for state in family.thread_states(template))
+        template = next(iter(processes.children(outer)), outer) if self._nested else outer
+        return any(state in b"Tt" for state in processes.thread_states(template))
 
     def _last_words(self) -> str:
         """What a template that has ended said last: the line of its error."""

@@ -7,10 +7,8 @@ from typing import Any, TypeGuard, TypeVar
 
 from evolve.sandbox.argv import checked_names
 from evolve.sandbox.conversation import Conversation, JobKind, said
-from evolve.sandbox.native import NATIVE_BLOCK, Native
-from evolve.sandbox.segment import Segment, Window
 from evolve.sandbox.status import Completed, SessionFailed, Status, failing
-from evolve.sandbox.timing import Timed, median
+from evolve.sandbox.timing import NATIVE_BLOCK, Native, Segment, Timed, Window, median
 from evolve.types import SandboxError
 
 __all__ = ["JobKind", "Session"]

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 
 from evolve.sandbox import kernel
-from evolve.sandbox.family import all_descendants, is_living
+from evolve.sandbox.processes import all_descendants, is_living
 
 _PAUSE = 0.005
 

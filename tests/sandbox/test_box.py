@@ -17,8 +17,8 @@ import pytest
 from every_level import LEVELS, opened
 
 from evolve.sandbox import PLAIN, Box, Means, SessionFailed, Status, process
-from evolve.sandbox.family import children
 from evolve.sandbox.process import Ended, TemplateProcess
+from evolve.sandbox.processes import children
 from evolve.types import Grants, Limits, Program, SandboxError
 
 _ANSWER = Program({"seed.py": "def f(): return 42"})

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolve.sandbox.inner.census import Census, more_than
+from evolve.sandbox.inner.excess import Census, more_than
 
 
 class Clock:

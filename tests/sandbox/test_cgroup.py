@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from evolve.sandbox.walls import cgroup
-from evolve.sandbox.walls.cgroup import Group
-from evolve.sandbox.walls.hierarchy import places
+from evolve.sandbox.walls.cgroup import Group, places
 
 MB = 1 << 20
 TASKS = 20

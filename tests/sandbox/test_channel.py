@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from evolve.sandbox.channel import Channel, RepliesEnded
-from evolve.sandbox.frames import ANSWER, REQUEST, TICKET
 from evolve.sandbox.status import SessionFailed, Status
+from evolve.sandbox.wire import ANSWER, REQUEST, TICKET
 
 _TICKET = b"ticket 1"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evolve.sandbox.inner.command import run
+from evolve.sandbox.inner.candidate import run_command
 from evolve.sandbox.inner.folder import Missing
 
 
@@ -20,7 +20,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def shell(line: str, text: str = "", most: int = 100, log: int = 100) -> list[Any]:
     """What a line of shell gives, without its processor time."""
-    return run(["sh", "-c", line], text, most, log)[:4]
+    return run_command(["sh", "-c", line], text, most, log)[:4]
 
 
 def test_a_command_gets_its_input_and_gives_what_it_prints(here: Path) -> None:
@@ -48,7 +48,7 @@ def test_the_signal_that_ended_it_is_a_negative_code() -> None:
 def test_processor_time_is_counted() -> None:
     """That of the command alone."""
     busy = "import time\nwhile time.process_time() < 0.1: pass"
-    assert 0.1 <= run([sys.executable, "-c", busy], "", 1, 1)[4] < 5
+    assert 0.1 <= run_command([sys.executable, "-c", busy], "", 1, 1)[4] < 5
 
 
 def test_a_process_that_is_left_behind_does_not_hold_up_the_end() -> None:
@@ -69,7 +69,7 @@ def test_no_descriptor_is_left_open_here_or_there() -> None:
     before = os.listdir("/proc/self/fd")  # noqa: PTH208
     listed = shell(f"test -e /proc/$$/fd/{number} && echo open")[1]
     with pytest.raises(Missing):
-        run(["./none"], "", 1, 1)
+        run_command(["./none"], "", 1, 1)
     assert (listed, os.listdir("/proc/self/fd")) == ("", before)  # noqa: PTH208
     os.close(number)
 
@@ -88,14 +88,14 @@ def test_a_command_that_cannot_be_started_is_told_so(here: Path, mode: int | Non
         (here / "program").write_text(text)
         (here / "program").chmod(mode)
     with pytest.raises(Missing, match=message):
-        run(["./program"], "", 1, 1)
+        run_command(["./program"], "", 1, 1)
 
 
 def test_a_program_that_nobody_marked_as_executable_is_run(here: Path) -> None:
     """As a linker leaves it in a box where modes are not changed."""
     (here / "program").write_text("#!/bin/sh\necho 42\n")
     (here / "program").chmod(0o644)
-    assert [run(["./program"], "", 10, 10)[1] for _ in range(2)] == ["42\n", "42\n"]
+    assert [run_command(["./program"], "", 10, 10)[1] for _ in range(2)] == ["42\n", "42\n"]
     assert [path.name for path in here.iterdir()] == ["program"]
 
 
@@ -103,4 +103,4 @@ def test_a_folder_is_no_command(here: Path) -> None:
     """Nothing is made of it."""
     (here / "program").mkdir()
     with pytest.raises(Missing, match="Permission denied"):
-        run(["./program"], "", 1, 1)
+        run_command(["./program"], "", 1, 1)

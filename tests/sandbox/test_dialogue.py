@@ -19,12 +19,11 @@ from hypothesis import strategies as some
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from evolve.sandbox.channel import Channel
-from evolve.sandbox.frames import ANSWER, TICKET, Request, receive
 from evolve.sandbox.output import readable
 from evolve.sandbox.process import Ended, TemplateLost
 from evolve.sandbox.session import Session
 from evolve.sandbox.status import Completed, SessionFailed, Status
-from evolve.sandbox.wire import encode
+from evolve.sandbox.wire import ANSWER, TICKET, Request, encode, receive
 from evolve.types import Limits, SandboxError
 
 _MOST, _LOG, _MESSAGE = 5000, 300, 10_100

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evolve.sandbox.inner.excess import Excess
-from evolve.sandbox.inner.offspring import MEMORY
+from evolve.sandbox.inner.template import MEMORY
 from evolve.sandbox.means import NOTHING, PLAIN, Means
 from evolve.sandbox.policy import jail_for
 from evolve.types import Limits

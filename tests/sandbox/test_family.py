@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.family import (
+from evolve.sandbox.processes import (
     all_descendants,
     by_parent,
     children,

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.channel import Channel
-from evolve.sandbox.frames import packed
+from evolve.sandbox.channel import Channel, Outbox
 from evolve.sandbox.inner.fresh import FOLDER, command
-from evolve.sandbox.outbox import Outbox
 from evolve.sandbox.process import Ended
 from evolve.sandbox.session import Session
 from evolve.sandbox.status import SessionFailed, Status
 from evolve.sandbox.walls import seccomp
+from evolve.sandbox.wire import pack_program
 from evolve.types import Limits
 
 _BECOME = """
@@ -54,7 +53,7 @@ def fresh(tmp_path: Path) -> Open:
         for number in numbers:
             os.close(number)
         channel.hand_over()
-        channel.send(packed("seed", {"seed.py": source}, {}))
+        channel.send(pack_program("seed", {"seed.py": source}, {}))
         return Session(channel, lambda patience: ended(process, patience), 20.0, Limits())
 
     return open_session

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from evolve.sandbox.frames import ANSWER, Request, packed
-from evolve.sandbox.inner.inside import LoadedProgram, Missing, answer, perform, rehearse
-from evolve.sandbox.outbox import Outbox
-from evolve.sandbox.wire import decode, encode
+from evolve.sandbox.channel import Outbox
+from evolve.sandbox.inner.candidate import LoadedProgram, Missing, answer, perform, rehearse
+from evolve.sandbox.wire import ANSWER, Request, decode, encode, pack_program
 
 
 @pytest.fixture(autouse=True)
@@ -200,7 +199,7 @@ def test_a_rehearsal_leaves_nothing() -> None:
 def test_calls_are_answered_until_the_requests_end() -> None:
     """The first request is the program, then there is a reply for each, with its ticket; large ones come in a file."""
     outbox, (heard, replies) = Outbox(), os.pipe()
-    first = packed("seed_talk", {"seed_talk.py": "def f(x): return [len(x)]"}, {})
+    first = pack_program("seed_talk", {"seed_talk.py": "def f(x): return [len(x)]"}, {})
     for ticket, payload in (
         (b"unasked.", first),
         (b"ticket 1", encode(["call", "f", ["a"], {}])),

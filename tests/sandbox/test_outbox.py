@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from evolve.sandbox import Box
-from evolve.sandbox.frames import Request, receive
-from evolve.sandbox.outbox import Outbox, sealed
+from evolve.sandbox.channel import Outbox, sealed
+from evolve.sandbox.wire import Request, receive
 from evolve.types import Program
 
 _LARGE = bytes(range(256)) * 4096

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.inner.removal import clear, remove, remove_tree
+from evolve.sandbox.inner.scratch import clear, remove, remove_tree
 
 _DEEPER_THAN_PYTHON_RECURSES = 2000
 _DESCRIPTORS = 200

@@ -23,8 +23,7 @@ from hypothesis import strategies as st
 from evolve.sandbox import kernel
 from evolve.sandbox.walls import capabilities, seccomp
 from evolve.sandbox.walls.bpf import ALLOW, KILL, When, fail
-from evolve.sandbox.walls.seccomp import Filter
-from evolve.sandbox.walls.system_calls import NUMBERS
+from evolve.sandbox.walls.seccomp import NUMBERS, Filter
 from tests.confined import become_ordinary, child, outcome
 from tests.interpreted import answer
 from tests.sandbox.test_bpf import meant

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.walls.system_calls import NUMBERS
+from evolve.sandbox.walls.seccomp import NUMBERS
 
 _HEADERS = [Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"), Path("/usr/include/asm/unistd_64.h")]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.walls.tasks import Process, Room, every, threads
+from evolve.sandbox.processes import Process, Room, every, threads
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system has no /proc")
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolve.sandbox.family import descendants
-from evolve.sandbox.walls.watchdog import Watch, apparent, filled, used
+from evolve.sandbox.inner.excess import Watch, apparent, filled, used
+from evolve.sandbox.processes import descendants
 
 MB = 1 << 20
 NEAR = 14 * MB

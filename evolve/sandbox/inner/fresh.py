@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from evolve.sandbox.inner.inside import perform
+from evolve.sandbox.inner.candidate import perform
 from evolve.sandbox.walls import seccomp
 
 FOLDER = str(Path(__file__).resolve().parents[2])

@@ -1,12 +1,13 @@
-"""The warm, single-threaded process that forks one candidate process per session, and ends it with all that it started.
+"""Warm, single-threaded process that forks one candidate process per session, and ends it with all that it started.
 
 Standard library and siblings only. The judge speaks first: `{"open": seconds, "job": kind, "at": its time}` with three descriptors (log, requests, replies),
 then, where it times the candidate, `{"handle": true}`, which is answered by a descriptor of the process, then `{"end": patience}`, which is answered by
 a report.
 
-Invariant: between two sessions this process has no descendant, and the folders that candidates may write are empty; at the end of the control
+Between two sessions this process has no descendant, and the folders that candidates may write are empty; at the end of the control
 socket (the judge is gone) it ends everything and itself. The judge's clock rules; the one here is the second line."""
 
+import contextlib
 import gc
 import importlib
 import json
@@ -14,27 +15,28 @@ import math
 import os
 import resource
 import select
+import signal
 import socket
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from evolve.sandbox.family import PROCESSES
 from evolve.sandbox.inner import fresh, numeric
-from evolve.sandbox.inner.excess import Excess
-from evolve.sandbox.inner.inside import perform, rehearse
-from evolve.sandbox.inner.offspring import MEMORY, Offspring, handle
-from evolve.sandbox.inner.removal import remove_tree
-from evolve.sandbox.inner.scratch import Scratch
+from evolve.sandbox.inner.candidate import perform, rehearse
+from evolve.sandbox.inner.excess import MEMORY, Excess
+from evolve.sandbox.inner.scratch import Scratch, remove_tree
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX, PR_SET_CHILD_SUBREAPER, prctl, single_threaded
+from evolve.sandbox.processes import PROCESSES, children
 from evolve.sandbox.walls import root
 from evolve.sandbox.walls.cgroup import Group
 from evolve.sandbox.walls.confinement import FIRST_FREE, REPLIES, REQUESTS, Confinement, Job
 from evolve.sandbox.walls.namespaces import inside, renew_network
-from evolve.sandbox.walls.tmpfs import Tmpfs
+from evolve.sandbox.walls.root import Tmpfs
 
+_PEAK_UNIT = 1024 if sys.platform == "linux" else 1
 _MESSAGE = 1 << 12
 _MOST_DESCRIPTORS = 4096
 """Above every number that is open in a template: it opens a handful, and so do the libraries that it preloads."""
@@ -46,6 +48,103 @@ _LOOK = 0.05
 """Seconds between two looks at a candidate: at its memory, its processes and its files, and on some systems whether it has ended."""
 _CLEANING = 1.0
 """Seconds for what a candidate left in a folder; on a busy disk that is some ten thousand files."""
+
+
+@dataclass(slots=True)
+class Offspring:
+    """`handle` is a descriptor that becomes readable when the candidate ends, or -1. `alone`: the template is the first process of its own
+    namespace, in which every other process is the candidate's. `exceeded`: what it had too much of, in words, so that it was ended. `problem`: why it never became a
+    candidate. `late`: seconds from the judge's word to its beginning."""
+
+    pid: int
+    handle: int
+    alone: bool
+    code: int | None = None
+    killed: bool = False
+    exceeded: str = ""
+    problem: str = ""
+    late: float = 0.0
+    cpu_seconds: float = 0.0
+    peak: int = 0
+    strays: int = 0
+    swept: bool = False
+
+    @property
+    def over(self) -> bool:
+        """Nothing of it lives."""
+        return self.swept
+
+    def has_ended(self) -> bool:
+        """Whether the process itself has ended; does not wait."""
+        return self.code is not None or self._reap(self.pid, os.WNOHANG)
+
+    def end(self) -> None:
+        """Ends the process and everything that it started; waits until all is gone."""
+        if not self.has_ended():
+            self.killed = True
+            # Its group first: that also stops what is being forked at this moment. It has none if it has not come that far.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+            os.kill(self.pid, signal.SIGKILL)
+            self._reap(self.pid, 0)
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Ends what the candidate left. Each that dies leaves its own children here: again until there is none."""
+        while True:
+            try:
+                if self._reap(-1, os.WNOHANG):
+                    continue
+                self._kill_all()
+                self._reap(-1, 0)
+            except ChildProcessError:
+                self.swept = True
+                return
+
+    def _kill_all(self) -> None:
+        if self.alone:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(-1, signal.SIGKILL)
+            return
+        for pid in children(os.getpid()):
+            os.kill(pid, signal.SIGKILL)
+
+    def _reap(self, which: int, options: int) -> bool:
+        pid, status, used = os.wait4(which, options)
+        if pid == 0:
+            return False
+        self.cpu_seconds += used.ru_utime + used.ru_stime
+        self.peak = max(self.peak, used.ru_maxrss * _PEAK_UNIT)
+        if pid == self.pid:
+            if self.handle >= 0:
+                os.close(self.handle)
+            self.code = os.waitstatus_to_exitcode(status)
+        else:
+            self.strays += 1
+        return True
+
+    def report(self) -> dict[str, Any]:
+        """What the judge is told."""
+        return {
+            "code": self.code,
+            "killed": self.killed,
+            "exceeded": self.exceeded,
+            "problem": self.problem,
+            "late": self.late,
+            "cpu_seconds": self.cpu_seconds,
+            "peak_bytes": self.peak,
+            "strays": self.strays,
+        }
+
+
+def handle(pid: int) -> int:
+    """A descriptor for a child; -1 where the system has none, which is then looked at now and then."""
+    if not hasattr(os, "pidfd_open"):
+        return -1
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return -1
 
 
 class Folder(Protocol):

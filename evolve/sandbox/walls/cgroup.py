@@ -6,7 +6,8 @@ template pages that they write to, for shared memory, for files in a tmpfs (as l
 were read count until memory is short. A few MB are the template's own, which it touches as it forks.
 
 Invariants: a group lies inside the group of its maker, or beside it where nothing limits that one, so that a limit that was set from outside
-always holds. A group is held by a lock on its folder, shared by all that descend from its maker: unlocked means that they are gone."""
+always holds. A group is held by a lock on its folder, shared by all that descend from its maker: unlocked means that they are gone.
+A group lies in the tree of version 1 or 2, and never outside a group of its maker that has a limit."""
 
 import contextlib
 import fcntl
@@ -17,10 +18,13 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from evolve.sandbox.walls.hierarchy import ENTRANCE, OWN, TREE, Place, places
-
+TREE = Path("/sys/fs/cgroup")
+OWN = Path("/proc/self/cgroup")
+ENTRANCE = "cgroup.procs"
+"""The file of a group that lists its processes, and that moves one in when its number is written there."""
 _NAME = re.compile(r"evolve-\d+-\d+")
 _NUMBERS = itertools.count(1)
 _TRIED = {"memory": 64 << 20, "tasks": 8}
@@ -31,6 +35,65 @@ _READ = 1 << 16
 _KILLS = re.compile(rb"^oom_kill (\d+)$", re.MULTILINE)
 _USED = re.compile(rb"^usage_usec (\d+)$", re.MULTILINE)
 _EVENTS = {"v1": "memory.oom_control", "v2": "memory.events"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a group may be made: in each of `parents` (of version 1 the folder for memory, and that for processes where there is one; of
+    version 2 a single one). A process that leaves it goes to `homes`."""
+
+    kind: str
+    parents: tuple[Path, ...]
+    homes: tuple[Path, ...]
+
+
+_CONTROLLERS = ("memory", "pids", "cpuacct")
+"""Of version 1, by what is lost first where one cannot be had: the last ones."""
+
+
+def places(tree: Path = TREE, own: Path = OWN) -> Iterator[Place]:
+    """The places to try, the best first; none where the system has no control groups."""
+    groups = _own_groups(own)
+    if "memory" in groups and (tree / "memory").is_dir():
+        homes = tuple(_inside(tree / name, groups[name]) for name in _CONTROLLERS if (tree / name).is_dir())
+        whole = len(homes) == len(_CONTROLLERS)
+        for count in range(len(homes), 0, -1) if whole else (1,):
+            yield Place("v1", homes[:count], homes[:count])
+    elif "" in groups and (tree / "cgroup.controllers").exists():
+        home = _inside(tree, groups[""])
+        for parent in _unlimited(home, tree):
+            yield Place("v2", (parent,), (home,))
+
+
+def _unlimited(home: Path, tree: Path) -> Iterator[Path]:
+    """A process's own group of version 2, and those above as long as none below has a limit. In its own there is seldom a place: a group
+    that has members cannot limit groups inside."""
+    yield home
+    while home != tree and _limit_of(home) == "max":
+        home = home.parent
+        yield home
+
+
+def _limit_of(group: Path) -> str:
+    try:
+        return (group / "memory.max").read_text().strip()
+    except OSError:  # the group has no such limit of its own
+        return "max"
+
+
+def _own_groups(own: Path) -> dict[str, str]:
+    """The path of this process's group by controller; that of version 2 by the empty name."""
+    try:
+        lines = [line.split(":", 2) for line in own.read_text().splitlines()]
+    except OSError:
+        return {}
+    return {name: path for _, names, path in lines for name in names.split(",")}
+
+
+def _inside(root: Path, path: str) -> Path:
+    """A group's folder; the root where the path means nothing here, as in a container that sees its own group as the root."""
+    folder = root / path.lstrip("/")
+    return folder if ".." not in folder.parts and folder.is_dir() else root
 
 
 def kind(tree: Path = TREE, own: Path = OWN) -> str:
@@ -73,7 +136,7 @@ class Group:
         for place in places(tree, own):
             if place.kind == kind:
                 try:
-                    return cls._made(place, _limits(kind, memory, tasks))
+                    return cls._made(place, _settings(kind, memory, tasks))
                 except OSError as error:
                     problem = error
         raise problem
@@ -251,7 +314,7 @@ def _clock(node: "_Node") -> int:
     return -1
 
 
-def _limits(kind: str, memory: int, tasks: int) -> Sequence[Mapping[str, tuple[int, bool]]]:
+def _settings(kind: str, memory: int, tasks: int) -> Sequence[Mapping[str, tuple[int, bool]]]:
     """For each parent of a place: the files of its group, what they are set to, and whether there is no group without."""
     if kind == "v1":
         # The limit with swap may not be below the one without. Where swap is not counted, at least it is not sought.

@@ -13,9 +13,9 @@ from typing import Literal, TypeAlias
 
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
+from evolve.sandbox.processes import Room
 from evolve.sandbox.walls import capabilities, landlock, seccomp
 from evolve.sandbox.walls.root import DEVICES
-from evolve.sandbox.walls.tasks import Room
 
 Job: TypeAlias = Literal["build", "run", "timed"]
 """`build` starts compilers, whatever the task grants; `timed` starts no processes, whose time nobody would count; `run` is everything else."""

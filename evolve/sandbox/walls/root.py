@@ -4,10 +4,14 @@ Standard library only, for it lives in the outer process of a template. The tree
 copied where the jail is private, at the places where they are on the host, so that every path means the same inside.
 
 Invariant: nothing in the tree can be written but the folders that are mounted afresh between two sessions; the host's tree cannot be reached
-any more once `enter` has returned."""
+any more once `enter` has returned.
+
+The folders that candidates may write are each a tmpfs. What a kernel does not let a candidate forge (the time of the last change) tells whether one has
+touched them, and then they are mounted anew."""
 
 import contextlib
 import errno
+import math
 import os
 import shutil
 from collections.abc import Collection, Mapping
@@ -19,6 +23,7 @@ from evolve.sandbox.kernel import (
     CLONE_NEWNS,
     MNT_DETACH,
     MS_BIND,
+    MS_NOATIME,
     MS_NODEV,
     MS_NOEXEC,
     MS_NOSUID,
@@ -55,6 +60,46 @@ _UNTIL_ACTIVE = 3
 """Reads after which the kernel marks a page of a disk's file as referenced and active, whatever it was, and no further one changes that."""
 _KEPT_FLAGS = MS_NOSUID | MS_NODEV | MS_NOEXEC
 """Flags of a mount that `statvfs` reports under the same numbers; whoever is not root may not take them away."""
+
+
+class Tmpfs:
+    """A mount at `path` of at most `size` bytes and `inodes` files, which is `user`'s own. Implements what the template needs of a scratch folder."""
+
+    def __init__(self, path: str, size: int, inodes: int, user: int, *, execute: bool) -> None:
+        self.path = path
+        self._flags = MS_NOSUID | MS_NODEV | MS_NOATIME | (0 if execute else MS_NOEXEC)
+        self._options = f"size={size},nr_inodes={inodes},mode=700,uid={user},gid={user}"
+        self._fresh = self._mounted()
+
+    def renew(self, seconds: float = math.inf) -> bool:
+        """Makes the folder fresh, which it then is, however short `seconds` are; nothing to do, and soon done, when the last candidate did
+        nothing to it."""
+        if self._state() != self._fresh:
+            unmount(self.path, MNT_DETACH)
+            self._fresh = self._mounted()
+        return True
+
+    def _mounted(self) -> tuple[object, ...]:
+        mount("tmpfs", self.path, "tmpfs", self._flags, self._options)
+        return self._state()
+
+    def _state(self) -> tuple[object, ...]:
+        found = os.stat(self.path)  # noqa: PTH116 twice a session: a `Path` takes longer than the call
+        return (
+            found.st_ino,
+            found.st_dev,
+            found.st_ctime_ns,
+            found.st_mtime_ns,
+            found.st_mode,
+            self._marks(),
+            os.listdir(self.path) != [],  # noqa: PTH208 names are enough
+        )
+
+    def _marks(self) -> list[str]:
+        try:
+            return os.listxattr(self.path)
+        except OSError:  # a kernel whose tmpfs has none
+            return []
 
 
 @dataclass(frozen=True, slots=True)

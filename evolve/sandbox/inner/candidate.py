@@ -5,28 +5,48 @@ its answers are claims, which the judge parses strictly, and its only protection
 
 Invariant: nothing of a program runs before its first call was asked for."""
 
+import ctypes
 import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import marshal
+import math
+import mmap
 import os
+import shutil
+import signal
 import socket
 import sys
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import CodeType, MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
-from evolve.sandbox.frames import TICKET, Request, packed, receive, reply, unpacked
-from evolve.sandbox.inner import command
+from evolve.sandbox.channel import Outbox
 from evolve.sandbox.inner.folder import Folder, Missing, kept
-from evolve.sandbox.inner.timed import Timing
-from evolve.sandbox.outbox import Outbox
 from evolve.sandbox.status import Status
-from evolve.sandbox.wire import Piece, WireError, decode, encode, pieces
+from evolve.sandbox.wire import (
+    TICKET,
+    Piece,
+    Request,
+    WireError,
+    decode,
+    encode,
+    pack_program,
+    pieces,
+    receive,
+    reply,
+    unpack_program,
+)
 
+_STREAM = ".evolve-stream"
+_MARKED = ".evolve-marked"
+_LOOP = "evolve_loop"
+Awaited = Callable[[int, int], None]
+"""What is to be done with the descriptors of requests and replies before the next request is read."""
 _TRACE_SHOWN = 8000
 _NAMES_SHOWN = 20
 _NOT_THEIRS = (str(Path(__file__).parent), "<frozen importlib", str(Path(importlib.__file__).parent))
@@ -36,8 +56,154 @@ _REHEARSALS = 20
 """Enough for the interpreter to have specialised the code that every session runs."""
 
 
+def run_command(argv: Sequence[str], text: str, most: int, log: int) -> list[Any]:
+    """`[exit code, output, errors, bytes of output, processor seconds]` of a command that has ended: the first `most` bytes of its
+    output, the last `log` bytes of its errors. A negative code is the signal that ended it."""
+    streams = [_unnamed_file() for _ in range(3)]
+    try:
+        os.write(streams[0], text.encode())
+        os.lseek(streams[0], 0, os.SEEK_SET)
+        code, seconds = _ended(_started(argv, streams))
+        size = os.fstat(streams[2]).st_size
+        output, errors = os.pread(streams[1], most, 0), os.pread(streams[2], log, max(0, size - log))
+        return [code, _text(output), _text(errors), os.fstat(streams[1]).st_size, seconds]
+    finally:
+        for number in streams:
+            os.close(number)
+
+
+def _unnamed_file() -> int:
+    number = os.open(_STREAM, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    Path(_STREAM).unlink()
+    return number
+
+
+def _started(argv: Sequence[str], streams: Sequence[int]) -> int:
+    try:
+        return _spawned(argv, streams)
+    except PermissionError as error:
+        if not _mark_executable(argv[0]):
+            raise _not_started(argv[0], error) from None
+    except OSError as error:
+        raise _not_started(argv[0], error) from None
+    return _started(argv, streams)
+
+
+def _spawned(argv: Sequence[str], streams: Sequence[int]) -> int:
+    copies = [(os.POSIX_SPAWN_DUP2, here, there) for there, here in enumerate(streams)]
+    # Python ignores these two for itself; a command is to be ended by them.
+    ended_by = [signal.SIGPIPE, signal.SIGXFSZ]
+    return os.posix_spawnp(argv[0], list(argv), os.environ, file_actions=copies, setsigdef=ended_by)
+
+
+def _not_started(name: str, error: OSError) -> Missing:
+    return Missing(f"the command {name!r} cannot be started: {error.strerror}")
+
+
+def _mark_executable(name: str) -> bool:
+    """Whether a file of the program's was not marked and now is. Where the box makes no change of modes (see `seccomp.Filter`), a linker
+    cannot mark what it wrote; but a file is made with the mark that it is to have."""
+    path = Path(name)
+    if "/" not in name or not path.is_file() or os.access(path, os.X_OK):
+        return False
+    marked = path.with_name(_MARKED)
+    try:
+        with open(os.open(marked, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o700), "wb") as copy, path.open("rb") as file:
+            shutil.copyfileobj(file, copy)
+        marked.replace(path)
+    except OSError:
+        marked.unlink(missing_ok=True)
+        return False
+    return True
+
+
+def _ended(pid: int) -> tuple[int, float]:
+    _, status, used = os.wait4(pid, 0)
+    return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
+
+
+def _text(found: bytes) -> str:
+    return found.decode("utf-8", "replace")
+
+
+class Timing:
+    """Of one session: the segments that are shared with it, in the order in which they came, and the function that it was told to call."""
+
+    def __init__(self) -> None:
+        self.awaits: Awaited | None = None
+        self._segments: list[mmap.mmap] = []
+        self._prepared: tuple[Callable[..., Any], dict[int, Any]] = (_nothing, {})
+
+    def share(self, size: int, file: int) -> None:
+        """One more segment."""
+        self._segments.append(_mapped(size, file))
+
+    def prepare(self, function: Callable[..., Any] | None, windows: Sequence[Any], by_signal: bool) -> None:
+        """The next call, of nothing where there is no function. Windows are `[position, segment, offset, shape, type]`: arrays that take the places of arguments.
+        `by_signal`: there are no others, and one byte says go."""
+        arrays = {
+            position: _array(self._segments[segment], offset, shape, dtype)
+            for position, segment, offset, shape, dtype in windows
+        }
+        self._prepared = (function or _nothing, arrays)
+        self.awaits = self._call if by_signal else None
+
+    def work(self, *arguments: Any) -> Any:
+        """What the function that was prepared gives, or has given at a signal; raises what it raises."""
+        (function, arrays), self._prepared = self._prepared, (_nothing, {})
+        return function(*[arrays.get(place, argument) for place, argument in enumerate(arguments)])
+
+    def _call(self, requests: int, replies: int) -> None:
+        """Works between two bytes, between which nothing else happens."""
+        function, arrays = self._prepared
+        mark = os.read(requests, 1)
+        value, error = None, None
+        try:
+            value = function(*arrays.values())
+        except BaseException as raised:  # noqa: BLE001 a candidate may raise anything; `work` raises it again
+            error = raised
+        os.write(replies, mark)
+        self._prepared = (partial(_outcome, value, error), {})
+
+    def enter(self, library: str, size: int, file: int) -> None:
+        """Has this process become the loop of a library of the working folder, over a segment, when it has said that it can."""
+        loaded = ctypes.CDLL(os.path.join(".", library))
+        if not hasattr(loaded, _LOOP):
+            raise Missing(f"{library} has no function {_LOOP!r}: it was not built with the loop's source")
+        loop = loaded[_LOOP]
+        loop.argtypes, loop.restype = (ctypes.c_int, ctypes.c_int, ctypes.c_void_p), ctypes.c_int
+        self._segments.append(_mapped(size, file))
+        address = ctypes.addressof(ctypes.c_char.from_buffer(self._segments[-1]))
+        self.awaits = lambda requests, replies: os._exit(loop(requests, replies, address))
+
+
+def _nothing() -> None:
+    return None
+
+
+def _outcome(value: Any, error: BaseException | None) -> Any:
+    if error is not None:
+        raise error
+    return value
+
+
+def _mapped(size: int, file: int) -> mmap.mmap:
+    try:
+        return mmap.mmap(file, size)
+    finally:
+        os.close(file)
+
+
+def _array(memory: mmap.mmap, offset: int, shape: Sequence[int], dtype: str) -> Any:
+    try:
+        numpy = importlib.import_module("numpy")
+    except ModuleNotFoundError:
+        raise Missing("an array in shared memory is an argument, and this Python has no numpy") from None
+    return numpy.frombuffer(memory, dtype, math.prod(shape), offset).reshape(shape)
+
+
 def perform(requests: int, replies: int) -> None:
-    """The first request is the program, which `frames.packed` makes, and is not answered; then each asks for something,
+    """The first request is the program, which `pack_program` makes, and is not answered; then each asks for something,
     until the end of the requests."""
     _forget_closed_folders()
     # The plain one: what it lacks is not needed.
@@ -46,7 +212,7 @@ def perform(requests: int, replies: int) -> None:
         first = receive(sock)
         if first is None:
             return
-        entry, files, context, compiled = unpacked(first.payload)
+        entry, files, context, compiled = unpack_program(first.payload)
         first.close()
         program = LoadedProgram(files, entry, context, compiled)
         while (request := receive(sock)) is not None:
@@ -90,7 +256,7 @@ def answer(program: "LoadedProgram", request: Request) -> list[Piece]:
 
 def rehearse() -> None:
     """Plays sessions in the template: what the interpreter makes when it is first needed is then made once, and shared by all forks."""
-    program = packed("rehearsal", {"rehearsal.py": "def echo(value):\n    return value\n"}, {})
+    program = pack_program("rehearsal", {"rehearsal.py": "def echo(value):\n    return value\n"}, {})
     call = encode(["call", "echo", [[0, 0.5, "", None]], {}])
     # Folders on the module path were listed where more could be seen than here.
     sys.path_importer_cache.clear()
@@ -171,9 +337,9 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
         raise Missing(f"{self.entry}.py has no function {name!r}; it has {_listed(known)}")
 
     def run(self, argv: Sequence[str], text: str, most: int, log: int) -> list[Any]:
-        """What `command.run` gives, in the folder with all files."""
+        """What `run_command` gives, in the folder with all files."""
         self._folder.write(modules=True)
-        return command.run(argv, text, most, log)
+        return run_command(argv, text, most, log)
 
     def keep(self, names: Sequence[str], most: int, absent_ok: bool = False) -> dict[str, bytes]:
         """What these files of the folder hold, `most` bytes together; raises `Missing`."""
