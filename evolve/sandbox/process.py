@@ -123,12 +123,7 @@ class TemplateProcess:
 
     @classmethod
     def start(
-        cls,
-        limits: Limits,
-        python: str,
-        means: Means,
-        hidden: Sequence[str] = (),
-        devices: Devices = EVERY,
+        cls, limits: Limits, python: str, means: Means, hidden: Sequence[str] = (), devices: Devices = EVERY
     ) -> "TemplateProcess":
         """Starts one, confined by `means` and without sight of what is `hidden`, and waits until it has imported what it should; raises `SandboxError` with its last words."""
         home = tempfile.mkdtemp(prefix="evolve-session-")
@@ -287,11 +282,7 @@ def _candidates_identity(home: str, means: Means) -> Identity | None:
 
 def _spawn(jail: Jail, python: str, kept: Sequence[int], devices: Devices) -> "subprocess.Popen[bytes]":
     """Starts the outer process; it gets the descriptors `kept`, of which the first is its control socket."""
-    told = {
-        "engine": str(Path(__file__).resolve().parents[1]),
-        "control": kept[0],
-        "jail": jail.told(),
-    }
+    told = {"engine": str(Path(__file__).resolve().parents[1]), "control": kept[0], "jail": jail.told()}
     scratch = SCRATCH if jail.namespaces else os.path.join(jail.home, NAME)
     with tempfile.TemporaryFile() as text:
         text.write(json.dumps(told).encode())
@@ -303,9 +294,7 @@ def _spawn(jail: Jail, python: str, kept: Sequence[int], devices: Devices) -> "s
             stderr=subprocess.PIPE,
             bufsize=0,
             env=clean_environment(
-                {**os.environ, **devices.environment},
-                scratch,
-                (*jail.visible, *jail.listed) if jail.seccomp else None,
+                {**os.environ, **devices.environment}, scratch, (*jail.visible, *jail.listed) if jail.seccomp else None
             ),
             cwd=jail.home,
             pass_fds=tuple(kept),

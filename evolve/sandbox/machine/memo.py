@@ -30,15 +30,7 @@ def key(python: str, host: Host, means: Means) -> str:
     for path in sorted(_PACKAGE.glob("**/*.py")):
         files.update(path.name.encode() + path.read_bytes())
     facts = asdict(replace(host, cgroup_error=""))  # that names a group, each time another
-    parts = [
-        _boot(),
-        platform.release(),
-        python,
-        os.path.realpath(python),
-        facts,
-        asdict(means),
-        files.hexdigest(),
-    ]
+    parts = [_boot(), platform.release(), python, os.path.realpath(python), facts, asdict(means), files.hexdigest()]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -116,13 +116,7 @@ def _target() -> Iterator[Mapping[str, Any]]:
         os.environ[variable] = "word"
         stack.callback(os.environ.pop, variable, None)
         port = server.getsockname()[1]
-        yield {
-            "file": str(file),
-            "variable": variable,
-            "process": process.pid,
-            "port": port,
-            "memory": _LIMITS.memory,
-        }
+        yield {"file": str(file), "variable": variable, "process": process.pid, "port": port, "memory": _LIMITS.memory}
 
 
 def _leave_out_unreadable(offered: Offer, python: str) -> Offer:

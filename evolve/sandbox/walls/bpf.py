@@ -104,12 +104,7 @@ def _search(ranges: Sequence[tuple[int, Verdict]]) -> list[_Instruction | When]:
     first = ranges[middle][0]
     if len(below) <= _FAR:
         return [_Instruction(_IF_AT_LEAST, first, when_true=len(below)), *below, *above]
-    return [
-        _Instruction(_IF_AT_LEAST, first, when_false=1),
-        _Instruction(_JUMP, len(below)),
-        *below,
-        *above,
-    ]
+    return [_Instruction(_IF_AT_LEAST, first, when_false=1), _Instruction(_JUMP, len(below)), *below, *above]
 
 
 def _tree(verdict: Verdict) -> list[_Instruction]:
