@@ -7,9 +7,8 @@ Invariant: no byte of a candidate is ever executed, imported or unpickled in the
 
 from evolve.sandbox.box import Box
 from evolve.sandbox.means import NOTHING, PLAIN, Means
-from evolve.sandbox.outcome import OUTCOME
 from evolve.sandbox.policy import Devices
-from evolve.sandbox.session import JobKind, Session
+from evolve.sandbox.session import OUTCOME, JobKind, Session
 from evolve.sandbox.status import Completed, SessionFailed, Status, Usage
 from evolve.sandbox.timing import NATIVE_BLOCK, Native, Segment, Timed, TimingUnavailable, Window, native_source
 from evolve.sandbox.wire import WireError, decode, encode

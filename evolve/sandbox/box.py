@@ -11,9 +11,9 @@ from evolve.sandbox.ahead import compiled
 from evolve.sandbox.channel import Channel
 from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.policy import EVERY, Devices
-from evolve.sandbox.process import Ended, TemplateLost, TemplateProcess
 from evolve.sandbox.session import JobKind, Session
 from evolve.sandbox.status import SessionFailed, Status
+from evolve.sandbox.template_process import Ended, TemplateLost, TemplateProcess
 from evolve.sandbox.timing import ProcessClock, ProcessEnded, TimingUnavailable
 from evolve.sandbox.wire import pack_program
 from evolve.types import Limits, Program, SandboxError

@@ -79,11 +79,6 @@ def syscall(name: str, number: int, *arguments: object) -> int:
     return _checked(name, _LIBC.syscall(ctypes.c_long(number), *passed))
 
 
-def capget(header: bytes, sets: ctypes.Array[ctypes.c_uint32]) -> None:
-    """`capget(2)` into `sets`; raises `OSError`."""
-    _checked("capget", _LIBC.capget(header, sets))
-
-
 def capset(header: bytes, sets: ctypes.Array[ctypes.c_uint32]) -> None:
     """`capset(2)`; raises `OSError`."""
     _checked("capset", _CAPSET(header, sets))

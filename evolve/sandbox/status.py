@@ -1,6 +1,6 @@
 """How a session ended, and what it used. Standard library only: the candidate's side imports this too.
 
-Invariant: a session ends in exactly one of these; `evolve.sandbox.outcome` says what each means for the program."""
+Invariant: a session ends in exactly one of these; `evolve.sandbox.session` says what each means for the program."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,7 +62,7 @@ class SessionFailed(Exception):
 
 
 @contextmanager
-def failing(session: object) -> Iterator[None]:
+def attribute_failures(session: object) -> Iterator[None]:
     """What fails inside is the failure of this session."""
     try:
         yield

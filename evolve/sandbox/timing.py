@@ -16,7 +16,6 @@ import mmap
 import os
 import select
 import signal
-import statistics
 import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,10 +25,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from evolve.sandbox.channel import memory_file
-from evolve.sandbox.dialogue import Dialogue
+from evolve.sandbox.channel import Dialogue, memory_file
 from evolve.sandbox.processes import PROCESSES, descendants, thread_states, threads_sleep
-from evolve.sandbox.status import SessionFailed, Status, failing
+from evolve.sandbox.status import SessionFailed, Status, attribute_failures
 from evolve.sandbox.wire import ARRAY_TYPES
 from evolve.types import SandboxError
 
@@ -324,8 +322,8 @@ class Stopwatch:
             if not still:
                 self._dialogue.fail(_woken(what))
 
-    def answered(self, lap: Timed, value: Any, what: str) -> Timed:
-        """A lap with the answer that came after it, and with what that has taken."""
+    def add_answer(self, lap: Timed, value: Any, what: str) -> Timed:
+        """Returns a lap with the answer that came after it, and with what that has taken."""
         with self._following(what):
             now = self._clock.read()
         outside, self._until = (now - self._until) * _NANO, now
@@ -341,7 +339,7 @@ class Stopwatch:
 
     @contextmanager
     def _following(self, what: str) -> Iterator[None]:
-        with failing(self._session):
+        with attribute_failures(self._session):
             try:
                 yield
             except ProcessEnded:
@@ -352,21 +350,6 @@ class Stopwatch:
 
 def _woken(what: str) -> SessionFailed:
     return SessionFailed(Status.BAD_FRAME, f"the program went on while it was stopped ({what})")
-
-
-def median(times: Sequence[Timed]) -> Timed:
-    """Of each of the times."""
-
-    def of(get: Callable[[Timed], float]) -> float:
-        return statistics.median(map(get, times))
-
-    return Timed(
-        None,
-        of(lambda each: each.wall),
-        of(lambda each: each.cpu),
-        of(lambda each: each.outside),
-        of(lambda each: each.span),
-    )
 
 
 def native_source() -> str:

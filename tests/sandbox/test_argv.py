@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from evolve.sandbox.argv import checked, checked_names
+from evolve.sandbox.session import check_command, check_names
 from evolve.types import SandboxError
 
 
 @pytest.mark.parametrize("argv", [["sh", "-c", "true"], ("sh",), ["./built"], ["build/program", ""], [sys.executable]])
 def test_what_can_be_run_passes(argv: Any) -> None:
     """By name, by its place in the program's folder, or by an absolute path."""
-    assert checked(argv, "input", 5) == list(argv)
+    assert check_command(argv, "input", 5) == list(argv)
 
 
 @pytest.mark.parametrize(
@@ -31,40 +31,40 @@ def test_what_can_be_run_passes(argv: Any) -> None:
 def test_a_command_that_is_none_is_the_evaluators_mistake(argv: Any, text: str, message: str) -> None:
     """What, got, do this."""
     with pytest.raises(SandboxError, match=message):
-        checked(argv, text, 6)
+        check_command(argv, text, 6)
 
 
 @pytest.mark.parametrize("command", ["no-such-compiler-anywhere", "/no/such/compiler", "/"])
 def test_a_command_that_the_machine_lacks_is_told_with_its_remedy(command: str) -> None:
     """It is no failure of the program."""
     with pytest.raises(SandboxError, match=f"no command '{command}', which the task's evaluator runs. Do: install it"):
-        checked([command], "", 0)
+        check_command([command], "", 0)
 
 
 def test_a_command_is_looked_for_where_candidates_find_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """On the judge's PATH; without one, in the usual places."""
     monkeypatch.delenv("PATH")
-    assert checked(["sh"], "", 0) == ["sh"]
+    assert check_command(["sh"], "", 0) == ["sh"]
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(SandboxError, match="no command 'sh'"):
-        checked(["sh"], "", 0)
+        check_command(["sh"], "", 0)
 
 
 def test_names_of_files_in_the_candidates_folder_pass() -> None:
     """Of any kind of sequence, and none at all."""
-    assert checked_names(("kernel.so", "out/x.bin", "./a", "a b\n")) == ["kernel.so", "out/x.bin", "./a", "a b\n"]
-    assert checked_names([]) == []
+    assert check_names(("kernel.so", "out/x.bin", "./a", "a b\n")) == ["kernel.so", "out/x.bin", "./a", "a b\n"]
+    assert check_names([]) == []
 
 
 @pytest.mark.parametrize("names", ["kernel.so", [b"kernel.so"], ["a", "a"]])
 def test_names_that_are_no_list_of_texts_are_the_evaluators_mistake(names: Any) -> None:
     """With an example of one."""
     with pytest.raises(SandboxError, match=r"named by a list of texts, each once, got .* Do: write \["):
-        checked_names(names)
+        check_names(names)
 
 
 @pytest.mark.parametrize("name", ["", ".", "/etc/passwd", "../x", "a/../../x", "a\0b"])
 def test_a_name_that_leads_out_of_the_folder_is_the_evaluators_mistake(name: str) -> None:
     """And one that names nothing."""
     with pytest.raises(SandboxError, match=r"names no file in the candidate's folder\. Do: "):
-        checked_names(["fine", name])
+        check_names(["fine", name])

@@ -20,9 +20,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from evolve.sandbox.channel import Channel
 from evolve.sandbox.output import readable
-from evolve.sandbox.process import Ended, TemplateLost
 from evolve.sandbox.session import Session
 from evolve.sandbox.status import Completed, SessionFailed, Status
+from evolve.sandbox.template_process import Ended, TemplateLost
 from evolve.sandbox.wire import ANSWER, TICKET, Request, encode, receive
 from evolve.types import Limits, SandboxError
 

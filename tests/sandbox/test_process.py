@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox import Box, Session, process
+from evolve.sandbox import Box, Session, template_process
 from evolve.sandbox.machine.probe import probe
 from evolve.sandbox.means import PLAIN, Means
-from evolve.sandbox.process import Ended, TemplateLost, TemplateProcess, clean_environment
+from evolve.sandbox.template_process import Ended, TemplateLost, TemplateProcess, clean_environment
 from evolve.types import Grants, Limits, Program, SandboxError
 
 
@@ -101,7 +101,7 @@ def test_the_extra_that_brings_a_module_is_named(monkeypatch: pytest.MonkeyPatch
     """Where a task preloads a library that evolve itself can do without."""
     extras = Message()
     extras["Provides-Extra"] = "no_such_module_x"
-    monkeypatch.setattr(process, "metadata", lambda name: extras)
+    monkeypatch.setattr(template_process, "metadata", lambda name: extras)
     with pytest.raises(SandboxError, match=r"Do: pip install 'evolve\[no_such_module_x\]' into that Python"):
         Box(Limits(preload=("no_such_module_x.part",)))
 

@@ -11,7 +11,7 @@ import pytest
 
 from evolve.sandbox import Box, Session, SessionFailed, Status, WireError
 from evolve.sandbox.channel import Channel
-from evolve.sandbox.process import Ended
+from evolve.sandbox.template_process import Ended
 from evolve.types import Grants, Limits, Program, SandboxError
 
 _COUNTER = """

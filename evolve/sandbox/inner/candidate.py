@@ -25,10 +25,11 @@ from pathlib import Path
 from types import CodeType, MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
-from evolve.sandbox.channel import Outbox
 from evolve.sandbox.inner.folder import Folder, Missing, kept
 from evolve.sandbox.status import Status
 from evolve.sandbox.wire import (
+    INLINE,
+    REQUEST,
     TICKET,
     Piece,
     Request,
@@ -138,14 +139,14 @@ class Timing:
         """One more segment."""
         self._segments.append(_mapped(size, file))
 
-    def prepare(self, function: Callable[..., Any] | None, windows: Sequence[Any], by_signal: bool) -> None:
-        """The next call, of nothing where there is no function. Windows are `[position, segment, offset, shape, type]`: arrays that take the places of arguments.
+    def prepare(self, function: Callable[..., Any], windows: Sequence[Any], by_signal: bool) -> None:
+        """Prepares the next call. Windows are `[position, segment, offset, shape, type]`: arrays that take the places of arguments.
         `by_signal`: there are no others, and one byte says go."""
         arrays = {
             position: _array(self._segments[segment], offset, shape, dtype)
             for position, segment, offset, shape, dtype in windows
         }
-        self._prepared = (function or _nothing, arrays)
+        self._prepared = (function, arrays)
         self.awaits = self._call if by_signal else None
 
     def work(self, *arguments: Any) -> Any:
@@ -262,13 +263,13 @@ def rehearse() -> None:
     sys.path_importer_cache.clear()
     importlib.util.find_spec(_NOWHERE)
     for _ in range(_REHEARSALS):
-        outbox, (heard, replies) = Outbox(), os.pipe()
+        (judge, own), (heard, replies) = socket.socketpair(), os.pipe()
         for payload in (program, call):
-            outbox.add(bytes(TICKET), [payload])
-        outbox.write()
-        outbox.close()
-        perform(outbox.theirs, replies)
-        for number in (outbox.theirs, heard, replies):
+            judge.sendall(REQUEST.pack(bytes(TICKET), len(payload), INLINE) + payload)
+        judge.close()
+        requests = own.detach()
+        perform(requests, replies)
+        for number in (requests, heard, replies):
             os.close(number)
         del sys.meta_path[0], sys.modules["rehearsal"]
 
@@ -434,8 +435,7 @@ def _parents(name: str) -> list[str]:
 
 
 def _prepare(program: LoadedProgram, name: str, windows: Sequence[Any], by_signal: bool) -> None:
-    """A timed call, of nothing where it has no name."""
-    program.timing.prepare(program.function(name) if name else None, windows, by_signal)
+    program.timing.prepare(program.function(name), windows, by_signal)
 
 
 def _share(program: LoadedProgram, size: int, file: int) -> None:

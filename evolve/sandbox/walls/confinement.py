@@ -123,7 +123,7 @@ class Confinement:
         # The template's files in /proc are root's; a candidate's are its own, or it could not even be chosen first when memory is out.
         prctl(PR_SET_DUMPABLE, 1)
         _be_first_to_go()
-        capabilities.drop(bounding=False)
+        capabilities.drop()
         prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
