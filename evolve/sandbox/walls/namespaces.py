@@ -11,23 +11,7 @@ import socket
 import struct
 from pathlib import Path
 
-from evolve.sandbox.kernel import (
-    CLONE_NEWCGROUP,
-    CLONE_NEWIPC,
-    CLONE_NEWNET,
-    CLONE_NEWNS,
-    CLONE_NEWPID,
-    CLONE_NEWUSER,
-    CLONE_NEWUTS,
-    MS_NODEV,
-    MS_NOSUID,
-    MS_PRIVATE,
-    MS_REC,
-    PR_SET_DUMPABLE,
-    mount,
-    prctl,
-    unshare,
-)
+from evolve.sandbox import kernel
 
 INSIDE = 60_000
 """The number of the judge's user in a user namespace: not 0, for which much software expects more than it gets."""
@@ -47,16 +31,18 @@ def inside(user: int) -> int:
 
 def enter(*, users: bool, loopback: bool) -> None:
     """Makes and enters the namespaces; with `users` as an ordinary user, who is mapped to `INSIDE`. Raises `OSError`."""
-    flags = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP
+    flags = (
+        kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS | kernel.CLONE_NEWCGROUP
+    )
     user, group = os.geteuid(), os.getegid()
     # The maps are files of this process, and those of one that is not dumpable belong to root.
-    prctl(PR_SET_DUMPABLE, 1)
-    unshare(flags | (CLONE_NEWUSER if users else 0))
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+    kernel.unshare(flags | (kernel.CLONE_NEWUSER if users else 0))
     if users:
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{INSIDE} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{INSIDE} {group} 1")
-    prctl(PR_SET_DUMPABLE, 0)
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     socket.sethostname(_NAME)
     if loopback:
         raise_loopback()
@@ -64,16 +50,16 @@ def enter(*, users: bool, loopback: bool) -> None:
 
 def renew_network() -> None:
     """Enters a network of its own again, with a loopback: ports that were used just now, and counters, stay behind with the old one."""
-    unshare(CLONE_NEWNET)
+    kernel.unshare(kernel.CLONE_NEWNET)
     raise_loopback()
 
 
 def rehearse(*, users: bool) -> None:
     """Makes what a slot makes, the namespaces and a file tree in them, in a process that ends with them. Raises `OSError`."""
     enter(users=users, loopback=False)
-    unshare(CLONE_NEWNS)
-    mount("none", "/", "", MS_REC | MS_PRIVATE)
-    mount("tmpfs", "/", "tmpfs", MS_NOSUID | MS_NODEV, "size=64k")
+    kernel.unshare(kernel.CLONE_NEWNS)
+    kernel.mount("none", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
+    kernel.mount("tmpfs", "/", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=64k")
 
 
 def raise_loopback() -> None:

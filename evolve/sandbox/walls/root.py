@@ -18,24 +18,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from evolve.sandbox import kernel
 from evolve.sandbox.jail import Jail
-from evolve.sandbox.kernel import (
-    CLONE_NEWNS,
-    MNT_DETACH,
-    MS_BIND,
-    MS_NOATIME,
-    MS_NODEV,
-    MS_NOEXEC,
-    MS_NOSUID,
-    MS_PRIVATE,
-    MS_RDONLY,
-    MS_REC,
-    MS_REMOUNT,
-    mount,
-    pivot_root,
-    unmount,
-    unshare,
-)
 
 WRITABLE = "/candidate"
 """Holds all that candidates may write, each folder a mount of its own that is made anew; it stays itself, so that rules on it last."""
@@ -58,7 +42,7 @@ _COPIED = 64 << 20
 _CHUNK = 1 << 20
 _UNTIL_ACTIVE = 3
 """Reads after which the kernel marks a page of a disk's file as referenced and active, whatever it was, and no further one changes that."""
-_KEPT_FLAGS = MS_NOSUID | MS_NODEV | MS_NOEXEC
+_KEPT_FLAGS = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
 """Flags of a mount that `statvfs` reports under the same numbers; whoever is not root may not take them away."""
 
 
@@ -67,7 +51,7 @@ class Tmpfs:
 
     def __init__(self, path: str, size: int, inodes: int, user: int, *, execute: bool) -> None:
         self.path = path
-        self._flags = MS_NOSUID | MS_NODEV | MS_NOATIME | (0 if execute else MS_NOEXEC)
+        self._flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOATIME | (0 if execute else kernel.MS_NOEXEC)
         self._options = f"size={size},nr_inodes={inodes},mode=700,uid={user},gid={user}"
         self._fresh = self._mounted()
 
@@ -75,12 +59,12 @@ class Tmpfs:
         """Makes the folder fresh, which it then is, however short `seconds` are; nothing to do, and soon done, when the last candidate did
         nothing to it."""
         if self._state() != self._fresh:
-            unmount(self.path, MNT_DETACH)
+            kernel.unmount(self.path, kernel.MNT_DETACH)
             self._fresh = self._mounted()
         return True
 
     def _mounted(self) -> tuple[object, ...]:
-        mount("tmpfs", self.path, "tmpfs", self._flags, self._options)
+        kernel.mount("tmpfs", self.path, "tmpfs", self._flags, self._options)
         return self._state()
 
     def _state(self) -> tuple[object, ...]:
@@ -134,10 +118,12 @@ def enter(jail: Jail, user: int) -> Kept:
     # Before the host's own /proc is out of reach: whoever is not root may mount one only where it sees one.
     kept = _mount_processes(str(tree.at(Path("/proc"))))
     os.chdir(tree.place)
-    pivot_root()
-    unmount(".", MNT_DETACH)
+    kernel.pivot_root()
+    kernel.unmount(".", kernel.MNT_DETACH)
     os.chdir("/")
-    mount("", "/", "", MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
+    kernel.mount(
+        "", "/", "", kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | kernel.MS_NOSUID | kernel.MS_NODEV
+    )
     return kept
 
 
@@ -149,16 +135,16 @@ def _placed(path: str) -> Path:
 def _mount_processes(place: str) -> Kept:
     """Mounts /proc twice: the template's own, kept by descriptors, and above it the candidates', which shows their processes alone and
     nothing of the machine. Raises `OSError` where the kernel refuses, as where the host's own is covered in part."""
-    mount("proc", place, "proc", _KEPT_FLAGS)
+    kernel.mount("proc", place, "proc", _KEPT_FLAGS)
     processes, last_pid = os.open(place, os.O_PATH | os.O_DIRECTORY), -1
     with contextlib.suppress(OSError):
         last_pid = os.open(f"{place}/sys/kernel/ns_last_pid", os.O_WRONLY)
     try:
-        mount("proc", place, "proc", _KEPT_FLAGS, "hidepid=2,subset=pid")
+        kernel.mount("proc", place, "proc", _KEPT_FLAGS, "hidepid=2,subset=pid")
     except OSError:  # before Linux 5.8
-        mount("proc", place, "proc", _KEPT_FLAGS, "hidepid=2")
-        mount(f"{place}/sys", f"{place}/sys", "", MS_BIND)
-        _close(f"{place}/sys", MS_NOEXEC)
+        kernel.mount("proc", place, "proc", _KEPT_FLAGS, "hidepid=2")
+        kernel.mount(f"{place}/sys", f"{place}/sys", "", kernel.MS_BIND)
+        _close(f"{place}/sys", kernel.MS_NOEXEC)
     return Kept(processes, last_pid)
 
 
@@ -170,11 +156,11 @@ class Tree:
         self.bound: list[Path] = []
         # Nothing bounds a ramfs: half of the machine's memory, as for a tmpfs.
         self.room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-        unshare(CLONE_NEWNS)
-        mount("", "/", "", MS_REC | MS_PRIVATE)
+        kernel.unshare(kernel.CLONE_NEWNS)
+        kernel.mount("", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
         # Pages of a ramfs are never on the kernel's lists of what was used last, on which it moves those of a tmpfs that are read.
         kind, size = ("ramfs", "") if private else ("tmpfs", "size=1m,")
-        mount(kind, str(place), kind, MS_NOSUID | MS_NODEV, f"{size}mode=755")
+        kernel.mount(kind, str(place), kind, kernel.MS_NOSUID | kernel.MS_NODEV, f"{size}mode=755")
         for folder in map(Path, _FOLDERS):
             self.at(folder).mkdir(parents=True)
 
@@ -189,8 +175,8 @@ class Tree:
                 self.bind(path, 0)
         for path in sorted(set(map(_placed, jail.readable))):
             if not any(path.is_relative_to(place) for place in (*map(Path, jail.hidden), *self.bound)):
-                self.bind(path, MS_NOEXEC)
-        shown = {Path(place): 0 for place in jail.shown} | {Path(place): MS_NOEXEC for place in jail.readable}
+                self.bind(path, kernel.MS_NOEXEC)
+        shown = {Path(place): 0 for place in jail.shown} | {Path(place): kernel.MS_NOEXEC for place in jail.readable}
         for path in map(Path, jail.hidden):
             self.hide(path, {place: flags for place, flags in shown.items() if place.is_relative_to(path)})
 
@@ -203,7 +189,7 @@ class Tree:
         for path in sorted(set(map(_placed, jail.readable))):
             self.copy(path, hidden)
             if path.exists() and not path.is_symlink():
-                _bind(str(self.at(path)), str(self.at(path)), MS_NOEXEC)
+                _bind(str(self.at(path)), str(self.at(path)), kernel.MS_NOEXEC)
 
     def copy(self, path: Path, hidden: Collection[Path]) -> None:
         """Copies a folder with all that is below it and not hidden, a file or a link."""
@@ -255,14 +241,14 @@ class Tree:
         target = self.at(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.touch()
-        mount(str(path), str(target), "", MS_BIND)
+        kernel.mount(str(path), str(target), "", kernel.MS_BIND)
 
     def bind_device(self, path: Path) -> None:
         """Shows a device: it can be read and written, and its file, which is the host's own, cannot be changed."""
         self.bind_file(path)
         kept = os.statvfs(path).f_flag & _KEPT_FLAGS
-        flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NOEXEC
-        mount("", str(self.at(path)), "", flags | kept)
+        flags = kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | kernel.MS_NOSUID | kernel.MS_NOEXEC
+        kernel.mount("", str(self.at(path)), "", flags | kept)
 
     def link(self, path: Path, target: str) -> None:
         """Makes a link, where there is nothing."""
@@ -278,12 +264,12 @@ class Tree:
         if target.is_symlink() or not target.exists():
             return
         if target.is_dir():
-            mount("tmpfs", str(target), "tmpfs", _KEPT_FLAGS, "size=64k,mode=755")
+            kernel.mount("tmpfs", str(target), "tmpfs", _KEPT_FLAGS, "size=64k,mode=755")
             for place, flags in sorted(shown.items()):
                 self.bind(place, flags)
-            _close(str(target), MS_NOEXEC)
+            _close(str(target), kernel.MS_NOEXEC)
         else:
-            mount("/dev/null", str(target), "", MS_BIND)
+            kernel.mount("/dev/null", str(target), "", kernel.MS_BIND)
             _close(str(target), 0)
 
     def write_names(self, user: int) -> None:
@@ -308,7 +294,7 @@ def _read(path: os.PathLike[str] | str, times: int) -> None:
 
 def _bind(path: str, target: str, flags: int) -> None:
     """Shows a folder or file at a place with all mounts below it, closed."""
-    mount(path, target, "", MS_BIND | MS_REC)
+    kernel.mount(path, target, "", kernel.MS_BIND | kernel.MS_REC)
     for place in _mounts_below(target):
         _close(place, flags)
 
@@ -316,7 +302,12 @@ def _bind(path: str, target: str, flags: int) -> None:
 def _close(path: str, flags: int) -> None:
     """No writing, no devices and no other user's rights in what was bound."""
     kept = os.statvfs(path).f_flag & _KEPT_FLAGS
-    mount("", path, "", MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | flags | kept)
+    kernel.mount(
+        "",
+        path,
+        "",
+        kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | kernel.MS_NOSUID | kernel.MS_NODEV | flags | kept,
+    )
 
 
 def _mounts_below(target: str) -> list[str]:
