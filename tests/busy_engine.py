@@ -21,10 +21,10 @@ _FILES = {
     "README.md": "Do as you like.\n",
     "seed.py": "def value():\n    return 1.0\n",
     "evaluator.py": """from evolve import Candidate, Evaluation, Trial, evaluator
-from evolve.sandbox.walls.cgroup import Group, kind
+from evolve.sandbox.walls.cgroup import ControlGroup, kind
 
 KIND = kind()
-HELD = Group.make(KIND, 1 << 30, 100) if KIND else None
+HELD = ControlGroup.make(KIND, 1 << 30, 100) if KIND else None
 
 
 @evaluator

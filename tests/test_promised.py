@@ -2,12 +2,12 @@
 
 import pytest
 
-from evolve.sandbox.machine.offer import Finding, ProbeResult
+from evolve.sandbox.machine.offer import MeanFinding, ProbeResult
 from evolve.sandbox.means import PLAIN, Means
 from tests.promised import broken_promise, not_here
 
 STRICT = Means(namespaces=True, landlock=7, seccomp=True)
-REFUSED = Finding("namespaces", False, cause="the kernel refuses them", remedy="run as root")
+REFUSED = MeanFinding("namespaces", False, cause="the kernel refuses them", remedy="run as root")
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import click
 from evolve.cli.isolation import VARIABLE, wished
 from evolve.cli.output import debug_option, emit, facts, json_option, table
 from evolve.cli.say import say
-from evolve.sandbox.machine.offer import Finding, ProbeResult, describe_means, explain_unreached
-from evolve.sandbox.machine.probe import probe, promised
+from evolve.sandbox.machine.offer import MeanFinding, ProbeResult, describe_means, explain_unreached
+from evolve.sandbox.machine.probe import attempts_at, probe
 from evolve.types import Level, SandboxError
 
 
@@ -25,7 +25,7 @@ class ProbeReport:
     level: Level
     isolation: str
     python: str
-    means: tuple[Finding, ...]
+    means: tuple[MeanFinding, ...]
     held: tuple[str, ...]
 
 
@@ -39,7 +39,7 @@ def probe_machine(python: str, as_json: bool) -> None:
     """Attack the box of this machine with small programs, and print the level of isolation, its means, and what is missing for a better one."""
     wish = wished(None)
     found = probe(python, fresh=True)
-    held = tuple(attempt.__doc__ or "" for attempt in promised(found.level))
+    held = tuple(attempt.__doc__ or "" for attempt in attempts_at(found.level))
     if as_json:
         emit(ProbeReport(found.level, found.means.line, found.python, found.findings, held))
     else:

@@ -9,7 +9,7 @@ from evolve.sandbox.box import Box
 from evolve.sandbox.means import NOTHING, PLAIN, Means
 from evolve.sandbox.policy import Devices
 from evolve.sandbox.session import OUTCOME, JobKind, Session
-from evolve.sandbox.status import Completed, SessionFailed, Status, Usage
+from evolve.sandbox.status import Completed, SessionFailed, SessionUsage, Status
 from evolve.sandbox.timing import NATIVE_BLOCK, Native, Segment, Timed, TimingUnavailable, Window, native_source
 from evolve.sandbox.wire import WireError, decode, encode
 
@@ -30,7 +30,7 @@ __all__ = [
     "Status",
     "Timed",
     "TimingUnavailable",
-    "Usage",
+    "SessionUsage",
     "Window",
     "WireError",
     "decode",

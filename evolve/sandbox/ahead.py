@@ -23,7 +23,7 @@ _HIDDEN_NAMES = frozenset({"__doc__", "__annotate__", "__conditional_annotations
 """What the compiler sets in a module by itself, of the module as a whole."""
 
 
-def compiled(path: str, text: str) -> tuple[bytes, ...]:
+def compile_ahead(path: str, text: str) -> tuple[bytes, ...]:
     """The marshalled pieces of a module whose file is `path`; none where the text must be compiled as a whole."""
     if len(text) > _MOST or _OF_THE_WHOLE.search(text):
         return ()

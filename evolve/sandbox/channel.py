@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from evolve.sandbox.output import Tail, shown
-from evolve.sandbox.status import SessionFailed, Status, Usage
-from evolve.sandbox.template_process import Ended, TemplateLate, TemplateLost
+from evolve.sandbox.status import SessionFailed, SessionUsage, Status
+from evolve.sandbox.template_process import SessionReport, TemplateLate, TemplateLost
 from evolve.sandbox.wire import ANSWER, IN_A_FILE, INLINE, REQUEST, TICKET, WITH_A_FILE, Piece, WireError, decode
 
 _SMALL = 1 << 17
@@ -66,7 +66,7 @@ class Outbox:
     def add(self, ticket: bytes, pieces: Sequence[bytes | memoryview]) -> None:
         """Puts a request in line; its pieces may be changed afterwards."""
         size = sum(map(len, pieces))
-        file = sealed(pieces) if _SMALL < size <= self._left else _NO_FILE
+        file = seal(pieces) if _SMALL < size <= self._left else _NO_FILE
         self._left -= size if file != _NO_FILE else 0
         header = REQUEST.pack(ticket, size, INLINE if file == _NO_FILE else IN_A_FILE)
         self._waiting.append((memoryview(header if file != _NO_FILE else b"".join((header, *pieces))), file))
@@ -110,7 +110,7 @@ class Outbox:
         self._waiting.clear()
 
 
-def sealed(pieces: Sequence[bytes | memoryview]) -> int:
+def seal(pieces: Sequence[bytes | memoryview]) -> int:
     """A descriptor of a file without a name that holds the pieces and that nobody can change: not its bytes, its length, nor this. -1 where
     the system has no such files, or has no room for one now."""
     file = memory_file("request")
@@ -173,7 +173,7 @@ class Channel:
             os.close(number)
 
     def watch(self, template: int) -> None:
-        """From now on the end of the process behind this descriptor is the end of the dialogue, whoever holds the pipes open."""
+        """Makes the end of the process behind this descriptor the end of the dialogue, whoever holds the pipes open."""
         self._template = template
         self._poll.register(template, select.POLLIN)
 
@@ -217,7 +217,7 @@ class Channel:
             raise SessionFailed(Status.BAD_FRAME, "the program sent something before it was asked")
 
     def spoke(self) -> bool:
-        """Whether something has arrived that was not asked for."""
+        """Returns whether something has arrived that was not asked for."""
         if not self._received:
             with contextlib.suppress(RepliesEnded):
                 self._take({number for number, _ in self._poll.poll(0)} & {self._replies})
@@ -302,10 +302,10 @@ class Channel:
             self._poll.unregister(self._outbox)
 
 
-class Dialogue:
+class Conversation:
     """The judge's side, used by one thread. `end` ends the process and tells how it did."""
 
-    def __init__(self, channel: Channel, end: Callable[[float], Ended], seconds: float) -> None:
+    def __init__(self, channel: Channel, end: Callable[[float], SessionReport], seconds: float) -> None:
         self.closed = False
         self._channel = channel
         self._end = end
@@ -313,7 +313,7 @@ class Dialogue:
         self._deadline = self._opened + seconds
         self._seconds = seconds
         self._failure: SessionFailed | None = None
-        self._ended: Ended | None = None
+        self._ended: SessionReport | None = None
 
     def check(self) -> None:
         """Raises the failure that ended the dialogue, where one has."""
@@ -324,7 +324,7 @@ class Dialogue:
         self, payload: Sequence[Piece], what: str, seconds: float | None, *, binary: bool = False, file: int = -1
     ) -> Any:
         """The answer to a request, of which `what` is the name in a failure's message; `file` goes with it. Raises `SessionFailed`."""
-        status, value = self._had(
+        status, value = self._await(
             lambda deadline: _answer(self._channel.exchange(payload, deadline, file), binary), what, seconds
         )
         if status is Status.OK:
@@ -336,7 +336,7 @@ class Dialogue:
     def signal(self, what: str, seconds: float | None) -> None:
         """Sends a signal, and has its answer: see `Channel.signal`. Raises as `ask` does."""
         self.check()
-        self._had(self._channel.signal, what, seconds)
+        self._await(self._channel.signal, what, seconds)
 
     def fail(self, failure: SessionFailed) -> NoReturn:
         """Ends the dialogue by a failure that was found elsewhere, and raises it."""
@@ -347,24 +347,24 @@ class Dialogue:
         """Raises why there is no process any more that could answer: it was ended when its time was over, perhaps, while nobody asked it anything."""
         self.check()
         if time.monotonic() > self._deadline:
-            self.fail(self._named(SessionFailed(Status.TIMEOUT, _LATE), what, self._seconds))
-        self.fail(self._unanswered(what, inside_frame=False))
+            self.fail(self._name_failure(SessionFailed(Status.TIMEOUT, _LATE), what, self._seconds))
+        self.fail(self._explain_silence(what, inside_frame=False))
 
-    def _had(self, get: Callable[[float], T], what: str, seconds: float | None) -> T:
-        """What is got until a deadline; or its failure, which is that of the dialogue."""
+    def _await(self, get: Callable[[float], T], what: str, seconds: float | None) -> T:
+        """Returns what `get` returns until a deadline; its failure is that of the dialogue."""
         deadline = self._deadline if seconds is None else min(self._deadline, time.monotonic() + seconds)
         try:
             return get(deadline)
         except RepliesEnded as ended:
-            self._failure = self._unanswered(what, ended.inside_frame)
+            self._failure = self._explain_silence(what, ended.inside_frame)
             raise self._failure from None
         except SessionFailed as failure:
-            self._failure = self._named(
+            self._failure = self._name_failure(
                 failure, what, self._seconds if seconds is None else min(seconds, self._seconds)
             )
             raise self._failure from None
 
-    def close(self) -> tuple[Usage, SessionFailed | None]:
+    def close(self) -> tuple[SessionUsage, SessionFailed | None]:
         """Ends the candidate and all that it started; gives what was used, and what was wrong that no question has brought to light."""
         self.closed = True
         failure = self._finish(0.0) if self._ended is None else None
@@ -372,8 +372,8 @@ class Dialogue:
             failure = SessionFailed(Status.BAD_FRAME, "the program sent something that it was not asked for")
         self._channel.close()
         seconds, log = time.monotonic() - self._opened, self._channel.log.text()
-        ended = self._ended or Ended(0, killed=True, cpu_seconds=0.0, peak_bytes=0, strays=0)
-        usage = Usage(seconds, ended.cpu_seconds, ended.peak_bytes, ended.strays, log)
+        ended = self._ended or SessionReport(0, killed=True, cpu_seconds=0.0, peak_bytes=0, strays=0)
+        usage = SessionUsage(seconds, ended.cpu_seconds, ended.peak_bytes, ended.strays, log)
         return usage, failure if self._failure is None else None
 
     def _finish(self, patience: float) -> SessionFailed | None:
@@ -388,7 +388,7 @@ class Dialogue:
             return SessionFailed(Status.BROKEN, f"a candidate's process could not be confined: {self._ended.problem}")
         return None
 
-    def _named(self, failure: SessionFailed, what: str, seconds: float) -> SessionFailed:
+    def _name_failure(self, failure: SessionFailed, what: str, seconds: float) -> SessionFailed:
         """With what was asked. A program that is out of time is not to blame where its template was stopped, or began it late."""
         if failure.status is not Status.TIMEOUT:
             return SessionFailed(failure.status, f"{failure.message} ({what})")
@@ -399,8 +399,8 @@ class Dialogue:
             return SessionFailed(Status.BROKEN, f"the template began this program {self._ended.late:.1f} s late")
         return SessionFailed(Status.TIMEOUT, f"{failure.message} ({what}, {seconds:g} s)")
 
-    def _unanswered(self, what: str, inside_frame: bool) -> SessionFailed:
-        """Why there is no answer, by how the process ended."""
+    def _explain_silence(self, what: str, inside_frame: bool) -> SessionFailed:
+        """Returns why there is no answer, by the end of the process."""
         lost = self._finish(_PATIENCE)
         if lost is not None or self._ended is None:
             return lost or SessionFailed(Status.BROKEN, "the session has no end")

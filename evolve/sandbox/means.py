@@ -9,7 +9,7 @@ from evolve.types.level import Level
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What is used. `landlock` is the version of its interface, 0 for none; `cgroup` is "v1", "v2" or empty, where memory is watched
+    """Means by which candidates are confined. `landlock` is the version of its interface, 0 for none; `cgroup` is "v1", "v2" or empty, where memory is watched
     instead. `limits`: rlimits and the bound on total memory; only level `none` goes without."""
 
     namespaces: bool = False
@@ -20,7 +20,7 @@ class Means:
 
     @property
     def level(self) -> Level:
-        """What these means promise."""
+        """Level that these means promise."""
         if not self.limits:
             return Level.NONE
         if self.seccomp and self.namespaces:

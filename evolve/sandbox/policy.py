@@ -1,4 +1,4 @@
-"""From what a task may use and what a machine offers to one jail.
+"""Policy that makes one jail of what a task may use and what a machine offers.
 
 Judge side. Invariant: whatever a task grants and an environment names, the engine, its tasks and what is named as hidden, such as logs, stay
 hidden, but for an interpreter that lies there and folders in it that the task grants; where these means cannot do that, there is no jail."""
@@ -107,7 +107,7 @@ def jail_for(
 
 
 def _check_without_namespaces(grants: Grants) -> None:
-    """What only a slot's own network and file tree can give."""
+    """Refuses grants that need a slot's own network and file tree."""
     if grants.network == "loopback":
         raise SandboxError(f"the task grants its candidates the network `loopback`, and here {_NETWORKLESS}")
     if grants.shm != Grants().shm:
@@ -118,7 +118,7 @@ def _check_without_namespaces(grants: Grants) -> None:
 
 
 def _readable(grants: Grants, means: Means) -> tuple[str, ...]:
-    """What may be read, also where it lies in what is hidden: a task that comes with the engine has its data there."""
+    """Returns what may be read, also where it lies in what is hidden: a task that comes with the engine has its data there."""
     places = with_links(grants.read) if means.seccomp else grants.read
     if not means.namespaces:  # there, a rule about a link is one about all that it leads to
         places = tuple(place for place in places if not Path(place).is_symlink())

@@ -27,14 +27,16 @@ _PAUSE = 0.01
 
 def children(pid: int, processes: Path = PROCESSES) -> list[int]:
     """The pids of a process's children, adopted ones and those that were not reaped too, quickly."""
-    return _listed(pid, processes) if _lists_children(pid, processes) else list(by_parent(processes).get(pid, ()))
+    return (
+        _list_children(pid, processes) if _lists_children(pid, processes) else list(by_parent(processes).get(pid, ()))
+    )
 
 
 def descendants(pid: int, processes: Path = PROCESSES) -> list[int]:
     """The children of a process, and theirs, quickly."""
     if not _lists_children(pid, processes):
         return all_descendants(pid, processes)
-    return _below(pid, lambda parent: _listed(parent, processes))
+    return _below(pid, lambda parent: _list_children(parent, processes))
 
 
 def all_descendants(pid: int, processes: Path = PROCESSES) -> list[int]:
@@ -53,21 +55,21 @@ def by_parent(processes: Path = PROCESSES) -> Mapping[int, Sequence[int]]:
 
 
 def thread_states(pid: int, processes: Path = PROCESSES) -> list[bytes]:
-    """What each of its threads does, in the kernel's letters: R runs, S and D wait, T and t are stopped, Z and X have ended."""
+    """Returns the state of each of a process's threads, in the kernel's letters: R runs, S and D wait, T and t are stopped, Z and X have ended."""
     threads = _names(f"{processes}/{pid}/task")
     stats = (_content(f"{processes}/{pid}/task/{thread}/stat").rpartition(b")")[2].split() for thread in threads)
     return [fields[0] for fields in stats if fields]
 
 
 def threads_sleep(pid: int, processes: Path = PROCESSES) -> bool:
-    """Whether each of its threads has left the processor: one that was told to stop may still have a few steps to go, and wait for a turn. False also
+    """Returns whether each of its threads has left the processor: one that was told to stop may still have a few steps to go, and wait for a turn. False also
     where the kernel does not tell."""
     threads = _names(f"{processes}/{pid}/task")
     return all(_content(f"{processes}/{pid}/task/{thread}/wchan") not in (b"", b"0") for thread in threads)
 
 
 def is_living(pid: int, processes: Path = PROCESSES) -> bool:
-    """Whether there is such a process, and it does not merely wait to be reaped."""
+    """Returns whether there is such a process, and it does not merely wait to be reaped."""
     fields = _fields(pid, processes)
     return bool(fields) and fields[0] not in (b"Z", b"X")
 
@@ -87,7 +89,7 @@ def _lists_children(pid: int, processes: Path) -> bool:
     return Path(processes, str(pid), "task", str(pid), "children").exists()
 
 
-def _listed(pid: int, processes: Path) -> list[int]:
+def _list_children(pid: int, processes: Path) -> list[int]:
     """Every thread has children of its own."""
     threads = _names(f"{processes}/{pid}/task")
     return [int(child) for thread in threads for child in _content(f"{processes}/{pid}/task/{thread}/children").split()]
@@ -121,8 +123,8 @@ class Process:
     lives: bool
 
 
-class Room:
-    """How high a limit has to be that leaves `tasks` to a candidate, beside what else its `user` has. Counted now and then, before a candidate is
+class TaskLimit:
+    """Limit that leaves `tasks` to a candidate, beside what else its `user` has. Counted now and then, before a candidate is
     there."""
 
     def __init__(
@@ -136,7 +138,7 @@ class Room:
         self._rested_at = -1.0
 
     def limit(self) -> int:
-        """Of the last count, or of a new one where that is old."""
+        """Returns the limit by the last count, or by a new one where that is old."""
         began = self._clock()
         if began >= self._rested_at:
             self._present = sum(each.threads for each in every(self._processes) if each.user == self._user)
@@ -146,7 +148,7 @@ class Room:
 
 
 def every(processes: Path = PROCESSES) -> Iterator[Process]:
-    """All processes that may be seen."""
+    """Yields all processes that may be seen."""
     try:
         names = os.listdir(processes)  # noqa: PTH208 names are wanted
     except FileNotFoundError:  # a system without that folder
@@ -158,7 +160,7 @@ def every(processes: Path = PROCESSES) -> Iterator[Process]:
 
 
 def threads(pids: Iterable[int], processes: Path = PROCESSES) -> int:
-    """What these processes have together."""
+    """Returns the number of threads that these processes have together."""
     return sum(found.threads for pid in pids if (found := _read_status(pid, processes)) is not None)
 
 
@@ -181,7 +183,7 @@ def _read_status(pid: int, processes: Path) -> Process | None:
 def end_survivors(scratch: str, user: int | None) -> None:
     """Ends what has `scratch` for its folder of temporary files, or is of this `user`; again until there is none, for a second or two."""
     for _ in range(_PASSES):
-        left = set(_marked(scratch))
+        left = set(_find_marked(scratch))
         if user is not None:
             left |= {process.pid for process in every() if process.user == user and process.lives}
         if not left:
@@ -192,7 +194,7 @@ def end_survivors(scratch: str, user: int | None) -> None:
         time.sleep(_PAUSE)
 
 
-def _marked(scratch: str) -> Iterator[int]:
+def _find_marked(scratch: str) -> Iterator[int]:
     mark = f"\0TMPDIR={scratch}\0".encode()
     for environment in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):  # it ended meanwhile, or is not ours to see

@@ -10,10 +10,10 @@ from pathlib import PurePosixPath
 from types import MappingProxyType, TracebackType
 from typing import Any, Literal, TypeAlias, TypeGuard, TypeVar
 
-from evolve.sandbox.channel import Channel, Dialogue, explain_signal
+from evolve.sandbox.channel import Channel, Conversation, explain_signal
 from evolve.sandbox.output import readable
-from evolve.sandbox.status import Completed, SessionFailed, Status, Usage, attribute_failures
-from evolve.sandbox.template_process import PATH, Ended, TemplateLost
+from evolve.sandbox.status import Completed, SessionFailed, SessionUsage, Status, attribute_failures
+from evolve.sandbox.template_process import PATH, SessionReport, TemplateLost
 from evolve.sandbox.timing import (
     NATIVE_BLOCK,
     Native,
@@ -73,14 +73,14 @@ class Session:
     def __init__(
         self,
         channel: Channel,
-        end: Callable[[float], Ended],
+        end: Callable[[float], SessionReport],
         seconds: float,
         limits: Limits,
         job: JobKind = "run",
         clock: Callable[[], ProcessClock] = _refuse_clock,
     ) -> None:
-        self.usage = Usage()
-        self._dialogue = Dialogue(channel, end, seconds)
+        self.usage = SessionUsage()
+        self._dialogue = Conversation(channel, end, seconds)
         self._limits = limits
         self._seconds = seconds
         self._job = job

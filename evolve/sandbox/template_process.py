@@ -69,7 +69,7 @@ class TemplateLate(TemplateLost):
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class SessionReport:
     """The template's report of a session: the exit code (negative: the signal), whether the process had to be ended, and what it
     and all that it started have used. `exceeded`: what it had too much of, in words. `problem`: why it could not be confined,
     and so never ran a line of the program. `late`: after how many seconds the template began it."""
@@ -85,19 +85,19 @@ class Ended:
 
 
 def clean_environment(judge: Mapping[str, str], scratch: str, visible: Sequence[str] | None = None) -> dict[str, str]:
-    """What a candidate is told of the judge's environment: where programs are, and nothing of the user. Of PATH it gets the folders that are
+    """Returns what a candidate is told of the judge's environment: where programs are, and nothing of the user. Of PATH it gets the folders that are
     `visible` to it; all of them, where that is None."""
     kept = {name: judge[name] for name in _PASSED if name in judge}
     if visible is not None:
-        kept["PATH"] = os.pathsep.join(_within(kept.get("PATH", PATH).split(os.pathsep), visible))
+        kept["PATH"] = os.pathsep.join(_filter_visible(kept.get("PATH", PATH).split(os.pathsep), visible))
     # As `mallopt` takes at most: memory that was freed is kept, so that no program is faster than another for having it kept.
     malloc = {"MALLOC_TRIM_THRESHOLD_": str(1 << 30), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
     fixed = {"HOME": scratch, "TMPDIR": scratch, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
     return {"PATH": PATH, **kept, **dict.fromkeys(VARIABLES, "1"), **malloc, **fixed}
 
 
-def _within(folders: Sequence[str], visible: Sequence[str]) -> list[str]:
-    """Those of the folders that candidates can see; the others may tell who uses this machine."""
+def _filter_visible(folders: Sequence[str], visible: Sequence[str]) -> list[str]:
+    """Returns the folders that candidates can see; the others may tell who uses this machine."""
     real = {folder: os.path.realpath(folder) for folder in folders}
     return [folder for folder in folders if any(f"{real[folder]}/".startswith(f"{place}/") for place in visible)]
 
@@ -131,7 +131,7 @@ class TemplateProcess:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                identity = _candidates_identity(home, means)
+                identity = _take_identity(home, means)
                 jail = jail_for(home, limits, python, means, identity.number if identity else -1, hidden, devices)
                 # The lock goes along: the user is taken until the last of these processes is gone, whatever becomes of the judge.
                 kept = (theirs.fileno(), *([identity.lock] if identity else ()))
@@ -147,10 +147,10 @@ class TemplateProcess:
                 f"no candidate process can be started with {python!r}: {error}. Do: name a Python that can be run"
             ) from error
         try:
-            template._hear(_START_SECONDS)
+            template._receive_line(_START_SECONDS)
         except TemplateLost as lost:
             template.close()
-            raise SandboxError(_unstarted(limits, python, str(lost))) from lost
+            raise SandboxError(_explain_failed_start(limits, python, str(lost))) from lost
         return template
 
     def fileno(self) -> int:
@@ -159,7 +159,7 @@ class TemplateProcess:
 
     @property
     def pid(self) -> int:
-        """Of the process from which all others of the slot descend."""
+        """Number of the process from which all others of the slot descend."""
         return self._process.pid
 
     def open(self, seconds: float, files: Sequence[int], job: str = "run") -> None:
@@ -179,15 +179,15 @@ class TemplateProcess:
                 raise TemplateLate(f"the template has not answered within {_PATIENCE:g} seconds")
             told, files, _, _ = socket.recv_fds(self._control, _MESSAGE, 1)
         except OSError as error:
-            raise TemplateLost(self._last_words() or f"the template has ended: {error}") from error
+            raise TemplateLost(self._read_last_words() or f"the template has ended: {error}") from error
         if files:
             return files[0]
         if not told:
-            raise TemplateLost(self._last_words() or "the template has ended")
+            raise TemplateLost(self._read_last_words() or "the template has ended")
         return None if json.loads(told)["ended"] else -1
 
     def pin(self, cores: Collection[int]) -> None:
-        """From now on its candidates run on these threads of cores alone. Between two sessions; nothing where a system cannot do that; raises
+        """Keeps its candidates to these threads of cores. Between two sessions; nothing where a system cannot do that; raises
         `SandboxError`."""
         if not hasattr(os, "sched_setaffinity"):
             return
@@ -201,14 +201,14 @@ class TemplateProcess:
                     f"candidates cannot be kept to the cores {sorted(cores)}: {error}. Do: let this process use them (taskset, cpuset)"
                 ) from error
 
-    def end(self, patience: float) -> Ended:
+    def end(self, patience: float) -> SessionReport:
         """Ends the session: the candidate may take `patience` seconds to end by itself. All that it started is gone afterwards."""
         try:
             self._control.sendall(json.dumps({"end": patience}).encode())
         except OSError as error:
-            raise TemplateLost(self._last_words() or f"the template has ended: {error}") from error
+            raise TemplateLost(self._read_last_words() or f"the template has ended: {error}") from error
         try:
-            return Ended(**json.loads(self._hear(patience + _CLEANING)))
+            return SessionReport(**json.loads(self._receive_line(patience + _CLEANING)))
         except (ValueError, TypeError) as error:
             raise TemplateLost(f"the template's report cannot be read: {error}") from error
 
@@ -230,7 +230,7 @@ class TemplateProcess:
             self._identity.close()
             self._identity = None
 
-    def _hear(self, seconds: float) -> bytes:
+    def _receive_line(self, seconds: float) -> bytes:
         """The template's next line."""
         heard, deadline = b"", time.monotonic() + seconds
         while not heard.endswith(b"\n"):
@@ -241,7 +241,7 @@ class TemplateProcess:
             with contextlib.suppress(ConnectionResetError):  # it ended with a message of ours unread
                 chunk = self._control.recv(_MESSAGE)
             if not chunk:
-                raise TemplateLost(self._last_words() or "the template has ended")
+                raise TemplateLost(self._read_last_words() or "the template has ended")
             heard += chunk
         return heard
 
@@ -250,8 +250,8 @@ class TemplateProcess:
         template = next(iter(processes.children(outer)), outer) if self._nested else outer
         return any(state in b"Tt" for state in processes.thread_states(template))
 
-    def _last_words(self) -> str:
-        """What a template that has ended said last: the line of its error."""
+    def _read_last_words(self) -> str:
+        """Returns what a template that has ended said last: the line of its error."""
         assert self._process.stderr is not None
         if not _readable(self._process.stderr.fileno(), 0):
             return ""
@@ -259,8 +259,8 @@ class TemplateProcess:
         return readable(words).strip().rpartition("\n")[2][-_SHOWN:]
 
 
-def _candidates_identity(home: str, means: Means) -> Identity | None:
-    """Who candidates become, and opens `home` to them; None for who the judge is. Raises `SandboxError` where that is root."""
+def _take_identity(home: str, means: Means) -> Identity | None:
+    """Returns who candidates become, and opens `home` to them; None for who the judge is. Raises `SandboxError` where that is root."""
     if not means.seccomp:
         return None
     if is_root_for_good():
@@ -282,7 +282,7 @@ def _candidates_identity(home: str, means: Means) -> Identity | None:
 
 def _spawn(jail: Jail, python: str, kept: Sequence[int], devices: Devices) -> "subprocess.Popen[bytes]":
     """Starts the outer process; it gets the descriptors `kept`, of which the first is its control socket."""
-    told = {"engine": str(Path(__file__).resolve().parents[1]), "control": kept[0], "jail": jail.told()}
+    told = {"engine": str(Path(__file__).resolve().parents[1]), "control": kept[0], "jail": jail.to_json()}
     scratch = SCRATCH if jail.namespaces else os.path.join(jail.home, NAME)
     with tempfile.TemporaryFile() as text:
         text.write(json.dumps(told).encode())
@@ -302,14 +302,14 @@ def _spawn(jail: Jail, python: str, kept: Sequence[int], devices: Devices) -> "s
         )
 
 
-def _unstarted(limits: Limits, python: str, words: str) -> str:
+def _explain_failed_start(limits: Limits, python: str, words: str) -> str:
     preload = f" with {', '.join(limits.preload)} preloaded" if limits.preload else ""
     remedy = _install(words) if preload else "try that Python by hand"
     return f"no candidate process can be started by {python}{preload}: {words}. Do: {remedy}"
 
 
 def _install(words: str) -> str:
-    """What to do about a module that cannot be preloaded: one that an extra of ours brings has that extra's name."""
+    """Returns the remedy for a module that cannot be preloaded: one that an extra of ours brings has that extra's name."""
     missing = _NO_MODULE.search(words)
     if missing and missing[1] in _extras():
         return f"pip install 'evolve[{missing[1]}]' into that Python's environment, or choose a task that does without"

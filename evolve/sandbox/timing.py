@@ -25,7 +25,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from evolve.sandbox.channel import Dialogue, memory_file
+from evolve.sandbox.channel import Conversation, memory_file
 from evolve.sandbox.processes import PROCESSES, descendants, thread_states, threads_sleep
 from evolve.sandbox.status import SessionFailed, Status, attribute_failures
 from evolve.sandbox.wire import ARRAY_TYPES
@@ -143,7 +143,7 @@ class Unstoppable(Exception):
 
 
 class ProcessClock:
-    """Of the process behind the descriptor `handle` (a pidfd, which it owns) and, where a process `template` is named, of all that descends from that
+    """Clock of the process behind the descriptor `handle` (a pidfd, which it owns) and, where a process `template` is named, of all that descends from that
     one. Raises `TimingUnavailable`, and `ProcessEnded` where it has ended already. Used by one thread."""
 
     def __init__(self, handle: int, template: int | None = None) -> None:
@@ -165,7 +165,7 @@ class ProcessClock:
 
     @property
     def holds(self) -> bool:
-        """Whether the process was stopped here and did not go on yet."""
+        """True while the process is stopped from here."""
         return self._held is not None
 
     def read(self) -> int:
@@ -197,7 +197,7 @@ class ProcessClock:
                 raise Unstoppable
 
     def is_still(self) -> bool:
-        """Whether nothing has run since it was stopped: a program may have set itself an alarm that wakes it."""
+        """Returns whether nothing has run since it was stopped: a program may have set itself an alarm that wakes it."""
         return self._held is None or self.read() - self._held <= self._slack
 
     def _await_sleep(self, pids: set[int]) -> None:
@@ -222,7 +222,7 @@ class ProcessClock:
         return {self._pid, *descendants(self._template)}
 
     def _total(self, pids: set[int]) -> int:
-        """Of one that has ended, what it had used when it was last looked at."""
+        """Returns the nanoseconds of processes together; of one that has ended, what it had used when it was last looked at."""
         for pid in pids:
             try:
                 self._counted[pid] = time.clock_gettime_ns(_number(pid))
@@ -249,7 +249,7 @@ class ProcessClock:
 
 
 def _number(pid: int) -> int:
-    """Of a process's clock."""
+    """Returns the number of a process's clock."""
     return (~pid << 3) | _OF_A_PROCESS
 
 
@@ -271,7 +271,7 @@ def _pid(handle: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """What a timed call gave and took, in seconds. `wall`: from the judge's go to the candidate's done, by the judge's clock. `cpu`: processor time of all the
+    """Answer of a timed call, and what it took in seconds. `wall`: from the judge's go to the candidate's done, by the judge's clock. `cpu`: processor time of all the
     candidate's threads from go until it stood still. `outside`: its processor time since the timed call before that was not within this one: to look the
     function up, to hand over the answer where that comes after done, and whatever else it did. `span`: wall time around all of `cpu`, from before it went on until it
     stood still; of one thread no more than that can be processor time."""
@@ -284,9 +284,9 @@ class Timed:
 
 
 class Stopwatch:
-    """Of one `session`, whose failures it raises."""
+    """Stopwatch of one `session`, whose failures it raises."""
 
-    def __init__(self, session: object, dialogue: Dialogue, clock: ProcessClock) -> None:
+    def __init__(self, session: object, dialogue: Conversation, clock: ProcessClock) -> None:
         self._session = session
         self._dialogue = dialogue
         self._clock = clock

@@ -99,7 +99,7 @@ class _Outgoing:
         self._binary = binary
 
     def plain(self, value: Any, depth: int) -> Any:
-        """What stands for `value` in the text."""
+        """Returns what stands for `value` in the text."""
         if type(value) in _SCALARS:
             return value
         if isinstance(value, list | tuple | dict) and depth == 0:
@@ -147,10 +147,10 @@ def _outgoing_key(key: Any) -> str:
 def decode(payload: bytes | bytearray | memoryview | mmap.mmap, *, binary: bool = False) -> Any:
     """The plain data of a payload; arrays are writable copies. Raises `WireError` for anything that `encode` would not have sent."""
     with memoryview(payload) as view:
-        return _decoded(view, binary)
+        return _decode(view, binary)
 
 
-def _decoded(payload: memoryview, binary: bool) -> Any:
+def _decode(payload: memoryview, binary: bool) -> Any:
     if len(payload) < _TEXT.size:
         raise WireError("the message is shorter than its header")
     end = _TEXT.size + _TEXT.unpack_from(payload)[0]
@@ -171,7 +171,7 @@ def _decoded(payload: memoryview, binary: bool) -> Any:
 
 
 def _has_no_key(text: str) -> bool:
-    """Whether all mappings in a JSON text are empty, so that nothing has to be found out about their keys: so are most requests and answers."""
+    """Returns whether all mappings in a JSON text are empty, so that nothing has to be found out about their keys: so are most requests and answers."""
     return text.count("{") == text.count("{}")
 
 
@@ -283,8 +283,8 @@ def _check_scalar(kind: type, item: Any) -> None:
 
 
 @dataclass(slots=True)  # not frozen, which makes it twice as slow to make
-class Request:
-    """What was asked. A payload in a file is mapped, its descriptor closed with the mapping: `close` it once it is decoded. `file`: what came
+class ReceivedRequest:
+    """Request as it arrived. A payload in a file is mapped, its descriptor closed with the mapping: `close` it once it is decoded. `file`: what came
     along, -1 for nothing; whoever takes it closes it."""
 
     ticket: bytes
@@ -312,7 +312,7 @@ def unpack_program(payload: bytes | mmap.mmap) -> tuple[str, dict[str, str], dic
     return entry, files, context, compiled
 
 
-def receive(requests: socket.SocketType) -> Request | None:
+def receive(requests: socket.SocketType) -> ReceivedRequest | None:
     """The next request; None at the end. Raises `OSError` where this process has no descriptor left for a file that was sent."""
     header, files = b"", b""
     while len(header) < REQUEST.size:
@@ -324,14 +324,14 @@ def receive(requests: socket.SocketType) -> Request | None:
     ticket, length, place = REQUEST.unpack(header)
     if place == INLINE:
         payload = _read(requests, length)
-        return None if payload is None else Request(ticket, payload)
+        return None if payload is None else ReceivedRequest(ticket, payload)
     if not files:
         raise OSError("a request came without its file: too many are open")
     (file,) = _DESCRIPTOR.unpack(files)
     if place == IN_A_FILE:
-        return Request(ticket, _map(file, length))
+        return ReceivedRequest(ticket, _map(file, length))
     payload = _read(requests, length)
-    return None if payload is None else Request(ticket, payload, file)
+    return None if payload is None else ReceivedRequest(ticket, payload, file)
 
 
 def _map(file: int, length: int) -> mmap.mmap:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from evolve.sandbox.box import Box
 from evolve.sandbox.output import readable
-from evolve.sandbox.status import SessionFailed, Status, Usage
+from evolve.sandbox.status import SessionFailed, SessionUsage, Status
 from evolve.types import Grants, Level, Limits, Program, SandboxError
 from tests.redteam.case import Case
 from tests.redteam.descendants import descendants, end_all_but
@@ -50,13 +50,13 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class SessionReport:
     """A session that is over: its answer where it gave one, else the message of its failure."""
 
     status: Status
     answer: Any
     message: str
-    usage: Usage
+    usage: SessionUsage
     seconds: float
 
 
@@ -143,7 +143,7 @@ class RedTeam:
         }
         return [f"{what}: {count}" for what, count in more.items() if count > 0]
 
-    def _ended(self, attacking: Program, seconds: float, again: int = 0) -> Ended:
+    def _ended(self, attacking: Program, seconds: float, again: int = 0) -> SessionReport:
         begun = time.monotonic()
         session = self._box.open(attacking, "attack", seconds)
         status, answer, message = Status.OK, None, ""
@@ -154,7 +154,7 @@ class RedTeam:
                     answer = answer or session.call("again", "x" * again)
         except SessionFailed as failure:
             status, message = failure.status, failure.message
-        return Ended(status, answer, message, session.usage, time.monotonic() - begun)
+        return SessionReport(status, answer, message, session.usage, time.monotonic() - begun)
 
     def _make(self) -> None:
         """A new host and a new box; of the old ones nothing is left, nor of what was started in them."""
@@ -190,7 +190,7 @@ def missing(case: Case) -> list[str]:
     return sorted(need for need in case.needs - here if shutil.which(need) is None and find_spec(need) is None)
 
 
-def _of_the_end(case: Case, ended: Ended) -> list[str]:
+def _of_the_end(case: Case, ended: SessionReport) -> list[str]:
     """What is wrong with how it ended, in words."""
     if ended.answer == [_NOT_BOXED]:
         return ["it is not boxed, so it was not tried"]
@@ -219,7 +219,7 @@ def _claims(answer: Any, expected: str) -> list[str]:
     return [f"its answer arrived as {line(repr(answer))}"]
 
 
-def _held(ended: Ended) -> str:
+def _held(ended: SessionReport) -> str:
     return "nothing achieved" if ended.status is Status.OK else line(ended.message)
 
 

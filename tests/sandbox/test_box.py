@@ -18,7 +18,7 @@ from every_level import LEVELS, opened
 
 from evolve.sandbox import PLAIN, Box, Means, SessionFailed, Status, template_process
 from evolve.sandbox.processes import children
-from evolve.sandbox.template_process import Ended, TemplateProcess
+from evolve.sandbox.template_process import SessionReport, TemplateProcess
 from evolve.types import Grants, Limits, Program, SandboxError
 
 _ANSWER = Program({"seed.py": "def f(): return 42"})
@@ -223,8 +223,8 @@ class Unconfined:
     def open(self, seconds: float, files: object, job: str) -> None:
         pass
 
-    def end(self, patience: float) -> Ended:
-        return Ended(1, False, 0.0, 0, 0, problem="setresuid: Operation not permitted")
+    def end(self, patience: float) -> SessionReport:
+        return SessionReport(1, False, 0.0, 0, 0, problem="setresuid: Operation not permitted")
 
     def close(self) -> None:
         self._ours.close()

@@ -15,7 +15,7 @@ from evolve.sandbox.machine import probe as module
 from evolve.sandbox.machine.host import Host
 from evolve.sandbox.machine.identity import can_choose
 from evolve.sandbox.machine.offer import offer
-from evolve.sandbox.machine.probe import find_best, find_failure, probe, promised, weaken
+from evolve.sandbox.machine.probe import attempts_at, find_best, find_failure, probe, weaken
 from evolve.sandbox.means import PLAIN, Means
 from evolve.types import Level, SandboxError
 
@@ -146,7 +146,7 @@ def test_the_plain_box_answers_and_leaves_nothing(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert find_failure(PLAIN) == ""
     assert list(tmp_path.iterdir()) == []
-    assert promised(Level.REDUCED) == attempts.AT_EVERY_LEVEL
+    assert attempts_at(Level.REDUCED) == attempts.AT_EVERY_LEVEL
 
 
 def test_an_interpreter_that_there_is_not_is_a_failure() -> None:

@@ -6,6 +6,7 @@ import fcntl
 import mmap
 import os
 import platform
+import re
 import resource
 import signal
 import socket
@@ -28,7 +29,7 @@ from tests.confined import become_ordinary, child, outcome
 from tests.interpreted import answer
 from tests.sandbox.test_bpf import meant
 
-NEEDED = pytest.mark.skipif(not seccomp.supported(), reason="no seccomp filter for this machine")
+NEEDED = pytest.mark.skipif(not seccomp.is_supported(), reason="no seccomp filter for this machine")
 FILTERS = st.builds(Filter, *[st.booleans()] * 8)
 CLOSED = Filter(execute=False, truncate=True, signals=True, metadata=True, processes=False)
 OPEN = Filter(memfd=True, loopback=True, gpu=True)
@@ -171,12 +172,12 @@ def test_without_a_number_no_signal_leaves_the_group() -> None:
 @pytest.mark.parametrize("machine", ["aarch64", "riscv64", "i686"])
 def test_other_machines_have_no_table(machine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: machine)
-    assert not seccomp.supported()
+    assert not seccomp.is_supported()
 
 
 def test_other_systems_have_no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "LINUX", False)
-    assert not seccomp.supported()
+    assert not seccomp.is_supported()
 
 
 @NEEDED
@@ -362,3 +363,25 @@ def test_more_filters_may_be_added_but_none_that_others_answer() -> None:
         return call("seccomp", 1, 8, ctypes.c_void_p())
 
     assert filtered(Filter(), act) == "EPERM"
+
+
+_HEADERS = [Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"), Path("/usr/include/asm/unistd_64.h")]
+
+
+def test_the_numbers_are_those_of_the_headers() -> None:
+    header = next((path for path in _HEADERS if path.exists()), None)
+    if header is None:
+        pytest.skip("no headers of x86_64 on this machine")
+    told = dict(re.findall(r"#define __NR_(\w+) (\d+)", header.read_text()))
+    assert {name: int(number) for name, number in told.items() if name in NUMBERS} == {
+        name: number for name, number in NUMBERS.items() if name in told
+    }
+    assert {name for name in told if name not in NUMBERS and int(told[name]) <= 471} <= {"uretprobe", "uprobe"}
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("read", 0), ("rseq", 334), ("pidfd_send_signal", 424), ("futex_waitv", 449), ("mseal", 462), ("listns", 470)],
+)
+def test_both_runs_begin_and_end_where_they_should(name: str, number: int) -> None:
+    assert NUMBERS[name] == number

@@ -9,7 +9,7 @@ from every_level import LEVELS, needs_numpy, opened
 
 from evolve.sandbox import PLAIN, Box, Segment, Session, SessionFailed, Status, TimingUnavailable
 from evolve.sandbox.channel import Channel
-from evolve.sandbox.template_process import Ended
+from evolve.sandbox.template_process import SessionReport
 from evolve.types import Limits, Program, SandboxError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="clocks of other processes are Linux's")
@@ -169,7 +169,7 @@ def test_a_session_without_a_clock_says_so() -> None:
     """At once, and what to do."""
     channel = Channel(100, 100)
     channel.hand_over()
-    session = Session(channel, lambda _: Ended(0, True, 0.0, 0, 0), 1.0, Limits(), "timed")
+    session = Session(channel, lambda _: SessionReport(0, True, 0.0, 0, 0), 1.0, Limits(), "timed")
     with pytest.raises(TimingUnavailable, match="Do: "):
         session.timed("nothing")
     session.close()

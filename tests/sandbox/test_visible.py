@@ -256,7 +256,7 @@ def answered(monkeypatch: pytest.MonkeyPatch, prefix: Path, base: Path, *folders
         "plugins": [],
         "libraries": [],
     }
-    monkeypatch.setattr(visible, "_asked", lambda *_: answer)
+    monkeypatch.setattr(visible, "_ask", lambda *_: answer)
     return paths_of(str(prefix / "bin" / "python"), PATH)
 
 

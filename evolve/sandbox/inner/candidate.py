@@ -1,4 +1,4 @@
-"""What runs in a candidate's process: imports the program from memory, calls its functions, runs commands, answers.
+"""Life of a candidate's process: it imports the program from memory, calls its functions, runs commands, answers.
 
 Standard library and siblings only, for it lives in the template. Nothing here is trusted once the candidate's first line has run:
 its answers are claims, which the judge parses strictly, and its only protections are the judge's clock and the kernel.
@@ -25,14 +25,14 @@ from pathlib import Path
 from types import CodeType, MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
-from evolve.sandbox.inner.folder import Folder, Missing, kept
+from evolve.sandbox.inner.folder import Missing, ProgramFolder, read_files
 from evolve.sandbox.status import Status
 from evolve.sandbox.wire import (
     INLINE,
     REQUEST,
     TICKET,
     Piece,
-    Request,
+    ReceivedRequest,
     WireError,
     decode,
     encode,
@@ -60,11 +60,11 @@ _REHEARSALS = 20
 def run_command(argv: Sequence[str], text: str, most: int, log: int) -> list[Any]:
     """`[exit code, output, errors, bytes of output, processor seconds]` of a command that has ended: the first `most` bytes of its
     output, the last `log` bytes of its errors. A negative code is the signal that ended it."""
-    streams = [_unnamed_file() for _ in range(3)]
+    streams = [_open_unnamed_file() for _ in range(3)]
     try:
         os.write(streams[0], text.encode())
         os.lseek(streams[0], 0, os.SEEK_SET)
-        code, seconds = _ended(_started(argv, streams))
+        code, seconds = _await_end(_start(argv, streams))
         size = os.fstat(streams[2]).st_size
         output, errors = os.pread(streams[1], most, 0), os.pread(streams[2], log, max(0, size - log))
         return [code, _text(output), _text(errors), os.fstat(streams[1]).st_size, seconds]
@@ -73,24 +73,24 @@ def run_command(argv: Sequence[str], text: str, most: int, log: int) -> list[Any
             os.close(number)
 
 
-def _unnamed_file() -> int:
+def _open_unnamed_file() -> int:
     number = os.open(_STREAM, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     Path(_STREAM).unlink()
     return number
 
 
-def _started(argv: Sequence[str], streams: Sequence[int]) -> int:
+def _start(argv: Sequence[str], streams: Sequence[int]) -> int:
     try:
-        return _spawned(argv, streams)
+        return _spawn(argv, streams)
     except PermissionError as error:
         if not _mark_executable(argv[0]):
             raise _not_started(argv[0], error) from None
     except OSError as error:
         raise _not_started(argv[0], error) from None
-    return _started(argv, streams)
+    return _start(argv, streams)
 
 
-def _spawned(argv: Sequence[str], streams: Sequence[int]) -> int:
+def _spawn(argv: Sequence[str], streams: Sequence[int]) -> int:
     copies = [(os.POSIX_SPAWN_DUP2, here, there) for there, here in enumerate(streams)]
     # Python ignores these two for itself; a command is to be ended by them.
     ended_by = [signal.SIGPIPE, signal.SIGXFSZ]
@@ -102,7 +102,7 @@ def _not_started(name: str, error: OSError) -> Missing:
 
 
 def _mark_executable(name: str) -> bool:
-    """Whether a file of the program's was not marked and now is. Where the box makes no change of modes (see `seccomp.Filter`), a linker
+    """Marks a file of the program's as executable where it is not; returns whether it did. Where the box makes no change of modes (see `seccomp.Filter`), a linker
     cannot mark what it wrote; but a file is made with the mark that it is to have."""
     path = Path(name)
     if "/" not in name or not path.is_file() or os.access(path, os.X_OK):
@@ -118,7 +118,7 @@ def _mark_executable(name: str) -> bool:
     return True
 
 
-def _ended(pid: int) -> tuple[int, float]:
+def _await_end(pid: int) -> tuple[int, float]:
     _, status, used = os.wait4(pid, 0)
     return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
 
@@ -128,7 +128,7 @@ def _text(found: bytes) -> str:
 
 
 class Timing:
-    """Of one session: the segments that are shared with it, in the order in which they came, and the function that it was told to call."""
+    """State of one timed session: the segments that are shared with it, in the order in which they came, and the function that it was told to call."""
 
     def __init__(self) -> None:
         self.awaits: Awaited | None = None
@@ -137,7 +137,7 @@ class Timing:
 
     def share(self, size: int, file: int) -> None:
         """One more segment."""
-        self._segments.append(_mapped(size, file))
+        self._segments.append(_map_memory(size, file))
 
     def prepare(self, function: Callable[..., Any], windows: Sequence[Any], by_signal: bool) -> None:
         """Prepares the next call. Windows are `[position, segment, offset, shape, type]`: arrays that take the places of arguments.
@@ -150,7 +150,7 @@ class Timing:
         self.awaits = self._call if by_signal else None
 
     def work(self, *arguments: Any) -> Any:
-        """What the function that was prepared gives, or has given at a signal; raises what it raises."""
+        """Returns what the prepared function returns, or has returned at a signal; raises what it raises."""
         (function, arrays), self._prepared = self._prepared, (_nothing, {})
         return function(*[arrays.get(place, argument) for place, argument in enumerate(arguments)])
 
@@ -173,7 +173,7 @@ class Timing:
             raise Missing(f"{library} has no function {_LOOP!r}: it was not built with the loop's source")
         loop = loaded[_LOOP]
         loop.argtypes, loop.restype = (ctypes.c_int, ctypes.c_int, ctypes.c_void_p), ctypes.c_int
-        self._segments.append(_mapped(size, file))
+        self._segments.append(_map_memory(size, file))
         address = ctypes.addressof(ctypes.c_char.from_buffer(self._segments[-1]))
         self.awaits = lambda requests, replies: os._exit(loop(requests, replies, address))
 
@@ -188,7 +188,7 @@ def _outcome(value: Any, error: BaseException | None) -> Any:
     return value
 
 
-def _mapped(size: int, file: int) -> mmap.mmap:
+def _map_memory(size: int, file: int) -> mmap.mmap:
     try:
         return mmap.mmap(file, size)
     finally:
@@ -225,7 +225,7 @@ def perform(requests: int, replies: int) -> None:
         sock.detach()
 
 
-def answer(program: "LoadedProgram", request: Request) -> list[Piece]:
+def answer(program: "LoadedProgram", request: ReceivedRequest) -> list[Piece]:
     """The pieces of the reply to `["call", function, arguments, keywords]`, `["map", function, calls]`, `["run", argv, input, most, log]`,
     `["keep", names, most, absent_ok]`, `["place", {name: bytes}]`, `["timed", function, windows, by_signal]`, `["answer", "", arguments, {}]`, `["share", size]` or
     `["native", library, size]`: `["ok", value]`, or another status with its message."""
@@ -250,7 +250,7 @@ def answer(program: "LoadedProgram", request: Request) -> list[Piece]:
             f"the program left with sys.exit({leaving.code!r:.200}) instead of answering",
         )
     except BaseException as error:  # noqa: BLE001 a candidate may raise anything; it becomes its status
-        message = explained(error)
+        message = format_error(error)
     # Only here, with the error gone and what its frames held, is there memory again for an answer.
     return pieces([status, message])
 
@@ -275,7 +275,7 @@ def rehearse() -> None:
 
 
 def _forget_closed_folders() -> None:
-    """What the interpreter remembers of folders on the module path that are closed to this process: the names of all that is in them."""
+    """Has the interpreter forget the names in folders on the module path that are closed to this process."""
     for place in [place for place, finder in sys.path_importer_cache.items() if finder is not None]:
         try:
             os.close(os.open(place, os.O_RDONLY))
@@ -284,25 +284,25 @@ def _forget_closed_folders() -> None:
 
 
 def _flush() -> None:
-    """What was printed reaches the log before the answer reaches the judge, who then ends this process."""
+    """Flushes the output, so that it reaches the log before the answer reaches the judge, who then ends this process."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
 
 
-def explained(error: BaseException) -> str:
+def format_error(error: BaseException) -> str:
     """The error as the program's author wants to see it: its traceback from their code on, a library's files named as one imports them; ours
     as one line. Where this machine keeps its libraries is nobody's business, least of all that of a model elsewhere."""
     if isinstance(error, WireError | Missing):
         return str(error)
-    lines = traceback.format_exception(type(error), error, _theirs(error.__traceback__))
+    lines = traceback.format_exception(type(error), error, _skip_own_frames(error.__traceback__))
     text = "".join(lines).strip()
     for folder in sorted(filter(os.path.isabs, sys.path), key=len, reverse=True):
         text = text.replace(f'File "{folder}/', 'File "')
     return text[-_TRACE_SHOWN:].encode("utf-8", "backslashreplace").decode()
 
 
-def _theirs(place: TracebackType | None) -> TracebackType | None:
+def _skip_own_frames(place: TracebackType | None) -> TracebackType | None:
     while place is not None and place.tb_frame.f_code.co_filename.startswith(_NOT_THEIRS):
         place = place.tb_next
     return place
@@ -323,7 +323,7 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
         self._compiled = compiled
         self.timing = Timing()
         self.modules: dict[str, str] = {}
-        self._folder = Folder(files, context)
+        self._folder = ProgramFolder(files, context)
         self._entered: ModuleType | None = None
         self._know(self._folder.files)
 
@@ -335,16 +335,16 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
         if callable(function):
             return function  # type: ignore[no-any-return]
         known = sorted(key for key, value in vars(self._entered).items() if callable(value) and not key.startswith("_"))
-        raise Missing(f"{self.entry}.py has no function {name!r}; it has {_listed(known)}")
+        raise Missing(f"{self.entry}.py has no function {name!r}; it has {_format_names(known)}")
 
     def run(self, argv: Sequence[str], text: str, most: int, log: int) -> list[Any]:
-        """What `run_command` gives, in the folder with all files."""
+        """Runs a command in the folder with all files, see `run_command`."""
         self._folder.write(modules=True)
         return run_command(argv, text, most, log)
 
     def keep(self, names: Sequence[str], most: int, absent_ok: bool = False) -> dict[str, bytes]:
-        """What these files of the folder hold, `most` bytes together; raises `Missing`."""
-        return kept(names, most, absent_ok=absent_ok)
+        """Returns the content of files of the folder, `most` bytes together; raises `Missing`."""
+        return read_files(names, most, absent_ok=absent_ok)
 
     def place(self, files: Mapping[str, bytes]) -> None:
         """More files, before any other request: they go before the program's own and the context's."""
@@ -365,9 +365,9 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
         parent = self.entry.rpartition(".")[0]
         if parent:
             importlib.import_module(parent)
-        return self._executed()
+        return self._execute()
 
-    def _executed(self) -> ModuleType:
+    def _execute(self) -> ModuleType:
         """The entry module; by hand, since the import system's own way touches twice as much memory in a fresh fork."""
         path, package = self.modules[self.entry], self.is_package(self.entry)
         spec = importlib.machinery.ModuleSpec(self.entry, self, origin=path, is_package=package)
@@ -397,7 +397,7 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
         return spec
 
     def is_package(self, fullname: str) -> bool:
-        """Whether the module is a folder."""
+        """Returns whether the module is a folder."""
         return self.modules[fullname].endswith("__init__.py")
 
     def get_filename(self, fullname: str) -> str:
@@ -418,7 +418,7 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
                 self.modules.setdefault(parent, parent.replace(".", "/") + "/__init__.py")
 
 
-def _listed(names: Collection[str]) -> str:
+def _format_names(names: Collection[str]) -> str:
     """So many names that they help."""
     first = ", ".join(list(names)[:_NAMES_SHOWN])
     more = len(names) - _NAMES_SHOWN

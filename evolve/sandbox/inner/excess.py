@@ -18,7 +18,7 @@ from pathlib import Path
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX
 from evolve.sandbox.processes import PROCESSES, descendants, threads
-from evolve.sandbox.walls.cgroup import Group
+from evolve.sandbox.walls.cgroup import ControlGroup
 from evolve.sandbox.walls.confinement import shares_user
 
 MEMORY = "used more memory than the program may have"
@@ -36,7 +36,7 @@ _MOST_SOCKETS = 256
 """Each may hold some 200 KiB that was sent and not read."""
 
 
-class Watch:
+class MemoryWatch:
     """Looks at the processes of one template, which has preloaded and has no candidate when this is made. `limit` in bytes; `folders`
     lie in a tmpfs of their own each."""
 
@@ -53,23 +53,23 @@ class Watch:
         self._folders = folders
         self._processes = processes
         self._clock = clock
-        self._before = used([template], (), processes)
+        self._before = measure([template], (), processes)
         self._rested_at = -1.0
         self._left = limit
         self._apparent: Mapping[int, int] = {}
 
     def exceeded(self, pids: Sequence[int]) -> bool:
-        """Whether these processes use more than the limit together. The cheap look, 10 us a process, counts what is shared as often as it is
+        """Returns whether these processes use more than the limit together. The cheap look, 10 us a process, counts what is shared as often as it is
         shared. Only if that is too much, an exact one follows, of 0.1 to 2 ms a process, which takes a tenth of the time at most: in between it
         is enough that the processes have not grown by more than was left."""
         seen = {pid: apparent(pid, self._processes) for pid in pids}
-        if sum(seen.values()) + filled(self._folders) <= self._limit:
+        if sum(seen.values()) + measure_folders(self._folders) <= self._limit:
             return False
         grown = sum(max(0, size - self._apparent.get(pid, 0)) for pid, size in seen.items())
         began = self._clock()
         if began < self._rested_at and grown <= self._left:
             return False
-        now = used([self._template, *pids], self._folders, self._processes) - self._before
+        now = measure([self._template, *pids], self._folders, self._processes) - self._before
         ended = self._clock()
         self._rested_at, self._left, self._apparent = ended + _REST * (ended - began), self._limit - now, seen
         return now > self._limit
@@ -80,7 +80,7 @@ def apparent(pid: int, processes: Path = PROCESSES) -> int:
     return sum(1024 * int(size) for size in _APPARENT.findall(_read_process(f"{processes}/{pid}/status")))
 
 
-def used(pids: Iterable[int], folders: Iterable[str], processes: Path = PROCESSES) -> int:
+def measure(pids: Iterable[int], folders: Iterable[str], processes: Path = PROCESSES) -> int:
     """The bytes of some processes and folders together, each page once. Files of the folders that are mapped count once too, and so
     does other shared memory up to the size of all those files: the kernel does not tell them apart."""
     anonymous = shared = 0
@@ -90,10 +90,10 @@ def used(pids: Iterable[int], folders: Iterable[str], processes: Path = PROCESSE
         except PermissionError:
             own, common = apparent(pid, processes), 0
         anonymous, shared = anonymous + own, shared + common
-    return anonymous + max(shared, filled(folders))
+    return anonymous + max(shared, measure_folders(folders))
 
 
-def filled(folders: Iterable[str]) -> int:
+def measure_folders(folders: Iterable[str]) -> int:
     """The bytes that lie in folders which are a tmpfs each; a folder that is gone holds none."""
     total = 0
     for folder in folders:
@@ -113,7 +113,7 @@ def _proportional(pid: int, processes: Path) -> tuple[int, int]:
 
 
 def _read_process(path: str) -> bytes:
-    """What the kernel says; nothing of a process that is gone. Raises `PermissionError`."""
+    """Returns the content of a file of the kernel; nothing of a process that is gone. Raises `PermissionError`."""
     try:
         number = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -127,7 +127,7 @@ def _read_process(path: str) -> bytes:
 
 
 class Census:
-    """Of the folder at `home`, which may hold `most` files, folders and links, whatever their depth."""
+    """Count of the files in the folder at `home`, which may hold `most` files, folders and links, whatever their depth."""
 
     def __init__(self, home: str, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.most = most
@@ -136,7 +136,7 @@ class Census:
         self._rested_at = -1.0
 
     def exceeded(self) -> bool:
-        """Whether there are more; False while it rests."""
+        """Returns whether there are more; False while it rests."""
         began = self._clock()
         if began < self._rested_at:
             return False
@@ -147,7 +147,7 @@ class Census:
 
 
 def more_than(most: int, folder: int) -> bool:
-    """Whether the open `folder` and those below it have more entries; also where they are deeper than descriptors can be opened."""
+    """Returns whether the open `folder` and those below it have more entries; also where they are deeper than descriptors can be opened."""
     levels: list[tuple[int, list[str]]] = [(os.dup(folder), ["."])]
     found = 0
     try:
@@ -171,7 +171,7 @@ def more_than(most: int, folder: int) -> bool:
 
 
 def _count_entries(folder: int, most: int, folders: list[str]) -> int:
-    """How many entries there are, counted to one more than `most`; adds the names of those that are folders."""
+    """Returns the number of entries, counted to one more than `most`; adds the names of those that are folders."""
     count = 0
     with os.scandir(folder) as entries:
         for count, entry in enumerate(entries, 1):
@@ -212,22 +212,22 @@ def _open_by_force(name: str, folder: int) -> int | None:
 
 
 class Excess:
-    """Of the candidates of the template that makes this, when it has preloaded and has none. `memory` are folders in a tmpfs of their own."""
+    """Excess of the candidates of the template that makes this, when it has preloaded and has none. `memory` are folders in a tmpfs of their own."""
 
     def __init__(
-        self, jail: Jail, group: Group | None, memory: Sequence[str] = (), processes: Path = PROCESSES
+        self, jail: Jail, group: ControlGroup | None, memory: Sequence[str] = (), processes: Path = PROCESSES
     ) -> None:
         self._group = group
         self._processes = processes
         watched = LINUX and jail.limits and group is None
-        self._watch = Watch(jail.memory, os.getpid(), memory, processes) if watched else None
+        self._watch = MemoryWatch(jail.memory, os.getpid(), memory, processes) if watched else None
         # The network namespace is the slot's own, and so is what lies in its sockets, which no look at processes finds.
         self._sockets = processes / str(os.getpid()) / "net" / "sockstat" if watched and jail.namespaces else None
         self._tasks = jail.tasks if shares_user(jail) else None
         self._census = Census(jail.home, jail.inodes) if jail.limits and not jail.namespaces else None
 
     def found(self) -> str:
-        """What there is too much of; empty where there is nothing."""
+        """Returns in words what there is too much of; empty where there is nothing."""
         if self._group is not None and self._group.exceeded():
             # The kernel has ended a process of the candidate already.
             return MEMORY
@@ -245,5 +245,5 @@ class Excess:
 
 
 def _sockets_in_use(table: Path) -> int:
-    """How many sockets of any kind there are in the network namespace, by its first line: `sockets: used 5`."""
+    """Returns the number of sockets of any kind in the network namespace, by its first line: `sockets: used 5`."""
     return int(table.read_text().split(maxsplit=3)[2])

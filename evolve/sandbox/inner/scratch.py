@@ -23,7 +23,7 @@ def remove(name: str, folder: int, seconds: float = math.inf) -> bool:
     if not stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
         os.unlink(name, dir_fd=folder)
         return True
-    inner = _entered(name, folder)
+    inner = _enter(name, folder)
     try:
         if not clear(inner, seconds):
             return False
@@ -59,22 +59,22 @@ def _steps(folder: int) -> Generator[None, None, None]:
     try:
         while waiting:
             if not waiting[-1]:
-                waiting[-1] = yield from _emptied_of_files(current)
+                waiting[-1] = yield from _remove_files(current)
             if waiting[-1]:
                 path.append(waiting[-1].pop())
-                current = _moved(current, _entered(path[-1], current))
+                current = _replace_descriptor(current, _enter(path[-1], current))
                 waiting.append([])
                 continue
             waiting.pop()
             if path:
-                current = _moved(current, os.open("..", os.O_RDONLY | os.O_DIRECTORY, dir_fd=current))
+                current = _replace_descriptor(current, os.open("..", os.O_RDONLY | os.O_DIRECTORY, dir_fd=current))
                 os.rmdir(path.pop(), dir_fd=current)
                 yield
     finally:
         os.close(current)
 
 
-def _emptied_of_files(folder: int) -> Generator[None, None, list[str]]:
+def _remove_files(folder: int) -> Generator[None, None, list[str]]:
     """Removes all that is no folder; the names of some folders in it, none when nothing is left. A disk may pass over entries while others
     are removed: it is read again until it shows none."""
     while True:
@@ -92,12 +92,12 @@ def _emptied_of_files(folder: int) -> Generator[None, None, list[str]]:
             return inner
 
 
-def _moved(current: int, to: int) -> int:
+def _replace_descriptor(current: int, to: int) -> int:
     os.close(current)
     return to
 
 
-def _entered(name: str, folder: int) -> int:
+def _enter(name: str, folder: int) -> int:
     """The folder `name`, opened, with all rights given back to us."""
     os.chmod(name, 0o700, dir_fd=folder)
     return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)

@@ -31,7 +31,7 @@ from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX, PR_SET_CHILD_SUBREAPER, prctl, single_threaded
 from evolve.sandbox.processes import PROCESSES, children
 from evolve.sandbox.walls import root
-from evolve.sandbox.walls.cgroup import Group
+from evolve.sandbox.walls.cgroup import ControlGroup
 from evolve.sandbox.walls.confinement import FIRST_FREE, REPLIES, REQUESTS, Confinement, Job
 from evolve.sandbox.walls.namespaces import inside, renew_network
 from evolve.sandbox.walls.root import Tmpfs
@@ -51,7 +51,7 @@ _CLEANING = 1.0
 
 
 @dataclass(slots=True)
-class Offspring:
+class CandidateProcess:
     """`handle` is a descriptor that becomes readable when the candidate ends, or -1. `alone`: the template is the first process of its own
     namespace, in which every other process is the candidate's. `exceeded`: what it had too much of, in words, so that it was ended. `problem`: why it never became a
     candidate. `late`: seconds from the judge's word to its beginning."""
@@ -71,11 +71,11 @@ class Offspring:
 
     @property
     def over(self) -> bool:
-        """Nothing of it lives."""
+        """True once nothing of it lives."""
         return self.swept
 
     def has_ended(self) -> bool:
-        """Whether the process itself has ended; does not wait."""
+        """Returns whether the process itself has ended; does not wait."""
         return self.code is not None or self._reap(self.pid, os.WNOHANG)
 
     def end(self) -> None:
@@ -124,7 +124,7 @@ class Offspring:
         return True
 
     def report(self) -> dict[str, Any]:
-        """What the judge is told."""
+        """Returns the report for the judge."""
         return {
             "code": self.code,
             "killed": self.killed,
@@ -147,7 +147,7 @@ def handle(pid: int) -> int:
         return -1
 
 
-class Folder(Protocol):
+class WritableFolder(Protocol):
     """A folder that candidates may write, and its renewal."""
 
     path: str
@@ -155,7 +155,7 @@ class Folder(Protocol):
     def renew(self, seconds: float) -> bool: ...
 
 
-def serve(control: socket.socket, jail: Jail, group: Group | None, kept: root.Kept | None = None) -> None:
+def serve(control: socket.socket, jail: Jail, group: ControlGroup | None, kept: root.ProcView | None = None) -> None:
     """The whole life of a template, in the root and the namespaces of its slot. It enters `group` when it has loaded what it shares."""
     _open_many()
     # Numbers 3 and 4 are the candidate's: taken here, no descriptor that the judge sends can have them.
@@ -179,14 +179,14 @@ def serve(control: socket.socket, jail: Jail, group: Group | None, kept: root.Ke
         group.add()
     try:
         control.sendall(b"{}\n")
-        Template(control, jail, folders, confinement, group, kept).serve()
+        TemplateServer(control, jail, folders, confinement, group, kept).serve()
     finally:
         if not jail.namespaces:
             remove_tree(jail.home)
 
 
-def _folders(jail: Jail) -> list[Folder]:
-    """Where candidates may write: in memory where the slot has a tree of its own, else one folder of the host."""
+def _folders(jail: Jail) -> list[WritableFolder]:
+    """Returns the folders that candidates may write: in memory where the slot has a tree of its own, else one folder of the host."""
     if not jail.namespaces:
         return [Scratch(jail.home, jail.user)]
     user = inside(jail.user)
@@ -216,17 +216,17 @@ def _check_single_threaded() -> None:
         )
 
 
-class Template:
+class TemplateServer:
     """Sessions, one after the other."""
 
     def __init__(
         self,
         control: socket.socket,
         jail: Jail,
-        folders: Sequence[Folder],
+        folders: Sequence[WritableFolder],
         confinement: Confinement,
-        group: Group | None,
-        kept: root.Kept | None,
+        group: ControlGroup | None,
+        kept: root.ProcView | None,
     ) -> None:
         self._group = group
         self._control = control
@@ -271,7 +271,7 @@ class Template:
                 return
 
     def _processor_time(self) -> float:
-        """Of all candidates so far, by their control group: who ignores the end of its children hides their time from everybody else. Falls
+        """Returns the seconds of all candidates so far, by their control group: who ignores the end of its children hides their time from everybody else. Falls
         short where there is none."""
         return 0.0 if self._group is None else self._group.cpu_seconds() - time.process_time()
 
@@ -288,7 +288,7 @@ class Template:
             return None, ()
         return (json.loads(data) if data else None), files
 
-    def _start(self, seconds: float, files: Sequence[int], job: Job) -> Offspring:
+    def _start(self, seconds: float, files: Sequence[int], job: Job) -> CandidateProcess:
         _check_single_threaded()
         self._confinement.prepare(math.ceil(seconds * max(1, self._jail.threads)) + 1)
         template = os.getpid()
@@ -302,7 +302,7 @@ class Template:
                 os._exit(1)
         for number in files:
             os.close(number)
-        return Offspring(pid, handle(pid), alone=self._jail.namespaces)
+        return CandidateProcess(pid, handle(pid), alone=self._jail.namespaces)
 
     def _enter(self, template: int, files: Sequence[int], job: Job) -> None:
         try:
@@ -325,21 +325,21 @@ class Template:
             os.set_inheritable(number, True)
         os.execve(command[0], command, os.environ)
 
-    def _problem(self, run: Offspring) -> str:
-        """Why a process never became a candidate, where it ended by itself before; empty for one that did."""
+    def _problem(self, run: CandidateProcess) -> str:
+        """Returns why a process never became a candidate, where it ended by itself before; empty for one that did."""
         try:
             heard = os.read(self._heard, _MESSAGE)
         except BlockingIOError:
             heard = b""
         return "" if run.killed or heard == _ENTERED else heard.decode("utf-8", "replace") or "it ended at once"
 
-    def _follow(self, run: Offspring, deadline: float) -> dict[str, Any] | None:
+    def _follow(self, run: CandidateProcess, deadline: float) -> dict[str, Any] | None:
         """Until the judge has the session ended; None where it is gone."""
         while (message := self._next(run, deadline)) is not None and "handle" in message:
             self._hand_over(run)
         return message
 
-    def _hand_over(self, run: Offspring) -> None:
+    def _hand_over(self, run: CandidateProcess) -> None:
         """Sends the judge a descriptor of the candidate's process, where there are such and it has not ended."""
         ended = run.has_ended()
         if ended and not run.over:
@@ -350,7 +350,7 @@ class Template:
         else:
             socket.send_fds(self._control, [told], [run.handle])
 
-    def _next(self, run: Offspring, deadline: float) -> dict[str, Any] | None:
+    def _next(self, run: CandidateProcess, deadline: float) -> dict[str, Any] | None:
         """Waits for the judge's next message. A candidate that ends by itself loses what it left at once, for those processes
         may hold its pipes open; one far beyond its time or its memory is ended."""
         while not self._spoken(run, None if run.over else max(0.0, deadline - time.monotonic())):
@@ -363,13 +363,13 @@ class Template:
                 run.end()
         return self._receive()[0]
 
-    def _await(self, run: Offspring, patience: float) -> None:
+    def _await(self, run: CandidateProcess, patience: float) -> None:
         """Gives a candidate that has closed its pipes the time to end by itself, so that its exit code is known."""
         deadline = time.monotonic() + patience
         while not run.has_ended() and (left := deadline - time.monotonic()) > 0:
             self._spoken(run, left)
 
-    def _spoken(self, run: Offspring, seconds: float | None) -> bool:
+    def _spoken(self, run: CandidateProcess, seconds: float | None) -> bool:
         """Waits until the judge speaks, the candidate ends, it is time to look, or the time is over; whether it was the judge."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)

@@ -1,4 +1,4 @@
-"""What this machine says of itself, as far as it decides how candidates can be confined.
+"""Facts of this machine that decide how candidates can be confined.
 
 Invariant: facts alone, each read or really tried; what follows from them is `evolve.sandbox.machine.offer`'s to say."""
 
@@ -69,7 +69,7 @@ def read(python: str) -> Host:
         namespaces=_namespaces(),
         landlock=version,
         landlock_error=error,
-        seccomp=seccomp.supported(),
+        seccomp=seccomp.is_supported(),
         cgroup=group,
         cgroup_error="" if group else cgroup.reason(),
         switches={name: text for name in SWITCHES if (text := _text(f"/proc/sys/{name}"))},
@@ -103,7 +103,7 @@ def _landlock() -> tuple[int, str]:
     if version or not kernel.LINUX:
         return version, "" if version else "this system has none"
     try:
-        landlock.told_version()
+        landlock.read_version()
     except OSError as error:
         return 0, str(error.strerror)
     return 0, "what the kernel has cannot be used"

@@ -22,7 +22,7 @@ NOT_MORE = "The task ships with evolve and no model writes its programs, so it r
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class MeanFinding:
     """One mean: whether it is had, its kind in a few words, or the cause for which it is missing and the remedy."""
 
     mean: str
@@ -37,7 +37,7 @@ class Offer:
     """Best means that a machine seems to offer before a candidate has tried them, with a finding for each."""
 
     means: Means
-    findings: tuple[Finding, ...]
+    findings: tuple[MeanFinding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class ProbeResult:
 
     python: str
     means: Means
-    findings: tuple[Finding, ...]
+    findings: tuple[MeanFinding, ...]
 
     @property
     def level(self) -> Level:
@@ -54,7 +54,7 @@ class ProbeResult:
         return self.means.level
 
     @property
-    def missing(self) -> tuple[Finding, ...]:
+    def missing(self) -> tuple[MeanFinding, ...]:
         """Findings that keep the level below `strict`, the most important first; empty at `strict`."""
         if self.level is Level.STRICT:
             return ()
@@ -116,7 +116,7 @@ def describe_remedies(found: ProbeResult) -> str:
     return ", and ".join(dict.fromkeys(wanted))
 
 
-def _worth_telling(found: ProbeResult) -> list[Finding]:
+def _worth_telling(found: ProbeResult) -> list[MeanFinding]:
     """Returns what is missing for `strict`: Landlock only where `standard` is not reached either, for strict does without it."""
     if found.level is Level.STANDARD:
         return [finding for finding in found.missing if finding.mean != "landlock"]
@@ -127,13 +127,13 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _namespaces(host: Host) -> Finding:
+def _namespaces(host: Host) -> MeanFinding:
     name = "namespaces"
     if not host.namespaces:
-        return Finding(name, True, "mount, pid, net, ipc" if host.chooses_user else "user, mount, pid, net, ipc")
+        return MeanFinding(name, True, "mount, pid, net, ipc" if host.chooses_user else "user, mount, pid, net, ipc")
     if host.system != "linux":
-        return Finding(name, False, cause="only Linux has them", remedy=_LINUX)
-    return Finding(name, False, "", *_refusal(host))
+        return MeanFinding(name, False, cause="only Linux has them", remedy=_LINUX)
+    return MeanFinding(name, False, "", *_refusal(host))
 
 
 def _refusal(host: Host) -> tuple[str, str]:
@@ -156,28 +156,28 @@ def _refusal(host: Host) -> tuple[str, str]:
     return said, f"run as root, or in a virtual machine; {PAGE} has more ways"
 
 
-def _seccomp(host: Host) -> Finding:
+def _seccomp(host: Host) -> MeanFinding:
     name = "seccomp"
     if host.seccomp:
-        return Finding(name, True, f"a filter for {host.architecture}")
+        return MeanFinding(name, True, f"a filter for {host.architecture}")
     if host.system != "linux":
-        return Finding(name, False, cause="only Linux has it", remedy=_LINUX)
+        return MeanFinding(name, False, cause="only Linux has it", remedy=_LINUX)
     if host.architecture != "x86_64":
-        return Finding(
+        return MeanFinding(
             name,
             False,
             cause=f"the filter is written for x86_64, and this machine is {host.architecture}",
             remedy="use a machine with x86_64",
         )
-    return Finding(name, False, cause="the kernel takes no system call filter", remedy=_ANOTHER)
+    return MeanFinding(name, False, cause="the kernel takes no system call filter", remedy=_ANOTHER)
 
 
-def _landlock(host: Host) -> Finding:
+def _landlock(host: Host) -> MeanFinding:
     name = "landlock"
     if host.landlock:
-        return Finding(name, True, f"version {host.landlock}")
+        return MeanFinding(name, True, f"version {host.landlock}")
     if host.system != "linux":
-        return Finding(name, False, cause="only Linux has it", remedy=_LINUX)
+        return MeanFinding(name, False, cause="only Linux has it", remedy=_LINUX)
     if host.landlock_error.endswith("Operation not supported"):
         cause, remedy = "it is not switched on", "boot with `landlock` in the kernel's `lsm=` list"
     elif host.container or host.filtered:
@@ -185,16 +185,16 @@ def _landlock(host: Host) -> Finding:
         remedy = f"use Linux 5.13 or newer and a newer container engine, or {_CONTAINER}"
     else:
         cause, remedy = "this kernel has none", "use Linux 5.13 or newer that is built with it"
-    return Finding(name, False, cause=f"{cause}: {host.landlock_error}", remedy=remedy)
+    return MeanFinding(name, False, cause=f"{cause}: {host.landlock_error}", remedy=remedy)
 
 
-def _cgroup(host: Host) -> Finding:
+def _cgroup(host: Host) -> MeanFinding:
     name = "cgroup"
     if host.cgroup:
-        return Finding(name, True, host.cgroup)
+        return MeanFinding(name, True, host.cgroup)
     if host.system != "linux":
-        return Finding(name, False, cause="only Linux has it", remedy=_LINUX)
-    return Finding(
+        return MeanFinding(name, False, cause="only Linux has it", remedy=_LINUX)
+    return MeanFinding(
         name,
         False,
         cause=f"{host.cgroup_error or 'none may be written'}; memory is watched instead, and may overshoot for a moment",
@@ -202,14 +202,14 @@ def _cgroup(host: Host) -> Finding:
     )
 
 
-def _interpreter(host: Host) -> Finding:
+def _interpreter(host: Host) -> MeanFinding:
     """Finds out whether candidates reach the interpreter: those of root run as another user; a private root shows it to them wherever it lies."""
     name = "interpreter"
     if not host.chooses_user or not host.closed:
-        return Finding(name, True, "candidates reach it")
+        return MeanFinding(name, True, "candidates reach it")
     if not host.namespaces:
-        return Finding(name, True, f"below {host.closed}, which is closed to others; reached by a private mount")
-    return Finding(
+        return MeanFinding(name, True, f"below {host.closed}, which is closed to others; reached by a private mount")
+    return MeanFinding(
         name,
         False,
         cause=f"it lies below {host.closed}, which users other than root may not enter, and there are no namespaces for a private mount",

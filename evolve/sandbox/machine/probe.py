@@ -18,7 +18,7 @@ from typing import Any
 from evolve.sandbox.box import Box
 from evolve.sandbox.machine import attempts, host, memo
 from evolve.sandbox.machine.memo import Memo
-from evolve.sandbox.machine.offer import PAGE, Finding, Offer, ProbeResult, offer
+from evolve.sandbox.machine.offer import PAGE, MeanFinding, Offer, ProbeResult, offer
 from evolve.sandbox.machine.visible import find_closed_parts, format_remedy, paths_of
 from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.status import SessionFailed, Status
@@ -70,7 +70,7 @@ def weaken(best: Means) -> Iterator[Means]:
     yield PLAIN
 
 
-def promised(level: Level) -> tuple[attempts.Attempt, ...]:
+def attempts_at(level: Level) -> tuple[attempts.Attempt, ...]:
     """Attempts that fail at this level."""
     return attempts.AT_EVERY_LEVEL + (attempts.FROM_STANDARD if level.reaches(Level.STANDARD) else ())
 
@@ -81,7 +81,7 @@ def find_failure(means: Means, python: str = sys.executable) -> str:
     try:
         # The variable is set before the box is made: a template that inherited the judge's environment would show it.
         with _target() as target, contextlib.closing(Box(_LIMITS, python, means=means)) as box:
-            failures = (_attempt(box, attempt, target) for attempt in promised(means.level))
+            failures = (_attempt(box, attempt, target) for attempt in attempts_at(means.level))
             return next(filter(None, failures), "")
     except SandboxError as error:
         cause, _, _ = str(error).partition(". Do: ")
@@ -129,11 +129,11 @@ def _leave_out_unreadable(offered: Offer, python: str) -> Offer:
     if not closed:
         return offered
     cause = f"users other than root may not read all of {closed[0]}, and candidates are another user"
-    finding = Finding("interpreter", False, cause=cause, remedy=format_remedy(closed))
+    finding = MeanFinding("interpreter", False, cause=cause, remedy=format_remedy(closed))
     return Offer(PLAIN, tuple(finding if one.mean == finding.mean else one for one in offered.findings))
 
 
-def _correct(finding: Finding, means: Means, offered: Offer, failures: Mapping[Means, str]) -> Finding:
+def _correct(finding: MeanFinding, means: Means, offered: Offer, failures: Mapping[Means, str]) -> MeanFinding:
     """Returns the finding on a mean now that `means` hold: one that was offered and is left out has failed, or was not tried for want of
     another."""
     used, offers = asdict(means), asdict(offered.means)
@@ -142,4 +142,4 @@ def _correct(finding: Finding, means: Means, offered: Offer, failures: Mapping[M
     failure = failures.get(Means(**{**used, finding.mean: offers[finding.mean]})) or failures.get(offered.means)
     if not failure:
         return finding
-    return Finding(finding.mean, False, cause=f"with it, {failure}", remedy=f"see {PAGE} for what it needs")
+    return MeanFinding(finding.mean, False, cause=f"with it, {failure}", remedy=f"see {PAGE} for what it needs")

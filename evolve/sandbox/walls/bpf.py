@@ -54,7 +54,7 @@ class _Instruction:
     when_false: int = 0
 
 
-def assembled(machine: int, verdicts: Mapping[int, Verdict], unknown: Verdict, end: int) -> bytes:
+def assemble(machine: int, verdicts: Mapping[int, Verdict], unknown: Verdict, end: int) -> bytes:
     """The program: kills a call that was not made as on `machine`, or whose number is `end` or more; a number without a verdict
     gets `unknown`.
 

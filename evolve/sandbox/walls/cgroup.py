@@ -38,8 +38,8 @@ _EVENTS = {"v1": "memory.oom_control", "v2": "memory.events"}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a group may be made: in each of `parents` (of version 1 the folder for memory, and that for processes where there is one; of
+class GroupPlace:
+    """Place for a group: in each of `parents` (of version 1 the folder for memory, and that for processes where there is one; of
     version 2 a single one). A process that leaves it goes to `homes`."""
 
     kind: str
@@ -51,21 +51,21 @@ _CONTROLLERS = ("memory", "pids", "cpuacct")
 """Of version 1, by what is lost first where one cannot be had: the last ones."""
 
 
-def places(tree: Path = TREE, own: Path = OWN) -> Iterator[Place]:
+def places(tree: Path = TREE, own: Path = OWN) -> Iterator[GroupPlace]:
     """The places to try, the best first; none where the system has no control groups."""
     groups = _own_groups(own)
     if "memory" in groups and (tree / "memory").is_dir():
         homes = tuple(_inside(tree / name, groups[name]) for name in _CONTROLLERS if (tree / name).is_dir())
         whole = len(homes) == len(_CONTROLLERS)
         for count in range(len(homes), 0, -1) if whole else (1,):
-            yield Place("v1", homes[:count], homes[:count])
+            yield GroupPlace("v1", homes[:count], homes[:count])
     elif "" in groups and (tree / "cgroup.controllers").exists():
         home = _inside(tree, groups[""])
-        for parent in _unlimited(home, tree):
-            yield Place("v2", (parent,), (home,))
+        for parent in _find_unlimited(home, tree):
+            yield GroupPlace("v2", (parent,), (home,))
 
 
-def _unlimited(home: Path, tree: Path) -> Iterator[Path]:
+def _find_unlimited(home: Path, tree: Path) -> Iterator[Path]:
     """A process's own group of version 2, and those above as long as none below has a limit. In its own there is seldom a place: a group
     that has members cannot limit groups inside."""
     yield home
@@ -99,25 +99,25 @@ def _inside(root: Path, path: str) -> Path:
 def kind(tree: Path = TREE, own: Path = OWN) -> str:
     """ "v1" or "v2" where a group was made, limited, entered by a process and removed just now, else empty; takes some 20 ms. `own`
     names the groups of this process."""
-    return _tried(tree, own)[0]
+    return _try(tree, own)[0]
 
 
 def reason(tree: Path = TREE, own: Path = OWN) -> str:
-    """Why `kind` is empty, in one line; empty where it is not."""
-    return _tried(tree, own)[1]
+    """Returns why `kind` is empty, in one line; empty where it is not."""
+    return _try(tree, own)[1]
 
 
 def sweep(tree: Path = TREE, own: Path = OWN) -> int:
     """Removes the groups that nobody holds any more, and ends what is left in them; how many it were."""
     removed = 0
     for parent in {parent for place in places(tree, own) for parent in place.parents}:
-        for name in filter(_NAME.fullmatch, _listed(parent)):
+        for name in filter(_NAME.fullmatch, _list_folder(parent)):
             with contextlib.suppress(OSError):  # it is held, or somebody else was first
                 removed += _Node.found(parent, name).remove()
     return removed
 
 
-class Group:
+class ControlGroup:
     """A group of a kind that `kind` has found. Make it before the root folder or the namespace of control groups changes: its descriptors
     are of use afterwards too. For the processes that descend from its maker, one at a time."""
 
@@ -129,7 +129,7 @@ class Group:
         self._kills = 0
 
     @classmethod
-    def make(cls, kind: str, memory: int, tasks: int, tree: Path = TREE, own: Path = OWN) -> "Group":
+    def make(cls, kind: str, memory: int, tasks: int, tree: Path = TREE, own: Path = OWN) -> "ControlGroup":
         """An empty group for `memory` bytes, swap included, and `tasks` processes and threads, the template among them; raises `OSError`
         with the reason of the last place that was tried."""
         problem = OSError(f"no control groups of kind {kind!r} below {tree}")
@@ -142,7 +142,7 @@ class Group:
         raise problem
 
     @classmethod
-    def _made(cls, place: Place, limits: Sequence[Mapping[str, tuple[int, bool]]]) -> "Group":
+    def _made(cls, place: GroupPlace, limits: Sequence[Mapping[str, tuple[int, bool]]]) -> "ControlGroup":
         nodes: list[_Node] = []
         with contextlib.ExitStack() as failing:
             for parent, settings in zip(place.parents, limits, strict=False):
@@ -166,7 +166,7 @@ class Group:
             node.add(pid)
 
     def exceeded(self) -> bool:
-        """Whether the kernel has ended a member for want of memory since the last look."""
+        """Returns whether the kernel has ended a member for want of memory since the last look."""
         found = _KILLS.search(os.pread(self._events, _READ, 0))
         before, self._kills = self._kills, int(found[1]) if found else 0
         return self._kills > before
@@ -307,7 +307,7 @@ class _Node:
 
 
 def _clock(node: "_Node") -> int:
-    """What counts the processor time of a group, of version 1 or 2; -1 where nothing does."""
+    """Opens what counts the processor time of a group, of version 1 or 2; -1 where nothing does."""
     for name in ("cpuacct.usage", "cpu.stat"):
         with contextlib.suppress(FileNotFoundError):
             return node.open(name)
@@ -323,15 +323,15 @@ def _settings(kind: str, memory: int, tasks: int) -> Sequence[Mapping[str, tuple
     return ({"memory.max": (memory, True), "memory.swap.max": (0, False), "pids.max": (tasks, False)},)
 
 
-def _tried(tree: Path, own: Path) -> tuple[str, str]:
+def _try(tree: Path, own: Path) -> tuple[str, str]:
     """Kind and reason."""
     found = next(places(tree, own), None)
     if found is None:
         return "", f"the system has no control groups for memory below {tree}"
     try:
-        group = Group.make(found.kind, **_TRIED, tree=tree, own=own)
+        group = ControlGroup.make(found.kind, **_TRIED, tree=tree, own=own)
         try:
-            with _waiting() as pid:
+            with _start_waiting() as pid:
                 group.add(pid)
         finally:
             group.close()
@@ -341,7 +341,7 @@ def _tried(tree: Path, own: Path) -> tuple[str, str]:
 
 
 @contextlib.contextmanager
-def _waiting() -> Iterator[int]:
+def _start_waiting() -> Iterator[int]:
     """A process that waits until the block is left. Not by `subprocess`, which loads `threading`: what that does after each fork costs every
     candidate 0.4 ms."""
     heard, told = os.pipe()
@@ -379,7 +379,7 @@ def _withdrawn(folder: Path) -> bool:
     return True
 
 
-def _listed(folder: Path) -> list[str]:
+def _list_folder(folder: Path) -> list[str]:
     try:
         return os.listdir(folder)  # noqa: PTH208 names are wanted
     except OSError:

@@ -25,7 +25,7 @@ _REQUEST = struct.Struct("16sH14x")
 
 
 def inside(user: int) -> int:
-    """Who candidates are in a slot's namespaces: `user`, or, where that is -1, the judge's own."""
+    """Returns who candidates are in a slot's namespaces: `user`, or, where that is -1, the judge's own."""
     return user if user >= 0 else INSIDE
 
 

@@ -53,17 +53,17 @@ class Tmpfs:
         self.path = path
         self._flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOATIME | (0 if execute else kernel.MS_NOEXEC)
         self._options = f"size={size},nr_inodes={inodes},mode=700,uid={user},gid={user}"
-        self._fresh = self._mounted()
+        self._fresh = self._mount()
 
     def renew(self, seconds: float = math.inf) -> bool:
         """Makes the folder fresh, which it then is, however short `seconds` are; nothing to do, and soon done, when the last candidate did
         nothing to it."""
         if self._state() != self._fresh:
             kernel.unmount(self.path, kernel.MNT_DETACH)
-            self._fresh = self._mounted()
+            self._fresh = self._mount()
         return True
 
-    def _mounted(self) -> tuple[object, ...]:
+    def _mount(self) -> tuple[object, ...]:
         kernel.mount("tmpfs", self.path, "tmpfs", self._flags, self._options)
         return self._state()
 
@@ -87,7 +87,7 @@ class Tmpfs:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ProcView:
     """Descriptors that a template keeps of what its candidates do not see: `processes`, all of the namespace (a /proc of its own), and
     `last_pid`, the number that the next process counts on from (-1 where the kernel has none)."""
 
@@ -100,11 +100,11 @@ class Kept:
         return Path(f"/proc/self/fd/{self.processes}")
 
 
-def enter(jail: Jail, user: int) -> Kept:
+def enter(jail: Jail, user: int) -> ProcView:
     """Builds the tree at the jail's home, an empty folder of the host, and makes it this process's root; it is the first process of a
     namespace. What may be read and not run is bound like what is visible. `user` is who candidates are. Raises `OSError`; what is visible and
     not there is left out."""
-    tree = Tree(Path(jail.home), private=jail.private)
+    tree = RootTree(Path(jail.home), private=jail.private)
     if jail.private:
         tree.copy_all(jail)
     else:
@@ -127,12 +127,12 @@ def enter(jail: Jail, user: int) -> Kept:
     return kept
 
 
-def _placed(path: str) -> Path:
+def _resolve_parents(path: str) -> Path:
     """The path with no link among its parents: one that leads out of the tree would have us make folders on the host."""
     return Path(path).parent.resolve() / Path(path).name
 
 
-def _mount_processes(place: str) -> Kept:
+def _mount_processes(place: str) -> ProcView:
     """Mounts /proc twice: the template's own, kept by descriptors, and above it the candidates', which shows their processes alone and
     nothing of the machine. Raises `OSError` where the kernel refuses, as where the host's own is covered in part."""
     kernel.mount("proc", place, "proc", _KEPT_FLAGS)
@@ -145,10 +145,10 @@ def _mount_processes(place: str) -> Kept:
         kernel.mount("proc", place, "proc", _KEPT_FLAGS, "hidepid=2")
         kernel.mount(f"{place}/sys", f"{place}/sys", "", kernel.MS_BIND)
         _close(f"{place}/sys", kernel.MS_NOEXEC)
-    return Kept(processes, last_pid)
+    return ProcView(processes, last_pid)
 
 
-class Tree:
+class RootTree:
     """The tree that is being built at `place`. Paths are the host's, which are the tree's own later."""
 
     def __init__(self, place: Path, *, private: bool) -> None:
@@ -165,15 +165,15 @@ class Tree:
             self.at(folder).mkdir(parents=True)
 
     def at(self, path: Path) -> Path:
-        """Where a path of the host lies while the tree is built."""
+        """Returns where a path of the host lies while the tree is built."""
         return self.place / path.relative_to("/")
 
     def bind_all(self, jail: Jail) -> None:
         """Shows what candidates may see by mounts of the host's own files."""
-        for path in sorted(set(map(_placed, jail.visible))):
+        for path in sorted(set(map(_resolve_parents, jail.visible))):
             if not any(path.is_relative_to(folder) for folder in self.bound):
                 self.bind(path, 0)
-        for path in sorted(set(map(_placed, jail.readable))):
+        for path in sorted(set(map(_resolve_parents, jail.readable))):
             if not any(path.is_relative_to(place) for place in (*map(Path, jail.hidden), *self.bound)):
                 self.bind(path, kernel.MS_NOEXEC)
         shown = {Path(place): 0 for place in jail.shown} | {Path(place): kernel.MS_NOEXEC for place in jail.readable}
@@ -184,9 +184,9 @@ class Tree:
         """Shows copies of what candidates may see. In this memory every page and every name is there from the start, so that nobody can leave
         word in which of them are; those of the host's files come and go, which can be timed."""
         hidden = set(map(Path, jail.hidden))
-        for path in sorted({*map(_placed, jail.visible), *map(Path, jail.shown)}):
+        for path in sorted({*map(_resolve_parents, jail.visible), *map(Path, jail.shown)}):
             self.copy(path, hidden)
-        for path in sorted(set(map(_placed, jail.readable))):
+        for path in sorted(set(map(_resolve_parents, jail.readable))):
             self.copy(path, hidden)
             if path.exists() and not path.is_symlink():
                 _bind(str(self.at(path)), str(self.at(path)), kernel.MS_NOEXEC)
@@ -273,7 +273,7 @@ class Tree:
             _close(str(target), 0)
 
     def write_names(self, user: int) -> None:
-        """What the C library looks up: who the user is, and where names come from."""
+        """Writes what the C library looks up: who the user is, and where names come from."""
         texts = {
             "passwd": f"candidate:x:{user}:{user}::{SCRATCH}:/bin/sh\n",
             "group": f"candidate:x:{user}:\n",

@@ -1,4 +1,4 @@
-"""Which system calls a candidate may make, and what the others answer: a seccomp filter for x86_64.
+"""System calls that a candidate may make, and what the others answer: a seccomp filter for x86_64.
 
 Standard library and siblings only, for it lives in the template. It closes what neither Landlock nor namespaces close (sockets of every kind, kernel
 interfaces that few programs need) and, where those are missing or old, some of what they would have closed; `Filter` says which.
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from evolve.sandbox import kernel
-from evolve.sandbox.walls.bpf import ALL_BITS, ALLOW, SUCCEED, Verdict, When, assembled, fail
+from evolve.sandbox.walls.bpf import ALL_BITS, ALLOW, SUCCEED, Verdict, When, assemble, fail
 
 _FROM_0 = """
 read write open close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask
@@ -110,7 +110,7 @@ What is not among them with no grant: words put into another's terminal, attribu
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What the filter lets through. Granted: `execute` programs, `memfd` files in memory, `loopback` sockets of TCP and UDP, `gpu` the
+    """Calls that the filter lets through. Granted: `execute` programs, `memfd` files in memory, `loopback` sockets of TCP and UDP, `gpu` the
     devices' own `ioctl` (and memfd, which its driver needs), `processes` further ones and not threads alone.
 
     Held back here since nothing else does it: `truncate` of files that may not be written (where Landlock is below 3), `signals` to
@@ -138,8 +138,8 @@ class _Offered(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
 
-def supported() -> bool:
-    """Whether this machine has a table and this kernel takes a filter. Asking changes nothing: the program that is offered lies nowhere."""
+def is_supported() -> bool:
+    """Returns whether this machine has a table and this kernel takes a filter. Asking changes nothing: the program that is offered lies nowhere."""
     if not kernel.LINUX or platform.machine() not in MACHINES or sys.maxsize < 1 << 32:
         return False
     try:
@@ -154,7 +154,7 @@ def program(wanted: Filter, own_pid: int = 0) -> bytes:
     only where `signals` are held back: without it, no signal goes anywhere but to the own group."""
     parts = _parts(wanted)
     if len(parts) == 1:
-        _offered(parts[0])  # made here, it need not be made in each fork
+        _offer(parts[0])  # made here, it need not be made in each fork
         return parts[0]
     here, there = (value.to_bytes(4, sys.byteorder) for value in (own_pid, -own_pid & ALL_BITS))
     return b"".join((parts[0], here, parts[1], there, parts[2]))
@@ -163,12 +163,12 @@ def program(wanted: Filter, own_pid: int = 0) -> bytes:
 def enter(made: bytes) -> None:
     """Holds this process, of one thread, and all its future children to the program, for good. Raises `OSError`: EACCES without
     `PR_SET_NO_NEW_PRIVS`."""
-    offered = ctypes.byref(_offered(made))
+    offered = ctypes.byref(_offer(made))
     kernel.syscall("seccomp", NUMBERS["seccomp"], _SET_MODE_FILTER, _SPECULATION_ALLOWED, offered)
 
 
 @functools.lru_cache(maxsize=8)
-def _offered(made: bytes) -> _Offered:
+def _offer(made: bytes) -> _Offered:
     return _Offered(len(made) // 8, made)
 
 
@@ -176,7 +176,7 @@ def _offered(made: bytes) -> _Offered:
 def _parts(wanted: Filter) -> tuple[bytes, ...]:
     """The program, in three parts where the own number and its negative have to stand between them."""
     verdicts = {NUMBERS[name]: verdict for names, verdict in table(wanted).items() for name in names.split()}
-    made = assembled(AUDIT_ARCH_X86_64, verdicts, _ENOSYS, X32)
+    made = assemble(AUDIT_ARCH_X86_64, verdicts, _ENOSYS, X32)
     values = [value for _, _, _, value in struct.iter_unpack("=HBBI", made)]
     if OWN not in values:
         return (made,)
@@ -185,8 +185,8 @@ def _parts(wanted: Filter) -> tuple[bytes, ...]:
 
 
 def table(wanted: Filter) -> Table:
-    """All that is known, and what it answers."""
-    return {**_USUAL, **_ABSENT, **_DENIED, **_asked(wanted), **_granted(wanted), **_held_back(wanted)}
+    """Returns the verdicts of all calls that are known."""
+    return {**_USUAL, **_ABSENT, **_DENIED, **_decide_by_arguments(wanted), **_grant(wanted), **_hold_back(wanted)}
 
 
 _USUAL: Table = {
@@ -297,7 +297,7 @@ _DENIED: Table = {
 }
 
 
-def _asked(wanted: Filter) -> Table:
+def _decide_by_arguments(wanted: Filter) -> Table:
     """Calls whose arguments decide."""
     flags = _NEW_NAMESPACES | _CLONE_PARENT | _CLONE_PTRACE
     siblings = When(0, (0,), ALLOW, _EPERM, mask=flags)
@@ -333,7 +333,7 @@ def _asked(wanted: Filter) -> Table:
     }
 
 
-def _granted(wanted: Filter) -> Table:
+def _grant(wanted: Filter) -> Table:
     """Calls that a task's grants open."""
     protocol = When(2, (0, _TCP, _UDP), ALLOW, _EPERM)
     internet = When(0, (_INET, _INET6), When(1, (_STREAM, _DATAGRAM), protocol, _EPERM, mask=_SOCKET_KIND), _EPERM)
@@ -356,7 +356,7 @@ def _granted(wanted: Filter) -> Table:
     }
 
 
-def _held_back(wanted: Filter) -> Table:
+def _hold_back(wanted: Filter) -> Table:
     """Calls that the filter confines where no other layer does."""
     own = When(0, (0, OWN, _MINUS_OWN), ALLOW, _EPERM)
     changed = SUCCEED if wanted.metadata else ALLOW

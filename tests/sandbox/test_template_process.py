@@ -17,7 +17,7 @@ import pytest
 from evolve.sandbox import Box, Session, template_process
 from evolve.sandbox.machine.probe import probe
 from evolve.sandbox.means import PLAIN, Means
-from evolve.sandbox.template_process import Ended, TemplateLost, TemplateProcess, clean_environment
+from evolve.sandbox.template_process import SessionReport, TemplateLost, TemplateProcess, clean_environment
 from evolve.types import Grants, Limits, Program, SandboxError
 
 
@@ -180,7 +180,7 @@ def test_a_report_may_come_in_pieces(played: tuple[TemplateProcess, socket.socke
     report = b'{"code": -9, "killed": true, "cpu_seconds": 0.5, "peak_bytes": 7, "strays": 1}\n'
     thread = threading.Thread(target=lambda: [theirs.send(report[:30]), time.sleep(0.1), theirs.send(report[30:])])
     thread.start()
-    assert template.end(5.0) == Ended(code=-9, killed=True, cpu_seconds=0.5, peak_bytes=7, strays=1)
+    assert template.end(5.0) == SessionReport(code=-9, killed=True, cpu_seconds=0.5, peak_bytes=7, strays=1)
     thread.join()
 
 
