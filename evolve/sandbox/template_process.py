@@ -5,7 +5,6 @@ Invariant: after `close` neither the template nor a process that was started in 
 import contextlib
 import json
 import os
-import re
 import select
 import socket
 import subprocess
@@ -13,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
 from evolve.sandbox import processes
@@ -31,7 +29,9 @@ from evolve.types import Limits, SandboxError
 PATH = "/usr/local/bin:/usr/bin:/bin"
 """Where programs are, for candidates of a judge that was not told."""
 _PASSED = ("PATH", "LD_LIBRARY_PATH", "TZ", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
-_NO_MODULE = re.compile(r"No module named '(\w+)")
+_INSTALL = (
+    "install what is missing for that Python (torch: `pip install 'evolve[torch]'`), or correct `sandbox.preload`"
+)
 # The packages are made by hand, without their `__init__.py`: what these import is no business of a candidate's process. What a template
 # is told does not stand among its arguments, which a candidate might read. It begins once more where it can with addresses that are not drawn
 # (ADDR_NO_RANDOMIZE): all forks of a template have its addresses, and where they lie makes equal programs of two templates differ by some percent.
@@ -304,23 +304,8 @@ def _spawn(jail: Jail, python: str, kept: Sequence[int], devices: Devices) -> "s
 
 def _explain_failed_start(limits: Limits, python: str, words: str) -> str:
     preload = f" with {', '.join(limits.preload)} preloaded" if limits.preload else ""
-    remedy = _install(words) if preload else "try that Python by hand"
+    remedy = _INSTALL if preload else "try that Python by hand"
     return f"no candidate process can be started by {python}{preload}: {words}. Do: {remedy}"
-
-
-def _install(words: str) -> str:
-    """Returns the remedy for a module that cannot be preloaded: one that an extra of ours brings has that extra's name."""
-    missing = _NO_MODULE.search(words)
-    if missing and missing[1] in _extras():
-        return f"pip install 'evolve[{missing[1]}]' into that Python's environment, or choose a task that does without"
-    return "install what is missing for that Python, or correct `sandbox.preload`"
-
-
-def _extras() -> Collection[str]:
-    try:
-        return metadata("evolve").get_all("Provides-Extra") or ()
-    except PackageNotFoundError:
-        return ()
 
 
 def _readable(source: socket.socket | int, seconds: float) -> bool:

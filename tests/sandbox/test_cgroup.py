@@ -13,14 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from evolve.sandbox.machine.host import try_cgroup
 from evolve.sandbox.walls import cgroup
 from evolve.sandbox.walls.cgroup import ControlGroup, places
 
 MB = 1 << 20
 TASKS = 20
 UNIFIED = Path("/sys/fs/cgroup/unified")
-KIND = cgroup.kind()
-needs_groups = pytest.mark.skipif(not KIND, reason=f"this machine lets us make none: {cgroup.reason()}")
+KIND = try_cgroup()[0]
+needs_groups = pytest.mark.skipif(not KIND, reason=f"this machine lets us make none: {try_cgroup()[1]}")
 _MAKER = """
 import sys
 from evolve.sandbox.walls.cgroup import ControlGroup
@@ -85,7 +86,7 @@ def of(pid: int) -> str:
 
 def test_what_is_tried_is_gone() -> None:
     """There is a kind, or a reason why there is none."""
-    assert (cgroup.kind() != "") is (cgroup.reason() == "")
+    assert (try_cgroup()[0] != "") is (try_cgroup()[1] == "")
     assert folders(os.getpid()) == set()
 
 
@@ -266,14 +267,14 @@ def test_what_is_left_is_ended_at_one_blow_in_version_2() -> None:
 @pytest.mark.skipif(not (UNIFIED / "cgroup.controllers").exists(), reason="needs a tree of version 2 beside version 1")
 def test_a_tree_whose_memory_is_elsewhere_is_refused() -> None:
     """Its memory controller is with version 1."""
-    assert cgroup.kind(tree=UNIFIED) == ""
-    assert "no control group can be used" in cgroup.reason(tree=UNIFIED)
+    assert try_cgroup(tree=UNIFIED)[0] == ""
+    assert "no control group can be used" in try_cgroup(tree=UNIFIED)[1]
 
 
 def test_a_system_without_groups_says_so(tmp_path: Path) -> None:
     """And so does making one."""
-    assert cgroup.kind(tree=tmp_path) == ""
-    assert cgroup.reason(tree=tmp_path) == f"the system has no control groups for memory below {tmp_path}"
+    assert try_cgroup(tree=tmp_path)[0] == ""
+    assert try_cgroup(tree=tmp_path)[1] == f"the system has no control groups for memory below {tmp_path}"
     assert cgroup.sweep(tree=tmp_path) == 0
     with pytest.raises(OSError, match="no control groups of kind 'v1'"):
         ControlGroup.make("v1", MB, TASKS, tree=tmp_path)
@@ -284,7 +285,7 @@ def test_a_folder_that_is_no_group_is_given_up(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
     own = tmp_path / "own"
     own.write_text("4:memory:/\n")
-    assert "cgroup.procs" in cgroup.reason(tmp_path, own)
+    assert "cgroup.procs" in try_cgroup(tmp_path, own)[1]
     assert list((tmp_path / "memory").iterdir()) == []
 
 
@@ -295,7 +296,7 @@ def test_who_may_make_none_is_told_why() -> None:
 
     def ask() -> None:
         os.setuid(65534)
-        os._exit(0 if cgroup.kind() == "" and "Permission denied" in cgroup.reason() else 3)
+        os._exit(0 if try_cgroup()[0] == "" and "Permission denied" in try_cgroup()[1] else 3)
 
     assert ended(None, ask) == 0
 

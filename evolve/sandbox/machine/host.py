@@ -22,6 +22,9 @@ SWITCHES = (
 """Names below /proc/sys that decide who may make a user namespace; not every kernel has each."""
 _CONTAINER_MARKS = ("/.dockerenv", "/run/.containerenv")
 _TRIAL_SECONDS = 20.0
+_TRIED_MEMORY, _TRIED_TASKS = 64 << 20, 8
+_WAITS = [sys.executable, "-I", "-S", "-c", "input()"]
+"""A program that waits until its standard input ends."""
 # The package is made by hand, without its `__init__.py`: the trial needs two of its modules.
 _TRIAL = """
 import sys, types
@@ -61,7 +64,7 @@ class Host:
 def read(python: str) -> Host:
     """The facts of this machine, for candidates that run in the interpreter `python`."""
     version, error = _landlock()
-    group = cgroup.kind()
+    group, group_error = try_cgroup()
     return Host(
         system=sys.platform,
         architecture=platform.machine(),
@@ -71,12 +74,30 @@ def read(python: str) -> Host:
         landlock_error=error,
         seccomp=seccomp.is_supported(),
         cgroup=group,
-        cgroup_error="" if group else cgroup.reason(),
+        cgroup_error=group_error,
         switches={name: text for name in SWITCHES if (text := _text(f"/proc/sys/{name}"))},
         container=any(Path(mark).exists() for mark in _CONTAINER_MARKS),
         filtered="\nSeccomp:\t2" in _text("/proc/self/status"),
         closed=find_closed_folder(python),
     )
+
+
+def try_cgroup(tree: Path = cgroup.TREE, own: Path = cgroup.OWN) -> tuple[str, str]:
+    """Makes a control group, limits it, has a process enter it and removes it, in some 20 ms. Returns its kind, "v1" or "v2", and why there is
+    none, of which one is empty. `own` names the groups of this process."""
+    place = next(cgroup.places(tree, own), None)
+    if place is None:
+        return "", f"the system has no control groups for memory below {tree}"
+    try:
+        group = cgroup.ControlGroup.make(place.kind, _TRIED_MEMORY, _TRIED_TASKS, tree=tree, own=own)
+        try:
+            with subprocess.Popen(_WAITS, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+                group.add(process.pid)
+        finally:
+            group.close()
+    except OSError as error:
+        return "", f"no control group can be used: {error}"
+    return place.kind, ""
 
 
 def _namespaces() -> str:

@@ -15,7 +15,6 @@ import itertools
 import os
 import re
 import signal
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,8 +26,6 @@ ENTRANCE = "cgroup.procs"
 """The file of a group that lists its processes, and that moves one in when its number is written there."""
 _NAME = re.compile(r"evolve-\d+-\d+")
 _NUMBERS = itertools.count(1)
-_TRIED = {"memory": 64 << 20, "tasks": 8}
-_WAITS = (sys.executable, "-I", "-S", "-c", "input()")
 _END_SECONDS = 2.0
 _PAUSE = 0.001
 _READ = 1 << 16
@@ -96,17 +93,6 @@ def _inside(root: Path, path: str) -> Path:
     return folder if ".." not in folder.parts and folder.is_dir() else root
 
 
-def kind(tree: Path = TREE, own: Path = OWN) -> str:
-    """ "v1" or "v2" where a group was made, limited, entered by a process and removed just now, else empty; takes some 20 ms. `own`
-    names the groups of this process."""
-    return _try(tree, own)[0]
-
-
-def reason(tree: Path = TREE, own: Path = OWN) -> str:
-    """Returns why `kind` is empty, in one line; empty where it is not."""
-    return _try(tree, own)[1]
-
-
 def sweep(tree: Path = TREE, own: Path = OWN) -> int:
     """Removes the groups that nobody holds any more, and ends what is left in them; how many it were."""
     removed = 0
@@ -118,7 +104,7 @@ def sweep(tree: Path = TREE, own: Path = OWN) -> int:
 
 
 class ControlGroup:
-    """A group of a kind that `kind` has found. Make it before the root folder or the namespace of control groups changes: its descriptors
+    """A group of version 1 or 2. Make it before the root folder or the namespace of control groups changes: its descriptors
     are of use afterwards too. For the processes that descend from its maker, one at a time."""
 
     def __init__(self, nodes: Sequence["_Node"], homes: Sequence[int], events: int, processor: int = -1) -> None:
@@ -321,43 +307,6 @@ def _settings(kind: str, memory: int, tasks: int) -> Sequence[Mapping[str, tuple
         swap = {"memory.swappiness": (0, False), "memory.memsw.limit_in_bytes": (memory, False)}
         return {"memory.limit_in_bytes": (memory, True), **swap}, {"pids.max": (tasks, True)}, {}
     return ({"memory.max": (memory, True), "memory.swap.max": (0, False), "pids.max": (tasks, False)},)
-
-
-def _try(tree: Path, own: Path) -> tuple[str, str]:
-    """Kind and reason."""
-    found = next(places(tree, own), None)
-    if found is None:
-        return "", f"the system has no control groups for memory below {tree}"
-    try:
-        group = ControlGroup.make(found.kind, **_TRIED, tree=tree, own=own)
-        try:
-            with _start_waiting() as pid:
-                group.add(pid)
-        finally:
-            group.close()
-    except OSError as error:
-        return "", f"no control group can be used: {error}"
-    return found.kind, ""
-
-
-@contextlib.contextmanager
-def _start_waiting() -> Iterator[int]:
-    """A process that waits until the block is left. Not by `subprocess`, which loads `threading`: what that does after each fork costs every
-    candidate 0.4 ms."""
-    heard, told = os.pipe()
-    actions = [(os.POSIX_SPAWN_DUP2, heard, 0), (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)]
-    try:
-        pid = os.posix_spawn(_WAITS[0], _WAITS, os.environ, file_actions=actions)
-    except OSError:
-        os.close(told)
-        raise
-    finally:
-        os.close(heard)
-    try:
-        yield pid
-    finally:
-        os.close(told)
-        os.waitpid(pid, 0)
 
 
 def _enable(parent: Path) -> None:
