@@ -179,7 +179,7 @@ def option_of(words: str) -> bool:
     noun, _, verb = words.partition(" ")
     command = commands.get_command(click.Context(commands), noun)
     assert command is not None
-    inner = command.commands[verb] if isinstance(command, click.ControlGroup) else command
+    inner = command.commands[verb] if isinstance(command, click.Group) else command
     return "--sandbox" in {option for parameter in inner.params for option in parameter.opts}
 
 
