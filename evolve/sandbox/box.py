@@ -1,6 +1,6 @@
 """Box in which candidates run: one warm template, and one session of it at a time.
 
-Invariant: whatever a candidate did, the next session starts as the first did, in a new template if need be."""
+Whatever a candidate did, the next session starts as the first did, in a new template if need be."""
 
 import os
 import sys

@@ -1,6 +1,6 @@
 """Confinement of one template and its candidates: the judge decides it, and the template gets it as plain data.
 
-Standard library only, for it lives in the template. Invariant: everything that a layer of the box depends on stands here; no layer looks at the
+Standard library only, for it lives in the template. Everything that a layer of the box depends on stands here; no layer looks at the
 environment, and none decides by itself to do without another."""
 
 import json

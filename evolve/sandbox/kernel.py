@@ -1,6 +1,6 @@
 """Calls to the Linux kernel that Python's library has no name for, by ctypes.
 
-Standard library only, for it lives in the template. Invariant: a call that fails raises `OSError` with its name; none fails silently."""
+Standard library only, for it lives in the template. A call that fails raises `OSError` with its name; none fails silently."""
 
 import ctypes
 import errno

@@ -1,6 +1,6 @@
 """The means by which candidates are confined on this machine, and the level that they come to.
 
-Standard library only, for a task's own Python needs this too. Invariant: the level follows from the means alone, by the rule in `level`."""
+Standard library only, for a task's own Python needs this too. The level follows from the means alone, by the rule in `level`."""
 
 from dataclasses import dataclass
 

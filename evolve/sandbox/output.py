@@ -1,6 +1,6 @@
 """Output of candidates, made fit to be read by people, terminals and models, and cut to a length.
 
-Invariant: what is readable shows all that it holds, in the order in which it is stored, and no line of what is quoted can be taken for
+What is readable shows all that it holds, in the order in which it is stored, and no line of what is quoted can be taken for
 one of ours; however much is printed, a bounded number of bytes is held."""
 
 import re

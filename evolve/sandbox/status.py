@@ -1,6 +1,6 @@
 """End of a session, and what it used. Standard library only: the candidate's side imports this too.
 
-Invariant: a session ends in exactly one of these; `evolve.sandbox.session` says what each means for the program."""
+A session ends in exactly one of these; `evolve.sandbox.session` says what each means for the program."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

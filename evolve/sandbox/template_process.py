@@ -1,6 +1,6 @@
 """The judge's end of a template: starts it, tells it to open and to end sessions, and ends it when anything is strange.
 
-Invariant: after `close` neither the template nor a process that was started in it is left, nor its folder, unless that is too large to be removed soon."""
+After `close` neither the template nor a process that was started in it is left, nor its folder, unless that is too large to be removed soon."""
 
 import contextlib
 import json

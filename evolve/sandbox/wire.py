@@ -1,10 +1,17 @@
-"""Plain data as bytes, between a judge and a candidate that may lie. Pure functions; numpy is imported when an array arrives.
+"""Plain data as bytes, between a judge and a candidate that may lie, and the frames in which it crosses. Numpy is imported when an array arrives.
 
 A payload is the length of a JSON text (4 bytes, big-endian), the text, and the bytes of its arrays in the order in which they stand in
 it. An array is written `{"$array": [type, shape]}`; a key of a caller's own mapping that begins with `$` is sent with one more, so that
 no mapping can pass for an array. Where both sides say `binary`, bytes may cross as well, written `{"$bytes": length}`.
 
-Invariant: `decode` gives plain data or raises `WireError`, whatever the bytes; nothing that arrives is ever executed."""
+A request is a header (a ticket of 8 bytes, the payload's length, and whether the payload lies in a file that comes with the header, or a file comes
+along that is shared) and, where it lies in no file, the payload. The first request is the program, which `pack_program` makes; it is not answered. An
+answer is the ticket of its request, its length, and the payload. Numbers are big-endian. Where a request has told the candidate to wait for a signal,
+one byte is that, and the same byte is the answer to it.
+
+Standard library only, for it lives in the template. `decode` gives plain data or raises `WireError`, whatever the bytes; nothing that arrives is ever
+executed. A ticket is drawn at random when its request is sent, so an answer that bears it was written by a process that has read the request: none can
+be prepared before, and an old one is none."""
 
 import importlib
 import json

@@ -1,9 +1,11 @@
 """Life of a candidate's process: it imports the program from memory, calls its functions, runs commands, answers.
 
-Standard library and siblings only, for it lives in the template. Nothing here is trusted once the candidate's first line has run:
-its answers are claims, which the judge parses strictly, and its only protections are the judge's clock and the kernel.
+Standard library and siblings only, for it lives in the template. Nothing here is trusted once the candidate's first line has run: its answers are
+claims, which the judge parses strictly, and its only protections are the judge's clock and the kernel. Nothing of a program runs before its first call
+was asked for.
 
-Invariant: nothing of a program runs before its first call was asked for."""
+The standard streams of a command are files without a name, so that nobody has to read while it runs and no process that it leaves behind can hold up
+the end; however much it prints, a bounded part is held here, and the kernel's limit on one file bounds the rest."""
 
 import ctypes
 import importlib

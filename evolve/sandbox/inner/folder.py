@@ -1,6 +1,6 @@
 """The files of a program, of its task's context and of its build, as they lie in the candidate's working folder, and out of it again.
 
-Standard library only, for it lives in the template. Invariant: where several have the same file, there is the build's, else the
+Standard library only, for it lives in the template. Where several have the same file, there is the build's, else the
 context's; nothing is written outside the folder, and nothing twice; nothing is read through a link."""
 
 import os

@@ -1,7 +1,7 @@
 """Number of threads that numerical libraries start in a candidate's process.
 
 Standard library only, for it lives in the template, which has one thread: what it has loaded believes that there is one processor. After the fork a
-candidate may be told of more. Invariant: nothing is looked for in files once the process is a candidate's."""
+candidate may be told of more. Nothing is looked for in files once the process is a candidate's."""
 
 import ctypes
 import os

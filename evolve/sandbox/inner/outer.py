@@ -3,7 +3,7 @@
 Run as `python -s -P -c ...` in an environment that the judge made; standard library and siblings only. The jail arrives on standard input.
 With namespaces the template is the first process of its own, so this one stays outside, waits for it, and ends as it did.
 
-Invariant: when this process ends, however it ends, the kernel ends a template that it has forked, and with it everything in its
+When this process ends, however it ends, the kernel ends a template that it has forked, and with it everything in its
 namespace; it ends itself when its template has."""
 
 import contextlib

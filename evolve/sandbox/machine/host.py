@@ -1,6 +1,6 @@
 """Facts of this machine that decide how candidates can be confined.
 
-Invariant: facts alone, each read or really tried; what follows from them is `evolve.sandbox.machine.offer`'s to say."""
+Facts alone, each read or really tried; what follows from them is `evolve.sandbox.machine.offer`'s to say."""
 
 import platform
 import subprocess

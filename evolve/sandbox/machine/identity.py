@@ -1,6 +1,6 @@
 """User that candidates are, where the judge may choose: one that nobody else on this machine is.
 
-Standard library only. Invariant: two templates that live at the same time never have the same user; one that ends, however it ends, gives
+Standard library only. Two templates that live at the same time never have the same user; one that ends, however it ends, gives
 its user back, since the kernel releases the lock with the last descriptor."""
 
 import contextlib

@@ -1,7 +1,7 @@
 """Programs of the classic Berkeley Packet Filter that answer system calls: what `seccomp(2)` takes.
 
 Facts: https://docs.kernel.org/userspace-api/seccomp_filter.html and the kernel's include/uapi/linux/filter.h. Standard library only, for it lives in the
-template. Invariant: the answer to a call depends on its number and the low halves of its arguments alone: what a pointer points to, a filter
+template. The answer to a call depends on its number and the low halves of its arguments alone: what a pointer points to, a filter
 cannot see. All arguments that are compared here are of 32 bits, and the kernel ignores their high halves as well."""
 
 import struct

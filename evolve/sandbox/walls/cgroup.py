@@ -5,7 +5,7 @@ preloaded, so that what it preloaded stays with the group that it comes from. It
 template pages that they write to, for shared memory, for files in a tmpfs (as long as those exist) and for what the kernel keeps for them. Files that
 were read count until memory is short. A few MB are the template's own, which it touches as it forks.
 
-Invariants: a group lies inside the group of its maker, or beside it where nothing limits that one, so that a limit that was set from outside
+A group lies inside the group of its maker, or beside it where nothing limits that one, so that a limit that was set from outside
 always holds. A group is held by a lock on its folder, shared by all that descend from its maker: unlocked means that they are gone.
 A group lies in the tree of version 1 or 2, and never outside a group of its maker that has a limit."""
 

@@ -1,7 +1,7 @@
 """Steps by which a forked process confines itself before it becomes a candidate.
 
 Standard library only, for it lives in the template. Everything that can be prepared is prepared in the template; a fork makes some twenty
-system calls, and each line of Python here has it copy pages that it shares with the template, two microseconds a page. Invariant: after `enter` the process can gain nothing back: no user, no capability, no file, no system call."""
+system calls, and each line of Python here has it copy pages that it shares with the template, two microseconds a page. After `enter` the process can gain nothing back: no user, no capability, no file, no system call."""
 
 import contextlib
 import os

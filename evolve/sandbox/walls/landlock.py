@@ -1,7 +1,7 @@
 """Landlock: a process gives up all access to files, but for what rules grant, and for as long as it and its children live.
 
 Facts: https://docs.kernel.org/userspace-api/landlock.html. Standard library and siblings only, for it lives in the template. Its system calls have the
-same numbers on every machine. Invariant: what an interface knows is handled in full, so that whatever no rule grants is denied; and a
+same numbers on every machine. What an interface knows is handled in full, so that whatever no rule grants is denied; and a
 process that has entered holds no descriptor by which the rules of others could be widened.
 
 What Landlock does not know at all is left to the other layers: changes of modes, owners and times, whether a path exists, sockets other

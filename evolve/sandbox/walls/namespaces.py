@@ -3,7 +3,7 @@ made with the tree in it, see `root`.
 
 Standard library only, for it lives in the outer process of a template. They are made once per slot, since that costs more than a fork.
 
-Invariant: after `enter` the next process that is forked is the first one of a namespace of processes, which the kernel empties when it ends."""
+After `enter` the next process that is forked is the first one of a namespace of processes, which the kernel empties when it ends."""
 
 import fcntl
 import os

@@ -3,7 +3,7 @@
 Standard library only, for it lives in the outer process of a template. The tree is a small tmpfs into which the visible folders are bound, or
 copied where the jail is private, at the places where they are on the host, so that every path means the same inside.
 
-Invariant: nothing in the tree can be written but the folders that are mounted afresh between two sessions; the host's tree cannot be reached
+Nothing in the tree can be written but the folders that are mounted afresh between two sessions; the host's tree cannot be reached
 any more once `enter` has returned.
 
 The folders that candidates may write are each a tmpfs. What a kernel does not let a candidate forge (the time of the last change) tells whether one has

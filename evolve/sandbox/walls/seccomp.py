@@ -2,7 +2,7 @@
 
 Standard library and siblings only, for it lives in the template. It closes what neither Landlock nor namespaces close (sockets of every kind, kernel
 interfaces that few programs need) and, where those are missing or old, some of what they would have closed; `Filter` says which.
-Invariant: every call that is known stands exactly once in `table`, and a call that is not known does not exist."""
+Every call that is known stands exactly once in `table`, and a call that is not known does not exist."""
 
 import ctypes
 import errno
