@@ -10,7 +10,7 @@ import tracemalloc
 import numpy as np
 from figures import report
 
-from evolve.nearest import MINIMA, SketchIndex
+from evolve.novelty import MINIMA, SketchIndex
 
 WINDOW = 1000
 MOST_CHANGES = 30

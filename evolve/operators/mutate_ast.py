@@ -11,11 +11,12 @@ from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
 from evolve import novelty
-from evolve.blocks import Span, blocks, changeable, outside
-from evolve.operators.mutations import WEIGHTS, Material
+from evolve.edits.blocks import Span, blocks, changeable, outside
+from evolve.operators.material import Material
+from evolve.operators.mutations import WEIGHTS
 from evolve.operators.parents import parent_program
+from evolve.operators.python_source import Edit, Source, apply_edit, read
 from evolve.protocols import Context, History
-from evolve.syntax import Edit, Source, applied, read
 from evolve.types import Child, EditError, Program, Selection
 
 _MOST_EDITS = 8
@@ -40,7 +41,7 @@ class MutateSettings(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class FileLimits:
     """What stays the same while one file is edited: its path, whether only blocks may change, the names that it must keep, and the
     size that it may grow to."""
 
@@ -112,11 +113,9 @@ class MutateAst:
     ) -> Child:
         rng, old = context.rng, novelty.signature(parent)
         for _ in range(_AGAIN):
-            path = _chosen(files, rng)
+            path = _choose_file(files, rng)
             given = [source for name, source in donors if name == path or name not in parent.files]
-            text, words = self._edited(
-                files[path], given, self._frame(path, files[path], parent, context.task.seed), rng
-            )
+            text, words = self._edit(files[path], given, self._frame(path, files[path], parent, context.task.seed), rng)
             child = Program({**parent.files, path: text})
             if words and novelty.signature(child) != old:
                 return Child(child, thought=f"{path}: {'; '.join(words)}"[:_WORDS])
@@ -124,19 +123,19 @@ class MutateAst:
             f"none of {_AGAIN * _TRIES} edits of {', '.join(files)} gave another program that compiles. Do: use another operator"
         )
 
-    def _frame(self, path: str, source: Source, parent: Program, seed: Program) -> Frame:
+    def _frame(self, path: str, source: Source, parent: Program, seed: Program) -> FileLimits:
         """The names of the seed's module are for the world outside; in a file that is not the seed's, all names of the module."""
         has_blocks = any(blocks(text, name) for name, text in parent.files.items())
         try:
             first = self._read(seed.files[path], path, ())
         except (KeyError, EditError):
             first = source
-        return Frame(
+        return FileLimits(
             path, has_blocks, frozenset(first.names.module.bindings), max(_LARGEST, _GROWTH * len(first.nodes))
         )
 
-    def _edited(
-        self, source: Source, donors: Sequence[Source], frame: Frame, rng: Generator
+    def _edit(
+        self, source: Source, donors: Sequence[Source], frame: FileLimits, rng: Generator
     ) -> tuple[str, Sequence[str]]:
         """The text after one edit or a few, and what each did."""
         words: list[str] = []
@@ -148,25 +147,25 @@ class MutateAst:
             words.append(found[1])
         return source.text, words
 
-    def _once(self, material: Material, frame: Frame) -> tuple[Source, str] | None:
+    def _once(self, material: Material, frame: FileLimits) -> tuple[Source, str] | None:
         """The file with one edit that may be made; None where no try found one."""
         for choice in material.rng.choice(len(self._finds), _TRIES, p=self._shares):
             edit = self._finds[choice](material)
-            made = _made(material.source, edit, frame) if edit else None
+            made = _apply(material.source, edit, frame) if edit else None
             if edit and made:
                 return made, edit.words
         return None
 
 
-def _chosen(files: Mapping[str, Source], rng: Generator) -> str:
+def _choose_file(files: Mapping[str, Source], rng: Generator) -> str:
     """A file, in proportion to its values."""
     sizes = [1 + len(source.sites) for source in files.values()]
     return list(files)[int(rng.choice(len(sizes), p=[size / sum(sizes) for size in sizes]))]
 
 
-def _made(source: Source, edit: Edit, frame: Frame) -> Source | None:
+def _apply(source: Source, edit: Edit, frame: FileLimits) -> Source | None:
     """The file with an edit in it; None where that is no other program, or one that may not be."""
-    text = applied(source, edit)
+    text = apply_edit(source, edit)
     if text is None or (frame.has_blocks and outside(text, frame.path) != outside(source.text, frame.path)):
         return None
     regions = blocks(text, frame.path) if frame.has_blocks else (Span(0, len(text)),)

@@ -2,7 +2,7 @@
 
 Invariant: what cannot be used is an `EditError` that says what to do."""
 
-from evolve.literals import Template, template
+from evolve.operators.literals import Template, template
 from evolve.protocols import History
 from evolve.types import EditError, Program, Selection
 

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
-from evolve.literals import Template
+from evolve.operators.literals import Template
 from evolve.operators.parents import parent_program, tunable
 from evolve.protocols import Context
 from evolve.types import Child, EditError, Program, Selection

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
-from evolve.literals import Template
-from evolve.operators.descent import Descent, Plan, Vector
+from evolve.operators.cma_es import Descent, Plan, Vector
+from evolve.operators.literals import Template
 from evolve.operators.parents import parent_program, tunable
 from evolve.protocols import Context, History
 from evolve.types import NOBODYS_FAULT, Child, RecordId, Selection

@@ -103,7 +103,7 @@ def _parts(role: str, name: str, subject: Subject, words: Mapping[str, str]) -> 
 def _stable(role: str, name: str, subject: Subject) -> _Part:
     """A section that follows from the task, the first record and a template alone."""
     template = chosen(name, subject.context.templates)
-    return subject.context.derived.found(
+    return subject.context.derived.get_or_create(
         ("stable", role, name, template, len(subject.history) > 0),
         lambda: _Part(role, name, _STABLE[name](subject), template),
     )

@@ -4,7 +4,7 @@ Invariant: it says what `evolve.changes` lets pass, for the program that is show
 
 import functools
 
-from evolve.blocks import blocks
+from evolve.edits.blocks import blocks
 from evolve.prompts.quoting import path_name
 from evolve.types import Program
 

@@ -6,7 +6,7 @@ is bounded."""
 import re
 from collections.abc import Callable
 
-from evolve.derived import Derived
+from evolve.bounded_cache import BoundedCache
 from evolve.prompts.control import broken
 from evolve.prompts.quoting import excerpt
 from evolve.protocols import History
@@ -19,13 +19,13 @@ class Excerpts:
     """Texts by id and length, the oldest forgotten first. Any thread."""
 
     def __init__(self) -> None:
-        self._found = Derived(_KEPT)
+        self._found = BoundedCache(_KEPT)
 
     def found(self, name: str, most: int, read: Callable[[], str]) -> str:
         """What `read` gives, of a text that its hash names only once."""
         if not _HASH.fullmatch(name):
             return read()
-        return self._found.found((name, most), read)
+        return self._found.get_or_create((name, most), read)
 
 
 EXCERPTS = Excerpts()

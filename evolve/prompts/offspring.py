@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from evolve.derived import Derived
+from evolve.bounded_cache import BoundedCache
 from evolve.prompts.known import Known
 from evolve.types import FAILURES, NOBODYS_FAULT, Outcome, RecordId
 
@@ -56,7 +56,7 @@ class Offspring:
         return f"{self.count} proposal{'s' if self.count != 1 else ''}: {told}."
 
 
-def offspring(known: Known, parent: RecordId, derived: Derived) -> Offspring:
+def offspring(known: Known, parent: RecordId, derived: BoundedCache) -> Offspring:
     """The latest that were made of a parent. Runs begin at multiples of `RUN` of its children, so that there are the same ones in
     all that is asked."""
     made, old = known.history.children(parent), known.score(parent)
@@ -64,15 +64,15 @@ def offspring(known: Known, parent: RecordId, derived: Derived) -> Offspring:
     first, last = -(-low // RUN), len(made) // RUN
     if first >= last:
         return looked_at(known, made[low:], old)
-    whole = derived.found(
+    whole = derived.get_or_create(
         ("runs", parent, first, last, known.quarantined),
         lambda: _together([_run(known, parent, made, number, derived) for number in range(first, last)]),
     )
     return _together([looked_at(known, made[low : first * RUN], old), whole, looked_at(known, made[last * RUN :], old)])
 
 
-def _run(known: Known, parent: RecordId, made: Sequence[RecordId], number: int, derived: Derived) -> Offspring:
-    return derived.found(
+def _run(known: Known, parent: RecordId, made: Sequence[RecordId], number: int, derived: BoundedCache) -> Offspring:
+    return derived.get_or_create(
         ("run", parent, number, known.quarantined),
         lambda: looked_at(known, made[number * RUN : (number + 1) * RUN], known.score(parent)),
     )

@@ -69,7 +69,7 @@ def _other(subject: Subject, number: RecordId, worth: float) -> Piece:
 def _whole(subject: Subject, number: RecordId) -> str:
     program = subject.known.program(number)
     assert program is not None, "a selection names records with programs"
-    heading = subject.context.derived.found(
+    heading = subject.context.derived.get_or_create(
         ("heading", number, subject.scores.digits), lambda: _heading(subject, number)
     )
     return f"{heading}\n\n{program_text(program)}"
@@ -122,7 +122,7 @@ def _step(subject: Subject, number: RecordId, age: float) -> Piece:
 
 def _line(subject: Subject, number: RecordId, before: RecordId, of: str = "") -> str:
     """Who made a proposal, `of` what, and what came of it, against the program that it was made from."""
-    return subject.context.derived.found(
+    return subject.context.derived.get_or_create(
         ("line", number, before, of, subject.scores.digits),
         lambda: f"- {_named(subject, number)}{of} by {_by(subject, number)}: {_outcome(subject, number, before)}",
     )

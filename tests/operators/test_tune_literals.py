@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.random import PCG64, Generator
 from operator_fakes import Past, context_of
 
-from evolve.literals import template
-from evolve.operators.descent import Plan
+from evolve.operators.cma_es import Plan
+from evolve.operators.literals import template
 from evolve.operators.tune_literals import NAME, Note, TuneLiterals, TuneSettings, plan
 from evolve.types import Child, EditError, Outcome, Program, Selection
 

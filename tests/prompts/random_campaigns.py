@@ -8,8 +8,8 @@ from random import Random
 import numpy as np
 from prompt_scenes import SEED, SWEEP, TWO_OPT, tour_task, with_block
 
+from evolve.bounded_cache import BoundedCache
 from evolve.campaign.history import Columns, Past
-from evolve.derived import Derived
 from evolve.protocols import Context
 from evolve.types import Evaluation, Lesson, Origin, Outcome, Program, ProgramId, Record, Selection
 
@@ -48,7 +48,7 @@ class Campaign:
     def __init__(self, seed: int, length: int, *, since: int = 0) -> None:
         self.random = Random(seed)
         self.task = tour_task(deterministic=bool(seed % 2))
-        self.columns, self.stored, self.derived = Columns(), Stored(), Derived(256)
+        self.columns, self.stored, self.derived = Columns(), Stored(), BoundedCache(256)
         self._add(Origin("seed", 0), Program({"seed.py": SEED}), self._scored())
         while len(self.stored.records) < length:
             self._grow()
@@ -56,7 +56,7 @@ class Campaign:
         programs = sorted(self.stored.programs)
         self.rulings = (frozenset[ProgramId](), frozenset(self.random.sample(programs, len(programs) // 8)))
 
-    def context(self, length: int, derived: Derived | None, *, ruling: int = 0) -> Context:
+    def context(self, length: int, derived: BoundedCache | None, *, ruling: int = 0) -> Context:
         """With what was derived before, or with nothing."""
         return Context(
             self.task,
@@ -66,7 +66,7 @@ class Campaign:
             threading.Event(),
             lessons=tuple(Lesson(f"Lesson {number}.", "reflect") for number in range(length // 20)),
             quarantined=self.rulings[ruling],
-            derived=Derived() if derived is None else derived,
+            derived=BoundedCache() if derived is None else derived,
         )
 
     def selection(self, kind: str, length: int) -> Selection:

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from random_campaigns import Campaign
 
-from evolve.derived import Derived
+from evolve.bounded_cache import BoundedCache
 from evolve.prompts import offspring as module
 from evolve.prompts.known import Known
 from evolve.prompts.offspring import BEST, CHILDREN, REFLECTS, RUN, SEARCHED, UNJUDGED, better, looked_at, offspring
@@ -29,7 +29,7 @@ def plainly(known: Known, parent: RecordId) -> tuple[int, tuple[RecordId, ...]]:
 @pytest.mark.parametrize("seed", range(4))
 def test_it_is_what_a_look_at_each_of_the_latest_gives(seed: int, since: int) -> None:
     """At any time, in any order, whatever was kept, with and without rulings."""
-    campaign, derived, random = Campaign(seed, 2400, since=since), Derived(64), Random(seed)
+    campaign, derived, random = Campaign(seed, 2400, since=since), BoundedCache(64), Random(seed)
     longest = 0
     for _ in range(120):
         context = campaign.context(random.randrange(max(2, since), 2401), None, ruling=random.randrange(2))
@@ -45,7 +45,7 @@ def test_it_is_what_a_look_at_each_of_the_latest_gives(seed: int, since: int) ->
 
 def test_a_run_that_is_whole_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many children there are: what each step looks at are those beside whole runs."""
-    campaign, looks, derived = Campaign(1, 2400), list[int](), Derived()
+    campaign, looks, derived = Campaign(1, 2400), list[int](), BoundedCache()
     known = Known(campaign.context(2400, None).history, frozenset())
     offspring(known, 1, derived)
     assert len(known.history.children(1)) > SEARCHED
