@@ -1,13 +1,15 @@
-"""The pool of possible parents, and the even draw of operators."""
+"""Baselines: `best_of_n`, `sequential` and `random`, their pool of parents, and operators that are drawn evenly."""
 
 import dataclasses
 from collections import Counter
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 
-from evolve.strategies.baseline import EvenOperators, Pool
-from evolve.testing import OPERATORS, Rehearsal
+from evolve.protocols import Strategy
+from evolve.strategies.baselines import EvenOperators, RecordPool, make_best_of_n, make_random, make_sequential
+from evolve.testing import OPERATORS, Rehearsal, check_strategy
 from evolve.types import (
     REJUDGED,
     ConfigError,
@@ -18,11 +20,13 @@ from evolve.types import (
     Outcome,
     Placement,
     ProgramId,
+    Propose,
     Record,
     Ruled,
     Settled,
     TaskChanged,
     Traits,
+    Wait,
 )
 
 
@@ -31,8 +35,13 @@ def settled(number: int, kind: OriginKind, program: str, outcome: Outcome = Outc
     return Settled(Record(number, Origin(kind, number), ProgramId(program), evaluation), Placement(Insertion.NEW))
 
 
+@pytest.mark.parametrize("make", [make_best_of_n, make_sequential, make_random])
+def test_it_keeps_the_promises_of_a_strategy(make: Callable[[Sequence[str]], Strategy]) -> None:
+    check_strategy(make)
+
+
 def test_the_pool_holds_the_successes_of_its_kinds() -> None:
-    pool = Pool({"seed", "proposal"})
+    pool = RecordPool({"seed", "proposal"})
     pool.tell(settled(1, "seed", "a"))
     pool.tell(settled(2, "proposal", "b"))
     pool.tell(settled(3, "proposal", "c", Outcome.CRASHED))
@@ -42,7 +51,7 @@ def test_the_pool_holds_the_successes_of_its_kinds() -> None:
 
 
 def test_a_quarantined_program_leaves_the_pool_and_comes_back_when_released() -> None:
-    pool = Pool({"proposal"})
+    pool = RecordPool({"proposal"})
     for number, program in enumerate("aba", start=1):
         pool.tell(settled(number, "proposal", program))
     pool.tell(Ruled("quarantine", ProgramId("a"), "rule"))
@@ -55,7 +64,7 @@ def test_a_quarantined_program_leaves_the_pool_and_comes_back_when_released() ->
 
 def test_a_newer_version_of_the_task_empties_the_pool_until_it_has_judged_again() -> None:
     """What belonged to it comes back under the record of the later judging; other measurements do not."""
-    pool = Pool({"proposal"})
+    pool = RecordPool({"proposal"})
     pool.tell(settled(1, "seed", "a"))
     pool.tell(settled(2, "proposal", "b"))
     pool.tell(settled(3, "proposal", "c"))
@@ -77,7 +86,7 @@ def test_a_newer_version_of_the_task_empties_the_pool_until_it_has_judged_again(
 
 
 def test_every_record_of_the_pool_is_equally_likely() -> None:
-    pool, rng = Pool({"seed"}), np.random.default_rng(0)
+    pool, rng = RecordPool({"seed"}), np.random.default_rng(0)
     assert pool.draw(rng) is None
     for number in (1, 2, 3):
         pool.tell(settled(number, "seed", str(number)))
@@ -107,3 +116,73 @@ def test_an_operator_that_wants_more_than_one_elite_is_none_for_a_baseline() -> 
 def test_a_baseline_without_operators_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"needs an operator that learns nothing, got none\. Do: "):
         EvenOperators(())
+
+
+def test_every_parent_is_the_seed(rehearsal: Rehearsal) -> None:
+    strategy, parents = make_best_of_n(["first"]), set()
+    for step in range(40):
+        for event in rehearsal.events[-2 if step else 0 :]:
+            strategy.tell(event)
+        action = strategy.ask(rehearsal, rehearsal.rng(step))
+        assert isinstance(action, Propose)
+        parents.add(action.selection.parents)
+        rehearsal.start(action)
+        rehearsal.finish()
+    assert parents == {(1,)}
+
+
+def test_it_waits_until_a_seed_has_settled() -> None:
+    empty = Rehearsal()
+    assert make_best_of_n(["first"]).ask(empty, empty.rng(1)) == Wait()
+
+
+def test_the_parent_is_the_best_so_far(rehearsal: Rehearsal) -> None:
+    strategy, parents = make_sequential(["first"]), list[float]()
+    for step in range(60):
+        action = strategy.ask(rehearsal, rehearsal.rng(step))
+        assert isinstance(action, Propose)
+        fitness = [record.evaluation.fitness for record in rehearsal.history.records]
+        parent = rehearsal.history.fitness(action.selection.parents[0])
+        assert parent == max(value for value in fitness if value is not None)
+        parents.append(parent)
+        rehearsal.start(action)
+        rehearsal.finish()
+    assert parents == sorted(parents)
+    assert parents[-1] > parents[0]
+
+
+def test_before_the_archive_has_a_best_a_seed_is_the_parent(rehearsal: Rehearsal) -> None:
+    strategy, empty = make_sequential(["first"]), Rehearsal()
+    assert strategy.ask(empty, empty.rng(1)) == Wait()
+    for event in rehearsal.events:
+        strategy.tell(event)
+    action = strategy.ask(empty, empty.rng(1))
+    assert isinstance(action, Propose)
+    assert action.selection.parents == (1,)
+
+
+def test_parents_are_all_successful_programs_and_no_others(rehearsal: Rehearsal) -> None:
+    strategy, told = make_random(["first"]), 0
+    for step in range(40):
+        for event in rehearsal.events[told:]:
+            strategy.tell(event)
+        told = len(rehearsal.events)
+        action = strategy.ask(rehearsal, rehearsal.rng(step))
+        assert isinstance(action, Propose)
+        rehearsal.start(action)
+        rehearsal.finish()
+    for event in rehearsal.events[told:]:
+        strategy.tell(event)
+    successes = {record.id for record in rehearsal.history.records if record.evaluation.outcome is Outcome.OK}
+    drawn: set[int] = set()
+    for step in range(1000):
+        action = strategy.ask(rehearsal, rehearsal.rng(step))
+        assert isinstance(action, Propose)
+        drawn.update(action.selection.parents)
+    assert len(successes) < 41
+    assert drawn == successes
+
+
+def test_it_waits_until_a_program_has_settled() -> None:
+    empty = Rehearsal()
+    assert make_random(["first"]).ask(empty, empty.rng(1)) == Wait()

@@ -1,7 +1,6 @@
-"""What the baselines share: the records that may be parents, and an operator drawn evenly.
+"""Baselines, which learn nothing: `best_of_n`, `sequential` and `random`. Each has one rule for the parent, and draws operators evenly.
 
-Invariant: a quarantined program is never in the pool, and is there again once it is released; under a newer version of the task none
-is there before it was judged again."""
+A quarantined program is never a parent until it is released; under a newer version of the task none is before it was judged again."""
 
 from collections.abc import Collection, Sequence
 
@@ -21,10 +20,44 @@ from evolve.types import (
     Selection,
     Settled,
     TaskChanged,
+    Wait,
 )
 
 
-class Pool:
+class Baseline:
+    """Children of a record that is drawn evenly from a pool; where it `climbs`, of the archive's best, once there is one. That best is
+    confirmed or certified where the task asks for it."""
+
+    def __init__(self, operators: Sequence[str], kinds: Collection[OriginKind], *, climbs: bool = False) -> None:
+        self._operators = EvenOperators(operators)
+        self._pool = RecordPool(kinds)
+        self._climbs = climbs
+
+    def ask(self, view: View, rng: Generator) -> Propose | Wait:
+        best = view.archive.best if self._climbs else None
+        parent = self._pool.draw(rng) if best is None else best.record
+        return Wait() if parent is None else self._operators.propose(parent, view, rng)
+
+    def tell(self, event: Event) -> None:
+        self._pool.tell(event)
+
+
+def make_best_of_n(operators: Sequence[str]) -> Baseline:
+    """Returns a strategy of independent children of the seed (of any seed, where a task has several)."""
+    return Baseline(operators, {"seed"})
+
+
+def make_sequential(operators: Sequence[str]) -> Baseline:
+    """Returns a greedy hill climb: every proposal is a child of the best program so far."""
+    return Baseline(operators, {"seed"}, climbs=True)
+
+
+def make_random(operators: Sequence[str]) -> Baseline:
+    """Returns variation without selection: the parent is any successful program, each equally likely."""
+    return Baseline(operators, {"seed", "proposal", "import"})
+
+
+class RecordPool:
     """Records of successful programs of some origins, in the order in which they settled. Only `tell` changes it."""
 
     def __init__(self, kinds: Collection[OriginKind]) -> None:
@@ -35,7 +68,7 @@ class Pool:
         self.records: list[RecordId] = []
 
     def tell(self, event: Event) -> None:
-        """Constant cost, but for rulings, which are rare and walk through the whole pool."""
+        """Folds an event at constant cost, but for rulings, which are rare and walk through the whole pool."""
         match event:
             case Settled(record=record) if record.program is not None and self._belongs(record):
                 self._known.add(record.program)
@@ -52,11 +85,11 @@ class Pool:
                 self._rule(self._quarantined - {program})
 
     def draw(self, rng: Generator) -> RecordId | None:
-        """One of the records, evenly; None while there is none."""
+        """Draws one of the records evenly; None while there is none."""
         return self.records[int(rng.integers(len(self.records)))] if self.records else None
 
     def _belongs(self, record: Record) -> bool:
-        """Of a kind that is wanted, also where it is judged again by a newer version of the task."""
+        """Reports a record of a kind that is wanted, also where it is judged again by a newer version of the task."""
         again = record.origin.why == REJUDGED and record.program in self._known
         return record.origin.kind in self._kinds or again
 
@@ -77,8 +110,8 @@ class EvenOperators:
         self._operators = tuple(operators)
 
     def propose(self, parent: RecordId, view: View, rng: Generator) -> Propose:
-        """One child of `parent` by an operator that may be used now, on the first island: the baselines use no others. An operator that wants
-        several parents, or one that failed, is none for a baseline."""
+        """Proposes one child of `parent` by an operator that may be used now, on the first island: the baselines use no others. An
+        operator that wants several parents, or one that failed, is none for a baseline."""
         allowed = [operator for operator in self._operators if operator in view.operators]
         usable = [operator for operator in allowed if view.traits(operator).takes_one_elite]
         if not usable:
