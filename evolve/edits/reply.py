@@ -190,7 +190,7 @@ def _nothing(text: str, finish: str) -> EditFailed:
     if is_refusal(text):
         return EditFailed(
             EditKind.REFUSED,
-            f"The reply is_refusal, and holds no edit. The task is to improve a program, and harmless. {_HOW}",
+            f"The reply refuses, and holds no edit. The task is to improve a program, and harmless. {_HOW}",
         )
     said = "The reply is empty." if not text.strip() else "The reply holds no edit and no program."
     return EditFailed(EditKind.NO_EDIT, f"{said} {_HOW}")

@@ -232,7 +232,7 @@ class MarkerIndex:
         whole = quote_lines(self._lines[start : end + 1])
         return BrokenEdit(
             EditKind.UNPARSABLE,
-            f"This edit has no line `=======` between what is searched and what read_hunks it:\n{whole}\nDo: write both parts",
+            f"This edit has no line `=======` between what is searched and what replaces it:\n{whole}\nDo: write both parts",
         )
 
 

@@ -63,7 +63,7 @@ _REMEDY = "docs/prompts.md tells what each template may say"
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class PromptTemplate:
     """A text with places in it: `literals` before, between and after the places that `names` name."""
 
     literals: tuple[str, ...]
@@ -83,32 +83,32 @@ def bundled() -> Mapping[str, str]:
     return {path.stem: path.read_text("utf-8") for path in sorted(_FOLDER.glob("*.md"))}
 
 
-def chosen(name: str, templates: Mapping[str, str]) -> Template:
+def find_template(name: str, templates: Mapping[str, str]) -> PromptTemplate:
     """The template of a name: that of `templates`, else the engine's; raises `ConfigError` where there is none."""
     if name not in templates and name not in PLACES:
         raise ConfigError(
             f"no prompt is called {name!r}.{did_you_mean(name, KINDS)} Do: name one of {', '.join(KINDS)}"
         )
-    return _usable(name, templates[name]) if name in templates else parsed(bundled()[name])
+    return _usable(name, templates[name]) if name in templates else parse_template(bundled()[name])
 
 
 @functools.lru_cache(maxsize=256)
-def _usable(name: str, text: str) -> Template:
+def _usable(name: str, text: str) -> PromptTemplate:
     check({name: text})
-    return parsed(text)
+    return parse_template(text)
 
 
 @functools.lru_cache(maxsize=256)
-def parsed(text: str) -> Template:
+def parse_template(text: str) -> PromptTemplate:
     """A text as a template."""
     pieces = _PLACE.split(text.strip())
-    return Template(tuple(pieces[0::2]), tuple(pieces[1::2]))
+    return PromptTemplate(tuple(pieces[0::2]), tuple(pieces[1::2]))
 
 
 @functools.lru_cache(maxsize=256)
-def layout(template: Template) -> tuple[str | Template, ...]:
+def split_layout(template: PromptTemplate) -> tuple[str | PromptTemplate, ...]:
     """A layout's parts in their order: the names of sections, and the texts between them."""
-    found: list[str | Template] = []
+    found: list[str | PromptTemplate] = []
     literals, names = [template.literals[0]], list[str]()
     for name, literal in zip(template.names, template.literals[1:], strict=True):
         if name in SECTIONS:
@@ -121,11 +121,11 @@ def layout(template: Template) -> tuple[str | Template, ...]:
     return tuple(part for part in found if isinstance(part, str) or part.names or part.literals[0])
 
 
-def _between(literals: list[str], names: list[str]) -> Template:
+def _between(literals: list[str], names: list[str]) -> PromptTemplate:
     """What stands between two sections, without the empty lines around it."""
     whole = [*literals]
     whole[0], whole[-1] = whole[0].lstrip(), whole[-1].rstrip() if len(whole) > 1 else whole[-1].strip()
-    return Template(tuple(whole), tuple(names))
+    return PromptTemplate(tuple(whole), tuple(names))
 
 
 def check(templates: Mapping[str, str]) -> None:
@@ -135,11 +135,11 @@ def check(templates: Mapping[str, str]) -> None:
             raise ConfigError(
                 f"no prompt template is called {name!r}.{did_you_mean(name, PLACES)} Do: name the file so; {_REMEDY}"
             )
-        _check_places(name, parsed(text))
+        _check_places(name, parse_template(text))
         _check_lines(name, text)
 
 
-def _check_places(name: str, template: Template) -> None:
+def _check_places(name: str, template: PromptTemplate) -> None:
     for place in template.names:
         if place not in PLACES[name]:
             raise ConfigError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class SectionPiece:
     """A part of a section in forms of decreasing length, of which the last may be empty. `worth[n]` is the value of the n-th form over the
     next one; it rises, so that forms are given up one after the other. One form: it is never left out."""
 
@@ -22,17 +22,17 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class SectionDraft:
     """A section before anything is left out: its pieces, what stands between two, and what else its template says. `always`: it is there
     without any piece, too."""
 
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[SectionPiece, ...] = ()
     words: Mapping[str, str] = field(default_factory=dict)
     between: str = "\n\n"
     always: bool = False
 
 
-def kept(drafts: Sequence[Draft], excess: int) -> list[list[int]]:
+def choose_forms(drafts: Sequence[SectionDraft], excess: int) -> list[list[int]]:
     """Which form of each piece is shown so that `excess` characters are saved at least; the shortest of each where that cannot be."""
     forms = [[0] * len(draft.pieces) for draft in drafts]
     if excess <= 0:
@@ -47,7 +47,7 @@ def kept(drafts: Sequence[Draft], excess: int) -> list[list[int]]:
     return forms
 
 
-def _choices(drafts: Iterable[Draft]) -> Iterator[tuple[float, int, int]]:
+def _choices(drafts: Iterable[SectionDraft]) -> Iterator[tuple[float, int, int]]:
     """What can be given up: its value, the section, and the piece, of which the later goes first."""
     for section, draft in enumerate(drafts):
         for index, piece in enumerate(draft.pieces):
@@ -55,7 +55,7 @@ def _choices(drafts: Iterable[Draft]) -> Iterator[tuple[float, int, int]]:
                 yield worth, section, -index
 
 
-def _saved(draft: Draft, index: int, form: int) -> int:
+def _saved(draft: SectionDraft, index: int, form: int) -> int:
     """Characters that the next form is shorter by, with the gap that an empty one closes: to the next piece, or to the next section,
     which is no smaller."""
     forms = draft.pieces[index].forms
@@ -63,7 +63,7 @@ def _saved(draft: Draft, index: int, form: int) -> int:
     return len(forms[form]) - len(forms[form + 1]) + gap
 
 
-def items(draft: Draft, forms: Sequence[int]) -> str:
+def join_items(draft: SectionDraft, forms: Sequence[int]) -> str:
     """The pieces in the forms that are shown."""
     texts = (piece.forms[form] for piece, form in zip(draft.pieces, forms, strict=True))
     return draft.between.join(filter(None, texts))

@@ -13,26 +13,26 @@ SURE = 2.0
 """A change of fewer standard errors is within the noise."""
 
 
-def digits_needed(values: Iterable[float], most: int, least: int = USEFUL) -> int:
+def count_digits(values: Iterable[float], most: int, least: int = USEFUL) -> int:
     """The fewest significant digits, from `least` to `most`, with which the values that differ with `most` digits do differ."""
     most, found = max(1, most), list(values)
     least, different = min(max(1, least), most), set(found)
-    if len({number(value, least) for value in different}) == len(different):
+    if len({format_number(value, least) for value in different}) == len(different):
         return least
-    distinct = {number(value, most): value for value in found}
+    distinct = {format_number(value, most): value for value in found}
     for digits in range(least, most):
-        if len({number(value, digits) for value in distinct.values()}) == len(distinct):
+        if len({format_number(value, digits) for value in distinct.values()}) == len(distinct):
             return digits
     return most
 
 
-def shown(values: Sequence[float], most: int) -> list[str]:
+def format_values(values: Sequence[float], most: int) -> list[str]:
     """Each value with as many digits as are needed to tell all of them apart."""
-    digits = digits_needed(values, most)
-    return [number(value, digits) for value in values]
+    digits = count_digits(values, most)
+    return [format_number(value, digits) for value in values]
 
 
-def number(value: float, digits: int) -> str:
+def format_number(value: float, digits: int) -> str:
     """A number with so many significant digits; there is no minus zero."""
     return f"{value + 0.0:.{digits}g}"
 
@@ -47,18 +47,18 @@ class Scores:
     @classmethod
     def of(cls, fitness: Fitness, values: Iterable[float]) -> "Scores":
         """With the digits that these values need."""
-        return cls(fitness, digits_needed((fitness.shown(value) for value in values), fitness.digits))
+        return cls(fitness, count_digits((fitness.shown(value) for value in values), fitness.digits))
 
-    def shown(self, value: float, error: float | None = None) -> str:
+    def format(self, value: float, error: float | None = None) -> str:
         """As the user writes it; with its standard error where that is known."""
-        text = number(self.fitness.shown(value), self.digits)
+        text = format_number(self.fitness.shown(value), self.digits)
         return f"{text} ± {error:.2g}" if error else text
 
-    def change(self, new: float, old: float, error: float = 0.0) -> str:
+    def format_change(self, new: float, old: float, error: float = 0.0) -> str:
         """The difference in the user's direction with its sign, and whether that is better, as far as its standard `error` lets one say so;
         what is beyond the task's digits is none."""
         most = max(1, self.fitness.digits)
-        if number(new, most) == number(old, most):
+        if format_number(new, most) == format_number(old, most):
             return "no change"
         difference = f"{self.fitness.shown(new) - self.fitness.shown(old):+.3g}"
         if abs(new - old) < SURE * error:

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from evolve.prompts import stable, told
-from evolve.prompts.changeable import has_blocks
-from evolve.prompts.offspring import REFLECTS
-from evolve.prompts.quoting import excerpt, fenced
-from evolve.prompts.subject import Subject
-from evolve.prompts.templates import Template, chosen, layout
-from evolve.prompts.trimming import Draft, items, kept
+from evolve.prompts import sections, task_sections
+from evolve.prompts.prompt_context import REFLECTS, Subject
+from evolve.prompts.quoting import excerpt, fence_text
+from evolve.prompts.task_sections import has_blocks
+from evolve.prompts.templates import PromptTemplate, find_template, split_layout
+from evolve.prompts.trimming import SectionDraft, choose_forms, join_items
 from evolve.protocols import Context
 from evolve.types import EditError, Message, Prompt, Section, Selection
 
@@ -23,7 +22,7 @@ WORDS: Mapping[str, str] = MappingProxyType(
     {"size": "Make the change as large as your idea needs, and no larger.", "most": "5"}
 )
 """What a layout says where the operator does not say otherwise."""
-_STABLE = {"task": stable.task, "rules": stable.rules, "context": stable.context}
+_STABLE = {"task": task_sections.draft_task, "rules": task_sections.draft_rules, "context": task_sections.draft_context}
 _REASON = 6000
 """Characters of a reason that a repair shows."""
 
@@ -34,8 +33,8 @@ class _Part:
 
     role: str
     name: str
-    draft: Draft
-    template: Template | None = None
+    draft: SectionDraft
+    template: PromptTemplate | None = None
     whole: str = field(init=False)
     """Its text where nothing is left out."""
 
@@ -44,7 +43,7 @@ class _Part:
 
     def text(self, forms: Sequence[int]) -> str:
         """What is shown of it; empty where nothing is left."""
-        listed = items(self.draft, forms)
+        listed = join_items(self.draft, forms)
         if not listed and not self.draft.always:
             return ""
         return listed if self.template is None else self.template.filled({"items": listed, **self.draft.words})
@@ -63,15 +62,18 @@ def build(
     template that cannot be filled."""
     subject = Subject(kind == REFLECTS, selection, context, tokens)
     _check_parents(kind, subject)
-    parts = [*_parts("system", "system", subject, {}), *_parts("user", kind, subject, {**_words(subject), **values})]
+    parts = [
+        *_parts("system", "system", subject, {}),
+        *_parts("user", kind, subject, {**_fill_words(subject), **values}),
+    ]
     texts = [part.whole for part in parts]
-    excess = _length(texts) - PER_TOKEN * tokens
+    excess = _count_characters(texts) - PER_TOKEN * tokens
     if excess > 0:
-        forms = kept([part.draft for part in parts], excess)
+        forms = choose_forms([part.draft for part in parts], excess)
         texts = [part.text(form) for part, form in zip(parts, forms, strict=True)]
-    needed = -(-_length(texts) // PER_TOKEN)
+    needed = -(-_count_characters(texts) // PER_TOKEN)
     if needed > tokens:
-        raise EditError(_too_long(subject, needed))
+        raise EditError(_explain_too_long(subject, needed))
     sections = [(part.role, Section(part.name, text)) for part, text in zip(parts, texts, strict=True) if text]
     return Prompt(
         (
@@ -83,26 +85,26 @@ def build(
 
 def repair(prompt: Prompt, reply: str, reason: str, templates: Mapping[str, str] = MappingProxyType({})) -> Prompt:
     """One more turn: the reply, and why it could not be used, which the engine says; lines of the program may be quoted in that."""
-    why = {"reason": fenced(excerpt(reason, _REASON))}
-    return prompt.answered(reply, [Section("repair", chosen("repair", templates).filled(why))])
+    why = {"reason": fence_text(excerpt(reason, _REASON))}
+    return prompt.answered(reply, [Section("repair", find_template("repair", templates).filled(why))])
 
 
 def _parts(role: str, name: str, subject: Subject, words: Mapping[str, str]) -> Iterator[_Part]:
     """The sections of a layout, in its order."""
-    for part in layout(chosen(name, subject.context.templates)):
-        if isinstance(part, Template):
-            yield _Part(role, name, Draft(words=words, always=True), part)
+    for part in split_layout(find_template(name, subject.context.templates)):
+        if isinstance(part, PromptTemplate):
+            yield _Part(role, name, SectionDraft(words=words, always=True), part)
         elif part == "sections":
-            yield from (_Part(role, *section) for section in stable.sections(subject))
+            yield from (_Part(role, *section) for section in task_sections.draft_plugin_sections(subject))
         elif part in _STABLE:
             yield _stable(role, part, subject)
         else:
-            yield _Part(role, part, told.SECTIONS[part](subject), chosen(part, subject.context.templates))
+            yield _Part(role, part, sections.SECTIONS[part](subject), find_template(part, subject.context.templates))
 
 
 def _stable(role: str, name: str, subject: Subject) -> _Part:
     """A section that follows from the task, the first record and a template alone."""
-    template = chosen(name, subject.context.templates)
+    template = find_template(name, subject.context.templates)
     return subject.context.derived.get_or_create(
         ("stable", role, name, template, len(subject.history) > 0),
         lambda: _Part(role, name, _STABLE[name](subject), template),
@@ -120,7 +122,7 @@ def _check_parents(kind: str, subject: Subject) -> None:
         )
 
 
-def _words(subject: Subject) -> dict[str, str]:
+def _fill_words(subject: Subject) -> dict[str, str]:
     others = [f"program {record}" for record in subject.partners]
     seed = subject.task.seed
     marked = any(has_blocks(seed, path) for path in seed.files)
@@ -128,13 +130,13 @@ def _words(subject: Subject) -> dict[str, str]:
     return {**WORDS, "number": str(subject.parent), "others": " and ".join(others), "inside": inside}
 
 
-def _length(texts: Sequence[str]) -> int:
+def _count_characters(texts: Sequence[str]) -> int:
     """Characters of both messages, with the empty lines between sections."""
     shown = [len(text) for text in texts if text]
     return sum(shown) + 2 * len(shown)
 
 
-def _too_long(subject: Subject, needed: int) -> str:
+def _explain_too_long(subject: Subject, needed: int) -> str:
     what = f"program {subject.parent}" if subject.parent else "what must be said"
     return (
         f"{what} does not fit into a prompt: with the task and what must be said it takes about {needed:,} tokens, and a prompt may have "

@@ -1,18 +1,62 @@
-"""The sections that are the same in every prompt of a campaign: the task, what counts, what may change, and the files beside a program.
+"""Sections that are the same in every prompt of a campaign: the task, what counts, what may change, and the files beside a program.
 
-Invariant: they follow from the task and the seed's score alone, and name no held-out case, no seed of a judge, and no place of this
-machine."""
+They follow from the task and the seed's score alone, and name no held-out case, no seed of an evaluator, and no place of this machine."""
 
+import functools
 import json
 from collections.abc import Iterator
 
-from evolve.prompts.changeable import allowed
-from evolve.prompts.figures import number
-from evolve.prompts.quoting import DATA, fenced, path_name
-from evolve.prompts.subject import Subject
-from evolve.prompts.trimming import Draft, Piece
+from evolve.edits.blocks import blocks
+from evolve.prompts.prompt_context import Subject
+from evolve.prompts.quoting import DATA, fence_text, path_name
+from evolve.prompts.scores import format_number
+from evolve.prompts.trimming import SectionDraft, SectionPiece
 from evolve.protocols import History
-from evolve.types import Constraint, Direction, Scalar, Stage, Task
+from evolve.types import Constraint, Direction, Program, Scalar, Stage, Task
+
+
+def describe_changeable(program: Program) -> str:
+    """Which files of a task's programs may change, or which parts of them."""
+    marked = [path for path in program.files if has_blocks(program, path)]
+    if not marked:
+        return f"All of {_name_record(list(program.files))} may change."
+    only = f"Of {_name_record(marked)}, only what stands between the lines `EVOLVE-BLOCK-START` and `EVOLVE-BLOCK-END` may change"
+    others = [path for path in program.files if path not in marked]
+    return f"{only}, and nothing of {_name_record(others)}." if others else f"{only}."
+
+
+@functools.lru_cache(maxsize=512)
+def describe_places(program: Program, seed: Program) -> str:
+    """The lines of a program's blocks, and the files that it has added, as a sentence; all of it where the seed has no block."""
+    if not any(has_blocks(seed, path) for path in seed.files):
+        return "All of it may change."
+    told = []
+    for path, text in program.files.items():
+        ranges = [_lines(text, span.start, span.end) for span in blocks(text, path)]
+        if path not in seed.files:
+            told.append(f"all of `{path_name(path)}`")
+        elif ranges:
+            told.append(f"lines {' and '.join(ranges)} of `{path_name(path)}`")
+    return f"May change: {'; '.join(told)}."
+
+
+@functools.lru_cache(maxsize=512)
+def has_blocks(program: Program, path: str) -> bool:
+    """Whether only blocks of a file may change."""
+    return bool(blocks(program.files[path], path))
+
+
+def _name_record(paths: list[str]) -> str:
+    names = [f"`{path_name(path)}`" for path in paths]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _lines(text: str, start: int, end: int) -> str:
+    """The lines of a block, counted from 1; an empty one is between two."""
+    first = text.count("\n", 0, start) + 1
+    last = text.count("\n", 0, end)
+    return f"{first} to {last}" if last >= first else f"between {first - 1} and {first}"
+
 
 CONTEXT_WORTH = 90.0
 PLUGIN_WORTH = 75.0
@@ -20,31 +64,34 @@ _BETTER = {"max": "larger is better", "min": "smaller is better"}
 _BYTES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
-def task(subject: Subject) -> Draft:
+def draft_task(subject: Subject) -> SectionDraft:
     """The brief, as its author wrote it."""
-    return Draft(words={"name": subject.task.name, "brief": subject.task.brief.strip()}, always=True)
+    return SectionDraft(words={"name": subject.task.name, "brief": subject.task.brief.strip()}, always=True)
 
 
-def rules(subject: Subject) -> Draft:
+def draft_rules(subject: Subject) -> SectionDraft:
     """What decides, and what may change; no line of it is left out."""
     lines = [*_scores(subject), *_judging(subject.task), *_changing(subject.task)]
-    return Draft((Piece(("\n".join(f"- {line}" for line in lines),)),))
+    return SectionDraft((SectionPiece(("\n".join(f"- {line}" for line in lines),)),))
 
 
-def context(subject: Subject) -> Draft:
+def draft_context(subject: Subject) -> SectionDraft:
     """The files beside the program, each whole or named alone."""
-    return Draft(tuple(_file(path, text) for path, text in subject.task.context.items()))
+    return SectionDraft(tuple(_file(path, text) for path, text in subject.task.context.items()))
 
 
-def sections(subject: Subject) -> list[tuple[str, Draft]]:
+def draft_plugin_sections(subject: Subject) -> list[tuple[str, SectionDraft]]:
     """What plugins say, by name."""
-    return [(told.name, Draft((Piece((told.text, ""), (PLUGIN_WORTH,)),))) for told in subject.context.sections]
+    return [
+        (told.name, SectionDraft((SectionPiece((told.text, ""), (PLUGIN_WORTH,)),)))
+        for told in subject.context.sections
+    ]
 
 
-def _file(path: str, text: str) -> Piece:
+def _file(path: str, text: str) -> SectionPiece:
     named = path_name(path)
     absent = f"`{named}` ({len(text):,} characters) does not fit in here."
-    return Piece((f"{DATA}\n\n{fenced(text, named)}", absent, ""), (CONTEXT_WORTH, CONTEXT_WORTH + 1))
+    return SectionPiece((f"{DATA}\n\n{fence_text(text, named)}", absent, ""), (CONTEXT_WORTH, CONTEXT_WORTH + 1))
 
 
 def _scores(subject: Subject) -> Iterator[str]:
@@ -53,7 +100,7 @@ def _scores(subject: Subject) -> Iterator[str]:
     yield f"The score is the {fitness.name}; {_BETTER[fitness.direction]}."
     seed = _seed_score(subject.history)
     if seed is not None:
-        yield f"The program that the search began with scores {number(fitness.shown(seed), digits)}."
+        yield f"The program that the search began with scores {format_number(fitness.shown(seed), digits)}."
     if task.anchors:
         known = "; ".join(f"{anchor.value:.{digits}g} ({_source(anchor.by, anchor.year)})" for anchor in task.anchors)
         yield f"Known scores of others: {known}."
@@ -134,7 +181,7 @@ def _size(count: int) -> str:
 
 
 def _changing(task: Task) -> Iterator[str]:
-    yield allowed(task.seed)
+    yield describe_changeable(task.seed)
     if task.new_files:
         yield f"New files may be added where their paths match {' or '.join(f'`{pattern}`' for pattern in task.new_files)}; none may be taken away."
     else:

@@ -24,7 +24,7 @@ _PROSE = ("#", "//", "/*", "*", "--", '"', "'")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ProgramChange:
     """`diff`: unified, one line around each change, empty where it is long. `taken`: the telling lines that are gone, stripped, in their
     order."""
 
@@ -34,7 +34,7 @@ class Change:
 
 
 @functools.lru_cache(maxsize=512)
-def change(old: Program, new: Program) -> Change:
+def compare_programs(old: Program, new: Program) -> ProgramChange:
     """From one program to the next."""
     lines, gone, come = list[str](), 0, 0
     whole = True
@@ -49,7 +49,7 @@ def change(old: Program, new: Program) -> Change:
         if whole and body is not None:
             lines += [f"@ {path_name(path)}", *body] if len(new.files) > 1 else body
     summary = f"lines: {gone} taken out, {come} put in"
-    return Change("\n".join(lines) if whole else "", summary, _taken(old, new))
+    return ProgramChange("\n".join(lines) if whole else "", summary, _find_removed(old, new))
 
 
 def _body(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
@@ -61,23 +61,23 @@ def _body(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
 
 
 @functools.lru_cache(maxsize=512)
-def telling_lines(program: Program) -> Mapping[str, str]:
+def index_lines(program: Program) -> Mapping[str, str]:
     """The program's lines without the spaces around them, but for those that say little, by their outlines: a line with another number
     in it is the same line."""
     lines = (line.strip() for text in program.files.values() for line in text.splitlines())
     found = dict[str, str]()
     for line in lines:
         if len(line) >= _TELLING and not line.startswith(_PROSE):
-            found.setdefault(outline(line), line)
+            found.setdefault(mask_numbers(line), line)
     return found
 
 
 @functools.lru_cache(maxsize=8192)
-def outline(line: str) -> str:
+def mask_numbers(line: str) -> str:
     """A line with one number in place of every number."""
     return _NUMBER.sub("0", line)
 
 
-def _taken(old: Program, new: Program) -> tuple[str, ...]:
-    kept = telling_lines(new)
-    return tuple(line for form, line in telling_lines(old).items() if form not in kept)
+def _find_removed(old: Program, new: Program) -> tuple[str, ...]:
+    kept = index_lines(new)
+    return tuple(line for form, line in index_lines(old).items() if form not in kept)

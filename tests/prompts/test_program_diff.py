@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolve.prompts.lineage import change, outline, telling_lines
+from evolve.prompts.program_diff import compare_programs, index_lines, mask_numbers
 from evolve.types import Program
 
 programs = st.dictionaries(
@@ -20,7 +20,7 @@ def program(*lines: str, path: str = "a.py") -> Program:
 
 def test_a_small_change_is_shown_whole() -> None:
     """With a line around it, and what it took out that says something."""
-    found = change(program("one", "two_is_longer = 2", "three"), program("one", "2", "three"))
+    found = compare_programs(program("one", "two_is_longer = 2", "three"), program("one", "2", "three"))
     assert (found.diff, found.summary, found.taken) == (
         "@@\n one\n-two_is_longer = 2\n+2\n three",
         "lines: 1 taken out, 1 put in",
@@ -30,31 +30,31 @@ def test_a_small_change_is_shown_whole() -> None:
 
 def test_a_large_change_is_counted() -> None:
     """Whole or not at all."""
-    found = change(program(*(f"old {n}" for n in range(30))), program(*(f"new {n}" for n in range(31))))
+    found = compare_programs(program(*(f"old {n}" for n in range(30))), program(*(f"new {n}" for n in range(31))))
     assert (found.diff, found.summary) == ("", "lines: 30 taken out, 31 put in")
 
 
 def test_a_huge_change_takes_no_time() -> None:
     """Lines that all are alike are what comparing takes longest for."""
-    found = change(program(*(["x"] * 20_000)), program(*(["y", "x"] * 10_000)))
+    found = compare_programs(program(*(["x"] * 20_000)), program(*(["y", "x"] * 10_000)))
     assert found.summary == "lines: 10000 taken out, 10000 put in"
 
 
 def test_files_are_named_where_there_are_several() -> None:
     """A new one, too."""
-    found = change(program("1"), Program({"a.py": "1", "b c.py": "2"}))
+    found = compare_programs(program("1"), Program({"a.py": "1", "b c.py": "2"}))
     assert found.diff == '@ "b c.py"\n@@\n+2'
 
 
 def test_another_number_takes_no_line_out() -> None:
     """Tuning is no deletion."""
-    assert outline("x = foo(1.5e-3, y2) - 12") == "x = foo(0, y2) - 0"
-    assert change(program("step = 0.125 / rounds"), program("step = 12 / rounds")).taken == ()
+    assert mask_numbers("x = foo(1.5e-3, y2) - 12") == "x = foo(0, y2) - 0"
+    assert compare_programs(program("step = 0.125 / rounds"), program("step = 12 / rounds")).taken == ()
 
 
 def test_comments_and_short_lines_tell_nothing() -> None:
     """They come and go."""
-    assert telling_lines(program("# a comment that is long", "else:", '"""A docstring."""', "return order[::-1]")) == {
+    assert index_lines(program("# a comment that is long", "else:", '"""A docstring."""', "return order[::-1]")) == {
         "return order[::0]": "return order[::-1]"
     }
 
@@ -62,5 +62,5 @@ def test_comments_and_short_lines_tell_nothing() -> None:
 @given(programs, programs)
 def test_what_is_taken_out_is_gone(old: Program, new: Program) -> None:
     """And was there before."""
-    taken = change(old, new).taken
-    assert set(map(outline, taken)) == set(telling_lines(old)) - set(telling_lines(new))
+    taken = compare_programs(old, new).taken
+    assert set(map(mask_numbers, taken)) == set(index_lines(old)) - set(index_lines(new))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolve.prompts.figures import Scores, digits_needed, number, shown
+from evolve.prompts.scores import Scores, count_digits, format_number, format_values
 from evolve.types import Fitness
 
 values = st.lists(st.floats(-1e12, 1e12), max_size=12)
@@ -27,15 +27,17 @@ values = st.lists(st.floats(-1e12, 1e12), max_size=12)
 )
 def test_scores_have_as_many_digits_as_they_need(scores: list[float], digits: int, texts: list[str]) -> None:
     """Four at least where the task has them, the task's at most."""
-    assert texts == shown(scores, digits)
+    assert texts == format_values(scores, digits)
 
 
 @given(values, st.integers(0, 15))
 def test_what_differs_within_the_tasks_digits_has_different_texts(scores: list[float], most: int) -> None:
     """And no digit is shown beyond them."""
-    digits = digits_needed(scores, most)
+    digits = count_digits(scores, most)
     assert digits <= max(1, most)
-    assert len({number(score, digits) for score in scores}) == len({number(score, max(1, most)) for score in scores})
+    assert len({format_number(score, digits) for score in scores}) == len(
+        {format_number(score, max(1, most)) for score in scores}
+    )
 
 
 @given(values, st.randoms())
@@ -43,7 +45,7 @@ def test_digits_do_not_depend_on_the_order(scores: list[float], random: "st.Data
     """Equal prompts have equal scores."""
     shuffled = list(scores)
     random.shuffle(shuffled)
-    assert digits_needed(scores, 9) == digits_needed(shuffled, 9)
+    assert count_digits(scores, 9) == count_digits(shuffled, 9)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +62,7 @@ def test_digits_do_not_depend_on_the_order(scores: list[float], random: "st.Data
 def test_a_change_has_the_sign_that_the_user_sees(direction: str, new: float, old: float, told: str) -> None:
     """And says whether it is good."""
     scores = Scores(Fitness("score", "max" if direction == "max" else "min", 6), 6)
-    assert told == scores.change(new, old)
+    assert told == scores.format_change(new, old)
 
 
 @pytest.mark.parametrize(
@@ -78,10 +80,10 @@ def test_a_change_of_fewer_than_two_standard_errors_is_noise(
 ) -> None:
     """Neither better nor worse: nobody can know."""
     scores = Scores(Fitness("score", "max" if direction == "max" else "min", 6), 6)
-    assert told == scores.change(new, 2.5, error * (1 - 1e-12))
+    assert told == scores.format_change(new, 2.5, error * (1 - 1e-12))
 
 
 def test_a_score_is_in_the_users_direction_with_its_error() -> None:
     """The engine's larger one is the user's smaller one."""
     scores = Scores.of(Fitness("length", "min", 8), [-4.98712, -4.98713])
-    assert (scores.shown(-4.98712, 0.00123), scores.shown(-4.98712, 0.0)) == ("4.98712 ± 0.0012", "4.98712")
+    assert (scores.format(-4.98712, 0.00123), scores.format(-4.98712, 0.0)) == ("4.98712 ± 0.0012", "4.98712")
