@@ -12,7 +12,7 @@ from pathlib import Path
 
 @contextmanager
 def atomic_write(target: Path, *, replace: bool = False) -> Iterator[Path]:
-    """Where to make a file or a folder that is `target` when the block has ended well. With `replace` it takes the place of what is there: a file that of a
+    """Yields a path to write a file or a folder to, which becomes `target` when the block has ended well. With `replace` it takes the place of what is there: a file that of a
     file, a folder that of a folder; a device or a pipe is written into, for it cannot be replaced. Raises `OSError`."""
     if replace and _is_stream(target):
         yield target
@@ -34,7 +34,7 @@ def atomic_write(target: Path, *, replace: bool = False) -> Iterator[Path]:
 
 
 def _is_stream(target: Path) -> bool:
-    """Whether it is there and is neither file nor folder, or leads to what a process has open, such as `/dev/stdout`."""
+    """Returns whether it is there and is neither file nor folder, or leads to what a process has open, such as `/dev/stdout`."""
     if target.is_symlink() and target.readlink().is_relative_to("/proc"):
         return True
     return target.exists() and not (target.is_file() or target.is_dir())

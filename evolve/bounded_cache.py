@@ -20,7 +20,7 @@ class BoundedCache:
         self._forgetting = Lock()
 
     def get_or_create(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """What is kept under a key, else what `make` gives now."""
+        """Returns the value under a key, else the one that `make` gives now."""
         try:
             value: Value = self._values[key]
         except KeyError:

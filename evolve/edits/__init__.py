@@ -1,9 +1,9 @@
-"""From a model's reply to programs.
+"""Edits: from a model's reply to programs.
 
 Only text inside the blocks changes; an edit that fits nowhere, or in two places, is an error that says so and no guess."""
 
 from evolve.edits.errors import EditFailed, EditKind
 from evolve.edits.python_check import find_syntax_error
-from evolve.edits.reply import Candidate, read
+from evolve.edits.reply import EditedProgram, read
 
-__all__ = ["Candidate", "EditFailed", "EditKind", "find_syntax_error", "read"]
+__all__ = ["EditedProgram", "EditFailed", "EditKind", "find_syntax_error", "read"]

@@ -64,7 +64,7 @@ _STUB = re.compile(r"(?:async )?(?:def|class) (?P<name>\w+)\b.*:[ \t]*(?:\.\.\.|
 
 
 def find_elision(lines: Sequence[str], kept: Callable[[], Collection[str]]) -> str:
-    """The first line that stands for what it leaves out; empty where none does. `kept` gives the lines of the program as it is, without
+    """Returns the first line that stands for what it leaves out; empty where none does. `kept` gives the lines of the program as it is, without
     the blanks around them; it is asked where a line looks like one."""
     for line in lines:
         text = line.strip()
@@ -74,7 +74,7 @@ def find_elision(lines: Sequence[str], kept: Callable[[], Collection[str]]) -> s
 
 
 def _leaves_out(text: str, kept: Collection[str]) -> bool:
-    """Whether a line that looks like it does: not where the program has it already, and a stub only of what the program defines."""
+    """Returns whether a line that looks like it does: not where the program has it already, and a stub only of what the program defines."""
     stub = _STUB.fullmatch(text)
     if stub:
         return text not in kept and stub["name"] in {found[1] for line in kept if (found := _DEFINES.match(line))}
@@ -82,7 +82,7 @@ def _leaves_out(text: str, kept: Collection[str]) -> bool:
 
 
 def _may_leave_out(text: str) -> bool:
-    """Whether a short line looks as if it did."""
+    """Returns whether a short line looks as if it did."""
     if _DOTS.fullmatch(text) or _STUB.fullmatch(text) or _EMPTY.fullmatch(text):
         return True
     comment = _COMMENT.fullmatch(text)
@@ -113,13 +113,13 @@ Found = tuple[FileView, LineChange]
 
 @functools.lru_cache(maxsize=16)
 def view_files(program: Program) -> Mapping[str, FileView]:
-    """The files of a program, with what may change of each. Cached: one parent has many children."""
+    """Returns the files of a program, with what may change of each. Cached: one parent has many children."""
     spans = changeable(program.files)
     return {path: FileView(path, text, tuple(map(Span._make, spans[path]))) for path, text in program.files.items()}
 
 
 def apply_edits(edits: Sequence[EditBlock], known: Mapping[str, FileView], new_files: Sequence[str]) -> dict[str, str]:
-    """The texts of the files that the edits change or add. Raises `EditFailed`, with a word on every edit that does not apply."""
+    """Returns the texts of the files that the edits change or add. Raises `EditFailed`, with a word on every edit that does not apply."""
     changes: dict[str, list[LineChange]] = {}
     added: dict[str, str] = {}
     failures: list[tuple[int, EditFailed]] = []
@@ -139,7 +139,7 @@ def apply_edits(edits: Sequence[EditBlock], known: Mapping[str, FileView], new_f
 
 
 def merge_changes(sheet: FileView, changes: Sequence[LineChange]) -> str:
-    """The text of a file with all its changes."""
+    """Returns the text of a file with all its changes."""
     distinct = {(change.start, change.end, change.new): change for change in reversed(changes)}
     ordered = sorted(distinct.values(), key=lambda change: (change.start, change.end, change.number))
     for before, after in pairwise(ordered):
@@ -153,7 +153,7 @@ def merge_changes(sheet: FileView, changes: Sequence[LineChange]) -> str:
 
 
 def check_outside(sheet: FileView, text: str) -> str:
-    """A new text of a file, if its outside is the same."""
+    """Returns a new text of a file, if its outside is the same."""
     refuse_large(sheet, len(text))
     if sheet.whole:
         return _without_new_markers(text, sheet)
@@ -176,14 +176,14 @@ def refuse_large(sheet: FileView, size: int) -> None:
 
 
 def _without_new_markers(text: str, sheet: FileView) -> str:
-    """A file without blocks gets none: their markers would say that the rest may not change any more."""
+    """Returns a file without blocks gets none: their markers would say that the rest may not change any more."""
     if START not in text or START in sheet.text:
         return text
     return "\n".join(line for line in text.split("\n") if START not in line and END not in line)
 
 
 def join_lines(lines: Lines) -> str:
-    """The text of a new file: its last line is ended, unless it is said that it is not."""
+    """Returns the text of a new file: its last line is ended, unless it is said that it is not."""
     if lines and lines[-1] == NO_NEWLINE:
         return "\n".join(lines[:-1])
     return "\n".join(lines if not lines or lines[-1] == "" else [*lines, ""])
@@ -205,7 +205,7 @@ def _add(added: dict[str, str], path: str, edit: EditBlock) -> None:
 
 
 def _place(edit: EditBlock, candidates: Sequence[FileView]) -> Found:
-    """The one place of an edit."""
+    """Returns the one place of an edit."""
     ways = [way for way in edit.ways if not is_blank(way.search)]
     if not ways:
         return _into_nothing(edit, candidates)
@@ -220,7 +220,7 @@ def _place(edit: EditBlock, candidates: Sequence[FileView]) -> Found:
 def _find_places(
     match: Match, ways: Sequence[Split], candidates: Sequence[FileView]
 ) -> list[tuple[FileView, LineChange, Split]]:
-    """All places. Where a program has lines like dividers, the reading with as many before as behind the middle is meant, if it fits."""
+    """Returns all places. Where a program has lines like dividers, the reading with as many before as behind the middle is meant, if it fits."""
     middle = [ways[len(ways) // 2]] if len(ways) % 2 else []
     for meant in (middle, ways):
         found = [(sheet, change, way) for way in meant for sheet in candidates for change in match(sheet, way)]
@@ -230,7 +230,7 @@ def _find_places(
 
 
 def _pad_spellings(way: Split) -> Iterator[Split | None]:
-    """The list_spellings of an edit, and nothing for those that it lacks: four in all."""
+    """Yields the list_spellings of an edit, and nothing for those that it lacks: four in all."""
     found = list(list_spellings(way))
     yield from (found[index] if index < len(found) else None for index in range(4))
 
@@ -252,7 +252,7 @@ def _only(edit: EditBlock, found: Sequence[tuple[FileView, LineChange, Split]]) 
 
 
 def _into_nothing(edit: EditBlock, candidates: Sequence[FileView]) -> Found:
-    """An edit that searches for nothing: it fills the one block, or the one file, that is empty."""
+    """Returns an edit that searches for nothing: it fills the one block, or the one file, that is empty."""
     empty = [
         (sheet, span) for sheet in candidates for span in sheet.spans if not sheet.text[span.start : span.end].strip()
     ]
@@ -335,7 +335,7 @@ def _span(first: int, last: int) -> str:
 
 
 def _allowed(candidates: Sequence[FileView]) -> str:
-    """What may change, as far as it can be said in a line or two."""
+    """Returns the remedy: what may change, in a line or two."""
     parts = []
     for sheet in candidates[:_OTHERS]:
         lines = list(sheet.changeable_lines())
@@ -353,7 +353,7 @@ def _allowed(candidates: Sequence[FileView]) -> str:
 
 
 def _combine(failures: Sequence[tuple[int, EditFailed]]) -> EditFailed:
-    """The first failure in full, and a line on the others."""
+    """Returns the first failure in full, and a line on the others."""
     _, first = failures[0]
     others = [f"edit {number} ({failure.kind.value.replace('_', ' ')})" for number, failure in failures[1:]]
     if not others:

@@ -36,7 +36,7 @@ OPERAND_FOLLOWS_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """What little must be known of a language. `string` and `comment` are regular expressions; `indented`: leading white space
+    """Lexical rules of a language, as far as they are needed. `string` and `comment` are regular expressions; `indented`: leading white space
     means something; `begins`: the characters that either begins with; `spanning`: the quotes of strings that run on over line ends, and that stand
     alone where such a string does not end; `directive` matches lines for the preprocessor or the compiler whose numbers are no values; `prose`: no program."""
 
@@ -67,7 +67,7 @@ _SLASHED = Language(
 
 @functools.cache
 def language(path: str) -> Language:
-    """The language of a file, from its suffix; an unknown one is read like Python (`#` comments)."""
+    """Returns the language of a file, from its suffix; an unknown one is read like Python (`#` comments)."""
     suffix = PurePosixPath(path).suffix.lower()
     if suffix == ".rs":
         return _RUST
@@ -99,7 +99,7 @@ class Marker(NamedTuple):
 
 @functools.lru_cache(maxsize=64)
 def blocks(text: str, path: str) -> tuple[Span, ...]:
-    """The blocks of a file in their order, none where it has no marker. One that is not ended goes on to the end of the text. Cached for
+    """Returns the blocks of a file in their order, none where it has no marker. One that is not ended goes on to the end of the text. Cached for
     the questions that are asked about every new program and its parent."""
     if START not in text:
         return ()
@@ -115,7 +115,7 @@ def blocks(text: str, path: str) -> tuple[Span, ...]:
 
 
 def outside(text: str, path: str) -> tuple[str, ...]:
-    """What stands before, between and after the blocks of a file: one piece more than there are blocks."""
+    """Returns the text before, between and after the blocks of a file: one piece more than there are blocks."""
     found = blocks(text, path)
     starts = [0, *(span.end for span in found)]
     ends = [*(span.start for span in found), len(text)]
@@ -123,7 +123,7 @@ def outside(text: str, path: str) -> tuple[str, ...]:
 
 
 def changeable(files: Mapping[str, str]) -> Mapping[str, tuple[Span, ...]]:
-    """What may change of each file of a program: its blocks; where no file has one, all of every file."""
+    """Returns the spans of each file of a program that may change: its blocks; where no file has one, all of every file."""
     found = {path: blocks(text, path) for path, text in files.items()}
     if any(found.values()):
         return found
@@ -131,7 +131,7 @@ def changeable(files: Mapping[str, str]) -> Mapping[str, tuple[Span, ...]]:
 
 
 def remarks(text: str, path: str) -> Iterator[tuple[str, Span]]:
-    """Every comment ("comment") of a text, and each marker that is neither in one nor in a string ("bare"), in their order."""
+    """Yields every comment ("comment") of a text, and each marker that is neither in one nor in a string ("bare"), in their order."""
     for match in _pattern(language(path)).finditer(text):
         if match.lastgroup in ("comment", "bare"):
             yield match.lastgroup, Span(*match.span(match.lastgroup))
@@ -156,13 +156,13 @@ def _pattern(kind: Language) -> re.Pattern[str]:
 
 
 def _grown(text: str, start: int, end: int) -> Span:
-    """A comment with the white space around it, as far as it has its lines for itself."""
+    """Returns a comment with the white space around it, as far as it has its lines for itself."""
     line = text.rfind("\n", 0, start) + 1
     rest = _REST_OF_LINE.match(text, end)
     return Span(line if not text[line:start].strip() else start, rest.end() if rest else end)
 
 
 def _line(text: str, start: int, end: int) -> Span:
-    """The whole line."""
+    """Returns the whole line."""
     stop = text.find("\n", end)
     return Span(text.rfind("\n", 0, start) + 1, len(text) if stop < 0 else stop + 1)

@@ -1,6 +1,6 @@
-"""What a program of a task may differ in from the task's seed, whoever wrote it: an operator, a model or a person.
+"""Allowed changes of a program against the task's seed, whoever wrote it: an operator, a model or a person.
 
-Invariant: a program that passes holds every file of the seed, the same outside the blocks, and can be written into a folder beside the
+A program that passes holds every file of the seed, the same outside the blocks, and can be written into a folder beside the
 task's context files without touching one of them."""
 
 from collections.abc import Iterator, Sequence
@@ -11,12 +11,12 @@ from evolve.types import Program, Task
 
 
 def refusal(task: Task, program: Program) -> str:
-    """The first thing that a program may not be, for whoever made it to read; empty where it may be as it is."""
+    """Returns the first thing that a program may not be, for whoever made it to read; empty where it may be as it is."""
     return next(_refusals(task, program), "")
 
 
 def matches(path: str, pattern: str) -> bool:
-    """Whether a path is one of those that a pattern of `new_files` means: `*`, `?` and `[abc]` stay within a folder, `**` is any
+    """Returns whether a path is one of those that a pattern of `new_files` means: `*`, `?` and `[abc]` stay within a folder, `**` is any
     number of folders. A pattern takes no more comparisons than it has parts for each part of the path, whoever wrote it."""
     patterns = pattern.split("/")
     places = {0}
@@ -67,7 +67,7 @@ def _refusals_outside(path: str, old: Sequence[str], new: Sequence[str]) -> Iter
 
 
 def _first_difference(old: str, new: str) -> str:
-    """The first line that differs, as it was and as it became."""
+    """Returns the first line that differs, as it was and as it became."""
     before, after = old.splitlines(), new.splitlines()
     for was, became in zip(before, after, strict=False):
         if was != became:
@@ -87,7 +87,7 @@ def _leads_out(path: str) -> bool:
 
 
 def _shadows(path: str, other: str) -> bool:
-    """The two cannot lie side by side, on a disk that does not tell capital letters neither, or Python would import the first for the
+    """Returns the two cannot lie side by side, on a disk that does not tell capital letters neither, or Python would import the first for the
     second."""
     name, known = path.casefold(), other.casefold()
     package = f"{known.removesuffix('.py')}/__init__.py"
@@ -95,7 +95,7 @@ def _shadows(path: str, other: str) -> bool:
 
 
 def _with_next(places: set[int], patterns: Sequence[str]) -> set[int]:
-    """Where in a pattern one may be when what one is at may also be no folder at all, as `**` before another part."""
+    """Returns the places in a pattern that match without a part of the path, too: behind a `**` before another part."""
     found = set(places)
     for place, one in enumerate(patterns[:-1]):
         if one == "**" and place in found:
@@ -104,7 +104,7 @@ def _with_next(places: set[int], patterns: Sequence[str]) -> set[int]:
 
 
 def _behind(part: str, place: int, patterns: Sequence[str]) -> Iterator[int]:
-    """Where in a pattern one may be after a part of a path."""
+    """Yields the places in a pattern that may follow a part of a path."""
     if place < len(patterns):
         if patterns[place] == "**":
             yield from (place, place + 1)

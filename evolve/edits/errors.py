@@ -1,6 +1,6 @@
-"""Why a reply is no program: a kind to count by, and words that go back to the model as they are.
+"""Errors of replies that are no program: a kind to count by, and a message that goes back to the model as it is.
 
-Invariant: a message has at most 3,000 characters; it names the edit and the file, shows the lines that are there, and ends with what to do."""
+A message has at most 3,000 characters; it names the edit and the file, shows the lines that are there, and ends with what to do."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -13,7 +13,7 @@ _MOST_LINES = 16
 
 
 class EditKind(StrEnum):
-    """What is wrong with a reply. The names are stable: reports count by them."""
+    """Kinds of faults of a reply. The names are stable: reports count by them."""
 
     NO_EDIT = "no_edit"
     """Neither an edit nor a program is in it."""

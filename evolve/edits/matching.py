@@ -24,7 +24,7 @@ _OPENING = re.compile(r"^[ \t]*(?:&lt;){5,9} ?(?:SEARCH|ORIGINAL)", re.MULTILINE
 
 
 def strip_line(line: str) -> str:
-    """A line with ordinary blanks alone, and no white space behind."""
+    """Returns a line with ordinary blanks alone, and no white space behind."""
     return (line if line.isascii() else line.translate(_BLANKS)).rstrip()
 
 
@@ -35,7 +35,7 @@ def normalize_blanks(lines: Sequence[str]) -> Lines:
 
 
 def remove_numbers(lines: Sequence[str]) -> Lines | None:
-    """The lines without the numbers that were copied with them; None where not every line has the next number."""
+    """Returns the lines without the numbers that were copied with them; None where not every line has the next number."""
     found = [_NUMBERED.fullmatch(line) for line in lines if line.strip()]
     numbers = [int(match["number"]) for match in found if match]
     if not numbers or len(numbers) < len(found) or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
@@ -45,22 +45,22 @@ def remove_numbers(lines: Sequence[str]) -> Lines | None:
 
 
 def has_numbers(lines: Sequence[str]) -> bool:
-    """Whether any line begins as one that was copied with its number."""
+    """Returns whether any line begins as one that was copied with its number."""
     return any(_NUMBERED.fullmatch(line) for line in lines)
 
 
 def unescape(text: str) -> str:
-    """A text without HTML's spelling of `<`, `>`, `&` and quotes."""
+    """Returns a text without HTML's spelling of `<`, `>`, `&` and quotes."""
     return _ENTITY.sub(lambda found: html.unescape(found[0]), text)
 
 
 def has_entities(lines: Sequence[str]) -> bool:
-    """Whether there is anything for `unescape`, and no character that it would have been for."""
+    """Returns whether there is anything for `unescape`, and no character that it would have been for."""
     return any(_ENTITY.search(line) for line in lines) and not any("<" in line or ">" in line for line in lines)
 
 
 def decode_markers(reply: str) -> str:
-    """A reply whose markers themselves are spelled in HTML, as it was meant; any other as it is."""
+    """Returns a reply whose markers themselves are spelled in HTML, as it was meant; any other as it is."""
     return unescape(reply) if _OPENING.search(reply) and not _RAW_OPENING.search(reply) else reply
 
 
@@ -99,36 +99,36 @@ class FileView:
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """Its lines, with their `\\r`."""
+        """Lines, with their `\\r`."""
         return tuple(self.text.split("\n"))
 
     @cached_property
     def plain(self) -> tuple[str, ...]:
-        """Its lines with ordinary blanks, and none behind."""
+        """Lines with ordinary blanks, and none behind."""
         return tuple(map(strip_line, self.lines))
 
     @cached_property
     def bare(self) -> tuple[str, ...]:
-        """Its lines without the blanks around them."""
+        """Lines without the blanks around them."""
         return tuple(map(str.strip, self.plain))
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
-        """Where each line begins, in characters; one more for the end of the text."""
+        """Starts of the lines, in characters, and the end of the text."""
         return (*accumulate([len(line) + 1 for line in self.lines[:-1]], initial=0), len(self.text))
 
     @cached_property
     def newline(self) -> str:
-        """What ends its lines before the `\\n`: `\\r`, or nothing."""
+        """End of a line before the `\\n`: `\\r`, or nothing."""
         return "\r" if 2 * self.text.count("\r\n") > self.text.count("\n") else ""
 
     @cached_property
     def whole(self) -> bool:
-        """All of it may change."""
+        """True where the whole file may change."""
         return self.spans == (Span(0, len(self.text)),)
 
     def changeable_lines(self) -> Iterator[int]:
-        """The numbers of the lines that are in a block, at least in part."""
+        """Yields the numbers of the lines that are in a block, at least in part."""
         for span in self.spans:
             first = bisect_right(self.starts, span.start) - 1
             for index in range(min(first, len(self.lines) - 1), len(self.lines)):
@@ -137,14 +137,14 @@ class FileView:
                 yield index
 
     def allows(self, change: LineChange) -> bool:
-        """Whether nothing outside the blocks would change."""
+        """Returns whether nothing outside the blocks would change."""
         low, high = self.starts[change.start], self.starts[change.end]
         if any(span.start <= low and high <= span.end for span in self.spans):
             return True
         return bool(self.spans) and outside(self.changed([change]), self.path) == outside(self.text, self.path)
 
     def changed(self, changes: Sequence[LineChange]) -> str:
-        """The text with changes that do not overlap, in the order of their places."""
+        """Returns the text with changes that do not overlap, in the order of their places."""
         parts: list[str] = []
         place = 0
         for change in changes:
@@ -154,7 +154,7 @@ class FileView:
 
 
 def find_lines(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
-    """Where `wanted` stands in `lines`, line by line; the first few places."""
+    """Yields the first few places at which `wanted` stands in `lines`."""
     text = "\n" + "\n".join(lines) + "\n"
     needle = "\n" + "\n".join(wanted) + "\n"
     place = text.find(needle)
@@ -200,7 +200,7 @@ MATCHES: tuple[Match, ...] = (match_exactly, match_loosely, match_indented)
 
 
 def list_spellings(split: Split) -> Iterator[Split]:
-    """The edit as it is written, and as it may have been meant: without a fence around each part, without numbers before its lines,
+    """Yields the edit as it is written, and as it may have been meant: without a fence around each part, without numbers before its lines,
     without HTML's spelling."""
     yield split
     bare = Split(_remove_fence(split.search), _remove_fence(split.replace))
@@ -215,7 +215,7 @@ def list_spellings(split: Split) -> Iterator[Split]:
 
 
 def is_blank(lines: Sequence[str]) -> bool:
-    """There is nothing to be seen in them."""
+    """Reports lines without visible text."""
     return not any(strip_line(line) for line in lines)
 
 
@@ -242,7 +242,7 @@ def _without_blank_edges(split: Split) -> Split:
 
 
 def _fit(sheet: FileView, start: int, search: Lines, replacement: Lines) -> LineChange:
-    """The change with the file's line ends; lines that stay are those of the file."""
+    """Returns the change with the file's line ends; lines that stay are those of the file."""
     change = _trim(sheet, start, search, replacement)
     new = [line + sheet.newline for line in change.new]
     if new and change.end == len(sheet.lines):
@@ -251,7 +251,7 @@ def _fit(sheet: FileView, start: int, search: Lines, replacement: Lines) -> Line
 
 
 def _trim(sheet: FileView, start: int, search: Sequence[str], replacement: Sequence[str]) -> LineChange:
-    """The change without the lines at both ends that stay."""
+    """Returns the change without the lines at both ends that stay."""
     low, most = 0, min(len(search), len(replacement))
     while low < most and search[low] == replacement[low]:
         low += 1
@@ -262,7 +262,7 @@ def _trim(sheet: FileView, start: int, search: Sequence[str], replacement: Seque
 
 
 def _move(search: Lines, there: Lines, replacement: Lines) -> Lines | None:
-    """The replacement indented as the file is; None where the two differ by more than one distance."""
+    """Returns the replacement indented as the file is; None where the two differ by more than one distance."""
     margins = {_margin(wanted): _margin(line) for wanted, line in zip(search, there, strict=True) if line}
     tabs = any("\t" in margin for pair in margins.items() for margin in pair)
     for size in _TABS if tabs else _TABS[:1]:

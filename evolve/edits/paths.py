@@ -1,6 +1,6 @@
-"""Which file a model means, from what it wrote near an edit.
+"""Paths of the files that a model means, from the text near an edit.
 
-Invariant: a path is one that the program has, or one that was written as a path; words are never taken for one."""
+A path is one that the program has, or one that was written as a path; words are never taken for one."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -40,7 +40,7 @@ _WORD = re.compile(r"[\w./\\-]+")
 
 
 def clean_path(path: str) -> str:
-    """A path without decoration, with `/` between its parts."""
+    """Returns a path without decoration, with `/` between its parts."""
     found = path.strip(_MARKS).replace("\\", "/").removesuffix(".") if path else ""
     while found.startswith("./"):
         found = found[2:]
@@ -48,7 +48,7 @@ def clean_path(path: str) -> str:
 
 
 def read_info(info: str) -> tuple[str, str]:
-    """The language and the path of a fence's info string (```` ```python seed.py ````, `python:seed.py`, `seed.py`, `title="seed.py"`),
+    """Returns the language and the path of a fence's info string (```` ```python seed.py ````, `python:seed.py`, `seed.py`, `title="seed.py"`),
     each empty where it names none."""
     info = info.strip()[:300]
     attribute = _ATTRIBUTE.search(info)
@@ -64,7 +64,7 @@ def read_info(info: str) -> tuple[str, str]:
 
 
 def read_label(line: str) -> str:
-    """The path in a line that has nothing else to say: `### File: seed.py`, `**seed.py** (lines 3-8)`, `seed.py:`; empty where it has."""
+    """Returns the path in a line that has nothing else to say: `### File: seed.py`, `**seed.py** (lines 3-8)`, `seed.py:`; empty where it has."""
     if len(line) > 240:
         return ""
     words = [clean_path(word) for word in _ASIDE.sub("", line.replace(":", ": ")).split()]
@@ -73,20 +73,20 @@ def read_label(line: str) -> str:
 
 
 def read_comment(line: str) -> str:
-    """The path in a comment that has nothing else to say, such as the first line of a file: `# seed.py`."""
+    """Returns the path in a comment that has nothing else to say, such as the first line of a file: `# seed.py`."""
     found = _COMMENT.fullmatch(line[:260])
     return read_label(found["rest"]) if found else ""
 
 
 def find_in_passing(line: str, paths: Collection[str]) -> str:
-    """The one path of a program that a line of prose tells of; empty where it tells of none, or of several."""
+    """Returns the one path of a program that a line of prose tells of; empty where it tells of none, or of several."""
     words = {clean_path(word) for word in _WORD.findall(line[:1000])}
     found = [path for path in paths if path in words]
     return found[0] if len(found) == 1 else ""
 
 
 def resolve_path(path: str, paths: Sequence[str], new_files: Sequence[str]) -> str:
-    """The path of the program, or the new one, that a model means; a leading folder too many or too few is forgiven where it is
+    """Returns the path of the program, or the new one, that a model means; a leading folder too many or too few is forgiven where it is
     certain which is meant; a path that climbs (`..`) is none of a program's. Raises `EditFailed`."""
     if path in paths:
         return path
@@ -112,7 +112,7 @@ def _unknown(path: str, paths: Sequence[str], new_files: Sequence[str]) -> EditF
 
 
 def _is_path(text: str) -> bool:
-    """It has a suffix or a folder, and no character that no path of a program has."""
+    """Reports a text with a suffix or a folder, and no character that no path of a program has."""
     name = text.rpartition("/")[2].rpartition("\\")[2]
     stem, _, suffix = name.rpartition(".")
     has_suffix = bool(stem) and suffix.isalnum() and not suffix.isdigit()

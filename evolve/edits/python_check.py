@@ -25,7 +25,7 @@ def find_syntax_error(program: Program, before: Program) -> str:
 
 
 def parse_module(text: str) -> ast.Module | None:
-    """A text as Python; None where it is none, or larger than any program."""
+    """Returns a text as Python; None where it is none, or larger than any program."""
     if len(text) > _LARGEST:
         return None
     try:
@@ -100,7 +100,7 @@ def _part(path: str, name: str, why: str) -> EditFailed:
 
 
 def _sources(module: ast.Module) -> set[str]:
-    """The modules that `from x import y` names."""
+    """Returns the modules that `from x import y` names."""
     return {node.module or "" for node in ast.walk(module) if isinstance(node, ast.ImportFrom) and not node.level}
 
 
@@ -111,7 +111,7 @@ def _defined_names(module: ast.Module) -> set[str]:
 
 
 def _top(module: ast.Module) -> set[str]:
-    """The names that a module has: what is in its functions and classes is not."""
+    """Returns the names that a module has: what is in its functions and classes is not."""
     rest = [node for node in module.body if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
     return _defined_names(module) | _bound_names(ast.Module(rest, []))
 
@@ -121,7 +121,7 @@ def _used_names(module: ast.Module) -> set[str]:
 
 
 def _bound_names(module: ast.Module) -> set[str]:
-    """Every name that a text gives a meaning to, anywhere; `*` where it imports names that it does not tell."""
+    """Returns every name that a text gives a meaning to, anywhere; `*` where it imports names that it does not tell."""
     found: set[str] = set()
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -1,4 +1,4 @@
-"""From a model's reply to candidates: the algorithm, top to bottom.
+"""Replies of a model as candidate programs: the algorithm, top to bottom.
 
 A candidate is applied whole or not at all, and differs from the program that was shown. A text is for a file only where nothing else can be
 meant. Every pattern is anchored and looks at one short line, or at the beginning of the reply."""
@@ -21,7 +21,7 @@ from evolve.types import Program
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class EditedProgram:
     """A program that a reply describes. `thought`: the hypothesis that the reply states, one line of at most 500 characters, empty
     where it states none."""
 
@@ -46,8 +46,8 @@ _HOW = (
 )
 
 
-def read(reply: str, program: Program, *, new_files: Sequence[str] = (), finish: str = "") -> tuple[Candidate, ...]:
-    """The programs that a reply to `program` describes, in its order: at least one. `new_files`: patterns of the paths that may be
+def read(reply: str, program: Program, *, new_files: Sequence[str] = (), finish: str = "") -> tuple[EditedProgram, ...]:
+    """Returns the programs that a reply to `program` describes, in its order: at least one. `new_files`: patterns of the paths that may be
     added; `finish`: why the model stopped, `length` where it was cut. Raises `EditFailed` where none can be applied."""
     text = decode_markers(remove_thinking(reply))
     lines = _lines(text)
@@ -61,7 +61,7 @@ def read(reply: str, program: Program, *, new_files: Sequence[str] = (), finish:
 
 
 def remove_thinking(reply: str) -> str:
-    """A reply without the thoughts that some servers leave in it."""
+    """Returns a reply without the thoughts that some servers leave in it."""
     text = reply.removeprefix("\ufeff")
     start = text.lstrip()
     if start.startswith("<think>"):
@@ -82,13 +82,13 @@ def _is_edit(item: Item) -> bool:
 
 
 def _only_file(program: Program) -> str:
-    """The one file in which something may change; empty where there are more."""
+    """Returns the one file in which something may change; empty where there are more."""
     found = [path for path, spans in changeable(program.files).items() if spans]
     return found[0] if len(found) == 1 else ""
 
 
 def _options(section: ReplyPart, only: str) -> Iterator[ReplyPart]:
-    """A section, or the candidates in it where it writes the same file more than once; what tells no path is the `only` one."""
+    """Yields a section, or the candidates in it where it writes the same file more than once; what tells no path is the `only` one."""
     if any(isinstance(item, EditBlock | BrokenEdit) for item in section.items):
         yield section
         return
@@ -108,9 +108,9 @@ def _options(section: ReplyPart, only: str) -> Iterator[ReplyPart]:
 
 def _candidates(
     parts: Sequence[ReplyPart], items: Sequence[Item], program: Program, new_files: Sequence[str], cut: bool
-) -> tuple[Candidate, ...]:
+) -> tuple[EditedProgram, ...]:
     known = view_files(program)
-    found: list[Candidate] = []
+    found: list[EditedProgram] = []
     failures: list[EditFailed] = []
     before = find_preamble(items)
     for part in parts:
@@ -120,7 +120,7 @@ def _candidates(
             failures.append(failure)
             continue
         if all(made != other.program for other in found):
-            found.append(Candidate(made, find_thought(part, before)))
+            found.append(EditedProgram(made, find_thought(part, before)))
     if not found:
         raise _worst(failures)
     return tuple(found)
@@ -129,7 +129,7 @@ def _candidates(
 def _program(
     part: ReplyPart, program: Program, known: Mapping[str, FileView], new_files: Sequence[str], cut: bool
 ) -> Program:
-    """The program of one candidate. Raises `EditFailed`."""
+    """Returns the program of one candidate. Raises `EditFailed`."""
     edits = [item for item in part.items if isinstance(item, EditBlock)]
     rewrites = [item for item in part.items if isinstance(item, FencedText)]
     if cut and not _is_finished(part, known):
@@ -151,7 +151,7 @@ def _program(
 
 
 def _add(texts: dict[str, str], rewrite: FencedText, known: Mapping[str, FileView], new_files: Sequence[str]) -> None:
-    """One written file; one that is only shown, and equal, may stand beside edits of it."""
+    """Adds a written file; a file that is only shown, and equal, may stand beside edits of it."""
     path = find_target(rewrite, known, new_files)
     text = rewrite_file(rewrite, known[path]) if path in known else new_text(rewrite)
     shown_before = path in known and text == known[path].text
@@ -165,7 +165,7 @@ def _add(texts: dict[str, str], rewrite: FencedText, known: Mapping[str, FileVie
 
 
 def _is_finished(part: ReplyPart, known: Mapping[str, FileView]) -> bool:
-    """Whether a reply that was cut had nothing left to write but words: its one file is whole, and words follow."""
+    """Returns whether a reply that was cut had nothing left to write but words: its one file is whole, and words follow."""
     written = [index for index, item in enumerate(part.items) if _is_edit(item)]
     rewrite = part.items[written[0]]
     if len(written) != 1 or not isinstance(rewrite, FencedText) or not rewrite.closed:
@@ -175,7 +175,7 @@ def _is_finished(part: ReplyPart, known: Mapping[str, FileView]) -> bool:
 
 
 def _without_fence(lines: Sequence[str], program: Program) -> tuple[tuple[Item, ...], list[ReplyPart]]:
-    """A reply that is a program and nothing else, or after a few words."""
+    """Returns a reply that is a program and nothing else, or after a few words."""
     found = read_unfenced(lines, program)
     items = found or tuple(Prose(line) for line in lines)
     return items, list(split_parts(items))
@@ -197,7 +197,7 @@ def _nothing(text: str, finish: str) -> EditFailed:
 
 
 def _worst(failures: Sequence[EditFailed]) -> EditFailed:
-    """The failure that tells most: any other before that a shown part changes nothing, or is a part."""
+    """Returns the failure that tells most: any other before that a shown part changes nothing, or is a part."""
     telling = [failure for failure in failures if failure.kind not in (EditKind.NO_OP, EditKind.PARTIAL)]
     return (telling or failures)[0]
 
@@ -228,7 +228,7 @@ _REFUSAL = re.compile(
 
 
 def split_parts(items: Sequence[Item]) -> tuple[ReplyPart, ...]:
-    """The parts of a reply that hold something else than prose, split where a line says that another candidate begins."""
+    """Returns the parts of a reply that hold something else than prose, split where a line says that another candidate begins."""
     found = [ReplyPart()]
     for item in items:
         title = _title(item.text) if isinstance(item, Prose) else None
@@ -241,13 +241,13 @@ def split_parts(items: Sequence[Item]) -> tuple[ReplyPart, ...]:
 
 
 def find_preamble(items: Sequence[Item]) -> tuple[Item, ...]:
-    """The words before the first candidate."""
+    """Returns the words before the first candidate."""
     end = next((n for n, item in enumerate(items) if not isinstance(item, Prose) or _title(item.text) is not None), 0)
     return tuple(items[:end])
 
 
 def find_thought(section: ReplyPart, before: Sequence[Item]) -> str:
-    """The hypothesis that a section states, else its title, else the hypothesis that is stated in `before` it, else the first paragraph in
+    """Returns the hypothesis that a section states, else its title, else the hypothesis that is stated in `before` it, else the first paragraph in
     it that says something."""
     texts = [item.text for item in section.items if isinstance(item, Prose)]
     general = [item.text for item in before if isinstance(item, Prose)]
@@ -256,13 +256,13 @@ def find_thought(section: ReplyPart, before: Sequence[Item]) -> str:
 
 
 def is_refusal(reply: str) -> bool:
-    """Whether a reply without any edit says that the model will not make one."""
+    """Returns whether a reply without any edit says that the model will not make one."""
     start = reply[:3000].replace("\u2019", "'").lstrip()
     return bool(_REFUSAL.match(start)) or any(_REFUSAL.match(part.strip()) for part in re.split(r"[.!\n]", start[:400]))
 
 
 def _title(line: str) -> str | None:
-    """What a line that begins a candidate says beyond its number; None where it begins none."""
+    """Returns the words behind the number of a line that begins a candidate; None for other lines."""
     if len(line) > _LONGEST_TITLE:
         return None
     found = _TITLE.fullmatch(line.strip())
@@ -280,7 +280,7 @@ def _title(line: str) -> str | None:
 
 
 def _stated(texts: Sequence[str]) -> str:
-    """The first hypothesis in tags, or behind its word."""
+    """Returns the first hypothesis in tags, or behind its word."""
     whole = "\n".join(texts)
     for tag in ("hypothesis", "thought"):
         _, opened, rest = whole.partition(f"<{tag}>")
@@ -295,7 +295,7 @@ def _stated(texts: Sequence[str]) -> str:
 
 
 def _until_blank(texts: Sequence[str], *, skip: bool) -> Iterator[str]:
-    """The lines of a paragraph; `skip`: blank ones may come before it."""
+    """Yields the lines of a paragraph; `skip`: blank ones may come before it."""
     for text in texts[:40]:
         if not text.strip():
             if skip:
@@ -306,7 +306,7 @@ def _until_blank(texts: Sequence[str], *, skip: bool) -> Iterator[str]:
 
 
 def _paragraph(items: Sequence[Item]) -> str:
-    """The first paragraph that says more than that an edit follows."""
+    """Returns the first paragraph that says more than that an edit follows."""
     texts = [item.text if isinstance(item, Prose) else "" for item in items]
     paragraph: list[str] = []
     for text in [*texts, ""]:
@@ -339,7 +339,7 @@ _SUFFIXES = {
 
 
 def drop_samples(items: Sequence[Item], program: Program) -> tuple[Item, ...]:
-    """The items of a reply; a fenced text that cannot be a file of the program is part of the words: a command line, or, where the reply
+    """Returns the items of a reply; a fenced text that cannot be a file of the program is part of the words: a command line, or, where the reply
     holds programs, a text in no language that does not parse, which is what one of them prints."""
     fitting = [item for item in items if isinstance(item, FencedText) and _fits(item, program)]
     python = all(path.endswith(".py") for path in program.files)
@@ -355,7 +355,7 @@ def _fits(item: FencedText, program: Program) -> bool:
 
 
 def find_target(rewrite: FencedText, known: Mapping[str, FileView], new_files: Sequence[str]) -> str:
-    """Which file a fenced text is for."""
+    """Returns the path of the file that a fenced text is for. Raises `EditFailed` where that is not certain."""
     path = rewrite.path or read_comment(next((line for line in rewrite.lines if line.strip()), ""))
     if rewrite.named:
         return resolve_path(path, tuple(known), new_files)
@@ -384,7 +384,7 @@ _MOST_WORDS = 60
 
 
 def read_unfenced(lines: Sequence[str], program: Program) -> tuple[Item, ...] | None:
-    """The items of a reply in which a program stands without a fence; None where none does, or where it is not clear of which file."""
+    """Returns the items of a reply in which a program stands without a fence; None where none does, or where it is not clear of which file."""
     paths = [path for path, spans in changeable(program.files).items() if spans]
     python = any(path.endswith(".py") for path in paths)
     bounds = (_python(lines) if python else None) or _read_marked(lines)
@@ -397,13 +397,13 @@ def read_unfenced(lines: Sequence[str], program: Program) -> tuple[Item, ...] | 
 
 
 def _read_marked(lines: Sequence[str]) -> tuple[int, int] | None:
-    """From the first to the last line with a marker."""
+    """Returns the bounds of the first and the last line with a marker."""
     places = [index for index, line in enumerate(lines) if (START in line or END in line) and len(line.split()) <= 6]
     return (places[0], places[-1] + 1) if len(places) >= 2 else None
 
 
 def _python(lines: Sequence[str]) -> tuple[int, int] | None:
-    """From the first line that looks like code to the end, where that parses and defines something."""
+    """Returns the bounds from the first line that looks like code to the end, where that parses and defines something."""
     start = next((index for index, line in enumerate(lines[:_MOST_WORDS]) if _BEGINS.match(line)), None)
     if start is None:
         return None

@@ -1,6 +1,6 @@
-"""A file that was written anew, whole or its block alone, placed into the program.
+"""Files that a model writes anew, whole or the block alone, placed into the program.
 
-Invariant: the text outside the blocks is the file's own, never the model's; a text of which it is not certain what it is, is refused."""
+The text outside the blocks is the file's own, never the model's; an ambiguous text is refused."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _SHARED = re.compile(r"(?:import|from|#include|#define|using|use|package)\b|#|//
 
 
 def rewrite_file(rewrite: FencedText, sheet: FileView) -> str:
-    """The file with what was written for it. Raises `EditFailed`."""
+    """Returns the file with what was written for it. Raises `EditFailed`."""
     refuse_large(sheet, sum(map(len, rewrite.lines)))
     lines = _normalize(rewrite.lines, sheet)
     left_out = find_elision(lines, lambda: frozenset(sheet.bare))
@@ -40,7 +40,7 @@ def rewrite_file(rewrite: FencedText, sheet: FileView) -> str:
 
 
 def new_text(rewrite: FencedText) -> str:
-    """The text of a file that the program does not have yet. Raises `EditFailed`."""
+    """Returns the text of a file that the program does not have yet. Raises `EditFailed`."""
     lines = normalize_blanks(rewrite.lines)
     left_out = find_elision(lines, tuple)
     if left_out:
@@ -51,7 +51,7 @@ def new_text(rewrite: FencedText) -> str:
 
 
 def _normalize(lines: Lines, sheet: FileView) -> Lines:
-    """What was written without numbers before its lines, odd blanks, or HTML where nothing else makes it parse."""
+    """Returns the lines without numbers before them, odd blanks, or HTML where nothing else makes them parse."""
     lines = normalize_blanks([line.rstrip("\r") for line in lines])
     numberless = remove_numbers(lines)
     if numberless and remove_numbers(sheet.plain) is None:
@@ -83,7 +83,7 @@ def _same_or_refused(lines: Lines, sheet: FileView) -> str:
 
 
 def _contents(lines: Lines, sheet: FileView) -> list[Lines]:
-    """What was written for each block: between its own markers, between the text around the blocks, or all of it."""
+    """Returns the lines for each block: between its own markers, between the text around the blocks, or all lines."""
     text = "\n".join(lines)
     if START in text or END in text:
         return _read_marked(text, sheet)
@@ -135,7 +135,7 @@ def _outside_changed(new: Sequence[str], old: Sequence[str], sheet: FileView) ->
 
 
 def _refuse_surroundings(body: Sequence[str], around: Sequence[str], sheet: FileView) -> None:
-    """A text without markers that has some lines of what is around the block: where the block begins in it is not certain."""
+    """Raises `EditFailed` for a text without markers that has some lines from around the block: where the block begins is not certain."""
     telling = {line.strip() for line in around if len(line.strip()) > 3 and not _SHARED.match(line.strip())}
     names = {found[1] for line in around if (found := _DEFINES.match(line))}
     for line in body:
@@ -153,7 +153,7 @@ def _insides(sheet: FileView) -> list[str]:
 
 
 def _fill(sheet: FileView, contents: Sequence[Lines]) -> str:
-    """The file with new contents of its blocks."""
+    """Returns the file with new contents of its blocks."""
     parts = outside(sheet.text, sheet.path)
     text = parts[0]
     for content, span, part in zip(contents, sheet.spans, parts[1:], strict=True):
@@ -167,7 +167,7 @@ def _fill(sheet: FileView, contents: Sequence[Lines]) -> str:
 
 
 def _lines_with_text(text: str) -> list[str]:
-    """The lines that are not blank and hold no marker."""
+    """Returns the lines that are not blank and hold no marker."""
     return [line for line in _without_markers(text) if line]
 
 
@@ -176,7 +176,7 @@ def _without_markers(text: str) -> list[str]:
 
 
 def _trim(lines: Sequence[str]) -> list[str]:
-    """The lines without blanks behind, and without blank ones at both ends."""
+    """Returns the lines without blanks behind, and without blank ones at both ends."""
     found = [strip_line(line) for line in lines]
     while found and not found[-1]:
         found.pop()
@@ -185,14 +185,14 @@ def _trim(lines: Sequence[str]) -> list[str]:
 
 
 def _cut(lines: Lines, before: int, after: int) -> Lines:
-    """The lines without as many at their ends, blank ones there not counted."""
+    """Returns the lines without as many at their ends, blank ones there not counted."""
     kept = [index for index, line in enumerate(lines) if strip_line(line)]
     first, last = kept[0] + before, kept[-1] + 1 - after
     return lines[first:last]
 
 
 def _keep_edges(lines: Lines, sheet: FileView) -> Lines:
-    """A block's content with the blank lines at its ends that the old one has."""
+    """Returns a block's content with the blank lines at its ends that the old one has."""
     old = _insides(sheet)[0].removesuffix("\n").split("\n")
     kept = [index for index, line in enumerate(old) if line.strip()]
     new = [index for index, line in enumerate(lines) if line.strip()]
@@ -202,7 +202,7 @@ def _keep_edges(lines: Lines, sheet: FileView) -> Lines:
 
 
 def _indent(lines: Lines, sheet: FileView) -> Lines:
-    """A block's content, further in or out by the distance at which the old one is."""
+    """Returns a block's content, further in or out by the distance at which the old one is."""
     old, new = _depth(_insides(sheet)[0].split("\n")), _depth(lines)
     if old is None or new is None or old == new:
         return lines
@@ -210,6 +210,6 @@ def _indent(lines: Lines, sheet: FileView) -> Lines:
 
 
 def _depth(lines: Sequence[str]) -> str | None:
-    """The white space that all lines with text begin with; None where there is none with text."""
+    """Returns the white space that all lines with text begin with; None where there is none with text."""
     margins = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines if line.strip()]
     return min(margins, key=len) if margins else None

@@ -1,4 +1,4 @@
-"""From the text of a reply to its edits, fenced texts and lines of prose, in their order.
+"""Scanner of replies: their edits, fenced texts and lines of prose, in their order.
 
 Linear in the reply's length; what is inside an edit or a fence is never taken for anything else. An edit's markers have 5 to 20
 characters, and of several lines that could end it those as long as its first are preferred."""
@@ -22,7 +22,7 @@ NO_NEWLINE = "\\ No newline at end of file"
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One way to read an edit: more than one divider in it makes several."""
+    """A way to read an edit: more than one divider in it makes several."""
 
     search: Lines
     replace: Lines
@@ -51,7 +51,7 @@ class FencedText:
 
 @dataclass(frozen=True, slots=True)
 class BrokenEdit:
-    """What begins like an edit and is none."""
+    """Text that begins like an edit and is none."""
 
     kind: EditKind
     message: str
@@ -81,13 +81,13 @@ class Fence(NamedTuple):
 
 
 def parse_fence(line: str) -> Fence | None:
-    """The fence that a line is, if it is one."""
+    """Returns the fence that a line is, if it is one."""
     found = _FENCE.fullmatch(line) if line.lstrip()[:3] in ("```", "~~~", "> `") else None
     return Fence(found["margin"], found["run"], found["info"].strip()) if found else None
 
 
 def find_closing(lines: Sequence[str], start: int, opened: Fence, stop: int) -> int:
-    """The line that ends the fence opened before `start`: one that is outside of triple quotes and no further in than the fence, or
+    """Returns the line that ends the fence opened before `start`: one that is outside of triple quotes and no further in than the fence, or
     else the first that could; `stop` where none does."""
     quotes, first = "", stop
     for index in range(start, stop):
@@ -103,7 +103,7 @@ def find_closing(lines: Sequence[str], start: int, opened: Fence, stop: int) -> 
 
 
 def remove_margin(lines: Sequence[str], margin: str) -> tuple[str, ...]:
-    """The lines without the margin of their fence, where all have it."""
+    """Returns the lines without the margin of their fence, where all have it."""
     if margin and all(line.startswith(margin) or not line.strip() for line in lines):
         return tuple(line.removeprefix(margin) for line in lines)
     return tuple(lines)
@@ -121,7 +121,7 @@ def _ends(line: str, opened: Fence) -> bool:
 
 
 def _quotes_after(line: str, quotes: str) -> str:
-    """Which triple quotes are open after a line, if they were open before it."""
+    """Returns the triple quotes that are open after a line, given those that were open before it."""
     for found in _TRIPLE.finditer(line):
         if not quotes:
             quotes = found[0]
@@ -146,7 +146,7 @@ _DIVIDES = re.compile(rf"\s*(?P<run>={{{SHORTEST},{LONGEST}}})\s*")
 
 
 class MarkerKind(Enum):
-    """What a marker does."""
+    """Role of a marker."""
 
     OPENS = "opens"
     DIVIDES = "divides"
@@ -154,14 +154,14 @@ class MarkerKind(Enum):
 
 
 class EditMarker(NamedTuple):
-    """What a line marks, and by how many characters."""
+    """Marker on a line, with its number of characters."""
 
     kind: MarkerKind
     length: int
 
 
 def parse_marker(line: str) -> EditMarker | None:
-    """The mark that a line is, if it is one."""
+    """Returns the mark that a line is, if it is one."""
     if len(line) > 200 or line.lstrip()[:1] not in ("<", ">", "=", "-", "+"):
         return None
     for kind, pattern in ((MarkerKind.OPENS, _OPENS), (MarkerKind.DIVIDES, _DIVIDES), (MarkerKind.CLOSES, _CLOSES)):
@@ -172,13 +172,13 @@ def parse_marker(line: str) -> EditMarker | None:
 
 
 def path_on(line: str) -> str:
-    """What stands behind the word of a line that opens an edit: a path, if anything."""
+    """Returns the text behind the word of a line that opens an edit: a path, if anything."""
     found = _OPENS.fullmatch(line)
     return found["rest"] if found else ""
 
 
 class MarkerIndex:
-    """All markers of a reply, found once; asked from each line that opens an edit."""
+    """Markers of a reply, found once; asked from each line that opens an edit."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
@@ -191,11 +191,11 @@ class MarkerIndex:
                 self._any[found.kind].append(index)
 
     def opens(self, start: int) -> int:
-        """The first line from `start` on that opens an edit; behind the last line where none does."""
+        """Returns the first line from `start` on that opens an edit; behind the last line where none does."""
         return _first(self._any[MarkerKind.OPENS], start, len(self._lines))
 
     def edit(self, start: int) -> tuple[tuple[Split, ...] | BrokenEdit, int]:
-        """The edit that `lines[start]` opens, and the line after it."""
+        """Returns the edit that `lines[start]` opens, and the line after it."""
         found = parse_marker(self._lines[start])
         assert found is not None, "asked for an edit where none begins"
         length, count = found.length, len(self._lines)
@@ -237,13 +237,13 @@ class MarkerIndex:
 
 
 def _first(places: Sequence[int], start: int, otherwise: int) -> int:
-    """The first of the sorted places from `start` on, if it is before `otherwise`."""
+    """Returns the first of the sorted places from `start` on, if it is before `otherwise`."""
     index = bisect_left(places, start)
     return min(places[index], otherwise) if index < len(places) else otherwise
 
 
 def _between(places: Sequence[int], start: int, end: int) -> list[int]:
-    """The first few of the sorted places in `start .. end`."""
+    """Returns the first few of the sorted places in `start .. end`."""
     low = bisect_left(places, start)
     return [place for place in places[low : low + _MOST_WAYS] if place < end]
 
@@ -258,14 +258,14 @@ _NOISE = re.compile(
 
 
 def begins_diff(lines: Sequence[str], index: int) -> bool:
-    """Whether a diff without a fence begins at a line."""
+    """Returns whether a diff without a fence begins at a line."""
     line = lines[index]
     after = lines[index + 1] if index + 1 < len(lines) else ""
     return line.startswith("*** Begin Patch") or (line.startswith("--- ") and after.startswith("+++ "))
 
 
 def find_diff_end(lines: Sequence[str], start: int, stop: int) -> int:
-    """The line behind a diff without a fence."""
+    """Returns the line behind a diff without a fence."""
     for index in range(start, stop):
         line = lines[index]
         if line.startswith("*** End Patch"):
@@ -276,14 +276,14 @@ def find_diff_end(lines: Sequence[str], start: int, stop: int) -> int:
 
 
 def looks_like_diff(lines: Sequence[str], tag: str) -> bool:
-    """Whether a fenced text is one: by its heads, or because it says so and has lines that are taken out or put in."""
+    """Returns whether a fenced text is one: by its heads, or because it says so and has lines that are taken out or put in."""
     if any(_HEAD.match(line) for line in lines[:60]) and any(line[:1] in ("+", "-") for line in lines):
         return True
     return tag in ("diff", "patch") and any(line[:1] in ("+", "-") for line in lines)
 
 
 def read_hunks(lines: Sequence[str], path: str) -> Iterator[EditBlock | BrokenEdit]:
-    """The edits of a diff; `path` is what was named before it."""
+    """Yields the edits of a diff; `path` is what was named before it."""
     hunk: list[str] = []
     within = False
     for line, after in pairwise([*lines, "@@", ""]):
@@ -303,7 +303,7 @@ def read_hunks(lines: Sequence[str], path: str) -> Iterator[EditBlock | BrokenEd
 
 
 def _is_change(line: str, after: str) -> bool:
-    """Whether a line of a hunk is one, though it begins as the head of the next file does."""
+    """Returns whether a line of a hunk is one, though it begins as the head of the next file does."""
     return line.startswith(_LIKE_CHANGES) and not (line.startswith("--- ") and after.startswith("+++ "))
 
 
@@ -334,7 +334,7 @@ _BLANK = Prose("")
 
 
 def scan(lines: Sequence[str], paths: Collection[str]) -> tuple[Item, ...]:
-    """The edits, the fenced texts and the lines of prose of a reply; `paths` are those of the program. Raises `EditFailed` where there
+    """Returns the edits, the fenced texts and the lines of prose of a reply; `paths` are those of the program. Raises `EditFailed` where there
     are more than any reply needs."""
     found: list[Item] = []
     count = 0
@@ -363,7 +363,7 @@ class Scanner:
         self._around = ""
 
     def items(self) -> Iterator[Item]:
-        """What is in the reply; lines that are prose between the rest."""
+        """Yields the items of the reply, lines of prose among them."""
         while self._index < len(self._lines):
             if not self._lines[self._index].strip():
                 self._index += 1
@@ -397,7 +397,7 @@ class Scanner:
         return found if isinstance(found, BrokenEdit) else EditBlock(self._number - 1, path, found)
 
     def _fenced(self, opened: Fence) -> Iterator[Item]:
-        """A fenced text; or, where an edit begins in it, nothing: the edit comes next."""
+        """Yields a fenced text; or, where an edit begins in it, nothing: the edit comes next."""
         start, count = self._index + 1, len(self._lines)
         tag, path = read_info(opened.info)
         named = path or self._label()
@@ -427,7 +427,7 @@ class Scanner:
             self._number += 1
 
     def _before(self) -> Iterator[str]:
-        """The lines with text right before this one that nothing else holds, the nearest first."""
+        """Yields the lines with text right before this one that nothing else holds, the nearest first."""
         for index in range(self._index - 1, max(self._free, self._index - _NEAR) - 1, -1):
             if self._lines[index].strip():
                 yield self._lines[index]

@@ -43,7 +43,7 @@ class Piece:
 
 
 def pieces(path: str, text: str) -> Sequence[Piece]:
-    """The pieces of a file, of which only the last may have no token."""
+    """Returns the pieces of a file, of which only the last may have no token."""
     kind, parts = language(path), _CUT.split(text)
     found: list[Piece] = []
     depth, begin, width = 0, 0, 1
@@ -62,14 +62,14 @@ def pieces(path: str, text: str) -> Sequence[Piece]:
 
 
 def tokens(path: str, text: str) -> list[str]:
-    """The tokens of a file; a dotted name is one. A line's end is a token too, with the next line's indentation where that means
+    """Returns the tokens of a file; a dotted name is one. A line's end is a token too, with the next line's indentation where that means
     something, but for line ends inside brackets."""
     kind = language(path)
     return _tokens(kind, _matches(kind, text), 0, begun=False)[0]
 
 
 def codes(some: Sequence[str]) -> bytes:
-    """The CRC-32 of each of these tokens, but with a 0 for every number and its sign."""
+    """Returns the CRC-32 of each of these tokens, but with a 0 for every number and its sign."""
     blind: list[str] = []
     for token in some:
         if token[0] in _DIGITS or (token[0] == "." and len(token) > 1):
@@ -81,7 +81,7 @@ def codes(some: Sequence[str]) -> bytes:
 
 
 def _read(kind: Language, part: str, depth: int, begun: bool, last: bool) -> Piece | None:
-    """A piece that begins with the line end before `part`, if the file has `begun` before, and reaches to the line end after it, unless it is
+    """Returns a piece that begins with the line end before `part`, if the file has `begun` before, and reaches to the line end after it, unless it is
     the `last`; None where it cannot be read apart from what follows.
 
     Why this is exact: no match looks at what comes before it. One that looks further than to the line end after the piece is white space, a
@@ -98,19 +98,19 @@ _read_cached = functools.lru_cache(maxsize=_CACHED)(_read)
 
 @functools.cache
 def _pattern(kind: Language) -> re.Pattern[str]:
-    """The first group is a token; what is matched without it (comments, escaped line ends) is dropped, as are spaces."""
+    """Returns the first group is a token; what is matched without it (comments, escaped line ends) is dropped, as are spaces."""
     token = r"[0-9][\w.]*(?:(?<=[0-9.][eEpP])[+-][0-9]+)?|\w[\w.]*|\n\s*|\.[0-9]\w*|[^ \t\r\f\v]"
     return re.compile(rf"{kind.comment}|\\\r?\n|({kind.string}|{ESCAPED_QUOTE}|{token})")
 
 
 def _matches(kind: Language, text: str) -> list[str]:
-    """What the pattern finds, one after the other, with an empty text for what is dropped."""
+    """Returns the matches of the pattern in their order, with an empty text for those that are dropped."""
     pattern = _pattern(kind)
     return pattern.findall(text) if pattern.groups == 1 else [groups[0] for groups in pattern.findall(text)]
 
 
 def _tokens(kind: Language, matches: Sequence[str], depth: int, begun: bool) -> tuple[list[str], int]:
-    """The tokens, and how many brackets are open after them."""
+    """Returns the tokens, and how many brackets are open after them."""
     depths = _DEPTHS_INDENTED if kind.indented else _DEPTHS
     found: list[str] = []
     line = ""
@@ -159,17 +159,17 @@ def signature(program: Program) -> str:
 
 
 def minhash(program: Program) -> MinHash:
-    """The program's MinHash (Broder 1997, https://doi.org/10.1109/SEQUEN.1997.666900); all numbers count as one and the same."""
+    """Returns the program's MinHash (Broder 1997, https://doi.org/10.1109/SEQUEN.1997.666900); all numbers count as one and the same."""
     return _outline(program)[1]
 
 
 def distance(a: MinHash, b: MinHash) -> float:
-    """The estimated Jaccard distance of two programs' 5-grams: 0 the same, 1 nothing in common."""
+    """Returns the estimated Jaccard distance of two programs' 5-grams: 0 the same, 1 nothing in common."""
     return 1.0 - float(np.count_nonzero(a == b)) / _PERMUTATIONS
 
 
 def describe(program: Program, seed_hash: MinHash) -> Mapping[str, float]:
-    """The default descriptors: log2 of the number of tokens, and the distance to the seed's MinHash. Neither changes with the
+    """Returns the default descriptors: log2 of the number of tokens, and the distance to the seed's MinHash. Neither changes with the
     value of a number, so that tuned programs compete in one cell."""
     size, hashes = _outline(program)
     return {"size_log2": math.log2(max(1, size)), "seed_distance": distance(hashes, seed_hash)}
@@ -177,13 +177,13 @@ def describe(program: Program, seed_hash: MinHash) -> Mapping[str, float]:
 
 @functools.lru_cache(maxsize=16)
 def _pieces(program: Program) -> Sequence[Sequence[Piece]]:
-    """What each file reads like. Cached for the two questions that are asked about every new program."""
+    """Returns the pieces of each file. Cached: two questions are asked about every new program."""
     return [pieces(path, text) for path, text in program.files.items()]
 
 
 @functools.lru_cache(maxsize=256)
 def _outline(program: Program) -> tuple[int, MinHash]:
-    """The number of tokens, without the signs of numbers, and the MinHash."""
+    """Returns the number of tokens, without the signs of numbers, and the MinHash."""
     rows = _codes(program)
     row = b"".join(rows)
     padded = row.ljust(_GRAM * CODE_BYTES, b"\0")
@@ -199,7 +199,7 @@ def _outline(program: Program) -> tuple[int, MinHash]:
 
 
 def _codes(program: Program) -> Sequence[bytes]:
-    """The codes of each piece; of all tokens at once where a minus may be the sign of another file's number."""
+    """Returns the codes of each piece; of all tokens at once where a minus may be the sign of another file's number."""
     read = _pieces(program)
     if len(read) > 1 and any(map(_is_torn, read)):
         return [codes([token for path, text in program.files.items() for token in tokens(path, text)])]
@@ -207,13 +207,13 @@ def _codes(program: Program) -> Sequence[bytes]:
 
 
 def _is_torn(read: Sequence[Piece]) -> bool:
-    """Whether a minus may be the first or the last token of a file."""
+    """Returns whether a minus may be the first or the last token of a file."""
     text = "\1".join([piece.joined for piece in read if piece.joined])
     return text == "-" or text.startswith("-\1") or text.endswith("\1-")
 
 
 def _minima(row: bytes) -> bytes:
-    """The minima of the hashed 5-grams of these codes, 128 words; none of fewer than 5 codes."""
+    """Returns the minima of the hashed 5-grams of these codes, 128 words; none of fewer than 5 codes."""
     if len(row) < _GRAM * CODE_BYTES:
         return b""
     mixed: NDArray[np.uint64] = np.correlate(np.frombuffer(row, np.uint32).astype(np.uint64), _POWERS)

@@ -20,23 +20,23 @@ _SLOTS = 1 << 12
 
 
 def sketch(minima: NDArray[np.uint32]) -> bytes:
-    """The low byte of each minimum of a MinHash (b-bit minwise hashing: Li and König 2010, https://arxiv.org/abs/0910.3349)."""
+    """Returns the low byte of each minimum of a MinHash (b-bit minwise hashing: Li and König 2010, https://arxiv.org/abs/0910.3349)."""
     return minima.astype(np.uint8).tobytes()
 
 
 def sketch_distance(a: bytes, b: bytes) -> float:
-    """The estimated Jaccard distance of two sketched sets, 0 to 1."""
+    """Returns the estimated Jaccard distance of two sketched sets, 0 to 1."""
     return _estimated(int(np.count_nonzero(np.frombuffer(a, np.uint8) != np.frombuffer(b, np.uint8))))
 
 
 def bands_for(wanted: float) -> int:
-    """The fewest bands of which two sketches share one whenever their distance is below `wanted`."""
+    """Returns the fewest bands of which two sketches share one whenever their distance is below `wanted`."""
     may_differ = max((count for count in range(MINIMA) if _estimated(count) < wanted), default=0)
     return next(bands for bands in _BANDS if bands > may_differ)
 
 
 def _estimated(differing: int) -> float:
-    """Of two different minima one pair in 256 has the same low byte."""
+    """Estimates the distance from the bytes that differ: of two different minima one pair in 256 has the same low byte."""
     return min(1.0, differing / MINIMA * 256 / 255)
 
 
@@ -71,7 +71,7 @@ class SketchIndex:
 
     @property
     def places(self) -> int:
-        """How many different sketches it holds, counted on each island."""
+        """Number of different sketches, counted on each island."""
         return len(self._keys)
 
     def add(self, key: str, island: int, sketch: bytes) -> None:
@@ -88,7 +88,7 @@ class SketchIndex:
                 self._grow()
 
     def nearest(self, sketch: bytes, island: int, besides: Sequence[bytes] = ()) -> Near | None:
-        """The nearest program of an island below the distance, of several the oldest; what has one of the sketches `besides` is passed over."""
+        """Returns the nearest program of an island below the distance, of several the oldest; what has one of the sketches `besides` is passed over."""
         with self._lock:
             slots = self._slots(island, sketch)
             met = {place for slot in slots for place in self._chained(slot) if self._islands[place] == island}
@@ -105,7 +105,7 @@ class SketchIndex:
         return Near(self._keys[places[best]], found) if found < self.wanted else None
 
     def _slots(self, island: int, sketch: bytes) -> list[int]:
-        """Where the chains of a sketch begin: first that of the whole sketch, then one per band."""
+        """Returns the slots at which the chains of a sketch begin: first that of the whole sketch, then one per band."""
         mask, rows, salt = len(self._newest) - 1, self._rows, island * self._chains
         bands = [
             crc32(sketch[start : start + rows], salt + band) & mask
@@ -114,7 +114,7 @@ class SketchIndex:
         return [crc32(sketch, salt) & mask, *bands]
 
     def _chained(self, slot: int) -> Iterator[int]:
-        """The newest places of a chain; some may be there by chance."""
+        """Yields the newest places of a chain; some may be there by chance."""
         link = self._newest[slot]
         for _ in range(self._crowd):
             if link < 0:
@@ -134,7 +134,7 @@ class SketchIndex:
             self._newest[slot] = link
 
     def _grow(self) -> None:
-        """A table twice as large, with all places chained anew in their order."""
+        """Doubles the table, with all places chained anew in their order."""
         self._newest = array("i", [-1]) * (2 * len(self._newest))
         self._older = array("i")
         for place, island in enumerate(self._islands):
@@ -147,7 +147,7 @@ RECENT = 1000
 
 
 def pack_vector(vector: Sequence[float]) -> bytes:
-    """A vector of length 1 as 16-bit numbers, as the log keeps it; empty for one that has no direction: no or infinite components, or all 0."""
+    """Returns a vector of length 1 as 16-bit numbers, as the log keeps it; empty for one that has no direction: no or infinite components, or all 0."""
     row = np.asarray(vector, np.float64)
     length = float(np.linalg.norm(row)) if row.ndim == 1 else 0.0
     if not 0 < length < float("inf"):
@@ -198,7 +198,7 @@ class VectorIndex:
                 ring.next = self._recent
 
     def most_similar(self, vector: bytes, island: int, besides: Collection[str] = ()) -> Similar | None:
-        """The most similar program of an island but for `besides`, if it is similar enough."""
+        """Returns the most similar program of an island but for `besides`, if it is similar enough."""
         row = _row(vector)
         with self._lock:
             ring = self._rings.get((island, len(row)))
@@ -214,6 +214,6 @@ class VectorIndex:
 
 
 def _row(vector: bytes) -> NDArray[np.float32]:
-    """A packed vector with length 1 again, which rounding may have changed."""
+    """Returns a packed vector with length 1 again, which rounding may have changed."""
     row = np.frombuffer(vector, "<f2").astype(np.float32)
     return row / np.float32(np.linalg.norm(row))

@@ -1,6 +1,6 @@
-"""The bundled operators, registered as a third party would register its own.
+"""Bundled operators, registered as a third party would register its own.
 
-Invariant: the engine knows them by the names given here and by nothing else."""
+The engine knows them by the names given here and by nothing else."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -44,7 +44,7 @@ def _entry(
 
 @hookimpl
 def register_operators() -> Sequence[OperatorEntry]:
-    """Without a model `tune_literals` and `mutate_ast`, and for the baselines `perturb_literals` in the place of the first; with one, those
+    """Returns, without a model, `tune_literals` and `mutate_ast`, and for the baselines `perturb_literals` in the place of the first; with one, those
     whose children it writes, and `reflect`, which the engine asks for lessons."""
     return (
         _entry("tune_literals", TuneLiterals, TuneSettings, embedded=True),
@@ -69,7 +69,7 @@ def register_operators() -> Sequence[OperatorEntry]:
 
 @hookimpl
 def screen_program(program: Program, parents: Sequence[Program]) -> str | None:
-    """A no-op: the child reads the same as a parent, but for spacing and comments."""
+    """Returns a no-op: the child reads the same as a parent, but for spacing and comments."""
     if novelty.signature(program) in map(novelty.signature, parents):
         return "no-op: it reads the same as its parent"
     return None

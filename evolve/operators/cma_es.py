@@ -1,9 +1,9 @@
-"""CMA-ES as a value that is asked and told: one descent from one starting point, in units of each coordinate's scale.
+"""CMA-ES with an ask and tell interface: one descent from one starting point, in units of each coordinate's scale.
 
 After N. Hansen, The CMA Evolution Strategy: A Tutorial (https://arxiv.org/abs/1604.00772), with negative weights for the worse half;
 above `FULL` dimensions the covariance is diagonal (Ros and Hansen 2008, https://doi.org/10.1007/978-3-540-87700-4_30).
 
-Invariant: the state is a function of the points and fitnesses told, in their order; asking changes nothing. Points may be told late, in
+The state is a function of the points and fitnesses told, in their order; asking changes nothing. Points may be told late, in
 any order and from earlier distributions: a step that is too long for the present one is shortened to the longest that counts."""
 
 import math
@@ -26,8 +26,8 @@ _TINY = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """How a descent goes: its first step size in scales, how many results make a generation, and when it is over.
+class DescentPlan:
+    """Plan of a descent: its first step size in scales, how many results make a generation, and when it is over.
 
     It has converged when every step is below `smallest` of the first; it stagnates when its best result gained less than `gain` of
     the first generation's spread (best to median) over `patience * (10 + 30 * dimension / population)` generations."""
@@ -40,7 +40,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
+class LearningRates:
     """Weights and learning rates for a dimension and a population, as in table 1 of the tutorial."""
 
     weights: Vector
@@ -55,8 +55,8 @@ class Rates:
     longest: float
 
     @classmethod
-    def of(cls, dimension: int, population: int) -> "Rates":
-        """The tutorial's defaults; a diagonal covariance learns (dimension + 2) / 3 times as fast."""
+    def of(cls, dimension: int, population: int) -> "LearningRates":
+        """Returns the tutorial's defaults; a diagonal covariance learns (dimension + 2) / 3 times as fast."""
         n, full = dimension, dimension <= FULL
         raw = math.log((population + 1) / 2) - np.log(np.arange(1, population + 1))
         parents = population // 2
@@ -82,7 +82,7 @@ class Rates:
         )
 
     def weights_for(self, worked: int) -> Vector:
-        """The weights of a ranked generation of which only the first `worked` results are no failures."""
+        """Returns the weights of a ranked generation of which only the first `worked` results are no failures."""
         weights = self.weights.copy()
         if worked < self.parents:
             weights[worked : self.parents] = 0.0
@@ -90,8 +90,8 @@ class Rates:
         return weights
 
 
-class Told(NamedTuple):
-    """What was found at a point; the smaller rank is better."""
+class RankedPoint(NamedTuple):
+    """Result at a point; the smaller rank is better."""
 
     rank: tuple[float, float]
     point: Vector
@@ -100,15 +100,15 @@ class Told(NamedTuple):
 class Descent:
     """A distribution that moves uphill; `mean` and points are in scales, relative to the starting point."""
 
-    def __init__(self, dimension: int, plan: Plan) -> None:
+    def __init__(self, dimension: int, plan: DescentPlan) -> None:
         self.plan = plan
         self.dimension = dimension
         self.generation = 0
         self.finished = ""
         self.mean: Vector = np.zeros(dimension)
         self.sigma = plan.sigma
-        self._rates = Rates.of(dimension, plan.population)
-        self._told: list[Told] = []
+        self._rates = LearningRates.of(dimension, plan.population)
+        self._told: list[RankedPoint] = []
         self._skipped = 0
         self._shape = Shape(dimension)
         self._step_path: Vector = np.zeros(dimension)
@@ -117,26 +117,26 @@ class Descent:
         self._spread = 0.0
 
     def ask(self, rng: Generator) -> Vector:
-        """A point to try."""
+        """Returns a point to try."""
         return self.mean + self.sigma * self._shape.stretched(rng.standard_normal(self.dimension))
 
     def deviations(self) -> Vector:
-        """The standard deviation of each coordinate of the next point."""
+        """Returns the standard deviation of each coordinate of the next point."""
         return self.sigma * self._shape.deviations()
 
     def skip(self) -> None:
-        """A point that was never judged; a descent whose points are all known already is over."""
+        """Counts a point that was never judged; a descent whose points are all known already is over."""
         self._skipped += 1
         if self._skipped >= _SKIPS * self.plan.population:
             self.finished = "exhausted"
 
     def tell(self, point: Vector, fitness: float | None, violation: float = 0.0) -> None:
-        """What was found at a point, larger is better, None for a failure; a full generation moves the distribution. What misses a
+        """Takes the fitness at a point, larger is better, None for a failure; a full generation moves the distribution. What misses a
         constraint comes after all that meets them, the smaller violation first, and before failures."""
         if self.finished:
             return
         rank = (math.inf, 0.0) if fitness is None else (violation, -fitness)
-        self._told.append(Told(rank, point))
+        self._told.append(RankedPoint(rank, point))
         if len(self._told) < self.plan.population:
             return
         # Stable: equal results keep the order in which they were told.
@@ -147,7 +147,7 @@ class Descent:
         self._assess([-one.rank[1] if one.rank[0] == 0.0 else -math.inf for one in ranked])
 
     def _move(self, points: Sequence[Vector], worked: int) -> None:
-        """One generation, best first, of which so many worked. Where nothing did the steps become smaller, and nothing else is known."""
+        """Moves by one generation, best first, of which so many worked. Where nothing did the steps become smaller, and nothing else is known."""
         if worked == 0:
             self.sigma *= 0.7
             return
@@ -166,7 +166,7 @@ class Descent:
         self._shape.learn(self._shape_path, steps, weights, self._rates)
 
     def _follow(self, shift: Vector, round_shift: Vector) -> None:
-        """Both evolution paths, and the step size from the length of the first."""
+        """Updates both evolution paths, and the step size from the length of the first."""
         rates = self._rates
         gain = math.sqrt(rates.sigma * (2 - rates.sigma) * rates.mass)
         self._step_path = (1 - rates.sigma) * self._step_path + gain * round_shift
@@ -192,7 +192,9 @@ class Descent:
             self.finished = "converged"
         elif longest > _LARGEST * plan.sigma:
             self.finished = "outgrown"
-        elif len(self._best) > window and not self._best[-1] - self._best[-1 - window] > plan.gain * self._spread:
+        elif (
+            len(self._best) > window and not self._best[-1] - self._best[-1 - window] > plan.gain * self._spread
+        ):
             self.finished = "stagnated"
 
 
@@ -210,7 +212,7 @@ class Shape:
         self._learned = 0.0
 
     def stretched(self, round_step: Vector) -> Vector:
-        """A standard normal vector as a step of this shape."""
+        """Returns a standard normal vector as a step of this shape."""
         step: Vector = self._root @ round_step if self._root.ndim == 2 else self._root * round_step
         return step
 
@@ -219,12 +221,12 @@ class Shape:
         return steps @ self._inverse.T if self._root.ndim == 2 else steps * self._inverse
 
     def deviations(self) -> Vector:
-        """The standard deviation of each coordinate."""
+        """Returns the standard deviation of each coordinate."""
         deviations: Vector = np.linalg.norm(self._root, axis=1) if self._root.ndim == 2 else self._root
         return deviations
 
-    def learn(self, path: Vector, steps: Vector, weights: Vector, rates: Rates) -> None:
-        """The update from the path, of rank one, and from the steps."""
+    def learn(self, path: Vector, steps: Vector, weights: Vector, rates: LearningRates) -> None:
+        """Updates the covariance from the path, of rank one, and from the steps."""
         keep = 1 - rates.one - rates.rank * float(rates.weights.sum())
         if self._full:
             new = rates.one * np.outer(path, path) + rates.rank * (steps.T * weights) @ steps
@@ -238,7 +240,7 @@ class Shape:
             self._take_root()
 
     def _take_root(self) -> None:
-        """The root and its inverse; a covariance that has lost its digits has none, and makes the shape degenerate."""
+        """Takes the root and its inverse; a covariance that has lost its digits has none, and makes the shape degenerate."""
         try:
             found = np.linalg.cholesky(self._covariance) if self._full else np.sqrt(np.maximum(self._covariance, 0.0))
         except np.linalg.LinAlgError:

@@ -34,7 +34,7 @@ _BULLET = re.compile(r"\s{0,3}(?:[-*•]|\d{1,2}[.)])\s+(?=\S)")
 
 
 class AskingSettings(BaseModel):
-    """How a model is asked."""
+    """Settings of requests to a model."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -215,7 +215,7 @@ class _ReplyReader:
         usable = any(child.program for child in children)
         return children, "" if usable else children[0].thought
 
-    def _child(self, candidate: edits.Candidate) -> Child:
+    def _child(self, candidate: edits.EditedProgram) -> Child:
         fault = edits.find_syntax_error(candidate.program, self.parent)
         return Child(None, fault) if fault else Child(candidate.program, candidate.thought)
 

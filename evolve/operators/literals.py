@@ -1,6 +1,6 @@
-"""The numbers that stand in a program's text, in any language: finding those that may be tuned, and writing others in their place.
+"""Numeric literals of a program's text, in any language: which may be tuned, and how other numbers are written in their place.
 
-Invariant: what is tunable stays tunable. Whatever values a template is filled with, the result has the same skeleton, and its
+A tunable number stays tunable. Whatever values a template is filled with, the result has the same skeleton, and its
 template has those values.
 
 Tunable is a decimal or hexadecimal literal outside comments and strings, in the `EVOLVE-BLOCK`s where a program has any. Left alone, because a change
@@ -56,7 +56,7 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class LiteralTemplate:
     """A program with its tunable literals taken out: `files` has a path and the literals of each, `pieces` the text around them.
 
     `scales` has the natural size of a change for each value; `skeleton` is equal for programs that differ in these values alone."""
@@ -67,17 +67,17 @@ class Template:
     scales: tuple[float, ...]
 
     def nearest(self, values: Sequence[float]) -> tuple[Number, ...]:
-        """The values that can stand there: an integer keeps its sign and a magnitude of at least 2; nothing becomes a sentinel."""
+        """Returns the values that can stand there: an integer keeps its sign and a magnitude of at least 2; nothing becomes a sentinel."""
         return tuple(_nearest(old, new) for old, new in zip(self.values, values, strict=True))
 
     def fill(self, values: Sequence[float]) -> Program:
-        """The program with the nearest possible values."""
+        """Returns the program with the nearest possible values."""
         numbers = iter(self.nearest(values))
         return Program({path: "".join(_joined(pieces, numbers)) for path, pieces in self.files})
 
 
 def find(text: str, path: str) -> tuple[Literal, ...]:
-    """The tunable literals of one file, in their order."""
+    """Returns the tunable literals of one file, in their order."""
     return _find(text, path, changeable({path: text})[path])
 
 
@@ -94,8 +94,8 @@ def _find(text: str, path: str, spans: Sequence[Span]) -> tuple[Literal, ...]:
 
 
 @functools.lru_cache(maxsize=64)
-def template(program: Program) -> Template:
-    """The program as a template; where any file has an `EVOLVE-BLOCK`, files without one have no tunable literals."""
+def template(program: Program) -> LiteralTemplate:
+    """Returns the program as a template; where any file has an `EVOLVE-BLOCK`, files without one have no tunable literals."""
     spans = changeable(program.files)
     files: list[tuple[str, tuple[str, ...]]] = []
     values: list[Number] = []
@@ -107,7 +107,7 @@ def template(program: Program) -> Template:
         scales.extend(_scales(text, literals))
     # White space before a literal is no part of the skeleton: `fill` may have to put a space there.
     blanked = [(path, [piece.rstrip(" \t") for piece in pieces[:-1]], pieces[-1]) for path, pieces in files]
-    return Template(digest(canonical(blanked))[:32], tuple(files), tuple(values), tuple(scales))
+    return LiteralTemplate(digest(canonical(blanked))[:32], tuple(files), tuple(values), tuple(scales))
 
 
 def skeleton(program: Program) -> str:
@@ -164,7 +164,7 @@ def _is_structural(text: str, start: int, end: int, magnitude: int) -> bool:
 
 
 def _has_sign(text: str, start: int) -> bool:
-    """There is a minus directly before `start`, and it negates: an operand begins there."""
+    """Reports a minus directly before `start` that negates: an operand begins there."""
     if text[start - 1 : start] != "-":
         return False
     before = text[max(0, start - 40) : start - 1].rstrip()
@@ -183,7 +183,7 @@ def _pieces(text: str, literals: Sequence[Literal]) -> tuple[str, ...]:
 
 
 def _joined(pieces: Sequence[str], numbers: Iterator[Number]) -> Iterator[str]:
-    """The pieces with numbers between them. A space keeps `a -` and `-2.0` from becoming `--`, and `return` and `2.0` one word."""
+    """Yields the pieces with numbers between them. A space keeps `a -` and `-2.0` from becoming `--`, and `return` and `2.0` one word."""
     yield pieces[0]
     for before, after in itertools.pairwise(pieces):
         value, last = next(numbers), before[-1:]
@@ -203,7 +203,7 @@ def _nearest(old: Number, new: float) -> Number:
 
 
 def _scales(text: str, literals: Sequence[Literal]) -> Iterator[float]:
-    """A tenth of the spread of its siblings, where a float stands in a list of at least four; else a tenth of its magnitude, for a
+    """Yields a tenth of the spread of its siblings, where a float stands in a list of at least four; else a tenth of its magnitude, for a
     float zero the unit of its last digit; for an integer at least 1. Siblings have only brackets and commas between them."""
     first = 0
     for index, one in enumerate(literals):

@@ -18,7 +18,7 @@ _LEAVES = (ast.Break, ast.Return, ast.Raise)
 
 
 def find_loop_ends(nodes: Iterable[ast.AST]) -> frozenset[ast.AST]:
-    """Of the nodes of a tree the conditions of all `while`s; in their bodies what leaves them, the conditions that this depends on, and the statements that
+    """Returns, of the nodes of a tree, the conditions of all `while`s; in their bodies what leaves them, the conditions that this depends on, and the statements that
     change what the loop's condition reads; with all nodes below."""
     found: set[ast.AST] = set()
     for loop in nodes:
@@ -44,7 +44,7 @@ def _is_simple(node: ast.AST) -> bool:
 
 
 def _changes(statement: ast.AST, watched: set[str]) -> bool:
-    """It assigns to a watched name or a part of it, or calls a method of it."""
+    """Reports an assignment to a watched name or a part of it, or a call of a method of it."""
     for node in ast.walk(statement):
         stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del) and _root(node) in watched
         if stored or (
@@ -55,7 +55,7 @@ def _changes(statement: ast.AST, watched: set[str]) -> bool:
 
 
 def _root(node: ast.AST) -> str:
-    """The name that an expression begins with."""
+    """Returns the name that an expression begins with."""
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
@@ -87,7 +87,7 @@ class Function:
 
 
 class Material:
-    """One file and what may be put into it. `kept` are the module's names that the world outside may ask for."""
+    """A file and what may be put into it. `kept` are the module's names that the world outside may ask for."""
 
     def __init__(self, source: Source, donors: Sequence[Source], kept: frozenset[str], rng: Generator) -> None:
         self.source = source
@@ -96,11 +96,11 @@ class Material:
         self.rng = rng
 
     def pick(self, items: Sequence[T]) -> T | None:
-        """One of the items, each as likely; None where there is none."""
+        """Returns one of the items, each as likely; None where there is none."""
         return items[int(self.rng.integers(len(items)))] if items else None
 
     def chance(self, probability: float) -> bool:
-        """True as often."""
+        """Returns True with a probability."""
         return bool(self.rng.random() < probability)
 
     @cached_property
@@ -141,7 +141,7 @@ class Material:
         return tuple(sorted(set(found), key=lambda function: (function.name, function.arity)))
 
     def functions_at(self, node: ast.expr, arity: int) -> list[Function]:
-        """Those of so many arguments that can be called where the node stands, without a call of a function in itself."""
+        """Returns the functions of so many arguments that can be called where the node stands, without a call of a function in itself."""
         names, position = self.source.names, (node.lineno, node.col_offset)
         scope = names.scopes[node]
         inside = enclosing_functions(self.source, node)
@@ -153,14 +153,14 @@ class Material:
         ]
 
     def values_at(self, node: ast.AST, line: int, column: int) -> list[str]:
-        """The names of values, in alphabetical order, that are bound in the scope of the node at a place."""
+        """Returns the names of values, in alphabetical order, that are bound in the scope of the node at a place."""
         names = self.source.names
         visible = names.visible(names.scopes[node], (line, column))
         return [name for name, found in visible.items() if found.kind == "value" and name not in names.called]
 
 
 def is_value(source: Source, site: Site) -> bool:
-    """A site whose value is data as a whole: no function where it is called, no module, no class, nothing that has a dot after it."""
+    """Returns a site whose value is data as a whole: no function where it is called, no module, no class, nothing that has a dot after it."""
     if (isinstance(site.parent, ast.Call) and site.field == "func") or isinstance(site.parent, ast.Attribute):
         return False
     if isinstance(site.node, ast.Name):
@@ -171,7 +171,7 @@ def is_value(source: Source, site: Site) -> bool:
 
 
 def sort_of(node: ast.expr) -> Sort:
-    """What kind of data an expression gives, as far as its form tells."""
+    """Returns the kind of data that an expression gives, as far as its form tells."""
     match node:
         case ast.Constant(value=None) | ast.Constant(value=bytes()):
             return "nothing"
@@ -189,7 +189,7 @@ def sort_of(node: ast.expr) -> Sort:
 
 
 def suits(one: ast.expr, other: ast.expr) -> bool:
-    """Whether one may stand for the other."""
+    """Returns whether one may stand for the other."""
     sorts = {sort_of(one), sort_of(other)}
     return len(sorts) == 1 or sorts <= {"number", "any"} or sorts <= {"many", "any"}
 
@@ -200,12 +200,12 @@ def is_small(node: ast.AST) -> bool:
 
 
 def is_plain(value: object) -> TypeGuard[int | float]:
-    """A number that can be written as a literal."""
+    """Returns a number that can be written as a literal."""
     return type(value) in (int, float) and isinstance(value, int | float) and abs(value) < 1e18
 
 
 def enclosing_functions(source: Source, node: ast.AST) -> set[str]:
-    """The names of the functions that a node is in."""
+    """Returns the names of the functions that a node is in."""
     found = set()
     for member in source.members:
         if isinstance(member.node, ast.FunctionDef | ast.AsyncFunctionDef) and _encloses(source, member.node, node):
@@ -221,7 +221,7 @@ def _encloses(source: Source, outer: ast.stmt, node: ast.AST) -> bool:
 
 
 def _called_functions(source: Source) -> list[Function]:
-    """The functions that are called with plain arguments only, by their dotted names. Methods of values are none."""
+    """Returns the functions that are called with plain arguments only, by their dotted names. Methods of values are none."""
     found = []
     for site in source.sites:
         call = site.node
@@ -248,7 +248,7 @@ def _dotted(source: Source, node: ast.expr) -> str:
 
 
 def _imported_functions(source: Source) -> list[Function]:
-    """What a program knows from its imports: functions of `LIBRARY`."""
+    """Returns the functions of `LIBRARY` that a program imports."""
     found = []
     for node in source.tree.body:
         if isinstance(node, ast.Import):
@@ -266,7 +266,7 @@ _DEPTH = 3
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where code is put: a scope, a position for what is bound before it, and where functions for it can be written, if anywhere."""
+    """Location of inserted code: a scope, a position for what is bound before it, and where functions for it can be written, if anywhere."""
 
     scope: Scope
     position: Position
@@ -282,7 +282,7 @@ class Transplant:
 
 
 def location_of(source: Source, node: ast.expr | ast.stmt) -> Location:
-    """The place where a node stands."""
+    """Returns the place where a node stands."""
     position = (node.lineno, node.col_offset)
     around = [statement for statement in source.tree.body if statement.lineno <= node.lineno]
     lines = source.lines(around[-1])
@@ -292,7 +292,7 @@ def location_of(source: Source, node: ast.expr | ast.stmt) -> Location:
 
 
 def transplant(material: Material, donor: Source, node: ast.expr | ast.stmt, place: Location) -> Transplant | None:
-    """The text of a donor's expression or statement as it can stand at a place; None where it cannot."""
+    """Returns the text of a donor's expression or statement as it can stand at a place; None where it cannot."""
     renames: dict[str, str] = {}
     brought: dict[str, str] = {}
     for name in _free(node):
@@ -310,7 +310,7 @@ def transplant(material: Material, donor: Source, node: ast.expr | ast.stmt, pla
 
 
 def helper(source: Source, name: str) -> ast.FunctionDef | None:
-    """The function of the module with this name, where it stands alone on its lines."""
+    """Returns the function of the module with this name, where it stands alone on its lines."""
     for node in source.tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == name and source.lines(node) is not None:
             return node
@@ -318,7 +318,7 @@ def helper(source: Source, name: str) -> ast.FunctionDef | None:
 
 
 def _free(node: ast.AST) -> list[str]:
-    """The names that code reads and does not bind itself, in their order. What `x += 1` changes must be there before."""
+    """Returns the names that code reads and does not bind itself, in their order. What `x += 1` changes must be there before."""
     bound = {inner.arg for inner in ast.walk(node) if isinstance(inner, ast.arg)}
     names = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name)]
     assigned = node.targets if isinstance(node, ast.Assign) else []
@@ -331,7 +331,7 @@ def _free(node: ast.AST) -> list[str]:
 
 
 def _outer_names(donor: Source, node: ast.AST) -> list[str]:
-    """The names in a piece of a donor that its module binds, in their order."""
+    """Returns the names in a piece of a donor that its module binds, in their order."""
     found = []
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
@@ -359,12 +359,12 @@ def _bring(material: Material, donor: Source, name: str, brought: dict[str, str]
 
 
 def _changes_of(brought: Mapping[str, str], place: Location) -> tuple[Replacement, ...]:
-    """The functions before the statement of the module that needs them."""
+    """Returns the functions before the statement of the module that needs them."""
     return tuple(Replacement(place.opening, f"{text}\n\n") for text in brought.values() if place.opening)
 
 
 def _another(material: Material, node: ast.AST, name: str, place: Location) -> str | None:
-    """A name that can stand for one that is not there: a function's for a function's, a value's for a value's."""
+    """Returns a name that can stand for one that is not there: a function's for a function's, a value's for a value's."""
     calls = [
         inner
         for inner in ast.walk(node)
@@ -382,7 +382,7 @@ def _another(material: Material, node: ast.AST, name: str, place: Location) -> s
 
 
 def _rename_names(donor: Source, node: ast.expr | ast.stmt, renames: Mapping[str, str]) -> str | None:
-    """The text of a node with other names; None where one of them stands in an f-string, which has no reliable places."""
+    """Returns the text of a node with other names; None where one of them stands in an f-string, which has no reliable places."""
     low, high = donor.extent(node)
     parts: list[bytes] = []
     place = low

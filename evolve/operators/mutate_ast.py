@@ -1,6 +1,6 @@
 """`mutate_ast`: a few grammatical edits of a Python program, made of what the program and the inspirations hold.
 
-Invariant: a child compiles, differs from its parent in more than layout, changes nothing outside the blocks, and reads no name that
+A child compiles, differs from its parent in more than layout, changes nothing outside the blocks, and reads no name that
 nothing binds, unless its parent did. It is a function of the selection, the programs in it and the step's random numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ class MutateSettings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class FileLimits:
-    """What stays the same while one file is edited: its path, whether only blocks may change, the names that it must keep, and the
+    """Limits that hold while one file is edited: its path, whether only blocks may change, the names that it must keep, and the
     size that it may grow to."""
 
     path: str
@@ -74,7 +74,7 @@ class MutateAst:
             ) from error
 
     def _files(self, parent: Program) -> Mapping[str, Source]:
-        """The Python files of the parent that may change; raises `EditError` where there is none, or none that parses."""
+        """Returns the Python files of the parent that may change; raises `EditError` where there is none, or none that parses."""
         spans = {path: found for path, found in changeable(parent.files).items() if path.endswith(".py") and found}
         files, unread = dict[str, Source](), list[EditError]()
         for path, found in spans.items():
@@ -92,14 +92,14 @@ class MutateAst:
         )
 
     def _donors(self, parent: Program, selection: Selection, history: History) -> Iterator[tuple[str, Source]]:
-        """The Python files of the other parents and the inspirations, with their paths."""
+        """Yields the Python files of the other parents and the inspirations, with their paths."""
         for record in dict.fromkeys((*selection.parents[1:], *selection.inspirations)):
             program = history.program_id(record)
             if program is not None and program != parent.id:
                 yield from self._readable(history.program(program))
 
     def _readable(self, donor: Program) -> Iterator[tuple[str, Source]]:
-        """Its Python files; what cannot be read has nothing to give."""
+        """Yields the Python files of a donor; files that do not parse are left out."""
         for path, text in donor.files.items():
             if not path.endswith(".py"):
                 continue
@@ -124,7 +124,7 @@ class MutateAst:
         )
 
     def _frame(self, path: str, source: Source, parent: Program, seed: Program) -> FileLimits:
-        """The names of the seed's module are for the world outside; in a file that is not the seed's, all names of the module."""
+        """Returns the names of the seed's module are for the world outside; in a file that is not the seed's, all names of the module."""
         has_blocks = any(blocks(text, name) for name, text in parent.files.items())
         try:
             first = self._read(seed.files[path], path, ())
@@ -137,7 +137,7 @@ class MutateAst:
     def _edit(
         self, source: Source, donors: Sequence[Source], frame: FileLimits, rng: Generator
     ) -> tuple[str, Sequence[str]]:
-        """The text after one edit or a few, and what each did."""
+        """Returns the text after one edit or a few, and what each did."""
         words: list[str] = []
         for _ in range(min(_MOST_EDITS, int(rng.geometric(1.0 - self._more)))):
             found = self._once(Material(source, donors, frame.kept, rng), frame)
@@ -148,7 +148,7 @@ class MutateAst:
         return source.text, words
 
     def _once(self, material: Material, frame: FileLimits) -> tuple[Source, str] | None:
-        """The file with one edit that may be made; None where no try found one."""
+        """Returns the file with one edit that may be made; None where no try found one."""
         for choice in material.rng.choice(len(self._finds), _TRIES, p=self._shares):
             edit = self._finds[choice](material)
             made = _apply(material.source, edit, frame) if edit else None
@@ -158,13 +158,13 @@ class MutateAst:
 
 
 def _choose_file(files: Mapping[str, Source], rng: Generator) -> str:
-    """A file, in proportion to its values."""
+    """Returns a file, in proportion to its values."""
     sizes = [1 + len(source.sites) for source in files.values()]
     return list(files)[int(rng.choice(len(sizes), p=[size / sum(sizes) for size in sizes]))]
 
 
 def _apply(source: Source, edit: Edit, frame: FileLimits) -> Source | None:
-    """The file with an edit in it; None where that is no other program, or one that may not be."""
+    """Returns the file with an edit in it; None where that is no other program, or one that may not be."""
     text = apply_edit(source, edit)
     if text is None or (frame.has_blocks and outside(text, frame.path) != outside(source.text, frame.path)):
         return None

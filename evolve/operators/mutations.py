@@ -74,7 +74,7 @@ def change_operator(material: Material) -> Edit | None:
 
 
 def change_constant(material: Material) -> Edit | None:
-    """A number near it, twice or half of it, or one that stands elsewhere; the other truth value; another text of the file."""
+    """Returns a number near it, twice or half of it, or one that stands elsewhere; the other truth value; another text of the file."""
     site = material.pick([site for site in material.sites if isinstance(site.node, ast.Constant)])
     if site is None or not isinstance(site.node, ast.Constant):
         return None
@@ -151,7 +151,7 @@ def wrap_expression(material: Material) -> Edit | None:
 
 
 def replace_site(source: Source, site: Site, text: str, power: int = ATOM) -> Edit:
-    """An edit that puts a text of this precedence in the place of a site, and says so."""
+    """Returns an edit that puts a text of this precedence in the place of a site, and says so."""
     old = source.written(source.extent(site.node))
     return Edit(
         (Replacement(source.grouped(site.node), parenthesize(text, power, site)),), f"{short(old)} became {short(text)}"
@@ -159,7 +159,7 @@ def replace_site(source: Source, site: Site, text: str, power: int = ATOM) -> Ed
 
 
 def operator_extent(source: Source, left: ast.expr, symbol: str) -> Extent | None:
-    """Where the operator after an operand is written."""
+    """Returns the place of the operator after an operand."""
     skipped = _SKIPPED.match(source.data, source.extent(left).end)
     start = skipped.end() if skipped else 0
     end = start + len(symbol)
@@ -167,7 +167,7 @@ def operator_extent(source: Source, left: ast.expr, symbol: str) -> Extent | Non
 
 
 def short(text: str) -> str:
-    """A piece of code on one short line."""
+    """Returns a piece of code on one short line."""
     line = " ".join(text.split())
     return line if len(line) <= 40 else f"{line[:37]}..."
 
@@ -207,7 +207,7 @@ def _change_number(material: Material, site: Site, value: float) -> Edit | None:
 
 
 def _known_constants(material: Material) -> list[object]:
-    """The numbers and texts of the file and the donors that are no docstrings."""
+    """Returns the numbers and texts of the file and the donors that are no docstrings."""
     return [
         site.node.value
         for source in (material.source, *material.donors)
@@ -217,7 +217,7 @@ def _known_constants(material: Material) -> list[object]:
 
 
 def _pair(site: Site) -> tuple[Site, Site] | None:
-    """Two values side by side: the operands of an operator, or the first two arguments of a call."""
+    """Returns two values side by side: the operands of an operator, or the first two arguments of a call."""
     node = site.node
     if isinstance(node, ast.BinOp):
         return Site(node.left, node, "left"), Site(node.right, node, "right")
@@ -236,7 +236,7 @@ def _numeric_sites(material: Material) -> list[Site]:
 
 
 def _second_operand(material: Material, site: Site) -> tuple[str, int, tuple[Replacement, ...]] | None:
-    """A second operand: a name that is bound there, a small number, or an expression from anywhere."""
+    """Returns a second operand: a name that is bound there, a small number, or an expression from anywhere."""
     roll = material.rng.random()
     if roll < 0.4:
         name = material.pick(material.values_at(site.node, site.node.lineno, site.node.col_offset))
@@ -248,7 +248,7 @@ def _second_operand(material: Material, site: Site) -> tuple[str, int, tuple[Rep
 
 
 def _take_expression(material: Material, site: Site) -> tuple[str, int, tuple[Replacement, ...]] | None:
-    """An expression that suits the site, from a donor or from the file itself, as it can stand there."""
+    """Returns an expression that suits the site, from a donor or from the file itself, as it can stand there."""
     donors = material.donors if material.chance(0.5) else ()
     donor = material.pick(donors) or material.source
     fragments = [other for other in donor.sites if suits(site.node, other.node) and is_value(donor, other)]
@@ -260,7 +260,7 @@ def _take_expression(material: Material, site: Site) -> tuple[str, int, tuple[Re
 
 
 def _enclose(part: tuple[str, int], need: int) -> str:
-    """A text of a precedence, in parentheses where it needs them to stand where `need` is required_precedence."""
+    """Returns a text of a precedence, in parentheses where it needs them to stand where `need` is required_precedence."""
     text, power = part
     return text if power >= need and "\n" not in text else f"({text})"
 
@@ -295,14 +295,14 @@ def join_conditions(material: Material) -> Edit | None:
 
 
 def some_condition(material: Material, node: ast.stmt) -> tuple[str, tuple[Replacement, ...]] | None:
-    """A condition that can be asked before a statement."""
+    """Returns a condition that can be asked before a statement."""
     site = Site(ast.Constant(value=True, lineno=node.lineno, col_offset=node.col_offset), node, "test")
     found = _another(material, site, node)
     return (found[0], found[2]) if found else None
 
 
 def _conditions(material: Material) -> list[Condition]:
-    """All conditions that may change, the whole ones and their parts."""
+    """Returns all conditions that may change, the whole ones and their parts."""
     source, found = material.source, list[Condition]()
     loops: dict[int, bool] = {}
     for site in source.sites:
@@ -323,7 +323,7 @@ def _conditions(material: Material) -> list[Condition]:
 def _another(
     material: Material, site: Site, before: ast.stmt | None = None
 ) -> tuple[str, int, tuple[Replacement, ...]] | None:
-    """A condition of a donor or of the file, or a comparison of two values, as it can stand at a site."""
+    """Returns a condition of a donor or of the file, or a comparison of two values, as it can stand at a site."""
     place = location_of(material.source, before or site.node)
     donor = material.pick([material.source, *material.donors]) or material.source
     known = [other.node for other in donor.sites if isinstance(other.node, ast.Compare) and is_small(other.node)]
@@ -346,7 +346,7 @@ _STEP = "    "
 
 
 def delete_statement(material: Material) -> Edit | None:
-    """A statement less; `pass` where it was the only one."""
+    """Returns a statement less; `pass` where it was the only one."""
     found = [member for member in _whole(material) if _may_go(material, member)]
     member = material.pick(found)
     if member is None:
@@ -359,7 +359,7 @@ def delete_statement(material: Material) -> Edit | None:
 
 
 def repeat_statement(material: Material) -> Edit | None:
-    """A statement again, directly after itself."""
+    """Returns a statement again, directly after itself."""
     member = material.pick(_plain(material))
     if member is None:
         return None
@@ -369,7 +369,7 @@ def repeat_statement(material: Material) -> Edit | None:
 
 
 def swap_neighbours(material: Material) -> Edit | None:
-    """Two statements in the other order; what stands between them stays there."""
+    """Returns two statements in the other order; what stands between them stays there."""
     source, members = material.source, _plain(material)
     known = {id(member.node) for member in members}
     member = material.pick([one for one in members if one.index and id(one.suite[one.index - 1]) in known])
@@ -385,7 +385,7 @@ def swap_neighbours(material: Material) -> Edit | None:
 
 
 def guard_statement(material: Material) -> Edit | None:
-    """A statement under a condition of the file or of a donor."""
+    """Returns a statement under a condition of the file or of a donor."""
     found = [one for one in _plain(material) if not isinstance(one.node, ast.If)]
     member = material.pick([one for one in found if _may_be_left_out(material.source, one.node)])
     if member is None:
@@ -402,7 +402,7 @@ def guard_statement(material: Material) -> Edit | None:
 
 
 def insert_statement(material: Material) -> Edit | None:
-    """A small statement of a donor, before or after one of the file."""
+    """Returns a small statement of a donor, before or after one of the file."""
     donor = material.pick(material.donors)
     member = material.pick(_whole(material))
     if donor is None or member is None:
@@ -434,7 +434,7 @@ def _plain(material: Material) -> list[SuiteStatement]:
 
 
 def _may_go(material: Material, member: SuiteStatement) -> bool:
-    """It defines nothing that is asked for from outside, and it is not what a function gives back in the end."""
+    """Reports a statement that defines nothing which is used from outside, and is not the last `return` of a function."""
     node = member.node
     if isinstance(node, _DEFINITIONS):
         return isinstance(member.owner, ast.Module) and node.name not in material.kept
@@ -443,14 +443,14 @@ def _may_go(material: Material, member: SuiteStatement) -> bool:
 
 
 def _may_be_left_out(source: Source, node: ast.stmt) -> bool:
-    """Every name that it binds is bound before it, so that nothing after it misses one."""
+    """Returns every name that it binds is bound before it, so that nothing after it misses one."""
     stored = [one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
     scope, position = source.names.scopes[node], (node.lineno, node.col_offset)
     return all(source.names.is_bound(one.id, scope, position) for one in stored)
 
 
 def _may_be_taken(donor: Source, node: ast.stmt) -> bool:
-    """A small statement on one line that does something by itself."""
+    """Returns a small statement on one line that does something by itself."""
     taken = isinstance(node, ast.Assign | ast.AugAssign | ast.Expr) and node.lineno == node.end_lineno
     return taken and is_small(node) and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
@@ -461,7 +461,7 @@ def _is_docstring(member: SuiteStatement) -> bool:
 
 
 def _after(source: Source, node: ast.stmt, text: str) -> Replacement:
-    """A text on the line after a statement."""
+    """Returns a text on the line after a statement."""
     lines = source.lines(node)
     assert lines is not None, "only statements with lines of their own have something after them"
     ends = source.data[lines.start : lines.end].endswith((b"\n", b"\r"))
@@ -469,7 +469,7 @@ def _after(source: Source, node: ast.stmt, text: str) -> Replacement:
 
 
 def _first_words(source: Source, node: ast.stmt) -> str:
-    """The first line of a statement."""
+    """Returns the first line of a statement."""
     lines = source.written(source.extent(node)).splitlines()
     return short(lines[0])
 

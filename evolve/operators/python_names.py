@@ -1,6 +1,6 @@
-"""Which names mean something at a place of a Python program, found without running it.
+"""Scopes of a Python program: the names that are bound at a place, found without running it.
 
-Invariant: a name is taken for bound where the language's scopes allow it and some assignment stands before it in the text (in a function
+A name is taken for bound where the language's scopes allow it and some assignment stands before it in the text (in a function
 that is called later: anywhere in what encloses it). So a program that works has no unbound names, but for those that `import *` or `exec`
 bring."""
 
@@ -48,7 +48,7 @@ _SPEAKING = frozenset(
 
 
 class Binding(NamedTuple):
-    """From where on a name is bound, and to what."""
+    """Binding of a name: from where on, and to what kind of value."""
 
     position: Position
     kind: Kind
@@ -66,7 +66,7 @@ class Scope:
     has_star: bool = False
 
     def bind(self, name: str, position: Position, kind: Kind = "value") -> None:
-        """A name is bound; the first place counts."""
+        """Binds a name; the first place counts."""
         if name in self.elsewhere:
             module = self.elsewhere[name]
             if module is not None:
@@ -77,7 +77,7 @@ class Scope:
             self.bindings[name] = Binding(position, kind)
 
     def root(self) -> "Scope":
-        """The module's."""
+        """Returns the module's."""
         scope = self
         while scope.outer is not None:
             scope = scope.outer
@@ -97,7 +97,7 @@ class Names:
         self._visit_all(tree)
 
     def find(self, name: str, scope: Scope, position: Position) -> Binding | None:
-        """What a name is bound to at a place; None also for builtins."""
+        """Returns the binding of a name at a place; None also for builtins."""
         inner, crossed = scope, False
         current: Scope | None = scope
         while current is not None:
@@ -112,11 +112,11 @@ class Names:
         return None
 
     def is_bound(self, name: str, scope: Scope, position: Position) -> bool:
-        """Whether reading a name there would find something."""
+        """Returns whether reading a name there would find something."""
         return name in BUILTINS or self.module.has_star or self.find(name, scope, position) is not None
 
     def visible(self, scope: Scope, position: Position) -> Mapping[str, Binding]:
-        """All names that are bound there, but for builtins, in alphabetical order."""
+        """Returns all names that are bound there, but for builtins, in alphabetical order."""
         known: set[str] = set()
         current: Scope | None = scope
         while current is not None:
@@ -141,7 +141,7 @@ class Names:
                 stack += [(child, scope, when) for child in reversed(list(ast.iter_child_nodes(node)))]
 
     def _note(self, node: ast.AST, scope: Scope, when: Position) -> None:
-        """What a single node binds or reads."""
+        """Records the names that a single node binds or reads."""
         match node:
             case ast.Name(id=name, ctx=ast.Store()):
                 _store(name, scope, when)
@@ -160,17 +160,17 @@ class Names:
 
 
 def start(node: ast.AST) -> Position:
-    """Where a node begins."""
+    """Returns the position at which a node begins."""
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
 def end(node: ast.AST) -> Position:
-    """Where a node ends."""
+    """Returns the position at which a node ends."""
     return getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)
 
 
 def _visited(node: ast.AST, scope: Scope, when: Position) -> Iterator[tuple[ast.AST, Scope, Position]]:
-    """What is below a node with its scopes, and when a name that is stored there is bound."""
+    """Yields the nodes below a node with their scopes, and from where on a name that is stored there is bound."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
             yield from _function(node, scope)
@@ -190,7 +190,7 @@ def _visited(node: ast.AST, scope: Scope, when: Position) -> Iterator[tuple[ast.
 
 
 def _store(name: str, scope: Scope, when: Position) -> None:
-    """In a comprehension only `:=` stores here: its name is the enclosing function's, and the results, which stand before it in the
+    """Binds a name that is stored. In a comprehension only `:=` stores here: its name is the enclosing function's, and the results, which stand before it in the
     text, are computed after it."""
     while scope.kind == "comprehension" and scope.outer is not None:
         scope.bind(name, _FIRST)
@@ -226,7 +226,7 @@ def _function(node: Function, scope: Scope) -> Iterator[tuple[ast.AST, Scope, Po
 
 
 def _comprehension(node: Comprehension, scope: Scope) -> Iterator[tuple[ast.AST, Scope, Position]]:
-    """Each `for` is a scope in that of the one before it: its iterable does not see its own targets."""
+    """Yields each `for` is a scope in that of the one before it: its iterable does not see its own targets."""
     for generator in node.generators:
         inner = Scope("comprehension", scope)
         for target in ast.walk(generator.target):

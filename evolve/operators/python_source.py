@@ -81,7 +81,7 @@ class Source:
 
     @cached_property
     def names(self) -> Names:
-        """Which names mean something where."""
+        """Scopes of the file, and the names in them."""
         return Names(self.tree)
 
     @cached_property
@@ -105,16 +105,16 @@ class Source:
         return ast.dump(self.tree)
 
     def allows(self, extent: Extent) -> bool:
-        """Whether it lies in one region."""
+        """Returns whether it lies in one region."""
         return any(low <= extent.start and extent.end <= high for low, high in self.regions)
 
     def extent(self, node: ast.expr | ast.stmt) -> Extent:
-        """Where a node is written, without parentheses around it and without decorators."""
+        """Returns the place of a node, without parentheses around it and without decorators."""
         last, column = node.end_lineno or node.lineno, node.end_col_offset or 0
         return Extent(self._lines[node.lineno - 1] + node.col_offset, self._lines[last - 1] + column)
 
     def grouped(self, node: ast.expr) -> Extent:
-        """Where a node is written, with the parentheses on its own line that only group it."""
+        """Returns the place of a node, with the parentheses on its own line that only group it."""
         start, end = self.extent(node)
         while True:
             before = len(self.data[:start].rstrip(_SPACE))
@@ -126,11 +126,11 @@ class Source:
             start, end = before - 1, after + 1
 
     def written(self, extent: Extent) -> str:
-        """The text of an extent."""
+        """Returns the text of an extent."""
         return self.data[extent.start : extent.end].decode("utf-8")
 
     def lines(self, node: ast.stmt) -> Extent | None:
-        """The lines of a statement with its decorators; None where it shares one with other code."""
+        """Returns the lines of a statement with its decorators; None where it shares one with other code."""
         start, end = self.extent(node)
         first = first_line(node)
         begin = self._lines[first - 1]
@@ -139,26 +139,26 @@ class Source:
         return None if shared or rest is None else Extent(begin, rest.end())
 
     def indentation(self, node: ast.stmt) -> str:
-        """The white space before a statement that begins its line."""
+        """Returns the white space before a statement that begins its line."""
         start = self.extent(node).start
         return self.data[self._lines[node.lineno - 1] : start].decode("utf-8")
 
 
 def _only_groups(data: bytes, start: int, end: int) -> bool:
-    """Whether the parentheses at both ends of `data[start:end]` belong to no call, and can go without making one word of two."""
+    """Returns whether the parentheses at both ends of `data[start:end]` belong to no call, and can go without making one word of two."""
     leading, word = data[:start].rstrip(_SPACE), _LAST_WORD.search(data, max(0, start - 12), start)
     after_word = word is not None and word[1].decode() in keyword.kwlist
     return (not leading or leading[-1] in _GROUPS_AFTER or after_word) and not data[end : end + 1].isalnum()
 
 
 def first_line(node: ast.stmt) -> int:
-    """The number of the line that a statement begins in, or its first decorator."""
+    """Returns the number of the line that a statement begins in, or its first decorator."""
     decorated = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list
     return min(node.lineno, decorated[0].lineno) if decorated else node.lineno
 
 
 def read(text: str, path: str, regions: Sequence[tuple[int, int]]) -> Source:
-    """The file at `path` as a source whose `regions`, in characters, may change. Raises `EditError` where it is no Python."""
+    """Returns the file at `path` as a source whose `regions`, in characters, may change. Raises `EditError` where it is no Python."""
     try:
         return Source(text, _parse(text), regions)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -170,7 +170,7 @@ def read(text: str, path: str, regions: Sequence[tuple[int, int]]) -> Source:
 
 
 def _parse(text: str) -> ast.Module:
-    """The tree of a text that would also compile: a `return` outside a function parses and does not. Warnings about a program's style
+    """Returns the tree of a text that would also compile: a `return` outside a function parses and does not. Warnings about a program's style
     are not for the person who runs the engine."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -180,7 +180,7 @@ def _parse(text: str) -> ast.Module:
 
 
 def apply_edit(source: Source, edit: Edit) -> str | None:
-    """The text with an edit in it; None where the edit is not in the regions, or contradicts itself."""
+    """Returns the text with an edit in it; None where the edit is not in the regions, or contradicts itself."""
     parts: list[bytes] = []
     place = 0
     for extent, text in sorted(edit.changes, key=lambda change: change.extent):
@@ -192,7 +192,7 @@ def apply_edit(source: Source, edit: Edit) -> str | None:
 
 
 def reindent(source: Source, node: ast.stmt, indentation: str) -> str:
-    """The lines of a statement that has them for itself, with another indentation and a line's end; lines inside a string stay as they
+    """Returns the lines of a statement that has them for itself, with another indentation and a line's end; lines inside a string stay as they
     are."""
     extent = source.lines(node)
     assert extent is not None, "only a statement with lines of its own can move"
@@ -208,7 +208,7 @@ def reindent(source: Source, node: ast.stmt, indentation: str) -> str:
 
 
 def _inside_strings(node: ast.stmt) -> set[int]:
-    """The numbers of the lines that begin in a string."""
+    """Returns the numbers of the lines that begin in a string."""
     strings = [found for found in ast.walk(node) if isinstance(found, ast.Constant | ast.JoinedStr)]
     return {line for found in strings for line in range(found.lineno + 1, (found.end_lineno or 0) + 1)}
 
@@ -224,14 +224,14 @@ def _sites(tree: ast.Module) -> Iterator[Site]:
 
 
 def _is_value(node: ast.expr, parent: ast.AST) -> bool:
-    """It is read, and it is no docstring."""
+    """Reports an expression that is read, and is no docstring."""
     if isinstance(node, ast.Constant) and isinstance(parent, ast.Expr):
         return False
     return not isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
 
 
 def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """The nodes in it that may hold a value, each with its field."""
+    """Yields the nodes in it that may hold a value, each with its field."""
     for name, value in ast.iter_fields(node):
         if name in _LEFT_ALONE or (name == "keywords" and isinstance(node, ast.ClassDef)):
             continue
@@ -309,7 +309,7 @@ _FIELDS: dict[tuple[type[ast.AST], str], int] = {
 
 
 def precedence(source: Source, node: ast.expr) -> int:
-    """How strongly the text of a node holds together."""
+    """Returns how strongly the text of a node holds together."""
     if isinstance(node, ast.BinOp | ast.BoolOp | ast.UnaryOp):
         return OPERATORS[type(node.op)]
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex):
@@ -320,7 +320,7 @@ def precedence(source: Source, node: ast.expr) -> int:
 
 
 def required_precedence(parent: ast.AST, field: str, node: ast.AST) -> int:
-    """How strong a text must be to stand where `node` stands, which is `field` of `parent`."""
+    """Returns the precedence that a text needs in the place of `node`, which is `field` of `parent`."""
     if isinstance(parent, ast.BinOp):
         return _operand(parent.op, is_left=node is parent.left)
     if isinstance(parent, ast.BoolOp):
@@ -333,7 +333,7 @@ def required_precedence(parent: ast.AST, field: str, node: ast.AST) -> int:
 
 
 def parenthesize(text: str, power: int, site: Site) -> str:
-    """A text of this precedence as it must be written at a site. The parentheses of a generator that is the only argument of a call are
+    """Returns a text of this precedence as it must be written at a site. The parentheses of a generator that is the only argument of a call are
     also the call's, and stay."""
     lone = isinstance(site.node, ast.GeneratorExp) and isinstance(site.parent, ast.Call)
     weak = power < required_precedence(site.parent, site.field, site.node)
@@ -341,7 +341,7 @@ def parenthesize(text: str, power: int, site: Site) -> str:
 
 
 def _operand(operator: ast.operator, *, is_left: bool) -> int:
-    """The left operand of `-` may be another `-`, the right one may not; a power is the other way round."""
+    """Returns the left operand of `-` may be another `-`, the right one may not; a power is the other way round."""
     power = OPERATORS[type(operator)]
     if isinstance(operator, ast.Pow):
         return AWAIT if is_left else FACTOR
@@ -349,12 +349,12 @@ def _operand(operator: ast.operator, *, is_left: bool) -> int:
 
 
 def _stands_alone(text: str) -> bool:
-    """It needs no bracket around it to go over several lines."""
+    """Reports a text that needs no bracket around it to go over several lines."""
     return "\n" not in text or _tree(text) is not None
 
 
 def _is_in_parentheses(text: str, node: ast.Tuple) -> bool:
-    """The parentheses of `(a, b)` are its own, those of `(a), (b)` are not."""
+    """Returns the parentheses of `(a, b)` are its own, those of `(a), (b)` are not."""
     if not text.startswith("(") or not text.endswith(")"):
         return False
     return not node.elts or isinstance(getattr(_tree(f"[{text[1:-1]}]"), "body", None), ast.List)

@@ -1,6 +1,6 @@
 """`tune_literals`: a program's numbers, searched by CMA-ES over the records that earlier proposals of the same skeleton became.
 
-Invariant: a proposal is a function of selection, history and the step's random numbers. What the operator keeps between proposals is a
+A proposal is a function of selection, history and the step's random numbers. The operator's state between proposals is a
 cache: an operator made fresh reads the same from the history, because every child notes the point that it is."""
 
 import base64
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
-from evolve.operators.cma_es import Descent, Plan, Vector
-from evolve.operators.literals import Template
+from evolve.operators.cma_es import Descent, DescentPlan, Vector
+from evolve.operators.literals import LiteralTemplate
 from evolve.operators.parents import parent_program, tunable
 from evolve.protocols import Context, History
 from evolve.types import NOBODYS_FAULT, Child, RecordId, Selection
@@ -37,7 +37,7 @@ class TuneSettings(BaseModel):
 
 
 class Note(NamedTuple):
-    """What a child's extras hold: the number of its descent among those of its skeleton, the record whose program that descent
+    """Note in a child's extras: the number of its descent among those of its skeleton, the record whose program that descent
     started from, and the point, in scales from there, as float32 in base64."""
 
     number: int
@@ -51,7 +51,7 @@ class Search:
 
     number: int
     start: RecordId
-    form: Template
+    form: LiteralTemplate
     descent: Descent
 
 
@@ -101,46 +101,48 @@ class TuneLiterals:
             if known is None or note.number > known.number:
                 self._searches[skeleton] = self._started(note.number, note.start, _form(history, note.start))
 
-    def _started(self, number: int, start: RecordId, form: Template) -> Search:
-        return Search(number, start, form, Descent(len(form.values), plan(number, len(form.values), self._settings)))
+    def _started(self, number: int, start: RecordId, form: LiteralTemplate) -> Search:
+        return Search(
+            number, start, form, Descent(len(form.values), plan_descent(number, len(form.values), self._settings))
+        )
 
 
-def plan(number: int, dimension: int, settings: TuneSettings) -> Plan:
-    """How descent `number` (from 1) of a skeleton goes: first steps as set, then twice and half as long, in turn. The population is
+def plan_descent(number: int, dimension: int, settings: TuneSettings) -> DescentPlan:
+    """Returns the plan_descent of descent `number` (from 1) of a skeleton: first steps as set, then twice and half as long, in turn. The population is
     twice the tutorial's, because results are told late and a landscape of literals has many tops."""
     population = settings.population or 2 * (4 + int(3 * math.log(dimension)))
-    return Plan(settings.sigma * _CYCLE[(number - 1) % len(_CYCLE)], population)
+    return DescentPlan(settings.sigma * _CYCLE[(number - 1) % len(_CYCLE)], population)
 
 
 def _start(selection: Selection, skeleton: str, history: History) -> RecordId:
-    """Where a new descent begins: the fittest of the parent and those inspirations that have its skeleton. A descent takes thousands
+    """Returns the start of a new descent: the fittest of the parent and those inspirations that have its skeleton. A descent takes thousands
     of judgings, so that a weak start costs more than it does for an operator that makes one child."""
     alike = [record for record in selection.inspirations if _form(history, record).skeleton == skeleton]
     return min([selection.parents[0], *alike], key=lambda record: _rank(history, record))
 
 
 def _rank(history: History, record: RecordId) -> tuple[float, float]:
-    """The smaller one is better: who meets the constraints first, failures last."""
+    """Returns the smaller one is better: who meets the constraints first, failures last."""
     fitness = history.fitness(record)
     return (math.inf, 0.0) if fitness is None else (history.violation(record), -fitness)
 
 
-def _form(history: History, record: RecordId) -> Template:
+def _form(history: History, record: RecordId) -> LiteralTemplate:
     program = history.program_id(record)
     assert program is not None, f"record {record} was a parent and has no program"
     return tunable(history.program(program))
 
 
 def _tell(descent: Descent, history: History, record: RecordId, note: Note) -> None:
-    """A duplicate or a refused program says nothing about its point, nor does a failure of the infrastructure."""
+    """Tells a descent a result. A duplicate or a refused program says nothing about its point, nor does a failure of the infrastructure."""
     if history.outcome(record) in NOBODYS_FAULT:
         descent.skip()
     else:
         descent.tell(_decoded(note.point), history.fitness(record), history.violation(record))
 
 
-def _child(search: Search, parent: Template, rng: Generator) -> Child:
-    """A child that differs from the start and the parent, if a few tries find one."""
+def _child(search: Search, parent: LiteralTemplate, rng: Generator) -> Child:
+    """Returns a child that differs from the start and the parent, if a few tries find one."""
     for _ in range(_TRIES):
         point = _stirred(search, search.descent.ask(rng), rng)
         values = search.form.nearest(_values(search.form, point))
@@ -150,12 +152,12 @@ def _child(search: Search, parent: Template, rng: Generator) -> Child:
     return Child(search.form.fill(values), extras={NAME: list(note)})
 
 
-def _values(form: Template, point: Vector) -> list[float]:
+def _values(form: LiteralTemplate, point: Vector) -> list[float]:
     return list((np.array(form.values, np.float64) + np.array(form.scales) * point).tolist())
 
 
 def _stirred(search: Search, point: Vector, rng: Generator) -> Vector:
-    """The point, with a step of 1 up or down for each integer that would hardly move any more, one time in as many as there are
+    """Returns the point, with a step of 1 up or down for each integer that would hardly move any more, one time in as many as there are
     literals; as it will be noted."""
     kinds = np.array([isinstance(value, int) for value in search.form.values])
     if kinds.any():

@@ -1,6 +1,6 @@
-"""From a selection to a prompt: templates, sections, and what is left out so that it is no longer than it may be.
+"""Builder of prompts from a selection: templates, sections, and pieces that are left out so that the prompt fits.
 
-Invariant: no prompt has more characters than four for each token of its budget, the parent stands in it whole, and two prompts of one
+No prompt has more characters than four for each token of its budget, the parent stands in it whole, and two prompts of one
 campaign begin with the same text."""
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ class _Part:
         object.__setattr__(self, "whole", self.text([0] * len(self.draft.pieces)))
 
     def text(self, forms: Sequence[int]) -> str:
-        """What is shown of it; empty where nothing is left."""
+        """Returns the text that is shown; empty where nothing is left."""
         listed = join_items(self.draft, forms)
         if not listed and not self.draft.always:
             return ""
@@ -57,7 +57,7 @@ def build(
     tokens: int,
     values: Mapping[str, str] = MappingProxyType({}),
 ) -> Prompt:
-    """The prompt of a kind for a selection, of at most `tokens`, a token being four characters. `values` fill the layout's own places.
+    """Returns the prompt of a kind for a selection, of at most `tokens`, a token being four characters. `values` fill the layout's own places.
     Raises `EditError` where the parent does not fit, or where a kind that changes a program has none, and `ConfigError` for a
     template that cannot be filled."""
     subject = Subject(kind == REFLECTS, selection, context, tokens)
@@ -84,13 +84,13 @@ def build(
 
 
 def repair(prompt: Prompt, reply: str, reason: str, templates: Mapping[str, str] = MappingProxyType({})) -> Prompt:
-    """One more turn: the reply, and why it could not be used, which the engine says; lines of the program may be quoted in that."""
+    """Returns one more turn: the reply, and why it could not be used, which the engine says; lines of the program may be quoted in that."""
     why = {"reason": fence_text(excerpt(reason, _REASON))}
     return prompt.answered(reply, [Section("repair", find_template("repair", templates).filled(why))])
 
 
 def _parts(role: str, name: str, subject: Subject, words: Mapping[str, str]) -> Iterator[_Part]:
-    """The sections of a layout, in its order."""
+    """Yields the sections of a layout, in its order."""
     for part in split_layout(find_template(name, subject.context.templates)):
         if isinstance(part, PromptTemplate):
             yield _Part(role, name, SectionDraft(words=words, always=True), part)
@@ -103,7 +103,7 @@ def _parts(role: str, name: str, subject: Subject, words: Mapping[str, str]) -> 
 
 
 def _stable(role: str, name: str, subject: Subject) -> _Part:
-    """A section that follows from the task, the first record and a template alone."""
+    """Returns a section that follows from the task, the first record and a template alone."""
     template = find_template(name, subject.context.templates)
     return subject.context.derived.get_or_create(
         ("stable", role, name, template, len(subject.history) > 0),

@@ -1,6 +1,6 @@
-"""What a step changed: the lines that differ between a program and the one that it was made from.
+"""Differences between a program and the one that it was made from, line by line.
 
-Invariant: the time is bounded whatever the two programs are, and a change is shown whole or summarised."""
+The time is bounded whatever the two programs are, and a change is shown whole or summarised."""
 
 import difflib
 import functools
@@ -35,7 +35,7 @@ class ProgramChange:
 
 @functools.lru_cache(maxsize=512)
 def compare_programs(old: Program, new: Program) -> ProgramChange:
-    """From one program to the next."""
+    """Compares two programs."""
     lines, gone, come = list[str](), 0, 0
     whole = True
     for path in sorted({*old.files, *new.files}):
@@ -53,7 +53,7 @@ def compare_programs(old: Program, new: Program) -> ProgramChange:
 
 
 def _body(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
-    """The hunks of a unified diff, `@@` between two of them."""
+    """Yields the hunks of a unified diff, `@@` between two of them."""
     found = difflib.unified_diff(before, after, n=1, lineterm="")
     for number, line in enumerate(found):
         if number >= 2:
@@ -62,7 +62,7 @@ def _body(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=512)
 def index_lines(program: Program) -> Mapping[str, str]:
-    """The program's lines without the spaces around them, but for those that say little, by their outlines: a line with another number
+    """Returns the program's lines without the spaces around them, but for those that say little, by their outlines: a line with another number
     in it is the same line."""
     lines = (line.strip() for text in program.files.values() for line in text.splitlines())
     found = dict[str, str]()
@@ -74,7 +74,7 @@ def index_lines(program: Program) -> Mapping[str, str]:
 
 @functools.lru_cache(maxsize=8192)
 def mask_numbers(line: str) -> str:
-    """A line with one number in place of every number."""
+    """Returns a line with one number in place of every number."""
     return _NUMBER.sub("0", line)
 
 

@@ -23,29 +23,29 @@ class VisibleRecords:
     quarantined: frozenset[ProgramId]
 
     def is_out(self, record: RecordId) -> bool:
-        """Its program is ruled out."""
+        """Reports a record whose program is ruled out."""
         return bool(self.quarantined) and self.history.program_id(record) in self.quarantined
 
     def score(self, record: RecordId) -> float | None:
-        """Its fitness; None for a failure, and for what an earlier version of the task has judged."""
+        """Returns the fitness of a record; None for a failure, and for a result of an earlier version of the task."""
         return self.history.fitness(record) if self.history.is_current(record) else None
 
     def made_from(self, record: RecordId) -> RecordId:
-        """The first of its parents; 0 where it has none that may be told of."""
+        """Returns the first of its parents; 0 where it has none that may be told of."""
         parents = self.history.parents(record)
         return 0 if not parents or self.is_out(parents[0]) else parents[0]
 
     def proposal(self, record: RecordId) -> RecordId:
-        """The record that proposed its program: itself, but for a program that a newer version of the task has judged again."""
+        """Returns the record that proposed its program: itself, but for a program that a newer version of the task has judged again."""
         return self.history.record(record).origin.about or record
 
     def program(self, record: RecordId) -> Program | None:
-        """The program that was proposed; None where there was none to judge."""
+        """Returns the program that was proposed; None where there was none to judge."""
         found = self.history.program_id(record)
         return None if found is None else self.history.program(found)
 
     def program_key(self, record: RecordId) -> str:
-        """What names its program; empty where there is none."""
+        """Returns the id of a record's program; empty where there is none."""
         return self.history.program_id(record) or "" if record else ""
 
 
@@ -69,7 +69,7 @@ _Score = tuple[float, float, RecordId]
 
 @dataclass(frozen=True, slots=True)
 class ChildrenSummary:
-    """Of some proposals: how many of them ended in each way, the best as (-violation, score, number), the best first, and the
+    """Summary of some proposals: how many of them ended in each way, the best as (-violation, score, number), the best first, and the
     numbers of the latest, the oldest first: those that were judged, and those that never were."""
 
     ends: tuple[int, ...]
@@ -79,7 +79,7 @@ class ChildrenSummary:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of proposals."""
         return sum(self.ends)
 
     @property
@@ -90,13 +90,13 @@ class ChildrenSummary:
 
     @property
     def counted(self) -> str:
-        """How many there are, and how they ended, in words."""
+        """Number of proposals, and how they ended, in words."""
         told = ", ".join(f"{count} {end}" for end, count in zip(_ENDS, self.ends, strict=True) if count)
         return f"{self.count} proposal{'s' if self.count != 1 else ''}: {told}."
 
 
 def summarize_children(known: VisibleRecords, parent: RecordId, derived: BoundedCache) -> ChildrenSummary:
-    """The latest that were made of a parent. Runs begin at multiples of `RUN` of its children, so that there are the same ones in
+    """Returns the latest that were made of a parent. Runs begin at multiples of `RUN` of its children, so that there are the same ones in
     all that is asked."""
     made, old = known.history.children(parent), known.score(parent)
     low = max(0, len(made) - SEARCHED)
@@ -126,7 +126,7 @@ def _run(
 
 
 def summarize_records(known: VisibleRecords, records: Sequence[RecordId], old: float | None) -> ChildrenSummary:
-    """What is told of these records, against the score `old`; of those that reflected or were ruled out, nothing."""
+    """Summarizes records against the score `old`, without those that reflected or were ruled out."""
     history, ends = known.history, [0] * len(_ENDS)
     scored, judged, unjudged = list[_Score](), list[RecordId](), list[RecordId]()
     for record in records:
@@ -144,20 +144,20 @@ def summarize_records(known: VisibleRecords, records: Sequence[RecordId], old: f
 
 
 def is_better(known: VisibleRecords, record: RecordId, old: float | None) -> bool:
-    """Whether a proposal is worth more than what it was made from, whose score is `old`."""
+    """Returns whether a proposal is worth more than what it was made from, whose score is `old`."""
     score = known.score(record)
     return score is not None and _scored(score, old, known.history.violation(record)) == _BETTER
 
 
 def _scored(score: float, old: float | None, violation: float) -> int:
-    """The place of its end among all."""
+    """Returns the place of its end among all."""
     if old is None:
         return _SCORED
     return _BETTER if score > old and not violation else _NOT_BETTER
 
 
 def _failed(outcome: Outcome) -> int:
-    """The place of its end among all, of one without a score."""
+    """Returns the place of its end among all, of one without a score."""
     if outcome in FAILURES:
         return _FAILED
     return _STOPPED if outcome is Outcome.BELOW_THRESHOLD else _NOT_JUDGED
@@ -168,7 +168,7 @@ def _best(scored: Iterable[_Score]) -> tuple[_Score, ...]:
 
 
 def _merge(parts: Sequence[ChildrenSummary]) -> ChildrenSummary:
-    """Some proposals and later ones."""
+    """Merges summaries of proposals, the earlier ones first."""
     return ChildrenSummary(
         tuple(map(sum, zip(*(part.ends for part in parts), strict=True))),
         _best(chain.from_iterable(part.best for part in parts)),
@@ -200,12 +200,12 @@ class Subject:
 
     @property
     def history(self) -> History:
-        """What had settled."""
+        """History of the records that had settled."""
         return self.context.history
 
     @cached_property
     def known(self) -> VisibleRecords:
-        """What may be told of each record."""
+        """Records that may be told of."""
         return VisibleRecords(self.history, frozenset(self.context.quarantined))
 
     @cached_property
@@ -222,7 +222,7 @@ class Subject:
 
     @cached_property
     def inspirations(self) -> tuple[RecordId, ...]:
-        """Without those whose program is shown already."""
+        """Inspirations, without those whose program is shown already."""
         drawn, shown = self.selection, {self.known.program_key(record) for record in (self.parent, *self.partners)}
         return _distinct(self, (*drawn.parents, *drawn.inspirations), shown)
 
@@ -237,7 +237,7 @@ class Subject:
 
     @cached_property
     def proposals(self) -> ChildrenSummary:
-        """What was made of the parent."""
+        """Summary of the parent's children."""
         if not self.parent:
             return summarize_records(self.known, (), None)
         return summarize_children(self.known, self.parent, self.context.derived)
@@ -257,7 +257,7 @@ class Subject:
 
     @cached_property
     def scores(self) -> Scores:
-        """How scores are written here: with the digits that tell all that are shown apart."""
+        """Format of the scores here: with the digits that tell all that are shown apart."""
         shown = {self.parent, *self.partners, *self.inspirations, *self.steps, *self.children, *self.recent} - {0}
         before = {self.known.made_from(record) for record in (*self.steps, *self.recent)} - {0}
         values = (self.known.score(record) for record in shown | before)
@@ -265,13 +265,13 @@ class Subject:
 
 
 def format_effect(subject: Subject, number: RecordId, before: RecordId) -> str:
-    """What became of the score from one record to another, and whether that is more than noise; empty where one of them has none."""
+    """Formats the change of the score between two records, and whether it is more than noise; empty where one of them has no score."""
     new, old = subject.known.score(number), subject.known.score(before)
     return "" if new is None or old is None else subject.scores.format_change(new, old, _error(subject, number, before))
 
 
 def _error(subject: Subject, *records: RecordId) -> float:
-    """The standard error of the difference of two scores; 0 where nothing is known of it."""
+    """Returns the standard error of the difference of two scores; 0 where nothing is known of it."""
     if subject.task.deterministic:
         return 0.0
     errors = [subject.history.record(record).evaluation.standard_error for record in records]
@@ -280,7 +280,7 @@ def _error(subject: Subject, *records: RecordId) -> float:
 
 
 def _distinct(subject: Subject, records: Sequence[RecordId], shown: set[str]) -> tuple[RecordId, ...]:
-    """Those with a program that neither `shown` nor an earlier one has, and that is not ruled out."""
+    """Returns the records whose program is not ruled out, not in `shown`, and not that of an earlier one."""
     found, seen = list[RecordId](), set(shown)
     for record in records:
         name = subject.known.program_key(record)

@@ -38,7 +38,7 @@ def break_control_tokens(text: str) -> str:
 
 
 def find_control_tokens(text: str) -> tuple[str, ...]:
-    """The control tokens in a text, each once, in their order."""
+    """Returns the control tokens in a text, each once, in their order."""
     if "<" not in text and "[" not in text:
         return ()
     return tuple(dict.fromkeys(found[0] for found in _TOKEN.finditer(text)))
@@ -73,12 +73,12 @@ def quote_inline(words: str, most: int = 300) -> str:
 
 
 def path_name(path: str) -> str:
-    """A path as it can stand in a line and after a fence: as it is where it is plain, else as a JSON string."""
+    """Returns a path as it can stand in a line and after a fence: as it is where it is plain, else as a JSON string."""
     return path if _PLAIN.fullmatch(path) else json.dumps(path).translate(_ESCAPED)
 
 
 def excerpt(text: str, most: int) -> str:
-    """What a program or an evaluator has put out, fit to be read: the beginning and the end of more than `most` characters."""
+    """Returns the output of a program or an evaluator, fit to be read: the beginning and the end of more than `most` characters."""
     if len(text) > 4 * most:
         text = f"{text[: 2 * most]}\n...\n{text[-2 * most :]}"
     return shown(text, most).strip("\n")
@@ -86,7 +86,7 @@ def excerpt(text: str, most: int) -> str:
 
 @functools.lru_cache(maxsize=512)
 def program_text(program: Program) -> str:
-    """All files of a program, each in a fence that begins with its path, and a note on what cannot be seen in them."""
+    """Returns all files of a program, each in a fence that begins with its path, and a note on what cannot be seen in them."""
     fences = [fence_text(_HALVES.sub("\ufffd", text), path_name(path)) for path, text in program.files.items()]
     return "\n\n".join((DATA, *fences, *_notes(program)))
 
@@ -107,7 +107,7 @@ def _notes(program: Program) -> list[str]:
 
 
 def _describe_hidden(line: str) -> str:
-    """What a note tells of a line; empty where there is nothing to tell."""
+    """Describes the hidden characters of a line; empty where it has none."""
     hidden, marks = unseen(line), find_control_tokens(line)
     codes = ", ".join(f"U+{ord(character):04X}" for character in hidden[:3])
     told = [f"characters that are not seen ({codes})"] if hidden else []

@@ -1,6 +1,6 @@
 """Scores as a model reads them: with the digits that tell them apart, and changes with their sign.
 
-Invariant: of the values that a prompt shows, two that differ within the task's digits have different texts."""
+Of the values that a prompt shows, two that differ within the task's digits have different texts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ SURE = 2.0
 
 
 def count_digits(values: Iterable[float], most: int, least: int = USEFUL) -> int:
-    """The fewest significant digits, from `least` to `most`, with which the values that differ with `most` digits do differ."""
+    """Returns the fewest significant digits, from `least` to `most`, with which the values that differ with `most` digits do differ."""
     most, found = max(1, most), list(values)
     least, different = min(max(1, least), most), set(found)
     if len({format_number(value, least) for value in different}) == len(different):
@@ -27,35 +27,35 @@ def count_digits(values: Iterable[float], most: int, least: int = USEFUL) -> int
 
 
 def format_values(values: Sequence[float], most: int) -> list[str]:
-    """Each value with as many digits as are needed to tell all of them apart."""
+    """Returns each value with as many digits as are needed to tell all of them apart."""
     digits = count_digits(values, most)
     return [format_number(value, digits) for value in values]
 
 
 def format_number(value: float, digits: int) -> str:
-    """A number with so many significant digits; there is no minus zero."""
+    """Returns a number with so many significant digits; there is no minus zero."""
     return f"{value + 0.0:.{digits}g}"
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """How the scores of one prompt are written. Values are the engine's, of which a larger one is better."""
+    """Format of the scores of one prompt. Values are the engine's, of which a larger one is better."""
 
     fitness: Fitness
     digits: int
 
     @classmethod
     def of(cls, fitness: Fitness, values: Iterable[float]) -> "Scores":
-        """With the digits that these values need."""
+        """Returns a format with the digits that these values need."""
         return cls(fitness, count_digits((fitness.shown(value) for value in values), fitness.digits))
 
     def format(self, value: float, error: float | None = None) -> str:
-        """As the user writes it; with its standard error where that is known."""
+        """Formats a score as the user writes it, with its standard error where that is known."""
         text = format_number(self.fitness.shown(value), self.digits)
         return f"{text} ± {error:.2g}" if error else text
 
     def format_change(self, new: float, old: float, error: float = 0.0) -> str:
-        """The difference in the user's direction with its sign, and whether that is better, as far as its standard `error` lets one say so;
+        """Returns the difference in the user's direction with its sign, and whether that is better, as far as its standard `error` lets one say so;
         what is beyond the task's digits is none."""
         most = max(1, self.fitness.digits)
         if format_number(new, most) == format_number(old, most):

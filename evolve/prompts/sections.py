@@ -26,13 +26,13 @@ _ENDS = {
 
 
 def format_outcome(history: History, record: Record) -> str:
-    """The class and the message."""
+    """Returns the class and the message."""
     message = quote_inline(find_message(history, record), _WORDS)
     return f"{_ENDS.get(record.evaluation.outcome, record.evaluation.outcome.value)}{message and ': ' + message}"
 
 
 def find_message(history: History, record: Record) -> str:
-    """The last line of the first paragraph of its feedback: the error itself, where that is a traceback. Without feedback and a program,
+    """Returns the last line of the first paragraph of its feedback: the error itself, where that is a traceback. Without feedback and a program,
     its thought."""
     lines = read_excerpt(history, record.evaluation.feedback, _FIRST).strip().split("\n\n", 1)[0].splitlines()
     if lines:
@@ -49,7 +49,7 @@ _LEAST = 800
 
 
 def draft_feedback(subject: Subject) -> SectionDraft:
-    """What the evaluator says of the parent: numbers, words, and artifacts. It is there wherever there is any, in short at least."""
+    """Drafts the evaluator's numbers, words and artifacts on the parent. It is there wherever there is any, in short at least."""
     if not subject.parent:
         return SectionDraft()
     record = subject.history.record(subject.parent)
@@ -68,7 +68,7 @@ def _numbers(record: Record) -> Iterator[SectionPiece]:
 
 
 def _fill_words(subject: Subject, record: Record) -> Iterator[SectionPiece]:
-    """The whole feedback, as long as it takes a fifth of the prompt at most; else its beginning and its end, in the shortest form much
+    """Yields the whole feedback, as long as it takes a fifth of the prompt at most; else its beginning and its end, in the shortest form much
     less of both."""
     name = record.evaluation.feedback
     forms = [read_excerpt(subject.history, name, most) for most in (max(_LEAST, 4 * subject.tokens // 5), _LEAST)]
@@ -78,7 +78,7 @@ def _fill_words(subject: Subject, record: Record) -> Iterator[SectionPiece]:
 
 
 def _artifacts(subject: Subject, record: Record) -> Iterator[SectionPiece]:
-    """Each as an excerpt, its numbers with six digits; together they take an eighth of the prompt at most."""
+    """Yields each as an excerpt, its numbers with six digits; together they take an eighth of the prompt at most."""
     if record.origin.case:
         return
     artifacts = record.evaluation.artifacts
@@ -100,7 +100,7 @@ _SHOWN = 12
 
 
 def compare_records(subject: Subject, before: RecordId, after: RecordId) -> ProgramChange:
-    """What a step changed; nothing, where one of the two has no program."""
+    """Compares the programs of two records; no change where one of them has none."""
     old, new = subject.known.program(before), subject.known.program(after)
     return ProgramChange("", "", ()) if old is None or new is None else compare_programs(old, new)
 
@@ -133,7 +133,7 @@ def _format_removed(subject: Subject, number: RecordId, before: RecordId, gone: 
 
 
 def _why_none(subject: Subject, number: RecordId, before: RecordId) -> str:
-    """Why a step has no effect on the score: which of the two has none."""
+    """Explains why a step has no effect on the score: one of the two records has none."""
     without = next(each for each in (number, before) if subject.known.score(each) is None)
     has = "has no score" if subject.history.is_current(without) else "has no score that compares"
     return f"program {without} {has}"
@@ -162,7 +162,7 @@ RULED_OUT = (
 
 
 def draft_lessons(subject: Subject) -> SectionDraft:
-    """That programs were ruled out, where some were; then persons' hints, then what operators have learned, the latest first."""
+    """Drafts the lessons: that programs were ruled out, where some were; then persons' hints, then what operators have learned, the latest first."""
     hints = [lesson for lesson in subject.context.lessons if lesson.by == PERSON]
     others = [lesson for lesson in reversed(subject.context.lessons) if lesson.by != PERSON][:LESSONS]
     ruled = (SectionPiece((RULED_OUT, ""), (94.0,)),) if subject.context.quarantined else ()
@@ -190,7 +190,7 @@ _ABSENT_WORTH = 58.0
 
 
 def draft_partners(subject: Subject) -> SectionDraft:
-    """The other parents, whole: without them there is nothing to do."""
+    """Returns the other parents, whole: without them there is nothing to do."""
     return SectionDraft(tuple(SectionPiece((_format_program(subject, record),)) for record in subject.partners))
 
 
@@ -216,7 +216,7 @@ def _heading(subject: Subject, number: RecordId) -> str:
 
 
 def format_status(subject: Subject, record: Record) -> str:
-    """What a program is worth, or how it failed, as a sentence."""
+    """Formats the score of a program, or how it failed, as a sentence."""
     evaluation, score = record.evaluation, subject.known.score(record.id)
     if score is None:
         return f"{_end_of(subject, record)}."
@@ -231,13 +231,13 @@ def format_status(subject: Subject, record: Record) -> str:
 
 
 def _end_of(subject: Subject, record: Record) -> str:
-    """How the judging of a proposal ended that has no score which can be compared."""
+    """Formats the outcome of a proposal without a score that can be compared."""
     former = record.program is not None and not subject.history.is_current(record.id)
     return FORMER if former else format_outcome(subject.history, record)
 
 
 def draft_lineage(subject: Subject) -> SectionDraft:
-    """The last steps that led to the parent, each with its operator, its thought, its change and what that did to the score."""
+    """Returns the last steps that led to the parent, each with its operator, its thought, its change and what that did to the score."""
     steps = subject.steps
     pieces = [_step(subject, record, len(steps) - 1 - place) for place, record in enumerate(steps)]
     return SectionDraft(tuple(pieces), {"number": str(subject.parent)})
@@ -255,7 +255,7 @@ def _step(subject: Subject, number: RecordId, age: float) -> SectionPiece:
 
 
 def _format_line(subject: Subject, number: RecordId, before: RecordId, of: str = "") -> str:
-    """Who made a proposal, `of` what, and what came of it, against the program that it was made from."""
+    """Formats a line on a proposal: its operator, `of` what it was made, and its outcome against the program that it was made from."""
     return subject.context.derived.get_or_create(
         ("line", number, before, of, subject.scores.digits),
         lambda: (
@@ -279,7 +279,7 @@ def _name_maker(subject: Subject, number: RecordId) -> str:
 
 
 def _outcome(subject: Subject, number: RecordId, before: RecordId) -> str:
-    """How a proposal ended, against the program that it was made from, and what its maker thought."""
+    """Formats the outcome of a proposal, against the program that it was made from, and its thought."""
     record, old = subject.history.record(number), subject.known.score(before)
     score = subject.known.score(number)
     if score is None:
@@ -298,7 +298,7 @@ def _outcome(subject: Subject, number: RecordId, before: RecordId) -> str:
 
 
 def draft_children(subject: Subject) -> SectionDraft:
-    """What was made of the parent before: the best first, then the latest, each as a line; with its change where that paid and is short,
+    """Drafts the children of the parent: the best first, then the latest, each as a line; with its change where that paid and is short,
     for a thought alone cannot be built on."""
     pieces = tuple(_tried(subject, each, place) for place, each in enumerate(subject.children))
     return SectionDraft(pieces, {"number": str(subject.parent), "count": _count_children(subject)}, "\n")
@@ -313,7 +313,7 @@ def _tried(subject: Subject, number: RecordId, place: int) -> SectionPiece:
 
 
 def _paying(subject: Subject, number: RecordId, place: int) -> str:
-    """The change that made one of the best children better; empty where it is long, or the child stands elsewhere as a whole."""
+    """Returns the change that made one of the best children better; empty where it is long, or the child stands elsewhere as a whole."""
     if place >= BEST or number in (*subject.partners, *subject.inspirations):
         return ""
     if not is_better(subject.known, number, subject.known.score(subject.parent)):
@@ -323,7 +323,7 @@ def _paying(subject: Subject, number: RecordId, place: int) -> str:
 
 
 def _count_children(subject: Subject) -> str:
-    """How many there were, and how they ended."""
+    """Counts the children, and how they ended."""
     found = subject.proposals
     more = "The latest " if found.count == SEARCHED else ""
     order = " The best first, then the latest." if found.count > 1 else ""
@@ -331,7 +331,7 @@ def _count_children(subject: Subject) -> str:
 
 
 def draft_parent(subject: Subject) -> SectionDraft:
-    """The program that is to change, whole."""
+    """Returns the program that is to change, whole."""
     if not subject.parent:
         return SectionDraft()
     record, program = subject.history.record(subject.parent), subject.known.program(subject.parent)
@@ -350,7 +350,7 @@ def _capitalize(words: str) -> str:
 
 
 def draft_recent(subject: Subject) -> SectionDraft:
-    """The latest proposals, each as a line against what it was made from."""
+    """Returns the latest proposals, each as a line against what it was made from."""
     found = subject.recent
     pieces = tuple(_proposal(subject, each, place) for place, each in enumerate(found))
     return SectionDraft(pieces, {"count": summarize_records(subject.known, found, None).counted})

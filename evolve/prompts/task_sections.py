@@ -16,7 +16,7 @@ from evolve.types import Constraint, Direction, Program, Scalar, Stage, Task
 
 
 def describe_changeable(program: Program) -> str:
-    """Which files of a task's programs may change, or which parts of them."""
+    """Describes which files of a task's programs may change, or which parts of them."""
     marked = [path for path in program.files if has_blocks(program, path)]
     if not marked:
         return f"All of {_name_record(list(program.files))} may change."
@@ -27,7 +27,7 @@ def describe_changeable(program: Program) -> str:
 
 @functools.lru_cache(maxsize=512)
 def describe_places(program: Program, seed: Program) -> str:
-    """The lines of a program's blocks, and the files that it has added, as a sentence; all of it where the seed has no block."""
+    """Returns the lines of a program's blocks, and the files that it has added, as a sentence; all of it where the seed has no block."""
     if not any(has_blocks(seed, path) for path in seed.files):
         return "All of it may change."
     told = []
@@ -42,7 +42,7 @@ def describe_places(program: Program, seed: Program) -> str:
 
 @functools.lru_cache(maxsize=512)
 def has_blocks(program: Program, path: str) -> bool:
-    """Whether only blocks of a file may change."""
+    """Returns whether only blocks of a file may change."""
     return bool(blocks(program.files[path], path))
 
 
@@ -52,7 +52,7 @@ def _name_record(paths: list[str]) -> str:
 
 
 def _lines(text: str, start: int, end: int) -> str:
-    """The lines of a block, counted from 1; an empty one is between two."""
+    """Returns the lines of a block, counted from 1; an empty one is between two."""
     first = text.count("\n", 0, start) + 1
     last = text.count("\n", 0, end)
     return f"{first} to {last}" if last >= first else f"between {first - 1} and {first}"
@@ -65,23 +65,23 @@ _BYTES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
 def draft_task(subject: Subject) -> SectionDraft:
-    """The brief, as its author wrote it."""
+    """Returns the brief, as its author wrote it."""
     return SectionDraft(words={"name": subject.task.name, "brief": subject.task.brief.strip()}, always=True)
 
 
 def draft_rules(subject: Subject) -> SectionDraft:
-    """What decides, and what may change; no line of it is left out."""
+    """Drafts what decides, and what may change; no line of it is left out."""
     lines = [*_scores(subject), *_judging(subject.task), *_changing(subject.task)]
     return SectionDraft((SectionPiece(("\n".join(f"- {line}" for line in lines),)),))
 
 
 def draft_context(subject: Subject) -> SectionDraft:
-    """The files beside the program, each whole or named alone."""
+    """Returns the files beside the program, each whole or named alone."""
     return SectionDraft(tuple(_file(path, text) for path, text in subject.task.context.items()))
 
 
 def draft_plugin_sections(subject: Subject) -> list[tuple[str, SectionDraft]]:
-    """What plugins say, by name."""
+    """Returns the sections of plugins, by name."""
     return [
         (told.name, SectionDraft((SectionPiece((told.text, ""), (PLUGIN_WORTH,)),)))
         for told in subject.context.sections
@@ -118,7 +118,7 @@ def _scores(subject: Subject) -> Iterator[str]:
 
 
 def _seed_score(history: History) -> float | None:
-    """That of a campaign's first record, which is its seed; None where an earlier version of the task has judged it."""
+    """Returns the score of a campaign's first record, which is its seed; None where an earlier version of the task has judged it."""
     return history.fitness(1) if len(history) and history.is_current(1) and not history.operator(1) else None
 
 

@@ -1,6 +1,6 @@
-"""The texts around what is told: Markdown files with `{{placeholders}}`, of which a task or a campaign may bring its own.
+"""Templates of prompts: Markdown files with `{{placeholders}}`, of which a task or a campaign may bring its own.
 
-Invariant: a template that passes `check` can be filled; what is filled in is never read as a template."""
+A template that passes `check` can be filled; what is filled in is never read as a template."""
 
 import functools
 import re
@@ -70,7 +70,7 @@ class PromptTemplate:
     names: tuple[str, ...]
 
     def filled(self, values: Mapping[str, str]) -> str:
-        """The text with a value in each place."""
+        """Returns the text with a value in each place."""
         found = [self.literals[0]]
         for name, literal in zip(self.names, self.literals[1:], strict=True):
             found += (values[name], literal)
@@ -79,12 +79,12 @@ class PromptTemplate:
 
 @functools.cache
 def bundled() -> Mapping[str, str]:
-    """The engine's own templates by name."""
+    """Returns the engine's own templates by name."""
     return {path.stem: path.read_text("utf-8") for path in sorted(_FOLDER.glob("*.md"))}
 
 
 def find_template(name: str, templates: Mapping[str, str]) -> PromptTemplate:
-    """The template of a name: that of `templates`, else the engine's; raises `ConfigError` where there is none."""
+    """Returns the template of a name: that of `templates`, else the engine's; raises `ConfigError` where there is none."""
     if name not in templates and name not in PLACES:
         raise ConfigError(
             f"no prompt is called {name!r}.{did_you_mean(name, KINDS)} Do: name one of {', '.join(KINDS)}"
@@ -100,14 +100,14 @@ def _usable(name: str, text: str) -> PromptTemplate:
 
 @functools.lru_cache(maxsize=256)
 def parse_template(text: str) -> PromptTemplate:
-    """A text as a template."""
+    """Returns a text as a template."""
     pieces = _PLACE.split(text.strip())
     return PromptTemplate(tuple(pieces[0::2]), tuple(pieces[1::2]))
 
 
 @functools.lru_cache(maxsize=256)
 def split_layout(template: PromptTemplate) -> tuple[str | PromptTemplate, ...]:
-    """A layout's parts in their order: the names of sections, and the texts between them."""
+    """Returns a layout's parts in their order: the names of sections, and the texts between them."""
     found: list[str | PromptTemplate] = []
     literals, names = [template.literals[0]], list[str]()
     for name, literal in zip(template.names, template.literals[1:], strict=True):
@@ -122,7 +122,7 @@ def split_layout(template: PromptTemplate) -> tuple[str | PromptTemplate, ...]:
 
 
 def _between(literals: list[str], names: list[str]) -> PromptTemplate:
-    """What stands between two sections, without the empty lines around it."""
+    """Returns the template between two sections, without the empty lines around it."""
     whole = [*literals]
     whole[0], whole[-1] = whole[0].lstrip(), whole[-1].rstrip() if len(whole) > 1 else whole[-1].strip()
     return PromptTemplate(tuple(whole), tuple(names))
@@ -163,7 +163,7 @@ def _check_lines(name: str, text: str) -> None:
 
 
 def from_folder(folder: Path) -> Mapping[str, str]:
-    """The templates that a folder holds, by the names of its files; raises `ConfigError` for a folder that cannot be read, for one that
+    """Returns the templates that a folder holds, by the names of its files; raises `ConfigError` for a folder that cannot be read, for one that
     has none, and for what `check` refuses."""
     try:
         found = {path.stem: path.read_text("utf-8") for path in _files(folder)}

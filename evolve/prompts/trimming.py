@@ -1,6 +1,6 @@
-"""What is left out where a prompt would be too long: the least valuable first, whole pieces always.
+"""Trimming of prompts that would be too long: the least valuable pieces go first, always whole.
 
-Invariant: what remains stands in the order in which it stood, and a piece is in one of its own forms, never cut."""
+Pieces keep their order, and a piece is in one of its own forms, never cut."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ class SectionDraft:
 
 
 def choose_forms(drafts: Sequence[SectionDraft], excess: int) -> list[list[int]]:
-    """Which form of each piece is shown so that `excess` characters are saved at least; the shortest of each where that cannot be."""
+    """Chooses the form of each piece so that `excess` characters are saved at least; the shortest of each where that cannot be."""
     forms = [[0] * len(draft.pieces) for draft in drafts]
     if excess <= 0:
         return forms
@@ -48,7 +48,7 @@ def choose_forms(drafts: Sequence[SectionDraft], excess: int) -> list[list[int]]
 
 
 def _choices(drafts: Iterable[SectionDraft]) -> Iterator[tuple[float, int, int]]:
-    """What can be given up: its value, the section, and the piece, of which the later goes first."""
+    """Yields the choices: the value, the section, and the piece, of which the later goes first."""
     for section, draft in enumerate(drafts):
         for index, piece in enumerate(draft.pieces):
             for worth in piece.worth:
@@ -64,6 +64,6 @@ def _saved(draft: SectionDraft, index: int, form: int) -> int:
 
 
 def join_items(draft: SectionDraft, forms: Sequence[int]) -> str:
-    """The pieces in the forms that are shown."""
+    """Returns the pieces in the forms that are shown."""
     texts = (piece.forms[form] for piece, form in zip(draft.pieces, forms, strict=True))
     return draft.between.join(filter(None, texts))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolve.edits import Candidate, EditFailed, EditKind, read
+from evolve.edits import EditedProgram, EditFailed, EditKind, read
 from evolve.edits.blocks import outside
 from evolve.edits.errors import LONGEST_MESSAGE
 from evolve.types import Program
@@ -23,7 +23,7 @@ PROGRAM = Program({"seed.py": BEFORE + INSIDE + AFTER, "fixed.py": "KEPT = 1\n"}
 
 def outcome(
     reply: str, program: Program = PROGRAM, new_files: Sequence[str] = (), finish: str = ""
-) -> tuple[tuple[Candidate, ...], EditFailed | None]:
+) -> tuple[tuple[EditedProgram, ...], EditFailed | None]:
     """The candidates of a reply, or why there are none."""
     try:
         return read(reply, program, new_files=new_files, finish=finish), None
