@@ -5,8 +5,8 @@ Text outside the blocks is the same afterwards; two edits never change the same 
 
 import functools
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise, zip_longest
 
 from evolve.edits.blocks import END, START, Span, changeable, outside
 from evolve.edits.errors import EditFailed, EditKind, quote_lines
@@ -209,7 +209,7 @@ def _place(edit: EditBlock, candidates: Sequence[FileView]) -> Found:
     ways = [way for way in edit.ways if not is_blank(way.search)]
     if not ways:
         return _into_nothing(edit, candidates)
-    for spelled in zip(*(_pad_spellings(way) for way in ways), strict=True):
+    for spelled in zip_longest(*map(list_spellings, ways)):
         for match in MATCHES:
             found = _find_places(match, [way for way in spelled if way], candidates)
             if found:
@@ -227,12 +227,6 @@ def _find_places(
         if found:
             return found
     return []
-
-
-def _pad_spellings(way: Split) -> Iterator[Split | None]:
-    """Yields the list_spellings of an edit, and nothing for those that it lacks: four in all."""
-    found = list(list_spellings(way))
-    yield from (found[index] if index < len(found) else None for index in range(4))
 
 
 def _only(edit: EditBlock, found: Sequence[tuple[FileView, LineChange, Split]]) -> Found:

@@ -1,9 +1,8 @@
 """Places where a SEARCH text stands in a file: exactly, or but for white space; never nearly.
 
 Every line of the text is a line of the file, in the same order; the white space around the lines alone may differ. How models spell code
-is undone where it is certain: blanks that do not break, numbers before lines, HTML."""
+is undone where it is certain: blanks that do not break, numbers before lines."""
 
-import html
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -18,9 +17,6 @@ from evolve.edits.scanner import Lines, Split, parse_fence
 _BLANKS = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f\u2002\u2003\u2009", " ") | dict.fromkeys("\ufeff\u200b"))
 _MARGIN = re.compile(r"[ \t\u00a0\u2007\u202f\u2002\u2003\u2009\ufeff\u200b]*")
 _NUMBERED = re.compile(r"[ \t]{0,12}(?P<number>\d{1,6})(?:[ \t]?[|:│]|\t)(?: (?P<rest>.*)|(?P<tight>.*))")
-_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#39|#x27|#34);")
-_RAW_OPENING = re.compile(r"^[ \t]*<{5,9} ?(?:SEARCH|ORIGINAL)", re.MULTILINE)
-_OPENING = re.compile(r"^[ \t]*(?:&lt;){5,9} ?(?:SEARCH|ORIGINAL)", re.MULTILINE)
 
 
 def strip_line(line: str) -> str:
@@ -47,21 +43,6 @@ def remove_numbers(lines: Sequence[str]) -> Lines | None:
 def has_numbers(lines: Sequence[str]) -> bool:
     """Returns whether any line begins as one that was copied with its number."""
     return any(_NUMBERED.fullmatch(line) for line in lines)
-
-
-def unescape(text: str) -> str:
-    """Returns a text without HTML's spelling of `<`, `>`, `&` and quotes."""
-    return _ENTITY.sub(lambda found: html.unescape(found[0]), text)
-
-
-def has_entities(lines: Sequence[str]) -> bool:
-    """Returns whether there is anything for `unescape`, and no character that it would have been for."""
-    return any(_ENTITY.search(line) for line in lines) and not any("<" in line or ">" in line for line in lines)
-
-
-def decode_markers(reply: str) -> str:
-    """Returns a reply whose markers themselves are spelled in HTML, as it was meant; any other as it is."""
-    return unescape(reply) if _OPENING.search(reply) and not _RAW_OPENING.search(reply) else reply
 
 
 def _normalize_blanks(line: str) -> str:
@@ -200,8 +181,7 @@ MATCHES: tuple[Match, ...] = (match_exactly, match_loosely, match_indented)
 
 
 def list_spellings(split: Split) -> Iterator[Split]:
-    """Yields the edit as it is written, and as it may have been meant: without a fence around each part, without numbers before its lines,
-    without HTML's spelling."""
+    """Yields the edit as it is written, and as it may have been meant: without a fence around each part, or without numbers before its lines."""
     yield split
     bare = Split(_remove_fence(split.search), _remove_fence(split.replace))
     if bare.search != split.search:
@@ -210,17 +190,11 @@ def list_spellings(split: Split) -> Iterator[Split]:
     replacement = remove_numbers(split.replace) or split.replace
     if numberless is not None and not has_numbers(replacement):
         yield Split(numberless, replacement)
-    if has_entities(split.search):
-        yield Split(_decode(split.search), _decode(split.replace))
 
 
 def is_blank(lines: Sequence[str]) -> bool:
     """Reports lines without visible text."""
     return not any(strip_line(line) for line in lines)
-
-
-def _decode(lines: Lines) -> Lines:
-    return tuple(unescape(line) for line in lines)
 
 
 def _remove_fence(lines: Lines) -> Lines:

@@ -12,7 +12,7 @@ from evolve.edits.apply import apply_edits, view_files
 from evolve.edits.blocks import END, START, changeable
 from evolve.edits.changes import matches
 from evolve.edits.errors import EditFailed, EditKind, quote_lines
-from evolve.edits.matching import FileView, decode_markers
+from evolve.edits.matching import FileView
 from evolve.edits.paths import read_comment, read_label, resolve_path
 from evolve.edits.python_check import parse_module
 from evolve.edits.rewriting import new_text, rewrite_file
@@ -49,7 +49,7 @@ _HOW = (
 def read(reply: str, program: Program, *, new_files: Sequence[str] = (), finish: str = "") -> tuple[EditedProgram, ...]:
     """Returns the programs that a reply to `program` describes, in its order: at least one. `new_files`: patterns of the paths that may be
     added; `finish`: why the model stopped, `length` where it was cut. Raises `EditFailed` where none can be applied."""
-    text = decode_markers(remove_thinking(reply))
+    text = remove_thinking(reply)
     lines = _lines(text)
     items = drop_samples(scan(lines, program.files), program)
     parts = [option for section in split_parts(items) for option in _options(section, _only_file(program))]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from evolve.edits.apply import check_outside, find_elision, join_lines, refuse_large
 from evolve.edits.blocks import END, START, blocks, outside
 from evolve.edits.errors import EditFailed, EditKind
-from evolve.edits.matching import FileView, has_entities, normalize_blanks, remove_numbers, strip_line, unescape
+from evolve.edits.matching import FileView, normalize_blanks, remove_numbers, strip_line
 from evolve.edits.paths import read_comment
-from evolve.edits.python_check import parse_module, refuse_part
+from evolve.edits.python_check import refuse_part
 from evolve.edits.scanner import FencedText, Lines
 
 _DEFINES = re.compile(r"(?:async )?(?:def|class) (\w+)")
@@ -51,7 +51,7 @@ def new_text(rewrite: FencedText) -> str:
 
 
 def _normalize(lines: Lines, sheet: FileView) -> Lines:
-    """Returns the lines without numbers before them, odd blanks, or HTML where nothing else makes them parse."""
+    """Returns the lines without numbers before them, odd blanks, or their own path as a first comment."""
     lines = normalize_blanks([line.rstrip("\r") for line in lines])
     numberless = remove_numbers(lines)
     if numberless and remove_numbers(sheet.plain) is None:
@@ -59,9 +59,6 @@ def _normalize(lines: Lines, sheet: FileView) -> Lines:
     first = next((index for index, line in enumerate(lines) if line.strip()), 0)
     if lines and sheet.bare[:1] != (lines[first].strip(),) and read_comment(lines[first]) == sheet.path:
         lines = lines[first + 1 :]
-    if has_entities(lines) and sheet.path.endswith(".py") and parse_module("\n".join(lines)) is None:
-        decoded = tuple(unescape(line) for line in lines)
-        return decoded if parse_module("\n".join(decoded)) is not None else lines
     return lines
 
 

@@ -1,14 +1,12 @@
 """Scanner of replies: their edits, fenced texts and lines of prose, in their order.
 
-Linear in the reply's length; what is inside an edit or a fence is never taken for anything else. An edit's markers have 5 to 20
-characters, and of several lines that could end it those as long as its first are preferred."""
+Linear in the reply's length; what is inside an edit or a fence is never taken for anything else. An edit's
+markers have 5 to 20 characters each."""
 
 import re
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -130,89 +128,48 @@ def _quotes_after(line: str, quotes: str) -> str:
     return quotes
 
 
-SHORTEST, LONGEST = 5, 20
 _MOST_WAYS = 8
-
 _OPENS = re.compile(
-    rf"\s*(?P<run><{{{SHORTEST},{LONGEST}}}|-{{{SHORTEST},{LONGEST}}})[ \t]*"
-    r"(?P<word>SEARCH|ORIGINAL|OLD|BEFORE|FIND)\b:?[ \t]*(?P<rest>\S*)\s*",
-    re.IGNORECASE,
+    r"\s*(?:<{5,20}|-{5,20})[ \t]*(?:SEARCH|ORIGINAL|OLD|BEFORE|FIND)\b:?[ \t]*(?P<rest>\S*)\s*", re.IGNORECASE
 )
-_CLOSES = re.compile(
-    rf"\s*(?P<run>[<>]{{{SHORTEST},{LONGEST}}}|\+{{{SHORTEST},{LONGEST}}})[ \t]*(?:REPLACE|REPLACEMENT|UPDATED|NEW|AFTER)\b:?\s*",
-    re.IGNORECASE,
-)
-_DIVIDES = re.compile(rf"\s*(?P<run>={{{SHORTEST},{LONGEST}}})\s*")
-
-
-class MarkerKind(Enum):
-    """Role of a marker."""
-
-    OPENS = "opens"
-    DIVIDES = "divides"
-    CLOSES = "closes"
-
-
-class EditMarker(NamedTuple):
-    """Marker on a line, with its number of characters."""
-
-    kind: MarkerKind
-    length: int
-
-
-def parse_marker(line: str) -> EditMarker | None:
-    """Returns the mark that a line is, if it is one."""
-    if len(line) > 200 or line.lstrip()[:1] not in ("<", ">", "=", "-", "+"):
-        return None
-    for kind, pattern in ((MarkerKind.OPENS, _OPENS), (MarkerKind.DIVIDES, _DIVIDES), (MarkerKind.CLOSES, _CLOSES)):
-        found = pattern.fullmatch(line)
-        if found:
-            return EditMarker(kind, len(found["run"]))
-    return None
-
-
-def path_on(line: str) -> str:
-    """Returns the text behind the word of a line that opens an edit: a path, if anything."""
-    found = _OPENS.fullmatch(line)
-    return found["rest"] if found else ""
+_CLOSES = re.compile(r"\s*(?:[<>]{5,20}|\+{5,20})[ \t]*(?:REPLACE|REPLACEMENT|UPDATED|NEW|AFTER)\b:?\s*", re.IGNORECASE)
+_DIVIDES = re.compile(r"\s*={5,20}\s*")
 
 
 class MarkerIndex:
-    """Markers of a reply, found once; asked from each line that opens an edit."""
+    """Markers of a reply, found once, so that looking up the edit at each line that opens one stays linear."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
-        self._at: dict[EditMarker, list[int]] = defaultdict(list)
-        self._any: dict[MarkerKind, list[int]] = {kind: [] for kind in MarkerKind}
-        for index, line in enumerate(lines):
-            found = parse_marker(line)
-            if found:
-                self._at[found].append(index)
-                self._any[found.kind].append(index)
+        self._opens, self._divides, self._closes = (
+            [
+                index
+                for index, line in enumerate(lines)
+                if len(line) <= 200 and line.lstrip()[:1] in starts and pattern.fullmatch(line)
+            ]
+            for starts, pattern in ((("<", "-"), _OPENS), (("=",), _DIVIDES), (("<", ">", "+"), _CLOSES))
+        )
 
     def opens(self, start: int) -> int:
         """Returns the first line from `start` on that opens an edit; behind the last line where none does."""
-        return _first(self._any[MarkerKind.OPENS], start, len(self._lines))
+        return _first(self._opens, start, len(self._lines))
+
+    def path_on(self, start: int) -> str:
+        """Returns the text behind the word of a line that opens an edit: a path, if anything."""
+        found = _OPENS.fullmatch(self._lines[start])
+        return found["rest"] if found else ""
 
     def edit(self, start: int) -> tuple[tuple[Split, ...] | BrokenEdit, int]:
         """Returns the edit that `lines[start]` opens, and the line after it."""
-        found = parse_marker(self._lines[start])
-        assert found is not None, "asked for an edit where none begins"
-        length, count = found.length, len(self._lines)
-        stop = _first(self._at[EditMarker(MarkerKind.OPENS, length)], start + 1, count)
-        end = _first(self._at[EditMarker(MarkerKind.CLOSES, length)], start + 1, stop)
-        if end == stop:
-            end = _first(self._any[MarkerKind.CLOSES], start + 1, stop)
+        stop = self.opens(start + 1)
+        end = _first(self._closes, start + 1, stop)
         if end == stop:
             return self._unfinished(start, stop), stop
-        dividers = self._dividers(length, start + 1, end)
+        low = bisect_left(self._divides, start)
+        dividers = [place for place in self._divides[low : low + _MOST_WAYS] if place < end]
         if not dividers:
             return self._undivided(start, end), end + 1
         return tuple(self._split(start, middle, end) for middle in dividers), end + 1
-
-    def _dividers(self, length: int, start: int, end: int) -> list[int]:
-        own = _between(self._at[EditMarker(MarkerKind.DIVIDES, length)], start, end)
-        return (own or _between(self._any[MarkerKind.DIVIDES], start, end))[:_MOST_WAYS]
 
     def _split(self, start: int, middle: int, end: int) -> Split:
         margin = self._lines[start][: len(self._lines[start]) - len(self._lines[start].lstrip())]
@@ -240,12 +197,6 @@ def _first(places: Sequence[int], start: int, otherwise: int) -> int:
     """Returns the first of the sorted places from `start` on, if it is before `otherwise`."""
     index = bisect_left(places, start)
     return min(places[index], otherwise) if index < len(places) else otherwise
-
-
-def _between(places: Sequence[int], start: int, end: int) -> list[int]:
-    """Returns the first few of the sorted places in `start .. end`."""
-    low = bisect_left(places, start)
-    return [place for place in places[low : low + _MOST_WAYS] if place < end]
 
 
 _HEAD = re.compile(r"@@.*")
@@ -389,7 +340,7 @@ class Scanner:
         self._index = self._free = index
 
     def _edit(self) -> EditBlock | BrokenEdit:
-        path = read_label(path_on(self._lines[self._index])) or self._label() or self._path
+        path = read_label(self._markers.path_on(self._index)) or self._label() or self._path
         found, after = self._markers.edit(self._index)
         self._past(after)
         self._path = path
