@@ -274,10 +274,10 @@ class Archive:
     def _elite(self, program: int, island: int) -> Elite:
         found = self._shown.get((program, island))
         if found is None:
-            found = self._shown[program, island] = self._looked_up(program, island)
+            found = self._shown[program, island] = self._make_elite(program, island)
         return found
 
-    def _looked_up(self, program: int, island: int) -> Elite:
+    def _make_elite(self, program: int, island: int) -> Elite:
         evidence, noise = self._evidence, self._contests.confirmation.rule.noise_floor
         return Elite(
             record=evidence.records[program],

@@ -154,7 +154,7 @@ class MeasurementQueue:
         else:
             self.failures[program] = self.failures.get(program, 0) + 1
 
-    def given_up(self, program: int) -> bool:
+    def is_given_up(self, program: int) -> bool:
         """Returns whether it makes no sense to measure this program."""
         return self.failures.get(program, 0) >= GIVE_UP
 
@@ -168,7 +168,7 @@ class MeasurementQueue:
         while self._heap:
             entry = self._heap[0]
             for program in needs(entry):
-                if program not in self.in_flight and not self.given_up(program):
+                if program not in self.in_flight and not self.is_given_up(program):
                     return entry, program
             heappop(self._heap)
         return None
@@ -194,7 +194,7 @@ class Confirmation:
         """Returns the verdict on a challenger; rejected where a side that must be measured cannot be."""
         other = None if incumbent is None else self._standing(incumbent)
         verdict = decide(self.rule, self._standing(challenger), other, title=title)
-        if verdict is ContestVerdict.PENDING and any(map(self.queue.given_up, self.lacking(challenger, incumbent))):
+        if verdict is ContestVerdict.PENDING and any(map(self.queue.is_given_up, self.lacking(challenger, incumbent))):
             return ContestVerdict.REJECT
         return verdict
 

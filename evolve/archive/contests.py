@@ -233,7 +233,7 @@ class Contests:
         """Returns the program to measure next, and why; nothing that is in flight. What is about the best comes first."""
         found = self.confirmation.queue.next(self._needs)
         if found is None or found[0].island != TITLE:
-            unreported = self._unreported(0 if best_only else RESTED)
+            unreported = self._find_unreported(0 if best_only else RESTED)
             if unreported is not None:
                 return unreported, "report"
             if found is None or best_only:
@@ -243,12 +243,12 @@ class Contests:
             return program, "refresh"
         return program, "challenger" if program == entry.program else "incumbent"
 
-    def _unreported(self, rested: int) -> int | None:
+    def _find_unreported(self, rested: int) -> int | None:
         """Returns the best, where nothing can be reported of it yet and so many programs have come after it."""
         holder, queue = self.best_so_far.holder, self.confirmation.queue
         if holder is None or not self.confirmation.rule.noisy or holder in self.evidence.reported:
             return None
-        waits = holder in queue.in_flight or queue.given_up(holder) or len(self.evidence) - 1 - holder < rested
+        waits = holder in queue.in_flight or queue.is_given_up(holder) or len(self.evidence) - 1 - holder < rested
         return None if waits else holder
 
     def _needs(self, entry: QueueEntry) -> Sequence[int]:

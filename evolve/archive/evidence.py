@@ -92,7 +92,7 @@ class Figures:
         """Returns how far a program misses the constraints; 0 where it meets them."""
         return self.violations.get(program, 0.0)
 
-    def missed(self, programs: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+    def violations_of(self, programs: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
         """Returns the violations of many programs."""
         found = np.zeros(len(programs))
         if self.violations:
@@ -311,7 +311,7 @@ class Evidence:
         values = np.frombuffer(self.values)[numbers]
         out = np.frombuffer(self.status, dtype=np.uint8)[numbers] != 0
         out |= np.isin(numbers, np.array(excluded, dtype=np.intp))
-        return _first_best(numbers, self.figures.missed(numbers), values, ~out)
+        return _first_best(numbers, self.figures.violations_of(numbers), values, ~out)
 
     def strongest_of_all(self, *, certified: bool, judgings: int) -> int | None:
         """Returns the best living program that meets the constraints, with a certificate if asked for, and at least so many judgings here;
@@ -326,7 +326,7 @@ class Evidence:
             counts[: len(self._pools.counts)] = np.frombuffer(self._pools.counts, dtype=np.intc)
             mask &= counts >= judgings
         numbers = np.arange(len(self))
-        missed = self.figures.missed(numbers)
+        missed = self.figures.violations_of(numbers)
         return _first_best(numbers, missed, np.frombuffer(self.values), mask & (missed == 0.0))
 
     def state(self) -> dict[str, Any]:

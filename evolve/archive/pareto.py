@@ -37,7 +37,7 @@ class Block:
                 return other
         return None
 
-    def kept(self, mask: npt.NDArray[np.bool_]) -> "Block":
+    def select(self, mask: npt.NDArray[np.bool_]) -> "Block":
         """Returns the members where `mask` is true."""
         return Block(self.numbers[mask], self.points[mask])
 
@@ -51,7 +51,7 @@ class Block:
         order = np.argsort(self.points[:, widest], kind="stable")
         low = np.zeros(len(order), dtype=bool)
         low[order[: len(order) // 2]] = True
-        return self.kept(low), self.kept(~low)
+        return self.select(low), self.select(~low)
 
 
 class Front:
@@ -110,7 +110,7 @@ class Front:
             self._lows = np.delete(self._lows, place, axis=0)
             self._highs = np.delete(self._highs, place, axis=0)
         else:
-            self._put(place, block.kept(~gone))
+            self._put(place, block.select(~gone))
 
     def _insert(self, program: int, point: Points) -> None:
         """Into the block whose box grows least."""
@@ -157,7 +157,7 @@ def _volume(points: Points) -> float:
     for point in points[np.argsort(-points[:, -1], kind="stable")]:
         base, height = point[:-1], float(point[-1])
         covered = np.minimum(bases, base)
-        total += height * (float(base.prod()) - _volume(covered if len(base) == 2 else _uncovered(covered)))
+        total += height * (float(base.prod()) - _volume(covered if len(base) == 2 else _drop_covered(covered)))
         bases = np.vstack([bases[~(bases <= base).all(axis=1)], base])
     return total
 
@@ -171,7 +171,7 @@ def _area(points: Points) -> float:
     return float(points[:, 0] @ rises)
 
 
-def _uncovered(points: Points) -> Points:
+def _drop_covered(points: Points) -> Points:
     """Returns the points that no other one covers, each once."""
     left = points[np.argsort(-points.sum(axis=1), kind="stable")]
     kept = [left[:0]]
@@ -216,19 +216,19 @@ class Pareto:
     def _admit(self, gone: Points) -> None:
         """Admits the programs that a point which left the front alone has covered. The largest sum cannot be covered by a smaller one,
         so that each look at the front settles one member and all that it covers."""
-        numbers, points = self._covered(gone)
+        numbers, points = self._find_covered(gone)
         while len(numbers):
             first = int(numbers[0])
             member = first if first in self.front else self.front.offer(first, points[0])
             left = ~(points <= self.front.point(member)).all(axis=1)
             numbers, points = numbers[left], points[left]
 
-    def _covered(self, point: Points) -> tuple[npt.NDArray[np.intp], Points]:
+    def _find_covered(self, point: Points) -> tuple[npt.NDArray[np.intp], Points]:
         """Returns the programs that may be members and are covered by a point, the largest sum of objectives first."""
         points = self._evidence.figures.points()
         living = np.frombuffer(self._evidence.status, dtype=np.uint8) == 0
         numbers = np.flatnonzero(living & (points <= point).all(axis=1))
-        numbers = numbers[self._evidence.figures.missed(numbers) == 0.0]
+        numbers = numbers[self._evidence.figures.violations_of(numbers) == 0.0]
         order = np.argsort(-points[numbers].sum(axis=1), kind="stable")
         return numbers[order], points[numbers[order]]
 

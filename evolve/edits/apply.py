@@ -149,7 +149,7 @@ def merge_changes(sheet: FileView, changes: Sequence[LineChange]) -> str:
                 EditKind.CONFLICT,
                 f"Edits {before.number} and {after.number} both change these lines of {sheet.path}:\n{there}\nDo: write one edit for them",
             )
-    return check_outside(sheet, sheet.changed(ordered))
+    return check_outside(sheet, sheet.apply(ordered))
 
 
 def check_outside(sheet: FileView, text: str) -> str:
@@ -236,7 +236,7 @@ def _only(edit: EditBlock, found: Sequence[tuple[FileView, LineChange, Split]]) 
         raise EditFailed(
             EditKind.OUTSIDE,
             f"Edit {edit.number} would change {_at(sheet, change)}, which is outside the blocks that may change:\n"
-            f"{quote_lines(way.search, 8)}\n{_allowed([sheet for sheet, _, _ in found])}",
+            f"{quote_lines(way.search, 8)}\n{_describe_allowed([sheet for sheet, _, _ in found])}",
         )
     if len(inside) > 1:
         raise _ambiguous(edit.number, inside)
@@ -308,7 +308,7 @@ def _not_found(number: int, way: Split, candidates: Sequence[FileView]) -> EditF
                 EditKind.NOT_FOUND,
                 f"{begin}{where} of {sheet.path}:\n{there}\nDo: copy the lines as they stand, each one in full",
             )
-    return EditFailed(EditKind.NOT_FOUND, f"{begin}Nothing there is like it. {_allowed(candidates)}")
+    return EditFailed(EditKind.NOT_FOUND, f"{begin}Nothing there is like it. {_describe_allowed(candidates)}")
 
 
 def _ambiguous(number: int, inside: Sequence[tuple[FileView, LineChange, Split]]) -> EditFailed:
@@ -328,7 +328,7 @@ def _span(first: int, last: int) -> str:
     return f"line {first}" if first == last else f"lines {first} to {last}"
 
 
-def _allowed(candidates: Sequence[FileView]) -> str:
+def _describe_allowed(candidates: Sequence[FileView]) -> str:
     """Returns the remedy: what may change, in a line or two."""
     parts = []
     for sheet in candidates[:_OTHERS]:

@@ -71,13 +71,13 @@ def _first_difference(old: str, new: str) -> str:
     before, after = old.splitlines(), new.splitlines()
     for was, became in zip(before, after, strict=False):
         if was != became:
-            return f"{_quoted(was)} became {_quoted(became)}"
+            return f"{_quote(was)} became {_quote(became)}"
     if len(after) > len(before):
-        return f"{_quoted(after[len(before)])} was added"
-    return f"{_quoted(before[len(after)])} is gone" if len(before) > len(after) else "its line ends"
+        return f"{_quote(after[len(before)])} was added"
+    return f"{_quote(before[len(after)])} is gone" if len(before) > len(after) else "its line ends"
 
 
-def _quoted(line: str) -> str:
+def _quote(line: str) -> str:
     shown = line.strip()
     return repr(shown if len(shown) <= 60 else f"{shown[:57]}...")
 
@@ -87,7 +87,7 @@ def _leads_out(path: str) -> bool:
 
 
 def _shadows(path: str, other: str) -> bool:
-    """Returns the two cannot lie side by side, on a disk that does not tell capital letters neither, or Python would import the first for the
+    """Reports the two cannot lie side by side, on a disk that does not tell capital letters neither, or Python would import the first for the
     second."""
     name, known = path.casefold(), other.casefold()
     package = f"{known.removesuffix('.py')}/__init__.py"

@@ -122,9 +122,9 @@ class FileView:
         low, high = self.starts[change.start], self.starts[change.end]
         if any(span.start <= low and high <= span.end for span in self.spans):
             return True
-        return bool(self.spans) and outside(self.changed([change]), self.path) == outside(self.text, self.path)
+        return bool(self.spans) and outside(self.apply([change]), self.path) == outside(self.text, self.path)
 
-    def changed(self, changes: Sequence[LineChange]) -> str:
+    def apply(self, changes: Sequence[LineChange]) -> str:
         """Returns the text with changes that do not overlap, in the order of their places."""
         parts: list[str] = []
         place = 0

@@ -80,15 +80,17 @@ def refuse_part(new: str, old: str, path: str, around: str = "") -> None:
         )
     stays = parse_module(around)
     bound = _bound_names(after) | (_bound_names(stays) if stays else set())
-    missing = (_top(before) - bound) & (_used_names(after) | (_used_names(stays) if stays else set()))
+    missing = (_top(before) - bound) & (_find_used_names(after) | (_find_used_names(stays) if stays else set()))
     if missing and "*" not in bound:
         name = sorted(missing)[0]
         raise _part(
             path,
             name,
-            "uses it and does not define it" if name in _used_names(after) else "does not, though it is used outside",
+            "uses it and does not define it"
+            if name in _find_used_names(after)
+            else "does not, though it is used outside",
         )
-    entries = {name for name in _defined_names(before) if name not in _used_names(before)}
+    entries = {name for name in _find_definitions(before) if name not in _find_used_names(before)}
     if entries and not entries & bound:
         raise _part(path, sorted(entries)[0], "does not have it")
 
@@ -104,7 +106,7 @@ def _sources(module: ast.Module) -> set[str]:
     return {node.module or "" for node in ast.walk(module) if isinstance(node, ast.ImportFrom) and not node.level}
 
 
-def _defined_names(module: ast.Module) -> set[str]:
+def _find_definitions(module: ast.Module) -> set[str]:
     return {
         node.name for node in module.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     }
@@ -113,10 +115,10 @@ def _defined_names(module: ast.Module) -> set[str]:
 def _top(module: ast.Module) -> set[str]:
     """Returns the names that a module has: what is in its functions and classes is not."""
     rest = [node for node in module.body if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
-    return _defined_names(module) | _bound_names(ast.Module(rest, []))
+    return _find_definitions(module) | _bound_names(ast.Module(rest, []))
 
 
-def _used_names(module: ast.Module) -> set[str]:
+def _find_used_names(module: ast.Module) -> set[str]:
     return {node.id for node in ast.walk(module) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
 
 

@@ -251,7 +251,7 @@ def find_thought(section: ReplyPart, before: Sequence[Item]) -> str:
     it that says something."""
     texts = [item.text for item in section.items if isinstance(item, Prose)]
     general = [item.text for item in before if isinstance(item, Prose)]
-    stated = _stated(texts) or section.title or _stated(general) or _paragraph(section.items)
+    stated = _find_hypothesis(texts) or section.title or _find_hypothesis(general) or _paragraph(section.items)
     return _one_line(stated)
 
 
@@ -279,7 +279,7 @@ def _title(line: str) -> str | None:
     return rest if bare or found["mark"] else None
 
 
-def _stated(texts: Sequence[str]) -> str:
+def _find_hypothesis(texts: Sequence[str]) -> str:
     """Returns the first hypothesis in tags, or behind its word."""
     whole = "\n".join(texts)
     for tag in ("hypothesis", "thought"):

@@ -164,11 +164,11 @@ class MarkerIndex:
         stop = self.opens(start + 1)
         end = _first(self._closes, start + 1, stop)
         if end == stop:
-            return self._unfinished(start, stop), stop
+            return self._report_unfinished(start, stop), stop
         low = bisect_left(self._divides, start)
         dividers = [place for place in self._divides[low : low + _MOST_WAYS] if place < end]
         if not dividers:
-            return self._undivided(start, end), end + 1
+            return self._report_undivided(start, end), end + 1
         return tuple(self._split(start, middle, end) for middle in dividers), end + 1
 
     def _split(self, start: int, middle: int, end: int) -> Split:
@@ -178,14 +178,14 @@ class MarkerIndex:
             body = [line.removeprefix(margin) for line in body]
         return Split(tuple(body[: middle - start - 1]), tuple(body[middle - start :]))
 
-    def _unfinished(self, start: int, stop: int) -> BrokenEdit:
+    def _report_unfinished(self, start: int, stop: int) -> BrokenEdit:
         kind = EditKind.CUT_OFF if stop == len(self._lines) else EditKind.UNPARSABLE
         begun = quote_lines(self._lines[start : min(stop, start + 6)])
         return BrokenEdit(
             kind, f"This edit has no line `>>>>>>> REPLACE`:\n{begun}\nDo: write every edit out to its end"
         )
 
-    def _undivided(self, start: int, end: int) -> BrokenEdit:
+    def _report_undivided(self, start: int, end: int) -> BrokenEdit:
         whole = quote_lines(self._lines[start : end + 1])
         return BrokenEdit(
             EditKind.UNPARSABLE,
@@ -327,7 +327,7 @@ class Scanner:
                 self._past(self._index + 1)
                 self._around = ""
             elif opened:
-                yield from self._fenced(opened)
+                yield from self._read_fenced(opened)
             elif begins_diff(self._lines, self._index):
                 yield from self._diff()
             else:
@@ -347,7 +347,7 @@ class Scanner:
         self._number += 1
         return found if isinstance(found, BrokenEdit) else EditBlock(self._number - 1, path, found)
 
-    def _fenced(self, opened: Fence) -> Iterator[Item]:
+    def _read_fenced(self, opened: Fence) -> Iterator[Item]:
         """Yields a fenced text; or, where an edit begins in it, nothing: the edit comes next."""
         start, count = self._index + 1, len(self._lines)
         tag, path = read_info(opened.info)
@@ -360,7 +360,7 @@ class Scanner:
             return
         body = remove_margin(self._lines[start:end], opened.margin)
         if looks_like_diff(body, tag):
-            yield from self._numbered(read_hunks(body, named))
+            yield from self._number_edits(read_hunks(body, named))
         else:
             yield FencedText(named or self._passing(), bool(named), tag, body, end < count)
         self._past(min(end + 1, count))
@@ -369,10 +369,10 @@ class Scanner:
     def _diff(self) -> Iterator[Item]:
         start = self._index
         end = max(start + 1, find_diff_end(self._lines, start, self._markers.opens(start)))
-        yield from self._numbered(read_hunks(self._lines[start:end], self._label()))
+        yield from self._number_edits(read_hunks(self._lines[start:end], self._label()))
         self._past(end)
 
-    def _numbered(self, found: Iterator[EditBlock | BrokenEdit]) -> Iterator[EditBlock | BrokenEdit]:
+    def _number_edits(self, found: Iterator[EditBlock | BrokenEdit]) -> Iterator[EditBlock | BrokenEdit]:
         for item in found:
             yield replace(item, number=self._number) if isinstance(item, EditBlock) else item
             self._number += 1

@@ -26,16 +26,16 @@ def sketch(minima: NDArray[np.uint32]) -> bytes:
 
 def sketch_distance(a: bytes, b: bytes) -> float:
     """Returns the estimated Jaccard distance of two sketched sets, 0 to 1."""
-    return _estimated(int(np.count_nonzero(np.frombuffer(a, np.uint8) != np.frombuffer(b, np.uint8))))
+    return _estimate_distance(int(np.count_nonzero(np.frombuffer(a, np.uint8) != np.frombuffer(b, np.uint8))))
 
 
 def bands_for(wanted: float) -> int:
     """Returns the fewest bands of which two sketches share one whenever their distance is below `wanted`."""
-    may_differ = max((count for count in range(MINIMA) if _estimated(count) < wanted), default=0)
+    may_differ = max((count for count in range(MINIMA) if _estimate_distance(count) < wanted), default=0)
     return next(bands for bands in _BANDS if bands > may_differ)
 
 
-def _estimated(differing: int) -> float:
+def _estimate_distance(differing: int) -> float:
     """Estimates the distance from the bytes that differ: of two different minima one pair in 256 has the same low byte."""
     return min(1.0, differing / MINIMA * 256 / 255)
 
@@ -78,7 +78,7 @@ class SketchIndex:
         """Adds a program, unless there is one with this sketch on the island."""
         with self._lock:
             slots = self._slots(island, sketch)
-            if any(self._is(place, island, sketch) for place in self._chained(slots[0])):
+            if any(self._is(place, island, sketch) for place in self._walk_chain(slots[0])):
                 return
             self._keys.append(key)
             self._islands.append(island)
@@ -91,7 +91,7 @@ class SketchIndex:
         """Returns the nearest program of an island below the distance, of several the oldest; what has one of the sketches `besides` is passed over."""
         with self._lock:
             slots = self._slots(island, sketch)
-            met = {place for slot in slots for place in self._chained(slot) if self._islands[place] == island}
+            met = {place for slot in slots for place in self._walk_chain(slot) if self._islands[place] == island}
             places = sorted(met)
             self.compared += len(places)
             rows = np.frombuffer(self._sketches, np.uint8).reshape(-1, MINIMA)[places]
@@ -101,7 +101,7 @@ class SketchIndex:
         if not places:
             return None
         best = int(differing.argmin())
-        found = _estimated(int(differing[best]))
+        found = _estimate_distance(int(differing[best]))
         return Near(self._keys[places[best]], found) if found < self.wanted else None
 
     def _slots(self, island: int, sketch: bytes) -> list[int]:
@@ -113,7 +113,7 @@ class SketchIndex:
         ]
         return [crc32(sketch, salt) & mask, *bands]
 
-    def _chained(self, slot: int) -> Iterator[int]:
+    def _walk_chain(self, slot: int) -> Iterator[int]:
         """Yields the newest places of a chain; some may be there by chance."""
         link = self._newest[slot]
         for _ in range(self._crowd):

@@ -118,7 +118,7 @@ class Descent:
 
     def ask(self, rng: Generator) -> Vector:
         """Returns a point to try."""
-        return self.mean + self.sigma * self._shape.stretched(rng.standard_normal(self.dimension))
+        return self.mean + self.sigma * self._shape.stretch(rng.standard_normal(self.dimension))
 
     def deviations(self) -> Vector:
         """Returns the standard deviation of each coordinate of the next point."""
@@ -152,7 +152,7 @@ class Descent:
             self.sigma *= 0.7
             return
         steps = (np.array(points) - self.mean) / self.sigma
-        round_steps = self._shape.rounded(steps)
+        round_steps = self._shape.whiten(steps)
         lengths = np.sqrt((round_steps**2).sum(axis=1))
         shorter = np.minimum(1.0, self._rates.longest / np.maximum(lengths, _TINY))
         steps, round_steps, lengths = steps * shorter[:, None], round_steps * shorter[:, None], lengths * shorter
@@ -192,9 +192,7 @@ class Descent:
             self.finished = "converged"
         elif longest > _LARGEST * plan.sigma:
             self.finished = "outgrown"
-        elif (
-            len(self._best) > window and not self._best[-1] - self._best[-1 - window] > plan.gain * self._spread
-        ):
+        elif len(self._best) > window and not self._best[-1] - self._best[-1 - window] > plan.gain * self._spread:
             self.finished = "stagnated"
 
 
@@ -211,12 +209,12 @@ class Shape:
         self._inverse: Vector = self._covariance
         self._learned = 0.0
 
-    def stretched(self, round_step: Vector) -> Vector:
+    def stretch(self, round_step: Vector) -> Vector:
         """Returns a standard normal vector as a step of this shape."""
         step: Vector = self._root @ round_step if self._root.ndim == 2 else self._root * round_step
         return step
 
-    def rounded(self, steps: Vector) -> Vector:
+    def whiten(self, steps: Vector) -> Vector:
         """Steps of this shape, one in each row, as standard normal ones."""
         return steps @ self._inverse.T if self._root.ndim == 2 else steps * self._inverse
 

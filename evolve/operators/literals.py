@@ -73,7 +73,7 @@ class LiteralTemplate:
     def fill(self, values: Sequence[float]) -> Program:
         """Returns the program with the nearest possible values."""
         numbers = iter(self.nearest(values))
-        return Program({path: "".join(_joined(pieces, numbers)) for path, pieces in self.files})
+        return Program({path: "".join(_join(pieces, numbers)) for path, pieces in self.files})
 
 
 def find(text: str, path: str) -> tuple[Literal, ...]:
@@ -182,7 +182,7 @@ def _pieces(text: str, literals: Sequence[Literal]) -> tuple[str, ...]:
     return tuple(text[low:high] for low, high in zip(starts, ends, strict=True))
 
 
-def _joined(pieces: Sequence[str], numbers: Iterator[Number]) -> Iterator[str]:
+def _join(pieces: Sequence[str], numbers: Iterator[Number]) -> Iterator[str]:
     """Yields the pieces with numbers between them. A space keeps `a -` and `-2.0` from becoming `--`, and `return` and `2.0` one word."""
     yield pieces[0]
     for before, after in itertools.pairwise(pieces):

@@ -104,7 +104,7 @@ class Material:
         return bool(self.rng.random() < probability)
 
     @cached_property
-    def held(self) -> frozenset[ast.AST]:
+    def loop_ends(self) -> frozenset[ast.AST]:
         """Nodes that make a `while` end."""
         return find_loop_ends(self.source.nodes)
 
@@ -115,15 +115,15 @@ class Material:
         return tuple(
             site
             for site in source.sites
-            if site.node not in self.held and source.allows(source.extent(site.node)) and is_value(source, site)
+            if site.node not in self.loop_ends and source.allows(source.extent(site.node)) and is_value(source, site)
         )
 
     @cached_property
     def members(self) -> tuple[SuiteStatement, ...]:
         """The statements that may change."""
         found: Sequence[SuiteStatement] = self.source.members
-        if self.held:
-            found = [member for member in found if self.held.isdisjoint(ast.walk(member.node))]
+        if self.loop_ends:
+            found = [member for member in found if self.loop_ends.isdisjoint(ast.walk(member.node))]
         return tuple(member for member in found if self.source.allows(self.source.extent(member.node)))
 
     @cached_property
@@ -136,8 +136,8 @@ class Material:
         """The functions that this file or a donor calls, imports or defines, and the always known."""
         found = [Function(name, arity) for name, arity in ALWAYS.items()]
         for source in (self.source, *self.donors):
-            found += _called_functions(source)
-            found += _imported_functions(source)
+            found += _list_called_functions(source)
+            found += _list_imported_functions(source)
         return tuple(sorted(set(found), key=lambda function: (function.name, function.arity)))
 
     def functions_at(self, node: ast.expr, arity: int) -> list[Function]:
@@ -160,7 +160,7 @@ class Material:
 
 
 def is_value(source: Source, site: Site) -> bool:
-    """Returns a site whose value is data as a whole: no function where it is called, no module, no class, nothing that has a dot after it."""
+    """Reports a site whose value is data as a whole: no function where it is called, no module, no class, nothing that has a dot after it."""
     if (isinstance(site.parent, ast.Call) and site.field == "func") or isinstance(site.parent, ast.Attribute):
         return False
     if isinstance(site.node, ast.Name):
@@ -200,7 +200,7 @@ def is_small(node: ast.AST) -> bool:
 
 
 def is_plain(value: object) -> TypeGuard[int | float]:
-    """Returns a number that can be written as a literal."""
+    """Reports a number that can be written as a literal."""
     return type(value) in (int, float) and isinstance(value, int | float) and abs(value) < 1e18
 
 
@@ -220,20 +220,20 @@ def _encloses(source: Source, outer: ast.stmt, node: ast.AST) -> bool:
     return low <= start and end <= high
 
 
-def _called_functions(source: Source) -> list[Function]:
+def _list_called_functions(source: Source) -> list[Function]:
     """Returns the functions that are called with plain arguments only, by their dotted names. Methods of values are none."""
     found = []
     for site in source.sites:
         call = site.node
         if not isinstance(call, ast.Call) or call.keywords or any(isinstance(one, ast.Starred) for one in call.args):
             continue
-        name = _dotted(source, call.func)
+        name = _find_dotted_name(source, call.func)
         if name and call.args:
             found.append(Function(name, len(call.args)))
     return found
 
 
-def _dotted(source: Source, node: ast.expr) -> str:
+def _find_dotted_name(source: Source, node: ast.expr) -> str:
     """`math.sin` and `helper`; empty for a method of a value, and for what has an effect on the world."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
@@ -247,7 +247,7 @@ def _dotted(source: Source, node: ast.expr) -> str:
     return ".".join([node.id, *reversed(parts)]) if plain else ""
 
 
-def _imported_functions(source: Source) -> list[Function]:
+def _list_imported_functions(source: Source) -> list[Function]:
     """Returns the functions of `LIBRARY` that a program imports."""
     found = []
     for node in source.tree.body:
@@ -386,7 +386,7 @@ def _rename_names(donor: Source, node: ast.expr | ast.stmt, renames: Mapping[str
     low, high = donor.extent(node)
     parts: list[bytes] = []
     place = low
-    for name in _sorted_names(donor, node):
+    for name in _sort_names(donor, node):
         if name.id in renames:
             start, end = donor.extent(name)
             if start < place or donor.data[start:end] != name.id.encode():
@@ -398,6 +398,6 @@ def _rename_names(donor: Source, node: ast.expr | ast.stmt, renames: Mapping[str
     return b"".join([*parts, donor.data[place:high]]).decode("utf-8")
 
 
-def _sorted_names(donor: Source, node: ast.AST) -> Iterator[ast.Name]:
+def _sort_names(donor: Source, node: ast.AST) -> Iterator[ast.Name]:
     names = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name)]
     return iter(sorted(names, key=donor.extent))

@@ -23,10 +23,10 @@ from evolve.operators.python_source import (
     Site,
     Source,
     SuiteStatement,
+    minimum_precedence,
     parenthesize,
     precedence,
     reindent,
-    required_precedence,
 )
 
 Mutation = Callable[[Material], Edit | None]
@@ -51,7 +51,7 @@ _NUMERIC = ("number", "any")
 
 
 def change_operator(material: Material) -> Edit | None:
-    """`a + b` becomes `a * b`: the four, and what else of their kind the file uses."""
+    """Changes `a + b` to `a * b`: the four, and others of their kind that the file uses."""
     source = material.source
     site = material.pick(
         [site for site in material.sites if isinstance(site.node, ast.BinOp) and _others(material, site.node.op)]
@@ -66,15 +66,15 @@ def change_operator(material: Material) -> Edit | None:
     changes = [Replacement(extent, SYMBOLS[new])]
     made = ast.BinOp(node.left, new(), node.right)
     for field, part in (("left", node.left), ("right", node.right)):
-        if precedence(source, part) < required_precedence(made, field, part):
+        if precedence(source, part) < minimum_precedence(made, field, part):
             changes += _in_parentheses(source, part)
-    if OPERATORS[new] < required_precedence(site.parent, site.field, node):
+    if OPERATORS[new] < minimum_precedence(site.parent, site.field, node):
         changes = _around(source, node, changes)
     return Edit(tuple(changes), f"{SYMBOLS[type(node.op)]} became {SYMBOLS[new]}")
 
 
 def change_constant(material: Material) -> Edit | None:
-    """Returns a number near it, twice or half of it, or one that stands elsewhere; the other truth value; another text of the file."""
+    """Changes a number to one near it, twice or half of it, or one that stands elsewhere; a truth value to the other; a text to another of the file."""
     site = material.pick([site for site in material.sites if isinstance(site.node, ast.Constant)])
     if site is None or not isinstance(site.node, ast.Constant):
         return None
@@ -83,31 +83,35 @@ def change_constant(material: Material) -> Edit | None:
         return replace_site(material.source, site, repr(not value))
     if is_plain(value):
         return _change_number(material, site, value)
-    texts = [repr(text) for text in _known_constants(material) if isinstance(text, str) and text != value]
+    texts = [repr(text) for text in _list_constants(material) if isinstance(text, str) and text != value]
     new = material.pick(sorted(set(texts))) if isinstance(value, str) else None
     return replace_site(material.source, site, new) if new is not None else None
 
 
 def swap_operands(material: Material) -> Edit | None:
-    """`a - b` becomes `b - a`, `f(a, b)` becomes `f(b, a)`."""
+    """Changes `a - b` to `b - a`, and `f(a, b)` to `f(b, a)`."""
     source = material.source
     pairs = [_pair(site) for site in material.sites]
     pair = material.pick([one for one in pairs if one is not None])
     if pair is None:
         return None
     first, second = pair
-    texts = source.written(source.extent(first.node)), source.written(source.extent(second.node))
+    texts = source.text_of(source.extent(first.node)), source.text_of(source.extent(second.node))
     if texts[0] == texts[1]:
         return None
     changes = (
-        Replacement(source.grouped(first.node), parenthesize(texts[1], precedence(source, second.node), first)),
-        Replacement(source.grouped(second.node), parenthesize(texts[0], precedence(source, first.node), second)),
+        Replacement(
+            source.extent_with_parentheses(first.node), parenthesize(texts[1], precedence(source, second.node), first)
+        ),
+        Replacement(
+            source.extent_with_parentheses(second.node), parenthesize(texts[0], precedence(source, first.node), second)
+        ),
     )
     return Edit(changes, f"{short(texts[0])} and {short(texts[1])} changed places")
 
 
 def extend_expression(material: Material) -> Edit | None:
-    """`a` becomes `a * b`, with another value of the file or of a donor, or a constant."""
+    """Changes `a` to `a * b`, with another value of the file or of a donor, or a constant."""
     site = material.pick(_numeric_sites(material))
     if site is None:
         return None
@@ -116,7 +120,7 @@ def extend_expression(material: Material) -> Edit | None:
     if second is None:
         return None
     text, power, brought = second
-    own = source.written(source.extent(site.node))
+    own = source.text_of(source.extent(site.node))
     left, right = (own, precedence(source, site.node)), (text, power)
     if material.chance(0.5):
         left, right = right, left
@@ -127,12 +131,12 @@ def extend_expression(material: Material) -> Edit | None:
 
 
 def wrap_expression(material: Material) -> Edit | None:
-    """`a` becomes `-a`, `f(a)` or `f(a, b)`."""
+    """Changes `a` to `-a`, `f(a)` or `f(a, b)`."""
     site = material.pick(_numeric_sites(material))
     if site is None:
         return None
     source = material.source
-    own = source.written(source.extent(site.node))
+    own = source.text_of(source.extent(site.node))
     if material.chance(0.15):
         text = _enclose((own, precedence(source, site.node)), FACTOR)
         return replace_site(source, site, f"-{text}", FACTOR)
@@ -152,9 +156,10 @@ def wrap_expression(material: Material) -> Edit | None:
 
 def replace_site(source: Source, site: Site, text: str, power: int = ATOM) -> Edit:
     """Returns an edit that puts a text of this precedence in the place of a site, and says so."""
-    old = source.written(source.extent(site.node))
+    old = source.text_of(source.extent(site.node))
     return Edit(
-        (Replacement(source.grouped(site.node), parenthesize(text, power, site)),), f"{short(old)} became {short(text)}"
+        (Replacement(source.extent_with_parentheses(site.node), parenthesize(text, power, site)),),
+        f"{short(old)} became {short(text)}",
     )
 
 
@@ -184,7 +189,7 @@ def _others(material: Material, operator: ast.operator) -> list[type[ast.operato
 def _in_parentheses(source: Source, node: ast.expr) -> list[Replacement]:
     """Parentheses around an operand, unless it has them."""
     start, end = source.extent(node)
-    if source.grouped(node) != (start, end):
+    if source.extent_with_parentheses(node) != (start, end):
         return []
     return [Replacement(Extent(start, start), "("), Replacement(Extent(end, end), ")")]
 
@@ -197,7 +202,7 @@ def _around(source: Source, node: ast.expr, changes: list[Replacement]) -> list[
 
 def _change_number(material: Material, site: Site, value: float) -> Edit | None:
     near: list[float] = [value + 1, value - 1, 2 * value, value // 2 if isinstance(value, int) else value / 2, 0, 1]
-    near += [number for number in _known_constants(material) if is_plain(number)]
+    near += [number for number in _list_constants(material) if is_plain(number)]
     kind = type(value)
     options = sorted({kind(number) for number in near if kind(number) != value and is_plain(kind(number))})
     new = material.pick(options)
@@ -206,7 +211,7 @@ def _change_number(material: Material, site: Site, value: float) -> Edit | None:
     return replace_site(material.source, site, repr(new), FACTOR if new < 0 else ATOM)
 
 
-def _known_constants(material: Material) -> list[object]:
+def _list_constants(material: Material) -> list[object]:
     """Returns the numbers and texts of the file and the donors that are no docstrings."""
     return [
         site.node.value
@@ -260,7 +265,7 @@ def _take_expression(material: Material, site: Site) -> tuple[str, int, tuple[Re
 
 
 def _enclose(part: tuple[str, int], need: int) -> str:
-    """Returns a text of a precedence, in parentheses where it needs them to stand where `need` is required_precedence."""
+    """Returns a text of a precedence, in parentheses where it needs them to stand where `need` is required."""
     text, power = part
     return text if power >= need and "\n" not in text else f"({text})"
 
@@ -274,7 +279,7 @@ class Condition:
 
 
 def join_conditions(material: Material) -> Edit | None:
-    """`c` becomes `c and d` or `c or d`, with a condition of the file or of a donor, or a comparison of two values."""
+    """Changes `c` to `c and d` or `c or d`, with a condition of the file or of a donor, or a comparison of two values."""
     source = material.source
     condition = material.pick(_conditions(material))
     if condition is None:
@@ -285,7 +290,7 @@ def join_conditions(material: Material) -> Edit | None:
         return None
     text, power, brought = found
     word, need = ("and", AND) if condition.ends_loop or material.chance(0.5) else ("or", OR)
-    own = source.written(source.extent(site.node))
+    own = source.text_of(source.extent(site.node))
     parts = [
         part if weight >= need and "\n" not in part else f"({part})"
         for part, weight in ((own, precedence(source, site.node)), (text, power))
@@ -314,7 +319,7 @@ def _conditions(material: Material) -> list[Condition]:
         ends = isinstance(site.parent, ast.While) or loops.get(id(site.parent), False)
         if isinstance(site.node, ast.BoolOp) or (isinstance(site.node, ast.UnaryOp) and not ends):
             loops[id(site.node)] = ends
-        allowed = ends or site.node not in material.held
+        allowed = ends or site.node not in material.loop_ends
         if allowed and source.allows(source.extent(site.node)) and is_small(site.node):
             found.append(Condition(site, ends))
     return found
@@ -346,7 +351,7 @@ _STEP = "    "
 
 
 def delete_statement(material: Material) -> Edit | None:
-    """Returns a statement less; `pass` where it was the only one."""
+    """Deletes a statement; `pass` stays where it was the only one."""
     found = [member for member in _whole(material) if _may_go(material, member)]
     member = material.pick(found)
     if member is None:
@@ -359,7 +364,7 @@ def delete_statement(material: Material) -> Edit | None:
 
 
 def repeat_statement(material: Material) -> Edit | None:
-    """Returns a statement again, directly after itself."""
+    """Repeats a statement directly after itself."""
     member = material.pick(_plain(material))
     if member is None:
         return None
@@ -369,7 +374,7 @@ def repeat_statement(material: Material) -> Edit | None:
 
 
 def swap_neighbours(material: Material) -> Edit | None:
-    """Returns two statements in the other order; what stands between them stays there."""
+    """Swaps two neighbouring statements; comments between them stay there."""
     source, members = material.source, _plain(material)
     known = {id(member.node) for member in members}
     member = material.pick([one for one in members if one.index and id(one.suite[one.index - 1]) in known])
@@ -385,7 +390,7 @@ def swap_neighbours(material: Material) -> Edit | None:
 
 
 def guard_statement(material: Material) -> Edit | None:
-    """Returns a statement under a condition of the file or of a donor."""
+    """Puts a statement under a condition of the file or of a donor."""
     found = [one for one in _plain(material) if not isinstance(one.node, ast.If)]
     member = material.pick([one for one in found if _may_be_left_out(material.source, one.node)])
     if member is None:
@@ -402,7 +407,7 @@ def guard_statement(material: Material) -> Edit | None:
 
 
 def insert_statement(material: Material) -> Edit | None:
-    """Returns a small statement of a donor, before or after one of the file."""
+    """Inserts a small statement of a donor before or after one of the file."""
     donor = material.pick(material.donors)
     member = material.pick(_whole(material))
     if donor is None or member is None:
@@ -443,14 +448,14 @@ def _may_go(material: Material, member: SuiteStatement) -> bool:
 
 
 def _may_be_left_out(source: Source, node: ast.stmt) -> bool:
-    """Returns every name that it binds is bound before it, so that nothing after it misses one."""
+    """Reports a statement of which every name is bound before it, so that nothing after it misses one."""
     stored = [one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
     scope, position = source.names.scopes[node], (node.lineno, node.col_offset)
     return all(source.names.is_bound(one.id, scope, position) for one in stored)
 
 
 def _may_be_taken(donor: Source, node: ast.stmt) -> bool:
-    """Returns a small statement on one line that does something by itself."""
+    """Reports a small statement on one line that does something by itself."""
     taken = isinstance(node, ast.Assign | ast.AugAssign | ast.Expr) and node.lineno == node.end_lineno
     return taken and is_small(node) and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
@@ -470,7 +475,7 @@ def _after(source: Source, node: ast.stmt, text: str) -> Replacement:
 
 def _first_words(source: Source, node: ast.stmt) -> str:
     """Returns the first line of a statement."""
-    lines = source.written(source.extent(node)).splitlines()
+    lines = source.text_of(source.extent(node)).splitlines()
     return short(lines[0])
 
 

@@ -39,14 +39,14 @@ class PerturbLiterals:
 
     def _child(self, form: LiteralTemplate, rng: Generator) -> Program:
         for _ in range(_TRIES):
-            values = form.nearest(self._perturbed(form, rng))
+            values = form.nearest(self._perturb(form, rng))
             if values != form.values:
                 return form.fill(values)
         raise EditError(
             f"no step of {_TRIES} changed a literal: all are at the end of their range. Do: use another operator"
         )
 
-    def _perturbed(self, form: LiteralTemplate, rng: Generator) -> list[float]:
+    def _perturb(self, form: LiteralTemplate, rng: Generator) -> list[float]:
         count = len(form.values)
         chosen = rng.choice(count, int((count + 1) ** rng.random()), replace=False)
         values: list[Any] = list(form.values)

@@ -136,7 +136,7 @@ class Names:
             self.scopes[node] = scope
             if type(node) in _SPEAKING:
                 self._note(node, scope, when)
-                stack += reversed(list(_visited(node, scope, when)))
+                stack += reversed(list(_visit_children(node, scope, when)))
             else:
                 stack += [(child, scope, when) for child in reversed(list(ast.iter_child_nodes(node)))]
 
@@ -169,7 +169,7 @@ def end(node: ast.AST) -> Position:
     return getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)
 
 
-def _visited(node: ast.AST, scope: Scope, when: Position) -> Iterator[tuple[ast.AST, Scope, Position]]:
+def _visit_children(node: ast.AST, scope: Scope, when: Position) -> Iterator[tuple[ast.AST, Scope, Position]]:
     """Yields the nodes below a node with their scopes, and from where on a name that is stored there is bound."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():

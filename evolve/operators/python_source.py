@@ -96,7 +96,7 @@ class Source:
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
-        """All nodes, the outer before the inner."""
+        """Nodes of the tree, the outer before the inner."""
         return tuple(ast.walk(self.tree))
 
     @cached_property
@@ -113,7 +113,7 @@ class Source:
         last, column = node.end_lineno or node.lineno, node.end_col_offset or 0
         return Extent(self._lines[node.lineno - 1] + node.col_offset, self._lines[last - 1] + column)
 
-    def grouped(self, node: ast.expr) -> Extent:
+    def extent_with_parentheses(self, node: ast.expr) -> Extent:
         """Returns the place of a node, with the parentheses on its own line that only group it."""
         start, end = self.extent(node)
         while True:
@@ -125,7 +125,7 @@ class Source:
                 return Extent(start, end)
             start, end = before - 1, after + 1
 
-    def written(self, extent: Extent) -> str:
+    def text_of(self, extent: Extent) -> str:
         """Returns the text of an extent."""
         return self.data[extent.start : extent.end].decode("utf-8")
 
@@ -198,7 +198,7 @@ def reindent(source: Source, node: ast.stmt, indentation: str) -> str:
     assert extent is not None, "only a statement with lines of its own can move"
     old = source.indentation(node)
     kept = _inside_strings(node)
-    lines = _LINES.findall(source.written(extent))
+    lines = _LINES.findall(source.text_of(extent))
     moved = [
         indentation + line.removeprefix(old) if number not in kept and line.startswith(old) and line.strip() else line
         for number, line in enumerate(lines, first_line(node))
@@ -314,12 +314,12 @@ def precedence(source: Source, node: ast.expr) -> int:
         return OPERATORS[type(node.op)]
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex):
         return AWAIT  # `1.real` is no attribute of 1
-    if isinstance(node, ast.Tuple) and _is_in_parentheses(source.written(source.extent(node)), node):
+    if isinstance(node, ast.Tuple) and _is_in_parentheses(source.text_of(source.extent(node)), node):
         return ATOM
     return _NODES.get(type(node), ATOM)
 
 
-def required_precedence(parent: ast.AST, field: str, node: ast.AST) -> int:
+def minimum_precedence(parent: ast.AST, field: str, node: ast.AST) -> int:
     """Returns the precedence that a text needs in the place of `node`, which is `field` of `parent`."""
     if isinstance(parent, ast.BinOp):
         return _operand(parent.op, is_left=node is parent.left)
@@ -336,7 +336,7 @@ def parenthesize(text: str, power: int, site: Site) -> str:
     """Returns a text of this precedence as it must be written at a site. The parentheses of a generator that is the only argument of a call are
     also the call's, and stay."""
     lone = isinstance(site.node, ast.GeneratorExp) and isinstance(site.parent, ast.Call)
-    weak = power < required_precedence(site.parent, site.field, site.node)
+    weak = power < minimum_precedence(site.parent, site.field, site.node)
     return f"({text})" if lone or weak or not _stands_alone(text) else text
 
 
@@ -354,7 +354,7 @@ def _stands_alone(text: str) -> bool:
 
 
 def _is_in_parentheses(text: str, node: ast.Tuple) -> bool:
-    """Returns the parentheses of `(a, b)` are its own, those of `(a), (b)` are not."""
+    """Reports the parentheses of `(a, b)` are its own, those of `(a), (b)` are not."""
     if not text.startswith("(") or not text.endswith(")"):
         return False
     return not node.elts or isinstance(getattr(_tree(f"[{text[1:-1]}]"), "body", None), ast.List)

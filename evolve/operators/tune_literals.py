@@ -70,7 +70,7 @@ class TuneLiterals:
         search = self._searches.get(parent.skeleton)
         if search is None or search.descent.finished:
             start = _start(selection, parent.skeleton, history)
-            search = self._started(1 + (search.number if search else 0), start, _form(history, start))
+            search = self._start_search(1 + (search.number if search else 0), start, _form(history, start))
         return [_child(search, parent, context.rng) for _ in range(selection.samples)]
 
     def _forget(self) -> None:
@@ -99,16 +99,16 @@ class TuneLiterals:
             skeleton = self._skeletons[note.start]
             known = self._searches.get(skeleton)
             if known is None or note.number > known.number:
-                self._searches[skeleton] = self._started(note.number, note.start, _form(history, note.start))
+                self._searches[skeleton] = self._start_search(note.number, note.start, _form(history, note.start))
 
-    def _started(self, number: int, start: RecordId, form: LiteralTemplate) -> Search:
+    def _start_search(self, number: int, start: RecordId, form: LiteralTemplate) -> Search:
         return Search(
             number, start, form, Descent(len(form.values), plan_descent(number, len(form.values), self._settings))
         )
 
 
 def plan_descent(number: int, dimension: int, settings: TuneSettings) -> DescentPlan:
-    """Returns the plan_descent of descent `number` (from 1) of a skeleton: first steps as set, then twice and half as long, in turn. The population is
+    """Returns the plan of descent `number` (from 1) of a skeleton: first steps as set, then twice and half as long, in turn. The population is
     twice the tutorial's, because results are told late and a landscape of literals has many tops."""
     population = settings.population or 2 * (4 + int(3 * math.log(dimension)))
     return DescentPlan(settings.sigma * _CYCLE[(number - 1) % len(_CYCLE)], population)
@@ -138,17 +138,17 @@ def _tell(descent: Descent, history: History, record: RecordId, note: Note) -> N
     if history.outcome(record) in NOBODYS_FAULT:
         descent.skip()
     else:
-        descent.tell(_decoded(note.point), history.fitness(record), history.violation(record))
+        descent.tell(_decode(note.point), history.fitness(record), history.violation(record))
 
 
 def _child(search: Search, parent: LiteralTemplate, rng: Generator) -> Child:
     """Returns a child that differs from the start and the parent, if a few tries find one."""
     for _ in range(_TRIES):
-        point = _stirred(search, search.descent.ask(rng), rng)
+        point = _stir(search, search.descent.ask(rng), rng)
         values = search.form.nearest(_values(search.form, point))
         if values not in (search.form.values, parent.values):
             break
-    note = Note(search.number, search.start, _encoded(point))
+    note = Note(search.number, search.start, _encode(point))
     return Child(search.form.fill(values), extras={NAME: list(note)})
 
 
@@ -156,7 +156,7 @@ def _values(form: LiteralTemplate, point: Vector) -> list[float]:
     return list((np.array(form.values, np.float64) + np.array(form.scales) * point).tolist())
 
 
-def _stirred(search: Search, point: Vector, rng: Generator) -> Vector:
+def _stir(search: Search, point: Vector, rng: Generator) -> Vector:
     """Returns the point, with a step of 1 up or down for each integer that would hardly move any more, one time in as many as there are
     literals; as it will be noted."""
     kinds = np.array([isinstance(value, int) for value in search.form.values])
@@ -171,9 +171,9 @@ def _stirred(search: Search, point: Vector, rng: Generator) -> Vector:
     return point.astype(np.float32).astype(np.float64)
 
 
-def _encoded(point: Vector) -> str:
+def _encode(point: Vector) -> str:
     return base64.b64encode(point.astype("<f4").tobytes()).decode("ascii")
 
 
-def _decoded(text: str) -> Vector:
+def _decode(text: str) -> Vector:
     return np.frombuffer(base64.b64decode(text), "<f4").astype(np.float64)

@@ -46,7 +46,7 @@ class _Part:
         listed = join_items(self.draft, forms)
         if not listed and not self.draft.always:
             return ""
-        return listed if self.template is None else self.template.filled({"items": listed, **self.draft.words})
+        return listed if self.template is None else self.template.fill({"items": listed, **self.draft.words})
 
 
 def build(
@@ -86,7 +86,7 @@ def build(
 def repair(prompt: Prompt, reply: str, reason: str, templates: Mapping[str, str] = MappingProxyType({})) -> Prompt:
     """Returns one more turn: the reply, and why it could not be used, which the engine says; lines of the program may be quoted in that."""
     why = {"reason": fence_text(excerpt(reason, _REASON))}
-    return prompt.answered(reply, [Section("repair", find_template("repair", templates).filled(why))])
+    return prompt.answered(reply, [Section("repair", find_template("repair", templates).fill(why))])
 
 
 def _parts(role: str, name: str, subject: Subject, words: Mapping[str, str]) -> Iterator[_Part]:

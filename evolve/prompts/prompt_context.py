@@ -30,7 +30,7 @@ class VisibleRecords:
         """Returns the fitness of a record; None for a failure, and for a result of an earlier version of the task."""
         return self.history.fitness(record) if self.history.is_current(record) else None
 
-    def made_from(self, record: RecordId) -> RecordId:
+    def parent_of(self, record: RecordId) -> RecordId:
         """Returns the first of its parents; 0 where it has none that may be told of."""
         parents = self.history.parents(record)
         return 0 if not parents or self.is_out(parents[0]) else parents[0]
@@ -83,13 +83,13 @@ class ChildrenSummary:
         return sum(self.ends)
 
     @property
-    def told(self) -> tuple[RecordId, ...]:
+    def listing(self) -> tuple[RecordId, ...]:
         """The best, and then the latest, the latest first; few that were never judged."""
         latest = sorted((*self.judged, *self.unjudged), reverse=True)
         return tuple(dict.fromkeys((*(child for _, _, child in self.best), *latest)))[:CHILDREN]
 
     @property
-    def counted(self) -> str:
+    def summary(self) -> str:
         """Number of proposals, and how they ended, in words."""
         told = ", ".join(f"{count} {end}" for end, count in zip(_ENDS, self.ends, strict=True) if count)
         return f"{self.count} proposal{'s' if self.count != 1 else ''}: {told}."
@@ -134,10 +134,10 @@ def summarize_records(known: VisibleRecords, records: Sequence[RecordId], old: f
             continue
         score, outcome = known.score(record), history.outcome(record)
         if score is None:
-            ends[_failed(outcome)] += 1
+            ends[_classify_failure(outcome)] += 1
         else:
             violation = history.violation(record)
-            ends[_scored(score, old, violation)] += 1
+            ends[_classify_score(score, old, violation)] += 1
             scored.append((-violation, score, record))
         (unjudged if outcome in NOBODYS_FAULT else judged).append(record)
     return ChildrenSummary(tuple(ends), _best(scored), tuple(judged[-CHILDREN:]), tuple(unjudged[-UNJUDGED:]))
@@ -146,17 +146,17 @@ def summarize_records(known: VisibleRecords, records: Sequence[RecordId], old: f
 def is_better(known: VisibleRecords, record: RecordId, old: float | None) -> bool:
     """Returns whether a proposal is worth more than what it was made from, whose score is `old`."""
     score = known.score(record)
-    return score is not None and _scored(score, old, known.history.violation(record)) == _BETTER
+    return score is not None and _classify_score(score, old, known.history.violation(record)) == _BETTER
 
 
-def _scored(score: float, old: float | None, violation: float) -> int:
+def _classify_score(score: float, old: float | None, violation: float) -> int:
     """Returns the place of its end among all."""
     if old is None:
         return _SCORED
     return _BETTER if score > old and not violation else _NOT_BETTER
 
 
-def _failed(outcome: Outcome) -> int:
+def _classify_failure(outcome: Outcome) -> int:
     """Returns the place of its end among all, of one without a score."""
     if outcome in FAILURES:
         return _FAILED
@@ -230,7 +230,7 @@ class Subject:
     def steps(self) -> tuple[RecordId, ...]:
         """The last steps that led to the parent: records with a parent of their own, the first first."""
         found, record = list[RecordId](), self.parent
-        while record and len(found) < STEPS and (before := self.known.made_from(record)) and before < record:
+        while record and len(found) < STEPS and (before := self.known.parent_of(record)) and before < record:
             found.append(record)
             record = before
         return tuple(reversed(found))
@@ -245,7 +245,7 @@ class Subject:
     @cached_property
     def children(self) -> tuple[RecordId, ...]:
         """The best of what was made of the parent, the best first, and then the latest, the latest first; few that were never judged."""
-        return self.proposals.told
+        return self.proposals.listing
 
     @cached_property
     def recent(self) -> tuple[RecordId, ...]:
@@ -259,7 +259,7 @@ class Subject:
     def scores(self) -> Scores:
         """Format of the scores here: with the digits that tell all that are shown apart."""
         shown = {self.parent, *self.partners, *self.inspirations, *self.steps, *self.children, *self.recent} - {0}
-        before = {self.known.made_from(record) for record in (*self.steps, *self.recent)} - {0}
+        before = {self.known.parent_of(record) for record in (*self.steps, *self.recent)} - {0}
         values = (self.known.score(record) for record in shown | before)
         return Scores.of(self.task.fitness, [value for value in values if value is not None])
 

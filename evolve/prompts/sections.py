@@ -113,7 +113,7 @@ def draft_removed(subject: Subject) -> SectionDraft:
     present, pieces = index_lines(program), list[SectionPiece]()
     told = dict[str, None]()
     for age, number in enumerate(reversed(subject.steps)):
-        before = subject.known.made_from(number)
+        before = subject.known.parent_of(number)
         taken = compare_records(subject, before, number).taken
         gone = [line for line in taken if mask_numbers(line) not in present and mask_numbers(line) not in told]
         told.update(dict.fromkeys(map(mask_numbers, gone)))
@@ -245,7 +245,7 @@ def draft_lineage(subject: Subject) -> SectionDraft:
 
 def _step(subject: Subject, number: RecordId, age: float) -> SectionPiece:
     """`age` 0: the latest step."""
-    before = subject.known.made_from(number)
+    before = subject.known.parent_of(number)
     changed = compare_records(subject, before, number)
     line = _format_line(subject, number, before, f", of program {before}")
     short = f"{line}{changed.summary and f' ({changed.summary})'}"
@@ -300,11 +300,11 @@ def _outcome(subject: Subject, number: RecordId, before: RecordId) -> str:
 def draft_children(subject: Subject) -> SectionDraft:
     """Drafts the children of the parent: the best first, then the latest, each as a line; with its change where that paid and is short,
     for a thought alone cannot be built on."""
-    pieces = tuple(_tried(subject, each, place) for place, each in enumerate(subject.children))
+    pieces = tuple(_draft_child(subject, each, place) for place, each in enumerate(subject.children))
     return SectionDraft(pieces, {"number": str(subject.parent), "count": _count_children(subject)}, "\n")
 
 
-def _tried(subject: Subject, number: RecordId, place: int) -> SectionPiece:
+def _draft_child(subject: Subject, number: RecordId, place: int) -> SectionPiece:
     line = _format_line(subject, number, subject.parent)
     shown = _paying(subject, number, place)
     if not shown:
@@ -327,7 +327,7 @@ def _count_children(subject: Subject) -> str:
     found = subject.proposals
     more = "The latest " if found.count == SEARCHED else ""
     order = " The best first, then the latest." if found.count > 1 else ""
-    return f"{more}{found.counted}{order}"
+    return f"{more}{found.summary}{order}"
 
 
 def draft_parent(subject: Subject) -> SectionDraft:
@@ -353,11 +353,11 @@ def draft_recent(subject: Subject) -> SectionDraft:
     """Returns the latest proposals, each as a line against what it was made from."""
     found = subject.recent
     pieces = tuple(_proposal(subject, each, place) for place, each in enumerate(found))
-    return SectionDraft(pieces, {"count": summarize_records(subject.known, found, None).counted})
+    return SectionDraft(pieces, {"count": summarize_records(subject.known, found, None).summary})
 
 
 def _proposal(subject: Subject, number: RecordId, place: int) -> SectionPiece:
-    if subject.known.made_from(number):
+    if subject.known.parent_of(number):
         return _step(subject, number, place / 2)
     return SectionPiece(
         (

@@ -69,7 +69,7 @@ class PromptTemplate:
     literals: tuple[str, ...]
     names: tuple[str, ...]
 
-    def filled(self, values: Mapping[str, str]) -> str:
+    def fill(self, values: Mapping[str, str]) -> str:
         """Returns the text with a value in each place."""
         found = [self.literals[0]]
         for name, literal in zip(self.names, self.literals[1:], strict=True):

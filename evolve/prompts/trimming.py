@@ -41,7 +41,7 @@ def choose_forms(drafts: Sequence[SectionDraft], excess: int) -> list[list[int]]
         draft, index = drafts[section], -piece
         form = forms[section][index]
         forms[section][index] = form + 1
-        excess -= _saved(draft, index, form)
+        excess -= _count_saved(draft, index, form)
         if excess <= 0:
             break
     return forms
@@ -55,7 +55,7 @@ def _choices(drafts: Iterable[SectionDraft]) -> Iterator[tuple[float, int, int]]
                 yield worth, section, -index
 
 
-def _saved(draft: SectionDraft, index: int, form: int) -> int:
+def _count_saved(draft: SectionDraft, index: int, form: int) -> int:
     """Characters that the next form is shorter by, with the gap that an empty one closes: to the next piece, or to the next section,
     which is no smaller."""
     forms = draft.pieces[index].forms

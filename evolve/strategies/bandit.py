@@ -209,7 +209,7 @@ class Bandit:
                 if arm in self._arms:
                     self._steps[step] = OpenStep(arm)
             case Replied(step=step, call=call) if step in self._steps:
-                self._called(self._steps[step], call)
+                self._add_call(self._steps[step], call)
             case Settled(record=record):
                 self._settle(record)
             case TaskChanged():
@@ -222,7 +222,7 @@ class Bandit:
             return ""
         return made.operator if self._kind == "operator" else made.model
 
-    def _called(self, step: OpenStep, call: Call) -> None:
+    def _add_call(self, step: OpenStep, call: Call) -> None:
         if self._kind == "operator" or call.model == step.arm:
             step.calls = CallCost(step.calls.cost + self._in_means(self._use_of_call(call)), 1.0)
 

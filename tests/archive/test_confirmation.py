@@ -308,13 +308,13 @@ def test_an_entry_that_counts_no_more_is_passed_over() -> None:
 def test_a_program_that_the_machinery_fails_again_and_again_is_given_up() -> None:
     queue = MeasurementQueue()
     for _ in range(GIVE_UP):
-        assert not queue.given_up(7)
+        assert not queue.is_given_up(7)
         queue.ended(7, measured=False)
     queue.push((0.0, -1.0), 7, 0)
-    assert queue.given_up(7)
+    assert queue.is_given_up(7)
     assert queue.next(itself) is None
     queue.ended(7, measured=True)
-    assert not queue.given_up(7)
+    assert not queue.is_given_up(7)
 
 
 def test_a_measurement_pays_a_refresh() -> None:

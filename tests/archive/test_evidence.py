@@ -205,7 +205,7 @@ def test_many_programs_at_once() -> None:
     figures = Figures(AIMS)
     figures.take(0, found(0.0, 1.0, 2.0), 1)
     figures.take(1, found(0.3, 3.0, 4.0), 1)
-    assert figures.missed(np.array([1, 0])).tolist() == [0.3, 0.0]
+    assert figures.violations_of(np.array([1, 0])).tolist() == [0.3, 0.0]
     assert figures.points().tolist() == [[1.0, 2.0], [3.0, 4.0]]
 
 

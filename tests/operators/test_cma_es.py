@@ -160,7 +160,7 @@ def test_a_shape_that_lost_its_digits_is_degenerate_and_keeps_its_last_root(dime
     steps[5, 0] = 1e3
     shape.learn(np.zeros(dimension), steps, -np.ones(6), dataclasses.replace(rates, rank=0.5))
     assert shape.degenerate
-    assert shape.stretched(one).tolist() == one.tolist()
+    assert shape.stretch(one).tolist() == one.tolist()
 
 
 def test_a_degenerate_descent_is_over() -> None:
@@ -177,8 +177,8 @@ def test_stretched_and_rounded_undo_each_other() -> None:
     descent = Descent(4, DescentPlan(1.0, 8))
     searched(descent, ellipsoid, 400)
     shape, steps = descent._shape, Generator(PCG64(1)).standard_normal((5, 4))
-    assert shape.rounded(np.array([shape.stretched(step) for step in steps])) == pytest.approx(steps)
-    many = np.array([shape.stretched(step) for step in Generator(PCG64(2)).standard_normal((20_000, 4))])
+    assert shape.whiten(np.array([shape.stretch(step) for step in steps])) == pytest.approx(steps)
+    many = np.array([shape.stretch(step) for step in Generator(PCG64(2)).standard_normal((20_000, 4))])
     assert many.std(axis=0) == pytest.approx(shape.deviations(), rel=0.05)
 
 

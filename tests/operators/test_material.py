@@ -27,7 +27,7 @@ def test_sites_that_may_change_are_values_in_the_regions() -> None:
     """No function where it is called, no module, nothing before a dot, nothing that makes a loop end."""
     text = "import math\ndef f(a):\n    while a:\n        a = g(a, 2)\n        b = a\n    return math.pi + a.x + max(1, f)\n"
     made = material(text)
-    found = [made.source.written(made.source.extent(site.node)) for site in made.sites]
+    found = [made.source.text_of(made.source.extent(site.node)) for site in made.sites]
     assert found == ["a", "math.pi + a.x + max(1, f)", "math.pi + a.x", "math.pi", "a.x", "max(1, f)", "1"]
 
 

@@ -37,7 +37,7 @@ def source(text: str = TEXT) -> Source:
 def written(text: str) -> list[str]:
     """The texts of all sites."""
     found = source(text)
-    return [found.written(found.extent(site.node)) for site in found.sites]
+    return [found.text_of(found.extent(site.node)) for site in found.sites]
 
 
 def test_sites_are_the_values_in_the_order_of_the_text() -> None:
@@ -65,7 +65,7 @@ def test_places_are_right_behind_letters_of_two_bytes_and_at_any_line_end(text: 
     """The text of every name is the name."""
     found = source(text)
     names = [site.node for site in found.sites if isinstance(site.node, ast.Name)]
-    assert [found.written(found.extent(name)) for name in names] == [name.id for name in names]
+    assert [found.text_of(found.extent(name)) for name in names] == [name.id for name in names]
     assert len(names) == 8
 
 
@@ -89,14 +89,14 @@ def test_parentheses_that_only_group_belong_to_a_node(text: str, expected: str) 
     """Those of a call do not, nor those that keep two words apart."""
     found = source(text)
     node = next(site.node for site in found.sites if isinstance(site.node, ast.Name) and site.node.id == "a")
-    assert found.written(found.grouped(node)) == expected
+    assert found.text_of(found.extent_with_parentheses(node)) == expected
 
 
 def test_a_statement_has_its_lines_unless_it_shares_one() -> None:
     """Its decorators and the comment behind it are with it."""
     found = source()
     shown = [found.lines(member.node) for member in found.members]
-    assert [found.written(lines).split("\n")[0] if lines else "" for lines in shown] == [
+    assert [found.text_of(lines).split("\n")[0] if lines else "" for lines in shown] == [
         '"""Größe."""',
         "@cached  # once",
         "    if x: return -1  # short",

@@ -110,7 +110,7 @@ def test_a_record_has_the_score_and_the_origin_that_may_be_told() -> None:
     scene, again = rejudged()
     known = VisibleRecords(scene.history, frozenset([program(scene, 1)]))
     assert [known.score(record) for record in (1, 3, again)] == [None, None, -7.75]
-    assert [known.made_from(record) for record in (1, 2, 3)] == [0, 0, 2]
+    assert [known.parent_of(record) for record in (1, 2, 3)] == [0, 0, 2]
     assert [known.proposal(record) for record in (3, again)] == [3, 3]
 
 
@@ -267,7 +267,7 @@ def test_it_is_what_a_look_at_each_of_the_latest_gives(seed: int, since: int) ->
         known = VisibleRecords(context.history, frozenset(context.quarantined))
         for parent in (1, 2, random.randrange(1, len(context.history) + 1)):
             found = summarize_children(known, parent, derived)
-            assert (found.count, found.told) == plainly(known, parent)
+            assert (found.count, found.listing) == plainly(known, parent)
             made = context.history.children(parent)[-SEARCHED:]
             assert found == summarize_records(known, made, known.score(parent))
             longest = max(longest, len(context.history.children(parent)))

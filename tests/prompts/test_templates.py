@@ -24,7 +24,7 @@ def test_the_templates_are_part_of_the_package() -> None:
 
 def test_what_is_filled_in_is_no_template() -> None:
     """A brief that speaks of placeholders keeps them."""
-    assert parse_template("{{name}}: {{ brief }}!\n").filled({"name": "{{brief}}", "brief": "b"}) == "{{brief}}: b!"
+    assert parse_template("{{name}}: {{ brief }}!\n").fill({"name": "{{brief}}", "brief": "b"}) == "{{brief}}: b!"
 
 
 def test_a_layout_is_sections_and_the_texts_between() -> None:
@@ -40,7 +40,7 @@ def test_a_layout_is_sections_and_the_texts_between() -> None:
 
 def test_a_campaigns_template_comes_before_the_engines() -> None:
     """By its name."""
-    assert find_template("repair", {"repair": "Again: {{reason}}"}).filled({"reason": "no"}) == "Again: no"
+    assert find_template("repair", {"repair": "Again: {{reason}}"}).fill({"reason": "no"}) == "Again: no"
     assert find_template("repair", {}) == parse_template(bundled()["repair"])
 
 
