@@ -262,7 +262,7 @@ class Archive:
         ]
 
     def sample_elites(self, island: int, count: int, rng: Generator, *, evenly: bool = False) -> list[Elite]:
-        """`count` elites of an island, with replacement; none where it is empty. The logarithm of the rank is uniform: rank r
+        """Draws `count` elites of an island, with replacement; none where it is empty. The logarithm of the rank is uniform: rank r
         of n is drawn with probability log(1 + 1/r) / log(n + 1), about 1/r, whatever the scale of the fitness. `evenly`: each rank is as
         likely as another."""
         ranking = self._contests.islands[island].ranking

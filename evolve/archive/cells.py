@@ -93,7 +93,7 @@ class Centroids(Axes):
 
 @functools.cache
 def make_centroids(dimensions: int, count: int) -> Places:
-    """`count` centroids in a cube of `UNITS`, one row each: k-means of uniform samples. Read-only. The cost grows with the square of
+    """Returns `count` centroids in a cube of `UNITS`, one row each: k-means of uniform samples. Read-only. The cost grows with the square of
     `count`: a tenth of a second for a thousand, two seconds for five thousand."""
     samples = _samples(dimensions, SAMPLES * count)
     found = samples[:count].copy()

@@ -63,7 +63,7 @@ class ConfirmationRule:
 def decide(
     rule: ConfirmationRule, challenger: Standing, incumbent: Standing | None, *, title: bool = False
 ) -> ContestVerdict:
-    """`incumbent` is the weakest holder of a full cell, or the best program; None where the place is free. `title`: the place is that
+    """Decides between a challenger and an incumbent. `incumbent` is the weakest holder of a full cell, or the best program; None where the place is free. `title`: the place is that
     of the best of all, which nobody holds who misses a constraint, and whose first holder needs a certificate where there are some."""
     if title and challenger.violation > 0.0:
         return ContestVerdict.REJECT
@@ -125,7 +125,7 @@ class QueueEntry(NamedTuple):
 
 
 class MeasurementQueue:
-    """`in_flight` counts measurements by program that were asked and have not settled; `failures` those in a row that the
+    """Queue of measurements. `in_flight` counts measurements by program that were asked and have not settled; `failures` those in a row that the
     machinery failed; `refreshes` are incumbents that beat a confirmed challenger and are owed one measurement."""
 
     def __init__(self) -> None:

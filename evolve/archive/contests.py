@@ -16,7 +16,7 @@ from evolve.types import Insertion, RecordId
 
 
 class BestSoFar:
-    """`holder` is the best program, `rival` the one that would win and waits for a measurement."""
+    """Best program so far. `holder` is the best program, `rival` the one that would win and waits for a measurement."""
 
     def __init__(self, confirmation: Confirmation, islands: Sequence[Island]) -> None:
         self.holder: int | None = None

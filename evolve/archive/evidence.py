@@ -45,7 +45,7 @@ class HardwareMeans:
 
 
 class Figures:
-    """`violations` has the programs that miss a constraint, in units of the constraints' bounds; every other one meets them all.
+    """Violations and objectives of programs. `violations` has the programs that miss a constraint, in units of the constraints' bounds; every other one meets them all.
     Objectives are larger the better, in the order of `names`."""
 
     def __init__(self, objectives: Sequence[Objective]) -> None:

@@ -182,7 +182,7 @@ def _drop_covered(points: Points) -> Points:
 
 
 class Pareto:
-    """`front` holds numbers of the evidence. `seed` is the first seed, from whose objectives the hypervolume begins where the task does
+    """Pareto front of the archive. `front` holds numbers of the evidence. `seed` is the first seed, from whose objectives the hypervolume begins where the task does
     not say otherwise."""
 
     def __init__(self, evidence: Evidence, objectives: Sequence[Objective]) -> None:

@@ -92,7 +92,7 @@ def _may_leave_out(text: str) -> bool:
 
 
 def _stands_for_code(said: str) -> bool:
-    """`... existing code ...`, `rest of the code unchanged`."""
+    """Reports words such as `... existing code ...` or `rest of the code unchanged`."""
     words = _DOTS.sub(" ", said).strip(" .-\u2013\u2014()[]{}:*")
     if not words:
         return bool(_DOTS.search(said))

@@ -84,7 +84,7 @@ _REST_OF_LINE = re.compile(r"[ \t\r]*(?:\n|\Z)")
 
 
 class Span(NamedTuple):
-    """`text[start:end]`, in characters."""
+    """Span `text[start:end]`, in characters."""
 
     start: int
     end: int

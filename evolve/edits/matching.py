@@ -62,7 +62,7 @@ MOST_PLACES = 40
 
 @dataclass(frozen=True)
 class LineChange:
-    """`lines[start:end]` become `new`; `number`: the edit of the reply that says so."""
+    """Change of `lines[start:end]` to `new`; `number`: the edit of the reply that says so."""
 
     start: int
     end: int

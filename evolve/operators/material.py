@@ -195,7 +195,7 @@ def suits(one: ast.expr, other: ast.expr) -> bool:
 
 
 def is_small(node: ast.AST) -> bool:
-    """Small enough to be put elsewhere."""
+    """Reports a node that is small enough to be put elsewhere."""
     return next(islice(ast.walk(node), _SIZE, None), None) is None
 
 
@@ -234,7 +234,7 @@ def _list_called_functions(source: Source) -> list[Function]:
 
 
 def _find_dotted_name(source: Source, node: ast.expr) -> str:
-    """`math.sin` and `helper`; empty for a method of a value, and for what has an effect on the world."""
+    """Returns a dotted name such as `math.sin` or `helper`; empty for a method of a value, and for what has an effect on the world."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

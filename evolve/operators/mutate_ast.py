@@ -62,7 +62,7 @@ class MutateAst:
         self._read = lru_cache(maxsize=256)(read)
 
     def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
-        """`selection.samples` children of the first parent; raises `EditError` where nothing can be changed."""
+        """Returns `selection.samples` children of the first parent; raises `EditError` where nothing can be changed."""
         parent = parent_program(selection, context.history)
         try:
             donors = list(self._donors(parent, selection, context.history))
@@ -124,7 +124,7 @@ class MutateAst:
         )
 
     def _frame(self, path: str, source: Source, parent: Program, seed: Program) -> FileLimits:
-        """Returns the names of the seed's module are for the world outside; in a file that is not the seed's, all names of the module."""
+        """Returns the limits of a file. It keeps the names of the seed's module, which the evaluator may use; in a file that is not the seed's, all names of the module."""
         has_blocks = any(blocks(text, name) for name, text in parent.files.items())
         try:
             first = self._read(seed.files[path], path, ())

@@ -33,7 +33,7 @@ class PerturbLiterals:
         self._sigma = settings.sigma
 
     def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
-        """`selection.samples` children of the first parent; raises `EditError` where there is nothing to tune."""
+        """Returns `selection.samples` children of the first parent; raises `EditError` where there is nothing to tune."""
         form = tunable(parent_program(selection, context.history))
         return [Child(self._child(form, context.rng)) for _ in range(selection.samples)]
 

@@ -226,7 +226,7 @@ def _function(node: Function, scope: Scope) -> Iterator[tuple[ast.AST, Scope, Po
 
 
 def _comprehension(node: Comprehension, scope: Scope) -> Iterator[tuple[ast.AST, Scope, Position]]:
-    """Yields each `for` is a scope in that of the one before it: its iterable does not see its own targets."""
+    """Yields the parts of a comprehension. Each `for` is a scope in that of the one before it: its iterable does not see its own targets."""
     for generator in node.generators:
         inner = Scope("comprehension", scope)
         for target in ast.walk(generator.target):

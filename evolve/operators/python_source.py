@@ -29,7 +29,7 @@ _REST_OF_LINE = re.compile(rb"[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n|\Z)")
 
 
 class Extent(NamedTuple):
-    """`data[start:end]`, in bytes of UTF-8."""
+    """Extent `data[start:end]`, in bytes of UTF-8."""
 
     start: int
     end: int
@@ -341,7 +341,7 @@ def parenthesize(text: str, power: int, site: Site) -> str:
 
 
 def _operand(operator: ast.operator, *, is_left: bool) -> int:
-    """Returns the left operand of `-` may be another `-`, the right one may not; a power is the other way round."""
+    """Returns the precedence that an operand needs: the left one of `-` may be another `-`, the right one may not; a power is the other way round."""
     power = OPERATORS[type(operator)]
     if isinstance(operator, ast.Pow):
         return AWAIT if is_left else FACTOR

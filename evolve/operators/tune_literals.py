@@ -63,7 +63,7 @@ class TuneLiterals:
         self._forget()
 
     def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
-        """`selection.samples` children; raises `EditError` where there is nothing to tune."""
+        """Returns `selection.samples` children; raises `EditError` where there is nothing to tune."""
         history = context.history
         parent = tunable(parent_program(selection, history))
         self._fold(history)
@@ -122,7 +122,7 @@ def _start(selection: Selection, skeleton: str, history: History) -> RecordId:
 
 
 def _rank(history: History, record: RecordId) -> tuple[float, float]:
-    """Returns the smaller one is better: who meets the constraints first, failures last."""
+    """Ranks a record, the smaller the better: programs that meet the constraints first, failures last."""
     fitness = history.fitness(record)
     return (math.inf, 0.0) if fitness is None else (history.violation(record), -fitness)
 

@@ -25,7 +25,7 @@ _PROSE = ("#", "//", "/*", "*", "--", '"', "'")
 
 @dataclass(frozen=True, slots=True)
 class ProgramChange:
-    """`diff`: unified, one line around each change, empty where it is long. `taken`: the telling lines that are gone, stripped, in their
+    """Difference of two programs. `diff`: unified, one line around each change, empty where it is long. `taken`: the telling lines that are gone, stripped, in their
     order."""
 
     diff: str

@@ -29,7 +29,7 @@ _TOKEN = re.compile(
 
 
 def break_control_tokens(text: str) -> str:
-    """`text` with a space behind the first character of each control token, so that no tokenizer finds one, and everybody sees it."""
+    """Returns `text` with a space behind the first character of each control token, so that no tokenizer finds one, and everybody sees it."""
     if "<" not in text and "[" not in text:
         return text
     while (apart := _TOKEN.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)) != text:  # one may hold another
@@ -57,7 +57,7 @@ _NOTED = 5
 
 
 def fence_text(text: str, info: str = "") -> str:
-    """`text` in a fence that nothing in it can close."""
+    """Returns `text` in a fence that nothing in it can close."""
     fence = "`" * max(3, 1 + max(map(len, _RUNS.findall(text)), default=0))
     end = "" if text.endswith("\n") or not text else "\n"
     return f"{fence}{info}\n{text}{end}{fence}"

@@ -244,7 +244,7 @@ def draft_lineage(subject: Subject) -> SectionDraft:
 
 
 def _step(subject: Subject, number: RecordId, age: float) -> SectionPiece:
-    """`age` 0: the latest step."""
+    """Drafts a step of the lineage. `age` 0: the latest step."""
     before = subject.known.parent_of(number)
     changed = compare_records(subject, before, number)
     line = _format_line(subject, number, before, f", of program {before}")
