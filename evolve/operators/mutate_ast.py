@@ -124,7 +124,8 @@ class MutateAst:
         )
 
     def _frame(self, path: str, source: Source, parent: Program, seed: Program) -> FileLimits:
-        """Returns the limits of a file. It keeps the names of the seed's module, which the evaluator may use; in a file that is not the seed's, all names of the module."""
+        """Returns the limits of a file. It keeps the names of the seed's module, which the evaluator may use; in a file that is not
+        the seed's, all names of the module."""
         has_blocks = any(blocks(text, name) for name, text in parent.files.items())
         try:
             first = self._read(seed.files[path], path, ())
