@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evolve.literals import template
+from evolve.operators.literals import template
 from evolve.sandbox import Box
 from evolve.sandbox.machine.probe import probe
 from evolve.task import load, making
