@@ -14,6 +14,7 @@ from evolve.commands import (
     INTERRUPTED,
     Plan,
     Request,
+    atomic_write,
     debug_option,
     devices_option,
     emit,
@@ -23,7 +24,6 @@ from evolve.commands import (
     sandbox_option,
     say,
     table,
-    write_atomically,
 )
 from evolve.drawing import alone
 from evolve.types import ConfigError
@@ -193,7 +193,7 @@ def _write(folder: Path, found: Comparison, command: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            with write_atomically(folder / name, replace=True) as made:
+            with atomic_write(folder / name, replace=True) as made:
                 made.write_text(text, "utf-8")
     except OSError as error:
         raise ConfigError(

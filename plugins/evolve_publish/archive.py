@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evolve import report
-from evolve.commands import write_atomically
+from evolve.commands import atomic_write
 from evolve.markdown import escape, format_code, format_table
 from evolve.types import ConfigError, Level, Task
 from evolve_publish.claims import Claims, format_interval, format_number, read_claims, read_steps
@@ -170,7 +170,7 @@ def write_index(archive: Path) -> Path:
     target, text = archive / INDEX, format_index(archive)
     try:
         archive.mkdir(parents=True, exist_ok=True)
-        with write_atomically(target, replace=True) as made:
+        with atomic_write(target, replace=True) as made:
             made.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ConfigError(

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from evolve.commands import write_atomically
+from evolve.commands import atomic_write
 from evolve.types import ConfigError
 
 MANIFEST = "MANIFEST.json"
@@ -211,7 +211,7 @@ def write(contents: Contents, target: Path, *, top: str, force: bool = False) ->
     _check_target(target, force=force)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with write_atomically(target, replace=force) as made:
+        with atomic_write(target, replace=force) as made:
             if target.suffix == _ZIP:
                 _write_zip(contents, made, top)
             else:
