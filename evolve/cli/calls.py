@@ -15,7 +15,7 @@ from evolve.campaign import existing_path, workspace
 from evolve.cli.output import brief, debug_option, emit, emit_all, facts, json_option, one_line, quoted, table
 from evolve.cli.say import say
 from evolve.log import Log
-from evolve.models.tape import Answer, Tape, question
+from evolve.models.cassette import RecordedAnswer, add_answers, as_question
 from evolve.report import CallLine, WholeCall, call_line, whole_call
 from evolve.types import Call, ConfigError, Message, Prompt, Replied, Section, TextId, Usage
 
@@ -164,17 +164,13 @@ def _export(log: Log, path: Path, *, as_json: bool) -> None:
             f"campaign {log.path.stem!r} has called no model, so there is nothing to record. Do: name another one"
         )
     _check_folder(path)
-    tape = Tape(path)
-    if path.exists():
-        tape.read()
-    known = sum(answer.key in tape.answers for answer in answers)
     try:
-        tape.add(answers)
+        added = add_answers(path, answers)
     except OSError as error:
         raise ConfigError(
             f"the cassette cannot be written to {str(path)!r}: {error.strerror}. Do: name another place"
         ) from error
-    exported = Exported(str(path), len(answers) - known, known)
+    exported = Exported(str(path), added, len(answers) - added)
     if as_json:
         emit(exported)
     else:
@@ -198,7 +194,7 @@ def _exported(log: Log, exported: Exported) -> str:
     )
 
 
-def answers_of(log: Log) -> Iterator[Answer]:
+def answers_of(log: Log) -> Iterator[RecordedAnswer]:
     """The answers of a campaign as a cassette has them. A call that was given up when a run ended is left out, and the samples of its prompt are
     counted as if it had never been made: a run that nobody stops asks for them so."""
     asked = [replied for replied in _replies(log) if replied.call.prompt and replied.call.purpose not in _NOT_ASKED]
@@ -214,10 +210,10 @@ def answers_of(log: Log) -> Iterator[Answer]:
             )
 
 
-def _answer(log: Log, call: Call, sample: int) -> Answer:
+def _answer(log: Log, call: Call, sample: int) -> RecordedAnswer:
     usage = Usage(call.prompt_tokens, call.completion_tokens, call.cached_tokens, call.exact)
     return replace(
-        question(_prompt(log, call), sample),
+        as_question(_prompt(log, call), sample),
         request=call.request,
         reply=_text(log, call.reply),
         thinking=_text(log, call.thinking),

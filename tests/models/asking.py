@@ -6,9 +6,9 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from evolve.models.chat import ChatModel
-from evolve.models.clock import Clock
-from evolve.models.settings import OpenAISettings
+from evolve.models.endpoint import OpenAISettings
+from evolve.models.limits import Clock
+from evolve.models.openai import OpenAIModel
 from evolve.types import Message, Prompt, Reply, Section
 from tests.models.fault_server import MODEL, FaultServer, Step
 
@@ -38,10 +38,12 @@ class FakeTime:
 @contextmanager
 def asked_of(
     server: FaultServer, times: FakeTime | None = None, environment: Mapping[str, str] | None = None, **settings: Any
-) -> Generator[ChatModel]:
+) -> Generator[OpenAIModel]:
     """A model behind the server, closed at the end."""
     clock = (times or FakeTime()).clock
-    model = ChatModel(OpenAISettings(**{"model": MODEL, "base_url": server.url, **settings}), environment or {}, clock)
+    model = OpenAIModel(
+        OpenAISettings(**{"model": MODEL, "base_url": server.url, **settings}), environment or {}, clock
+    )
     try:
         yield model
     finally:
@@ -49,7 +51,7 @@ def asked_of(
 
 
 def ask(
-    model: ChatModel, samples: int = 1, seconds: float = 30.0, cancelled: threading.Event | None = None
+    model: OpenAIModel, samples: int = 1, seconds: float = 30.0, cancelled: threading.Event | None = None
 ) -> Sequence[Reply]:
     """One call."""
     return model.complete(
