@@ -93,8 +93,14 @@ def _row(line: CallLine) -> tuple[str, ...]:
         _tokens(line),
         f"{line.cost:.4g}" if line.cost else "-",
         wording.seconds(line.seconds),
-        f"error: {one_line(line.error)[:_ERROR]}" if line.error else line.finish or "-",
+        _format_end(line),
     )
+
+
+def _format_end(line: CallLine) -> str:
+    """Formats how a call ended, and the causes of its requests that failed."""
+    end = f"error: {one_line(line.error)[:_ERROR]}" if line.error else line.finish or "-"
+    return f"{end} (failed requests: {wording.format_causes(line.retries)})" if line.retries else end
 
 
 def _call(line: CallLine) -> str:
@@ -142,7 +148,8 @@ def _told(whole: WholeCall) -> str:
         ("parameters", " ".join(f"{key}={value}" for key, value in whole.parameters.items())),
         ("tokens", _tokens(line)),
         ("cost", f"{line.cost:.4g}" if line.cost else ""),
-        ("took", f"{wording.seconds(line.seconds)}, {line.attempts} attempt{'' if line.attempts == 1 else 's'}"),
+        ("took", f"{wording.seconds(line.seconds)}, {wording.counted(line.attempts, 'attempt')}"),
+        ("failed requests", wording.format_causes(line.retries)),
         ("ended", line.finish),
         ("error", quoted(line.error) if line.error else ""),
     ]
