@@ -14,10 +14,10 @@ def spent(progress: Progress, failed: int = 0, failed_requests: int = 0) -> str:
     failures += [f"{wording.counted(failed_requests, 'request')} failed"] if failed_requests else []
     calls = spelled("calls", progress.calls) + (f" ({', '.join(failures)})" if failures else "")
     parts = [calls, spelled("tokens", progress.tokens)]
-    return ", ".join([*parts, *_paid(progress.money, progress.gpu_seconds)])
+    return ", ".join([*parts, *_format_money(progress.money, progress.gpu_seconds)])
 
 
-def _paid(money: float, gpu_seconds: float) -> list[str]:
+def _format_money(money: float, gpu_seconds: float) -> list[str]:
     parts = [spelled("money", money)] if money else []
     return [*parts, spelled("gpu_seconds", gpu_seconds)] if gpu_seconds else parts
 
@@ -30,7 +30,7 @@ def line(cost: CostLine, name: str = "") -> str:
         f"{spelled('calls', cost.calls)}{failed}",
         f"{spelled('tokens', cost.prompt_tokens)} in{cached}",
         f"{cost.completion_tokens:,} out",
-        *_paid(cost.money, cost.gpu_seconds),
+        *_format_money(cost.money, cost.gpu_seconds),
         duration(cost.seconds),
         f"{cost.exact:.0%} exact",
     ]
@@ -64,6 +64,6 @@ def improvements(found: Improvements, fitness: Fitness) -> str:
     if found.tokens is None or found.money is None:
         return "no model's program was the best so far"
     times = "once" if found.count == 1 else f"{found.count:,} times"
-    each = ", ".join([spelled("tokens", round(found.tokens)), *_paid(found.money, 0.0)])
+    each = ", ".join([spelled("tokens", round(found.tokens)), *_format_money(found.money, 0.0)])
     gained = f", {found.gained:.4g} of {fitness.name} in all" if found.gained else ""
     return f"a model's program was the best so far {times}{gained}; all calls cost {each} for each"

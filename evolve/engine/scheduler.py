@@ -38,8 +38,8 @@ class Load:
 
 
 @dataclass(slots=True)
-class Room:
-    """Room for new steps: with the judges, and with each model. Where the judges have none, models are asked on while fewer
+class FreeRoom:
+    """FreeRoom for new steps: with the judges, and with each model. Where the judges have none, models are asked on while fewer
     than `ahead` more wait for them: answers come in bunches, and no model shall idle while one is judged."""
 
     judging: int
@@ -152,13 +152,13 @@ class Scheduler:
         canary = self._infrastructure.canary()
         return [] if canary is None else [self._append(replace(canary, about=self._state.seed_record))]
 
-    def _free(self, load: Load) -> Room:
+    def _free(self, load: Load) -> FreeRoom:
         """Returns the room that the steps under way leave."""
         members = self._members
         calls = {name: members[name].steps - load.calling.get(name, 0) for name in members.proposing}
         if self._campaign.settings.deterministic:
-            return Room(self._room - load.total, calls)
-        return Room(self._room - load.judging, calls, members.ahead)
+            return FreeRoom(self._room - load.total, calls)
+        return FreeRoom(self._room - load.judging, calls, members.ahead)
 
     def last_measurement(self) -> list[Asked]:
         """Asks for one measurement that the campaign's best still lacks at its end: until it is sure, then the cases. Inside a transaction."""
@@ -174,13 +174,13 @@ class Scheduler:
         self._campaign.write(asked)
         return asked
 
-    def _next_action(self, free: Room) -> Propose | Measure | None:
+    def _next_action(self, free: FreeRoom) -> Propose | Measure | None:
         action: Propose | Measure | None = self._due()
         if action is None and self._state.seed_is_measured and self._has_budget():
             action = self._reflection(free) or self._propose(free)
         return action if action is not None and free.takes(action) else None
 
-    def _propose(self, free: Room) -> Propose | Measure | None:
+    def _propose(self, free: FreeRoom) -> Propose | Measure | None:
         """Returns the strategy's proposal. Where it wants a model and all of them are busy, judges that would idle may have a proposal that needs
         none; a budget in programs is not spent on that."""
         operators = self._operators()
@@ -204,7 +204,7 @@ class Scheduler:
     def _without_models(self, operators: Sequence[str]) -> tuple[str, ...]:
         return tuple(name for name in operators if not self._campaign.traits(name).needs_model)
 
-    def _with_model(self, action: Propose, free: Room) -> Propose | None:
+    def _with_model(self, action: Propose, free: FreeRoom) -> Propose | None:
         """Returns the proposal with a model that is free: the strategy's where it names one, else the one that the campaign draws. None where it must
         wait."""
         selection, models = action.selection, free.models
@@ -214,7 +214,7 @@ class Scheduler:
         model = self._campaign.ensemble.choose(rng, models, tuple(free.calls))
         return Propose(replace(selection, model=model)) if model else None
 
-    def _reflection(self, free: Room) -> Propose | None:
+    def _reflection(self, free: FreeRoom) -> Propose | None:
         """Asks for lessons each time that so many records have settled which are no lessons themselves."""
         every, state = self._campaign.settings.lessons.every, self._state
         best = state.archive.best

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from evolve.hookspecs import ModelEntry, Settings, hookimpl
 from evolve.models.cassette import Cassette, CassetteSettings
-from evolve.models.command import Command, CommandSettings
+from evolve.models.command import CommandModel, CommandModelSettings
 from evolve.models.endpoint import OpenAISettings
 from evolve.models.mailbox import Mailbox, MailboxSettings
 from evolve.protocols import Model
@@ -30,7 +30,7 @@ def _mailbox(settings: Settings) -> Model:
 
 
 def _command(settings: Settings) -> Model:
-    return Command(CommandSettings(**settings))
+    return CommandModel(CommandModelSettings(**settings))
 
 
 def _cassette(settings: Settings) -> Model:
@@ -43,6 +43,6 @@ def register_models() -> Sequence[ModelEntry]:
     return (
         ModelEntry("openai", _openai, OpenAISettings, argument="model", priced=True, embeds=True),
         ModelEntry("mailbox", _mailbox, MailboxSettings, argument="folder", concurrency=8),
-        ModelEntry("command", _command, CommandSettings, argument="argv", concurrency=4),
+        ModelEntry("command", _command, CommandModelSettings, argument="argv", concurrency=4),
         ModelEntry("cassette", _cassette, CassetteSettings, argument="path"),
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from evolve.models.limits import Clock
+from evolve.models.limits import ModelClock
 from evolve.types import ModelDown, ModelError, ModelGone, Usage
 from evolve.types.errors import without_remedy
 
@@ -66,10 +66,10 @@ class CircuitBreaker:
     """State of one model, shared by the threads that call it. An outage begins with a call that fails as `ModelDown` and that no success of
     another call contradicts; it ends with the first success."""
 
-    def __init__(self, wait_seconds: float, clock: Clock | None = None, name: str = "the model") -> None:
+    def __init__(self, wait_seconds: float, clock: ModelClock | None = None, name: str = "the model") -> None:
         self._name = name
         self._wait_seconds = wait_seconds
-        self._clock = clock or Clock()
+        self._clock = clock or ModelClock()
         self._lock = threading.Lock()
         self._waiting: deque[_WaitingCall] = deque()
         self._answered = float("-inf")

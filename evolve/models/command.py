@@ -44,7 +44,7 @@ def _split_words(words: object) -> object:
     return shlex.split(words) if isinstance(words, str) else words
 
 
-class CommandSettings(BaseModel):
+class CommandModelSettings(BaseModel):
     """Settings of the kind `command`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -69,10 +69,10 @@ class _Ended:
     errors: str
 
 
-class Command:
+class CommandModel:
     """Implements `Model`. Each call is a process of its own, and answers one sample."""
 
-    def __init__(self, settings: CommandSettings) -> None:
+    def __init__(self, settings: CommandModelSettings) -> None:
         self._settings = settings
         self._reaper = _Reaper()
 

@@ -1,7 +1,7 @@
 """Requests to one endpoint through the SDK of OpenAI, on the one asyncio thread of this process, behind a synchronous face.
 
 The SDK knows addresses, headers, proxies and certificates, and pools connections. The deadline of a request, its cancellation and the bounds
-of its answer are ours: nothing is unpacked, for gigabytes may come of a few hundred kilobytes. Every failure leaves here as a `Fault`."""
+of its answer are ours: nothing is unpacked, for gigabytes may come of a few hundred kilobytes. Every failure leaves here as a `RequestFault`."""
 
 import asyncio
 import concurrent.futures
@@ -22,8 +22,8 @@ import openai
 
 from evolve.models.completion import STREAM_END, BadAnswer, read_error, read_partial
 from evolve.models.endpoint import Endpoint, is_within
-from evolve.models.faults import FREE, Fault, Refusal, Treatment, diagnose, parse_retry_after, shorten
-from evolve.models.limits import Clock
+from evolve.models.faults import FREE, Refusal, RequestFault, Treatment, diagnose, parse_retry_after, shorten
+from evolve.models.limits import ModelClock
 from evolve.types import ConfigError, Usage, estimated
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ _ENCODING = "encoding"
 
 
 @dataclass(frozen=True, slots=True)
-class Request(Generic[T]):
+class EndpointRequest(Generic[T]):
     """A request, and how its answer is read. `optional` are the fields that can be left out; `prompt_tokens` may have to be paid where
     nobody counts, and `longest` bounds the tokens of the answers together (0: nothing does)."""
 
@@ -83,7 +83,7 @@ class _TooLong(Exception):
 class Connection:
     """Client of one endpoint. Any thread may call."""
 
-    def __init__(self, endpoint: Endpoint, clock: Clock) -> None:
+    def __init__(self, endpoint: Endpoint, clock: ModelClock) -> None:
         self._endpoint = endpoint
         self._clock = clock
         # The SDK takes the organisation from the environment; it is nobody else's business.
@@ -97,8 +97,8 @@ class Connection:
             http_client=_open_client(),
         )
 
-    def ask(self, request: Request[T], deadline: float, cancelled: threading.Event) -> T:
-        """Sends a request and reads its answer; `deadline` is a time of `time.monotonic`. Raises `Fault`."""
+    def ask(self, request: EndpointRequest[T], deadline: float, cancelled: threading.Event) -> T:
+        """Sends a request and reads its answer; `deadline` is a time of `time.monotonic`. Raises `RequestFault`."""
         response = _Response()
         content = json.dumps(request.body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
         exchange = self._exchange(response, request.path, content, deadline - time.monotonic())
@@ -107,7 +107,7 @@ class Connection:
             if cancelled.is_set():
                 future.cancel()
                 usage = request.estimate(read_partial(bytes(response.body)))
-                raise Fault(Treatment.CANCELLED, "the call was cancelled", usage=usage)
+                raise RequestFault(Treatment.CANCELLED, "the call was cancelled", usage=usage)
         if (failure := future.result()) is not None:
             raise self._explain_loss(failure, response, request.estimate(read_partial(bytes(response.body))))
         if response.status >= 300:
@@ -143,53 +143,55 @@ class Connection:
             return None if _is_over(response.body) else error
         return None
 
-    def _diagnose(self, response: _Response, request: Request[T]) -> Fault:
+    def _diagnose(self, response: _Response, request: EndpointRequest[T]) -> RequestFault:
         code, parameter, message = read_error(b"" if response.encoding else bytes(response.body))
         wait = parse_retry_after(response.headers, self._clock.wall())
         refusal = Refusal(response.status, self._endpoint.key.redact(message), code, parameter, wait)
         return diagnose(refusal, request.optional, self._endpoint.key_remedy)
 
-    def _explain_answer(self, error: BadAnswer, request: Request[T]) -> Fault:
+    def _explain_answer(self, error: BadAnswer, request: EndpointRequest[T]) -> RequestFault:
         """Returns the fault of an answer with status 200, which may have to be paid; some are errors in disguise."""
         usage = error.usage or request.estimate(error.text)
         if error.error is None or not error.error[0]:
             detail = f": {error.error[1]}" if error.error else ""
             words = shorten(self._endpoint.key.redact(f"{error}{detail}"))
-            return Fault(Treatment.BAD_ANSWER, f"what it sent is no answer: {words}", cause="no answer", usage=usage)
+            return RequestFault(
+                Treatment.BAD_ANSWER, f"what it sent is no answer: {words}", cause="no answer", usage=usage
+            )
         status, body = error.error
         code, parameter, message = read_error(body.encode())
         refusal = Refusal(status, self._endpoint.key.redact(message), code, parameter)
         return diagnose(refusal, request.optional, self._endpoint.key_remedy, usage if error.text else FREE)
 
-    def _explain_loss(self, error: Exception, response: _Response, usage: Usage) -> Fault:
+    def _explain_loss(self, error: Exception, response: _Response, usage: Usage) -> RequestFault:
         """Returns the fault of an answer that did not come, or not whole."""
         causes = _causes_of(error)
         if any(isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError) for cause in causes):
             return self._explain_no_connection(causes)
         if response.is_cut:
-            return Fault(Treatment.BAD_ANSWER, f"its answer was cut off: {error}", cause="too long", usage=usage)
+            return RequestFault(Treatment.BAD_ANSWER, f"its answer was cut off: {error}", cause="too long", usage=usage)
         if response.is_late and response.status:
             message = "the call's time was up in the middle of its answer"
-            return Fault(Treatment.LATE, message, cause="time was up", usage=usage)
+            return RequestFault(Treatment.LATE, message, cause="time was up", usage=usage)
         if response.is_late:
             message = (
                 "nothing came before the call's time was up. Do: see to it, or raise the model's `timeout_seconds`"
             )
-            return Fault(Treatment.SILENT, message, cause="time was up", usage=usage)
+            return RequestFault(Treatment.SILENT, message, cause="time was up", usage=usage)
         if response.status:
             message = "the connection broke in the middle of its answer"
-            return Fault(Treatment.BAD_ANSWER, message, cause="connection broken", usage=usage)
+            return RequestFault(Treatment.BAD_ANSWER, message, cause="connection broken", usage=usage)
         message = "it closed the connection and said nothing. Do: see what its log says"
-        return Fault(Treatment.DOWN, message, cause="connection closed")
+        return RequestFault(Treatment.DOWN, message, cause="connection closed")
 
-    def _explain_no_connection(self, causes: list[BaseException]) -> Fault:
+    def _explain_no_connection(self, causes: list[BaseException]) -> RequestFault:
         where = urlsplit(self._endpoint.url).netloc
         reason = next((words for cause in reversed(causes) if (words := _words_of(cause))), "no reason was told")
         if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
             message = f"the certificate of {where} is not trusted: {reason}. Do: set $SSL_CERT_FILE to the file of who signed it"
-            return Fault(Treatment.GONE, message, cause="certificate not trusted")
+            return RequestFault(Treatment.GONE, message, cause="certificate not trusted")
         remedy = "Do: start it, or correct the address (`base_url`, or what stands behind the @)"
-        return Fault(Treatment.DOWN, f"{where} cannot be reached: {reason}. {remedy}", cause="not reached")
+        return RequestFault(Treatment.DOWN, f"{where} cannot be reached: {reason}. {remedy}", cause="not reached")
 
 
 def _words_of(cause: BaseException) -> str:
@@ -212,7 +214,7 @@ async def _receive(response: _Response, answer: httpx2.Response, limit: asyncio.
         await answer.aclose()
 
 
-def _read(response: _Response, request: Request[T]) -> T:
+def _read(response: _Response, request: EndpointRequest[T]) -> T:
     if response.encoding:
         raise BadAnswer(
             f"its body is compressed ({response.encoding}), which nobody asked for. "

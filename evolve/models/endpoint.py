@@ -1,6 +1,6 @@
 """Settings of the kind `openai`, and the endpoint and the key that they name.
 
-No key stands in settings: what looks as if it held one is refused in words that do not repeat it. A key's text leaves `Key` in the header
+No key stands in settings: what looks as if it held one is refused in words that do not repeat it. A key's text leaves `ApiKey` in the header
 of a request alone; `repr`, errors and logs show that there is one, and no more."""
 
 import ipaddress
@@ -42,14 +42,14 @@ _LOOKS_LIKE = re.compile(r"(?i)\b(sk|pk|gsk|hf|xai|key)[-_][\w.*-]{8,}|\bbearer\
 HIDDEN = "[key]"
 
 
-class Key:
+class ApiKey:
     """Secret that authorises calls; empty where the endpoint wants none."""
 
     def __init__(self, text: str = "") -> None:
         self._text = text
 
     def __repr__(self) -> str:
-        return f"Key({HIDDEN if self._text else 'none'})"
+        return f"ApiKey({HIDDEN if self._text else 'none'})"
 
     def __bool__(self) -> bool:
         return bool(self._text)
@@ -90,7 +90,7 @@ class Endpoint:
     """Address and headers of requests. `key_remedy` says how to give the endpoint a key, for an error."""
 
     url: str
-    key: Key
+    key: ApiKey
     headers: Mapping[str, str]
     key_remedy: str
 
@@ -109,7 +109,7 @@ def open_endpoint(settings: OpenAISettings, environment: Mapping[str, str]) -> E
     private = is_private(url.hostname or "")
     # The key of one's account goes, unasked, neither to a server of one's own nor unencrypted to anybody: but for the address beside it in the environment.
     withheld = unasked and bool(settings.base_url) and (private or url.scheme == "http")
-    key = Key() if withheld else read_key(environment, variable, settings.key_file)
+    key = ApiKey() if withheld else read_key(environment, variable, settings.key_file)
     if not key and not (unasked and private):
         raise ConfigError(_explain_missing_key(url, variable, withheld))
     return Endpoint(url.geturl().rstrip("/"), key, settings.headers, _remedy_for_key(settings, variable, bool(key)))
@@ -182,7 +182,7 @@ def _check_is_json(extra: Mapping[str, Any]) -> None:
         raise ConfigError("`extra` holds a value that JSON has not. Do: use numbers, texts, lists and tables") from None
 
 
-def read_key(environment: Mapping[str, str], variable: str, file: str) -> Key:
+def read_key(environment: Mapping[str, str], variable: str, file: str) -> ApiKey:
     """Reads the key from a file, where one is named, else from an environment variable; an empty one where the variable is not set. Raises
     `ConfigError` for a file that cannot be read, and for what no header can carry."""
     where = f"the key file {file}" if file else f"the environment variable {variable}"
@@ -194,7 +194,7 @@ def read_key(environment: Mapping[str, str], variable: str, file: str) -> Key:
         raise ConfigError(
             f"what {where} holds is no key: it has blanks, or letters that no key has. Do: leave the key alone in it"
         )
-    return Key(text)
+    return ApiKey(text)
 
 
 def _read_file(file: str) -> str:

@@ -29,7 +29,7 @@ class Treatment(Enum):
     CANCELLED = "the call was cancelled"
 
 
-class Fault(Exception):
+class RequestFault(Exception):
     """One failed request. `cause` names the failure in a few words; `usage` is its possible cost, `retry_after` the pause in seconds that the
     server asks for (None: it does not say), and `field` the field of the request to leave out next time."""
 
@@ -52,7 +52,7 @@ class Fault(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class FaultRule:
     """Meaning of an answer with one of these statuses, whose code or message matches the pattern `words` (empty: any)."""
 
     statuses: Collection[int]
@@ -63,51 +63,59 @@ class Rule:
 
 
 RULES = (
-    Rule(
+    FaultRule(
         (400, 402, 403, 429),
         r"insufficient_quota|billing_hard_limit|billing_not_active|insufficient (?:balance|credits|funds)|credit balance is too low",
         Treatment.GONE,
         "the account's quota is used up",
         "raise it or pay, then continue the campaign",
     ),
-    Rule((402,), "", Treatment.GONE, "the account wants to be paid", "pay, then continue the campaign"),
-    Rule((401,), "", Treatment.GONE, "the key was refused", "{key}"),
-    Rule(
+    FaultRule((402,), "", Treatment.GONE, "the account wants to be paid", "pay, then continue the campaign"),
+    FaultRule((401,), "", Treatment.GONE, "the key was refused", "{key}"),
+    FaultRule(
         (400, 403, 404, 422),
         r"model_not_found|model_not_exist|unknown model|invalid model|no such model|model\b.{0,120}?(?:not found|not exist|not a valid|not available)|not a valid model",
         Treatment.GONE,
         "it does not know the model, or the key may not use it",
         "`evolve model ping` lists the models that it has",
     ),
-    Rule((403,), "", Treatment.GONE, "access was denied", "{key}"),
-    Rule((404, 405, 410), "", Treatment.GONE, "there is no such page", "correct `base_url`; most end with /v1"),
-    Rule(range(300, 400), "", Treatment.GONE, "it sends calls to another address", "write that address as `base_url`"),
-    Rule(
+    FaultRule((403,), "", Treatment.GONE, "access was denied", "{key}"),
+    FaultRule((404, 405, 410), "", Treatment.GONE, "there is no such page", "correct `base_url`; most end with /v1"),
+    FaultRule(
+        range(300, 400), "", Treatment.GONE, "it sends calls to another address", "write that address as `base_url`"
+    ),
+    FaultRule(
         (400, 413, 422, 500),
         r"context_length|context length|context window|context size|exceed_context|prompt is too long|too many tokens|input is too long|string_above_max_length",
         Treatment.REFUSED,
         "the prompt is longer than the model's context length",
         "set `context_tokens` of the model to what it has",
     ),
-    Rule((413,), "", Treatment.REFUSED, "the prompt is too long for it", "lower `context_tokens` of the model"),
-    Rule((400,), r"could not finish the message because max_tokens", Treatment.CUT_OFF, "its answer was all thinking"),
-    Rule(
+    FaultRule((413,), "", Treatment.REFUSED, "the prompt is too long for it", "lower `context_tokens` of the model"),
+    FaultRule(
+        (400,), r"could not finish the message because max_tokens", Treatment.CUT_OFF, "its answer was all thinking"
+    ),
+    FaultRule(
         (400, 422),
         r"max(?:_completion)?_tokens.{0,80}?(?:too large|at most|exceed|less than|maximum)",
         Treatment.REFUSED,
         "it does not write answers as long as `max_tokens` of the model",
         "lower it",
     ),
-    Rule(
+    FaultRule(
         (400, 403, 422),
         r"content_policy|content_filter|content management policy|safety system",
         Treatment.REFUSED,
         "it will not answer this prompt",
     ),
-    Rule((429,), "", Treatment.RATE_LIMITED, "it wants fewer calls", "try later, or lower `concurrency` of the model"),
-    Rule((501, 505), "", Treatment.REFUSED, "it cannot do this"),
-    Rule((408, 409, 425, *range(500, 600)), "", Treatment.DOWN, "it failed", "see what its log says, or try later"),
-    Rule((), "", Treatment.REFUSED, "it refused the call", "correct the settings of the model, or of the server"),
+    FaultRule(
+        (429,), "", Treatment.RATE_LIMITED, "it wants fewer calls", "try later, or lower `concurrency` of the model"
+    ),
+    FaultRule((501, 505), "", Treatment.REFUSED, "it cannot do this"),
+    FaultRule(
+        (408, 409, 425, *range(500, 600)), "", Treatment.DOWN, "it failed", "see what its log says, or try later"
+    ),
+    FaultRule((), "", Treatment.REFUSED, "it refused the call", "correct the settings of the model, or of the server"),
 )
 """The first rule that fits decides; the last fits all."""
 
@@ -123,7 +131,7 @@ class Refusal:
     retry_after: float | None = None
 
 
-def diagnose(said: Refusal, sent: Collection[str] = (), key_remedy: str = "", usage: Usage = FREE) -> Fault:
+def diagnose(said: Refusal, sent: Collection[str] = (), key_remedy: str = "", usage: Usage = FREE) -> RequestFault:
     """Returns the fault that a refusal is; `sent` are the fields of the request that can be left out."""
     words = f"{said.code} {said.message}"
     rule = next(rule for rule in RULES if _fits(rule, said.status, words))
@@ -135,7 +143,7 @@ def diagnose(said: Refusal, sent: Collection[str] = (), key_remedy: str = "", us
     message = f"{rule.what} (status {said.status}{': ' * bool(words)}{words}){remedy}"
     treatment = Treatment.FIELD if field else rule.treatment
     cause = "429 (rate limited)" if treatment is Treatment.RATE_LIMITED else str(said.status)
-    return Fault(treatment, message, cause=cause, usage=usage, retry_after=said.retry_after, field=field)
+    return RequestFault(treatment, message, cause=cause, usage=usage, retry_after=said.retry_after, field=field)
 
 
 def shorten(text: str) -> str:
@@ -144,7 +152,7 @@ def shorten(text: str) -> str:
     return " ".join(shown.split())[:300].rstrip(".")
 
 
-def _fits(rule: Rule, status: int, words: str) -> bool:
+def _fits(rule: FaultRule, status: int, words: str) -> bool:
     if rule.statuses and status not in rule.statuses:
         return False
     return not rule.words or re.search(rule.words, words, re.IGNORECASE) is not None

@@ -16,7 +16,7 @@ def _pause(seconds: float, cancelled: threading.Event) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class ModelClock:
     """Time and chance, to be replaced in tests. `now`: seconds of `time.monotonic`; `wall`: seconds since 1970; `pause`: waits so many
     seconds, or until the event is set, and returns whether it is; `chance`: a number from 0 to 1."""
 
@@ -29,7 +29,7 @@ class Clock:
 class RateLimit:
     """Time until which no call of a model may be sent; one for each model. Any thread."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: ModelClock) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._until = 0.0

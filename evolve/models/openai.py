@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from evolve.models.completion import Choice, Completion, read_completion, read_embedding
-from evolve.models.connection import Connection, Request
+from evolve.models.connection import Connection, EndpointRequest
 from evolve.models.endpoint import OpenAISettings, is_within, open_endpoint
-from evolve.models.faults import SYSTEM, Fault, Treatment
-from evolve.models.limits import Clock, RateLimit
-from evolve.models.retries import CHECK_TRIES, TRIES, Answered, call_with_retries
+from evolve.models.faults import SYSTEM, RequestFault, Treatment
+from evolve.models.limits import ModelClock, RateLimit
+from evolve.models.retries import CHECK_TRIES, TRIES, CallResult, call_with_retries
 from evolve.types import Message, Prompt, Reply, Section, Usage, estimated
 
 _CHECK = Prompt((Message("user", (Section("check", "Say OK."),)),), max_tokens=16)
@@ -24,10 +24,12 @@ _LENGTHS = ("max_completion_tokens", "max_tokens")
 class OpenAIModel:
     """Model behind an endpoint; implements `Model` and `Embedder`. Any thread may call."""
 
-    def __init__(self, settings: OpenAISettings, environment: Mapping[str, str], clock: Clock | None = None) -> None:
+    def __init__(
+        self, settings: OpenAISettings, environment: Mapping[str, str], clock: ModelClock | None = None
+    ) -> None:
         endpoint = open_endpoint(settings, environment)
         self._settings = settings
-        self._clock = clock or Clock()
+        self._clock = clock or ModelClock()
         self._fields = RequestFields(settings, endpoint.host)
         self._connection = Connection(endpoint, self._clock)
         self._limit = RateLimit(self._clock)
@@ -50,7 +52,7 @@ class OpenAIModel:
         """See `Embedder.embed`."""
         body = {"model": self._settings.model, "input": text, **self._settings.extra}
         tokens = estimated(text)
-        request = Request("/embeddings", body, read_embedding, prompt_tokens=tokens)
+        request = EndpointRequest("/embeddings", body, read_embedding, prompt_tokens=tokens)
         ask = lambda: self._connection.ask(request, deadline, cancelled)  # noqa: E731
         done = call_with_retries(ask, self._name, self._limit, self._clock, deadline, cancelled)
         vector, usage = done.value
@@ -67,19 +69,21 @@ class OpenAIModel:
         deadline: float,
         cancelled: threading.Event,
         tries: Mapping[Treatment, int],
-    ) -> Answered[Completion]:
+    ) -> CallResult[Completion]:
         ask = lambda: self._ask(prompt, samples, deadline, cancelled)  # noqa: E731
         return call_with_retries(ask, self._name, self._limit, self._clock, deadline, cancelled, tries)
 
     def _ask(self, prompt: Prompt, samples: Sequence[int], deadline: float, cancelled: threading.Event) -> Completion:
-        """Sends one request; remembers a field that the endpoint refuses before the `Fault` goes on."""
+        """Sends one request; remembers a field that the endpoint refuses before the `RequestFault` goes on."""
         body = self._fields.body(prompt, samples)
         longest = prompt.max_tokens * body.get("n", 1)
         optional = self._fields.optional(body)
-        request = Request("/chat/completions", body, read_completion, optional, prompt.estimated_tokens, longest)
+        request = EndpointRequest(
+            "/chat/completions", body, read_completion, optional, prompt.estimated_tokens, longest
+        )
         try:
             return self._connection.ask(request, deadline, cancelled)
-        except Fault as fault:
+        except RequestFault as fault:
             if fault.treatment is Treatment.CUT_OFF:
                 return Completion((Choice("", finish="length"),))
             if fault.field:
@@ -154,7 +158,7 @@ def _to_messages(prompt: Prompt, fold: bool) -> list[dict[str, str]]:
     return [{"role": role, "content": text} for role, text in turns]
 
 
-def _to_replies(done: Answered[Completion], prompt: Prompt, wanted: int, seconds: float) -> list[Reply]:
+def _to_replies(done: CallResult[Completion], prompt: Prompt, wanted: int, seconds: float) -> list[Reply]:
     """Returns a reply for each answer that has something in it, no more than wanted; the first carries the usage that the others do not."""
     answer = done.value
     said = [choice for choice in answer.choices if not choice.is_empty][:wanted]

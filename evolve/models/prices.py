@@ -63,7 +63,7 @@ def sum_costs(costs: Iterable[Cost]) -> Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
+class ModelRates:
     """US dollars per million tokens, and per hour of one GPU. `gpus` of one's own serve `concurrency` calls at a time, which share them."""
 
     prompt: float = 0.0
@@ -84,9 +84,9 @@ class Rates:
 
 
 class Prices:
-    """Rates of a model, and the tokens that it makes of a byte, learned from its answers. Any thread may call."""
+    """ModelRates of a model, and the tokens that it makes of a byte, learned from its answers. Any thread may call."""
 
-    def __init__(self, rates: Rates) -> None:
+    def __init__(self, rates: ModelRates) -> None:
         self.rates = rates
         self._lock = threading.Lock()
         self._counted = 0

@@ -11,8 +11,8 @@ from typing import Generic, TypeVar
 
 import tenacity
 
-from evolve.models.faults import FREE, Fault, Treatment
-from evolve.models.limits import Clock, RateLimit
+from evolve.models.faults import FREE, RequestFault, Treatment
+from evolve.models.limits import ModelClock, RateLimit
 from evolve.types import ModelDown, ModelError, ModelGone, Usage
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ _DOWN = {Treatment.DOWN, Treatment.RATE_LIMITED, Treatment.SILENT}
 
 
 @dataclass(frozen=True, slots=True)
-class Answered(Generic[T]):
+class CallResult(Generic[T]):
     """The answer to a call, how many requests it took, the possible cost of those that failed, and how many failed of each cause."""
 
     value: T
@@ -44,7 +44,7 @@ class _Call(Generic[T]):
 
     ask: Callable[[], T]
     limit: RateLimit
-    clock: Clock
+    clock: ModelClock
     deadline: float
     cancelled: threading.Event
     tries: Mapping[Treatment, int]
@@ -53,19 +53,19 @@ class _Call(Generic[T]):
     wasted: Usage = FREE
     sent: int = 0
     seconds: float = 0.0
-    last: Fault = field(default_factory=lambda: Fault(Treatment.RATE_LIMITED, "it wants fewer calls"))
+    last: RequestFault = field(default_factory=lambda: RequestFault(Treatment.RATE_LIMITED, "it wants fewer calls"))
 
     def attempt(self) -> T:
-        """Sends one request when the model's rate limit lets it; raises `Fault`."""
+        """Sends one request when the model's rate limit lets it; raises `RequestFault`."""
         if left := self.limit.wait(self.deadline, self.cancelled):
-            raise Fault(Treatment.RATE_LIMITED, str(self.last), retry_after=left)
+            raise RequestFault(Treatment.RATE_LIMITED, str(self.last), retry_after=left)
         if self.cancelled.is_set():
-            raise Fault(Treatment.CANCELLED, "the call was cancelled")
+            raise RequestFault(Treatment.CANCELLED, "the call was cancelled")
         self.sent += 1
         began = self.clock.now()
         try:
             return self.ask()
-        except Fault as fault:
+        except RequestFault as fault:
             self.wasted = self.wasted.plus(fault.usage)
             self.seconds += self.clock.now() - began if fault.usage.prompt_tokens else 0.0
             self.causes[fault.cause] += 1
@@ -106,15 +106,15 @@ def call_with_retries(
     ask: Callable[[], T],
     name: str,
     limit: RateLimit,
-    clock: Clock,
+    clock: ModelClock,
     deadline: float,
     cancelled: threading.Event,
     tries: Mapping[Treatment, int] = TRIES,
-) -> Answered[T]:
-    """Returns the first answer of `ask`, which raises `Fault`; raises `ModelError` as `Model.complete` does."""
+) -> CallResult[T]:
+    """Returns the first answer of `ask`, which raises `RequestFault`; raises `ModelError` as `Model.complete` does."""
     call = _Call(ask, limit, clock, deadline, cancelled, tries)
     retrying = tenacity.Retrying(
-        retry=tenacity.retry_if_exception_type(Fault),
+        retry=tenacity.retry_if_exception_type(RequestFault),
         after=call.after,
         wait=call.wait,
         stop=call.stop,
@@ -123,18 +123,18 @@ def call_with_retries(
     )
     try:
         value = retrying(call.attempt)
-    except Fault as fault:
+    except RequestFault as fault:
         raise _error_of(fault, name, call) from None
-    return Answered(value, call.sent, call.wasted, call.causes)
+    return CallResult(value, call.sent, call.wasted, call.causes)
 
 
-def _fault_of(state: tenacity.RetryCallState) -> Fault:
+def _fault_of(state: tenacity.RetryCallState) -> RequestFault:
     fault = state.outcome.exception() if state.outcome else None
-    assert isinstance(fault, Fault), "nothing else is retried"
+    assert isinstance(fault, RequestFault), "nothing else is retried"
     return fault
 
 
-def _error_of(fault: Fault, name: str, call: _Call[T]) -> ModelError:
+def _error_of(fault: RequestFault, name: str, call: _Call[T]) -> ModelError:
     message = f"model {name}: {fault}"
     spent = (call.wasted, call.sent, call.seconds)
     error: ModelError

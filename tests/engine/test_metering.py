@@ -10,8 +10,8 @@ from evolve.engine.members import Member
 from evolve.engine.metering import ABANDONED, Answered, MeteredCaller, StepCalls, format_vector, read_vector
 from evolve.models.circuit_breaker import CircuitBreaker
 from evolve.models.ledger import Ledger
-from evolve.models.limits import Clock
-from evolve.models.prices import Prices, Rates
+from evolve.models.limits import ModelClock
+from evolve.models.prices import ModelRates, Prices
 from evolve.stop import parse
 from evolve.types import (
     Call,
@@ -65,7 +65,7 @@ class FakeMeteredModels:
         self.tell = self.told.append
 
     def prices(self, member: Member) -> Prices:
-        return Prices(Rates(prompt=1e6))
+        return Prices(ModelRates(prompt=1e6))
 
     def text(self, name: str) -> str:
         return self.texts[name] if name else ""
@@ -78,7 +78,7 @@ class FakeMeteredModels:
 
 
 def member(model: ScriptedModel, **section: object) -> Member:
-    clock = Clock(pause=lambda seconds, cancelled: cancelled.is_set())
+    clock = ModelClock(pause=lambda seconds, cancelled: cancelled.is_set())
     return Member(
         ModelSection(name="fast", **section), model, threading.BoundedSemaphore(1), breaker=CircuitBreaker(0.0, clock)
     )  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from evolve.models.circuit_breaker import CircuitBreaker, Outlasted
-from evolve.models.limits import Clock
+from evolve.models.limits import ModelClock
 from evolve.types import ModelDown, ModelError, ModelGone, Usage
 from tests.models.asking import PROMPT, FakeTime, asked_of
 from tests.models.fault_server import OK, FaultServer, failure
@@ -185,7 +185,7 @@ class Endpoint:
 
 
 def test_while_it_is_down_one_call_tries_and_when_it_is_back_all_are_answered_once():
-    quick = Clock(pause=lambda seconds, cancelled: cancelled.wait(seconds / 100))
+    quick = ModelClock(pause=lambda seconds, cancelled: cancelled.wait(seconds / 100))
     breaker, endpoint = CircuitBreaker(3600.0, quick), Endpoint()
     with ThreadPoolExecutor(32) as pool:
         calls = [pool.submit(breaker.call, endpoint, time.monotonic() + 10, NEVER) for _ in range(32)]
@@ -201,7 +201,7 @@ def test_while_it_is_down_one_call_tries_and_when_it_is_back_all_are_answered_on
 
 
 def test_all_that_wait_are_told_that_it_is_gone():
-    quick = Clock(pause=lambda seconds, cancelled: cancelled.wait(seconds / 100))
+    quick = ModelClock(pause=lambda seconds, cancelled: cancelled.wait(seconds / 100))
     breaker = CircuitBreaker(1.0, quick)
     with ThreadPoolExecutor(16) as pool:
         calls = [pool.submit(breaker.call, Endpoint(), time.monotonic() + 10, NEVER) for _ in range(16)]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from evolve.models.command import Command, CommandSettings, _Reaper
+from evolve.models.command import CommandModel, CommandModelSettings, _Reaper
 from evolve.models.orphan_reaper import remaining_groups
 from evolve.testing import check_model
 from evolve.types import Message, ModelError, ModelGone, Prompt, Section, Usage
@@ -27,12 +27,14 @@ ASKED = Prompt(
 NAME = f"{ASKED.request[:16]}-2"
 
 
-def model(program: str, **settings: object) -> Command:
+def model(program: str, **settings: object) -> CommandModel:
     """A program in Python."""
-    return Command(CommandSettings(argv=[sys.executable, "-c", program], **settings))
+    return CommandModel(CommandModelSettings(argv=[sys.executable, "-c", program], **settings))
 
 
-def ask(command: Command, asked: Prompt = ASKED, deadline: float = LATER, cancelled: threading.Event | None = None):
+def ask(
+    command: CommandModel, asked: Prompt = ASKED, deadline: float = LATER, cancelled: threading.Event | None = None
+):
     """One call, and the guardian's end."""
     with closing(command):
         return command.complete(asked, samples=[2, 3], deadline=deadline, cancelled=cancelled or threading.Event())
@@ -40,7 +42,7 @@ def ask(command: Command, asked: Prompt = ASKED, deadline: float = LATER, cancel
 
 def test_a_program_reads_the_prompt_and_prints_the_answer():
     """One process answers one sample; tokens are estimated."""
-    (reply,) = ask(Command(CommandSettings(argv="cat -")))
+    (reply,) = ask(CommandModel(CommandModelSettings(argv="cat -")))
     assert reply.text == f"==== {NAME}: system ====\n\nBe brief.\n\n==== {NAME}: user ====\n\nFind it.\n"
     assert (reply.finish, reply.usage) == ("stop", Usage(5, (len(reply.text) + 3) // 4))
 
@@ -53,7 +55,7 @@ def test_what_a_program_thinks_aloud_is_no_part_of_the_answer():
 
 def test_a_prompt_as_json():
     """With how the answer is to be sampled."""
-    (reply,) = ask(Command(CommandSettings(argv=["cat"], format="json")))
+    (reply,) = ask(CommandModel(CommandModelSettings(argv=["cat"], format="json")))
     assert json.loads(reply.text) == {
         "name": NAME,
         "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Find it."}],
@@ -66,7 +68,9 @@ def test_a_prompt_as_json():
 def test_much_goes_in_and_comes_out():
     """More than pipes hold, in both directions at once."""
     words = "x" * 1_000_000
-    (reply,) = ask(Command(CommandSettings(argv="cat")), Prompt((Message("user", (Section("task", words),)),)))
+    (reply,) = ask(
+        CommandModel(CommandModelSettings(argv="cat")), Prompt((Message("user", (Section("task", words),)),))
+    )
     assert words in reply.text
 
 
@@ -151,9 +155,9 @@ def test_whole_group_of_a_program_that_is_too_slow_is_ended(tmp_path, how):
 
 ENGINE = """
 import sys, threading
-from evolve.models.command import Command, CommandSettings
+from evolve.models.command import CommandModel, CommandModelSettings
 from evolve.types import Message, Prompt, Section
-command = Command(CommandSettings(argv=[sys.executable, "-c", sys.argv[1]]))
+command = CommandModel(CommandModelSettings(argv=[sys.executable, "-c", sys.argv[1]]))
 prompt = Prompt((Message("user", (Section("task", "Find it."),)),))
 command.complete(prompt, samples=[0], deadline=float("inf"), cancelled=threading.Event())
 """
@@ -192,7 +196,7 @@ def test_a_failed_call_costs_its_prompt_and_its_time_where_the_program_ran(progr
 def test_a_call_whose_program_never_ran_costs_nothing():
     """It was removed after the check."""
     with pytest.raises(ModelGone) as raised:
-        ask(Command(CommandSettings(argv=["no-such-program"])))
+        ask(CommandModel(CommandModelSettings(argv=["no-such-program"])))
     assert raised.value.usage == Usage()
 
 
@@ -206,36 +210,36 @@ def test_what_a_program_leaves_behind_is_ended_and_not_waited_for(tmp_path):
 
 def test_a_program_that_there_is_not_is_found_at_the_check():
     """And it is not called there."""
-    lost = Command(CommandSettings(argv="no-such-program --fast"))
+    lost = CommandModel(CommandModelSettings(argv="no-such-program --fast"))
     for call in (lambda: lost.check(LATER, threading.Event()), lambda: ask(lost)):
         with pytest.raises(ModelGone, match="no-such-program"):
             call()
-    assert Command(CommandSettings(argv="false")).check(LATER, threading.Event()) == Usage()
+    assert CommandModel(CommandModelSettings(argv="false")).check(LATER, threading.Event()) == Usage()
 
 
 def test_a_variable_that_is_not_set_is_found_at_the_check(monkeypatch):
     """Before a program misses it."""
     monkeypatch.delenv("GIVEN_KEY", raising=False)
     with pytest.raises(ModelGone, match="the variable GIVEN_KEY, which is not set"):
-        Command(CommandSettings(argv="cat", environment=["GIVEN_KEY"])).check(LATER, threading.Event())
+        CommandModel(CommandModelSettings(argv="cat", environment=["GIVEN_KEY"])).check(LATER, threading.Event())
 
 
 @pytest.mark.parametrize(("argv", "split"), [("a 'b c' d", ("a", "b c", "d")), (["a", "b c"], ("a", "b c"))])
 def test_a_command_is_a_list_or_a_text(argv, split):
     """A text is split as a shell does."""
-    assert CommandSettings(argv=argv).argv == split
+    assert CommandModelSettings(argv=argv).argv == split
 
 
 @pytest.mark.parametrize("argv", ["", "a 'b", []])
 def test_a_command_without_a_program_is_refused(argv):
     """Or one whose quotes do not end."""
     with pytest.raises(ValidationError):
-        CommandSettings(argv=argv)
+        CommandModelSettings(argv=argv)
 
 
 def test_it_keeps_the_promises_of_a_model():
     """Called on several threads."""
-    check_model(lambda: Command(CommandSettings(argv="cat")))
+    check_model(lambda: CommandModel(CommandModelSettings(argv="cat")))
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolve.models.endpoint import OPENAI, Key, OpenAISettings, is_private, open_endpoint, read_key
+from evolve.models.endpoint import OPENAI, ApiKey, OpenAISettings, is_private, open_endpoint, read_key
 from evolve.types import ConfigError
 
 SECRET = "sk-0123456789abcdef"
@@ -58,7 +58,7 @@ def test_a_key_that_is_named_is_sent_wherever_it_is_named_for():
         ({"base_url": f"https://user:{SECRET}@host/v1"}, ACCOUNT, r"holds credentials"),
         ({"base_url": f"https://host/v1?api_key={SECRET}"}, ACCOUNT, r"after \? or #"),
         ({"headers": {"Authorization": f"Bearer {SECRET}"}}, ACCOUNT, r"'Authorization' may carry a key"),
-        ({"headers": {"X-Api-Key": SECRET}}, ACCOUNT, r"may carry a key"),
+        ({"headers": {"X-Api-ApiKey": SECRET}}, ACCOUNT, r"may carry a key"),
         ({"headers": {"X-Whatever": f"Bearer {SECRET}"}}, ACCOUNT, r"may carry a key"),
         ({"headers": {"X-Title": "two\nlines"}}, ACCOUNT, r"letters that no header has"),
         ({"extra": {"api_key": SECRET}}, ACCOUNT, r"`extra.api_key` is a key"),
@@ -92,9 +92,9 @@ LIVE = "sk-live-Zq8xW3vT9rLp2"
 
 
 def test_its_text_shows_nowhere_but_where_it_is_asked_for():
-    key = Key(LIVE)
-    assert (repr(key), str(key), f"{key}", key.reveal()) == ("Key([key])", "Key([key])", "Key([key])", LIVE)
-    assert (repr(Key()), bool(Key()), bool(key)) == ("Key(none)", False, True)
+    key = ApiKey(LIVE)
+    assert (repr(key), str(key), f"{key}", key.reveal()) == ("ApiKey([key])", "ApiKey([key])", "ApiKey([key])", LIVE)
+    assert (repr(ApiKey()), bool(ApiKey()), bool(key)) == ("ApiKey(none)", False, True)
 
 
 @pytest.mark.parametrize(
@@ -108,22 +108,22 @@ def test_its_text_shows_nowhere_but_where_it_is_asked_for():
     ],
 )
 def test_no_part_of_it_is_left_in_what_a_server_says(text: str):
-    said = Key(LIVE).redact(text)
+    said = ApiKey(LIVE).redact(text)
     assert not [LIVE[at : at + 6] for at in range(len(LIVE) - 5) if LIVE[at : at + 6] in said]
 
 
 def test_what_looks_like_somebody_elses_key_is_hidden_too():
-    assert Key().redact("sent gsk-0123456789abcdef, Bearer abc") == "sent [key], [key]"
+    assert ApiKey().redact("sent gsk-0123456789abcdef, Bearer abc") == "sent [key], [key]"
 
 
 def test_words_that_are_no_key_are_left_alone():
     words = "The model `qwen3-coder` does not exist (status 404)."
-    assert Key(LIVE).redact(words) == words
+    assert ApiKey(LIVE).redact(words) == words
 
 
 @given(st.text(), st.text(alphabet="abcdef0123456789-_", min_size=6, max_size=40))
 def test_a_redacted_text_never_holds_the_key(text: str, secret: str):
-    assert secret not in Key(secret).redact(f"{text} {secret} {text}").replace("[key]", "")
+    assert secret not in ApiKey(secret).redact(f"{text} {secret} {text}").replace("[key]", "")
 
 
 def test_a_file_comes_before_the_environment_and_its_last_newline_is_no_part_of_the_key(tmp_path: Path):

@@ -26,7 +26,7 @@ WALL = 1_000_000_000.0
             Refusal(400, "max_tokens is too large: 32768. This model supports at most 16384 completion tokens"),
             Treatment.REFUSED,
         ),
-        (Refusal(413, "Request Entity Too Large"), Treatment.REFUSED),
+        (Refusal(413, "EndpointRequest Entity Too Large"), Treatment.REFUSED),
         (Refusal(400, "The response was filtered", "content_filter"), Treatment.REFUSED),
         (Refusal(400, "messages: expected an array"), Treatment.REFUSED),
         (Refusal(418, "I am a teapot"), Treatment.REFUSED),

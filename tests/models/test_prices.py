@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolve.models.prices import ENOUGH, MESSAGE_TOKENS, TEMPLATE_TOKENS, Cost, Prices, Rates, sum_costs
+from evolve.models.prices import ENOUGH, MESSAGE_TOKENS, TEMPLATE_TOKENS, Cost, ModelRates, Prices, sum_costs
 from evolve.types import Message, Progress, Prompt, Reply, Section, Usage
 
-RATES = Rates(prompt=2.0, cached=0.5, completion=10.0)
-SERVER = Rates(gpus=2, gpu_hour=3.6, concurrency=8)
+RATES = ModelRates(prompt=2.0, cached=0.5, completion=10.0)
+SERVER = ModelRates(gpus=2, gpu_hour=3.6, concurrency=8)
 
 
 def prompt(text: str) -> Prompt:
@@ -33,7 +33,7 @@ def test_as_many_calls_as_run_at_a_time_cost_what_the_server_costs() -> None:
 
 
 def test_without_rates_a_call_costs_its_tokens_alone() -> None:
-    assert Prices(Rates()).cost(Usage(7, 3), 9.0) == Cost(1, 10)
+    assert Prices(ModelRates()).cost(Usage(7, 3), 9.0) == Cost(1, 10)
 
 
 def test_more_cached_tokens_than_there_are_count_as_all() -> None:
@@ -88,7 +88,9 @@ def test_what_is_learned_stays_between_an_estimates_tokens_and_one_per_byte(toke
 
 
 def test_a_cached_token_that_costs_more_is_the_worst_case() -> None:
-    assert Prices(Rates(prompt=1.0, cached=3.0)).worst(0, 0, 0, 0.0).money == pytest.approx(TEMPLATE_TOKENS * 3 / 1e6)
+    assert Prices(ModelRates(prompt=1.0, cached=3.0)).worst(0, 0, 0, 0.0).money == pytest.approx(
+        TEMPLATE_TOKENS * 3 / 1e6
+    )
 
 
 @given(
@@ -97,10 +99,10 @@ def test_a_cached_token_that_costs_more_is_the_worst_case() -> None:
     st.floats(0, 1),
     st.integers(0, 4000),
     st.floats(0, 1),
-    st.sampled_from([RATES, SERVER, Rates(1.0, 2.0, 3.0, 1, 2.0, 4)]),
+    st.sampled_from([RATES, SERVER, ModelRates(1.0, 2.0, 3.0, 1, 2.0, 4)]),
 )
 def test_no_call_costs_more_than_its_worst_case(
-    seen: list[tuple[int, float]], size: int, share: float, answer: int, cached: float, rates: Rates
+    seen: list[tuple[int, float]], size: int, share: float, answer: int, cached: float, rates: ModelRates
 ) -> None:
     """Whatever was seen before, as long as a byte makes no more tokens than then, and the bounds of the call are kept."""
     prices = Prices(rates)

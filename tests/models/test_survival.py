@@ -11,7 +11,7 @@ import pytest
 
 from evolve.models.circuit_breaker import CircuitBreaker
 from evolve.models.endpoint import OpenAISettings
-from evolve.models.limits import Clock
+from evolve.models.limits import ModelClock
 from evolve.models.openai import OpenAIModel
 from evolve.types import ModelError, Reply
 from tests.models.asking import PROMPT
@@ -31,7 +31,7 @@ from tests.models.fault_server import (
 
 CALLS = 600
 FAULTS = (failure(503), failure(500), failure(429, retry_after="0.01"), DROP, CUT, HTML, TRUNCATED, NO_CHOICES, EMPTY)
-QUICK = Clock(pause=lambda seconds, cancelled: cancelled.wait(seconds / 50), chance=random.Random(5).random)
+QUICK = ModelClock(pause=lambda seconds, cancelled: cancelled.wait(seconds / 50), chance=random.Random(5).random)
 
 
 def script(seed: int) -> list[Step]:
