@@ -31,6 +31,8 @@ class Failures:
         self._calls = Counter[str]()
         self._failed = Counter[str]()
         self._errors: dict[str, str] = {}
+        self.retries: dict[str, Counter[str]] = {}
+        """Requests that failed, by the names of their models and their causes; most were made again."""
 
     def add(self, event: Replied) -> None:
         """Counts a call; one that was given up is none."""
@@ -38,6 +40,8 @@ class Failures:
             return
         model = event.call.model
         self._calls[model] += 1
+        if event.call.retries:
+            self.retries.setdefault(model, Counter()).update(event.call.retries)
         if has_failed(event):
             self._failed[model] += 1
             self._errors[model] = event.call.error
@@ -53,3 +57,8 @@ class Failures:
     def total(self) -> int:
         """Failed calls of all models."""
         return self._failed.total()
+
+    @property
+    def requests(self) -> int:
+        """Requests that failed, of all models."""
+        return sum(causes.total() for causes in self.retries.values())

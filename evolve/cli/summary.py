@@ -218,8 +218,9 @@ def cost_facts(campaign: Campaign, tally: report.Tally) -> list[tuple[str, str]]
     progress, yields, failures = campaign.state.progress, tally.model_yields(), campaign.state.failures
     rows = [("models", wording.yields(yields))] if yields else []
     rows += [("failed", wording.failures(failures.lines()))] if failures.total else []
+    rows += [("retries", wording.failed_requests(failures.retries))] if failures.retries else []
     shown = progress.calls or campaign.settings.models.members
-    return [*rows, ("spent", costs.spent(progress, failures.total))] if shown else rows
+    return [*rows, ("spent", costs.spent(progress, failures.total, failures.requests))] if shown else rows
 
 
 def waiting_facts(campaign: Campaign) -> list[tuple[str, str]]:

@@ -47,7 +47,7 @@ def finish(campaign: Campaign, executor: Executor, judges: Description, watch: W
 def _turns(campaign: Campaign, shop: Workshop, watch: Watch) -> Ending:
     while True:
         done = shop.wait() if shop.busy else ()
-        with campaign.log.transaction(), shop.turn():
+        with campaign.log.transaction():
             settled = [event for item in done for event in shop.take(item)]
             asked = [*shop.requested(), *shop.ask()]
         shop.start(asked)

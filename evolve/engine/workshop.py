@@ -4,32 +4,30 @@ Invariant: all methods belong to the main thread; the proposal thread and the ex
 
 import os
 import queue
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from functools import partial
 from typing import TypeVar
 
 from evolve.campaign import Campaign
 from evolve.campaign.state import REFLECTION
 from evolve.devices.leases import written
-from evolve.engine.asking import Asking, Load
-from evolve.engine.calling import Answered
-from evolve.engine.desk import Desk
-from evolve.engine.doing import Done, Held, Interrupt, Judged, Proposed
 from evolve.engine.ending import HASTY, Ending, Reason
 from evolve.engine.infrastructure import Infrastructure
 from evolve.engine.interrupts import interrupts
 from evolve.engine.jobs import Jobs, Work
 from evolve.engine.members import Members
+from evolve.engine.metering import Answered, MeteredModels
 from evolve.engine.proposals import Proposals
 from evolve.engine.proposing import Draft, refused
-from evolve.engine.requests import INTERVAL, Requests
+from evolve.engine.scheduler import Load, Scheduler
 from evolve.engine.settling import Settling
+from evolve.engine.steering import INTERVAL, Done, Interrupt, Judged, PausedWork, Proposed, Requests
 from evolve.evaluation import Description
-from evolve.models.cancellation import Cancellation
 from evolve.protocols import Executor
 from evolve.types import (
     Asked,
@@ -55,18 +53,18 @@ class Workshop:
         self.campaign = campaign
         self._infrastructure = Infrastructure(campaign.task.seed.id, campaign.settings.outage.wait_seconds)
         self._members = members
-        self.asking = Asking(campaign, self._infrastructure, members)
+        self.asking = Scheduler(campaign, self._infrastructure, members)
         self.jobs = Jobs(campaign, judges)
         self._judges = judges
         self._executor = executor
         self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
-        self._cancelled = Cancellation()
-        self._desk = Desk(campaign, members, self._inbox.put, self._cancelled)
+        self._cancelled = threading.Event()
+        self._models = MeteredModels(campaign, members, self._inbox.put, self._cancelled)
         self.settling = Settling(campaign, self.jobs, self._infrastructure)
         self._settings = campaign.settings
         screening = self.settling.screening
-        self._proposals = Proposals(campaign, self._desk, members, screening, self._cancelled, self._inbox.put)
-        self._held = Held()
+        self._proposals = Proposals(campaign, self._models, members, screening, self._cancelled, self._inbox.put)
+        self._held = PausedWork()
         self._requests = Requests(campaign, self.settling.signatures, os.getpid(), running=True)
         self._judging: dict[str, Work] = {}
         self._reason: Reason | None = None
@@ -75,7 +73,6 @@ class Workshop:
         self._resources = ExitStack()
 
     def __enter__(self) -> "Workshop":
-        self._resources.callback(self._cancelled.close)
         self._resources.callback(self.settling.close)
         self._resources.enter_context(interrupts(lambda: self._inbox.put(Interrupt())))
         return self
@@ -83,7 +80,6 @@ class Workshop:
     def __exit__(self, *_: object) -> None:
         with self._resources:
             self._cancelled.set()
-            self._desk.close()
             self._proposals.close()
             self._keep_answers()
 
@@ -120,7 +116,7 @@ class Workshop:
             len(self.campaign.state.steps),
             refusal,
             unpaid,
-            self._desk.wanted if unpaid else None,
+            self._models.wanted if unpaid else None,
             self._calls["answered"],
             self._calls["failed"],
             self._failure,
@@ -137,7 +133,7 @@ class Workshop:
         self.settling.arrive(self._judges)
         if self.campaign.state.paused and self._reason is None:
             self.campaign.write(Paused(False))
-        for event in self._desk.introduced():
+        for event in self._models.checks():
             self.campaign.write(event)
 
     def resume(self) -> None:
@@ -176,10 +172,6 @@ class Workshop:
         """How long nothing may happen before there is something to decide, or it is time to look for requests."""
         times = (self.asking.seconds_left(), self._infrastructure.seconds_left, INTERVAL)
         return min(seconds for seconds in times if seconds is not None)
-
-    def turn(self) -> AbstractContextManager[None]:
-        """While the main thread decides what to do next."""
-        return self._desk.turn()
 
     def take(self, done: Done) -> Iterator[Settled]:
         """Settles what is done, or sends it on to the judge. Inside a transaction."""
@@ -283,7 +275,7 @@ class Workshop:
     def _retune(self) -> None:
         """Takes other settings, from the next step on."""
         self._settings = settings = self.campaign.settings
-        self._desk.retune(settings)
+        self._models.retune(settings)
         self.asking.retune()
         self._infrastructure.wait(settings.outage.wait_seconds)
         self._executor.resize(settings.judges)
@@ -306,7 +298,7 @@ class Workshop:
     def ask(self) -> list[Asked]:
         """What to do next, as much as there is room for. Inside a transaction, which must not be lost with what had settled in it:
         an error is kept until it is durable."""
-        if self._reason is None and self.asking.spent():
+        if self._reason is None and self.asking.is_spent():
             if (self._proposals or self._judging) and self.asking.is_paid():
                 return []
             self._drain("budget")

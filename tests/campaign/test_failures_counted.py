@@ -36,6 +36,19 @@ def test_counted_live_or_from_the_log_failures_are_the_same(tmp_path):
         assert [line.failed for line in live] == [3]
 
 
+def test_failed_requests_are_counted_by_model_and_cause(tmp_path):
+    """Live, and from the log."""
+    written = Written(tmp_path)
+    written.seed()
+    retried = replace(GOOD, retries={"503": 2, "time was up": 1})
+    with written.campaign as campaign:
+        written.called(retried, replace(BAD, retries={"503": 5}), replace(retried, retries={"503": 1}))
+        live, path = campaign.state.failures, str(campaign.log.path)
+    assert live.retries == {"good": {"503": 3, "time was up": 1}, "bad": {"503": 5}}
+    with Campaign.open(path, plugins.load(), tmp_path) as again:
+        assert (again.state.failures.retries, again.state.failures.requests) == (live.retries, 9)
+
+
 def test_what_was_given_up_when_a_run_ended_has_not_failed(tmp_path):
     """Nor has a check before any step."""
     written = Written(tmp_path)
