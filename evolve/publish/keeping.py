@@ -4,7 +4,7 @@ Invariant: a function of the claims and the task; the same rule as for a campaig
 
 from evolve.publish.claims import Claims, Judging
 from evolve.report.best import Best, CaseLine
-from evolve.report.held_out import Kept, kept
+from evolve.report import Kept, kept
 from evolve.types import Task
 
 

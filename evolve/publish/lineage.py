@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from evolve import report
 from evolve.campaign import Campaign
 from evolve.publish.contents import json_bytes
-from evolve.report.difference import differences
+from evolve.report.blame import differences
 from evolve.report.records import made_by
 from evolve.types import Program, RecordId
 from evolve.types.codec import encode

@@ -1,26 +1,56 @@
-"""What a campaign has found, as values: for a person to read, for `--json`, for a page or a plot.
+"""Values that a campaign has found: for a person to read, for `--json`, for a page or a plot.
 
-Invariant: nothing is written or printed, no text of a program is loaded, and every fitness is in the user's direction."""
+Nothing is written or printed, and every fitness is in the user's direction."""
 
-from evolve.report.aims import Closest, FrontLine, MissedLine, ObjectiveLine, closest, front_line, missed, objectives
-from evolve.report.best import AnchorGap, Best, CaseLine, anchor_gaps, best, cases, certificate, nearest
-from evolve.report.blame import BlameLine, blame
-from evolve.report.calls import CallLine, Said, WholeCall, call_line, calls_of, waiting, whole_call
-from evolve.report.columnar import Columnar, columnar, write_csv, write_parquet
-from evolve.report.costs import CostLine, Costs, Improvements, costs, lineage_cost
+from evolve.report.best import (
+    AnchorGap,
+    Best,
+    CaseLine,
+    Closest,
+    FrontLine,
+    Kept,
+    KeptLine,
+    Limits,
+    MissedLine,
+    ObjectiveLine,
+    Ratio,
+    anchor_gaps,
+    best,
+    cases,
+    certificate,
+    closest,
+    front_line,
+    kept,
+    limits,
+    missed,
+    nearest,
+    objectives,
+)
+from evolve.report.blame import BlameLine, Difference, blame, difference, differences, program_of
+from evolve.report.calls import (
+    CallLine,
+    CostLine,
+    Costs,
+    Improvements,
+    Said,
+    WholeCall,
+    call_line,
+    calls_of,
+    costs,
+    lineage_cost,
+    waiting,
+    whole_call,
+)
+from evolve.report.columnar import Columnar, columnar, harmless, write_csv, write_parquet
 from evolve.report.curve import Point, curve
-from evolve.report.difference import Difference, difference, differences, program_of
-from evolve.report.elites import EliteLine, elites, front
-from evolve.report.evidence import EstimateLine, RulingLine, Shown, whole
-from evolve.report.failing import FailureClass, failures
-from evolve.report.heat import AxisLine, Heat, HeatCell, heat
-from evolve.report.kin import Node, Offspring, Tree, children, offspring, tree
-from evolve.report.over_time import Slice, slices
+from evolve.report.elites import AxisLine, EliteLine, Heat, HeatCell, elites, front, heat
+from evolve.report.failing import LOOKED_AT, FailureClass, failures
 from evolve.report.overview import Overview, budget_left, left_out, lessons_learnt, overview
-from evolve.report.ratio import Ratio
+from evolve.report.record_view import EstimateLine, RecordView, RulingLine, Shown, record_view, whole
 from evolve.report.records import (
     LineageStep,
     RecordLine,
+    found,
     lineage,
     made_by,
     measurements,
@@ -29,94 +59,8 @@ from evolve.report.records import (
     records,
     settled,
 )
-from evolve.report.search import found
-from evolve.report.table import MATCHES, SORTS, Page, Wanted, page, selected
-from evolve.report.tally import Tally, Yield
+from evolve.report.relatives import Node, Offspring, Tree, children, find_best_child, offspring, tree
+from evolve.report.table import MATCHES, PROGRAMS, SORTS, Page, Wanted, page, selected
+from evolve.report.yields import Slice, Tally, Yield, slices
 
-__all__ = [
-    "MATCHES",
-    "Columnar",
-    "columnar",
-    "write_csv",
-    "write_parquet",
-    "BlameLine",
-    "blame",
-    "Point",
-    "curve",
-    "Difference",
-    "difference",
-    "differences",
-    "program_of",
-    "EstimateLine",
-    "RulingLine",
-    "Shown",
-    "whole",
-    "FailureClass",
-    "failures",
-    "AxisLine",
-    "Heat",
-    "HeatCell",
-    "heat",
-    "Node",
-    "Offspring",
-    "Tree",
-    "children",
-    "offspring",
-    "tree",
-    "Slice",
-    "slices",
-    "found",
-    "SORTS",
-    "Page",
-    "Wanted",
-    "page",
-    "selected",
-    "lineage_cost",
-    "AnchorGap",
-    "Best",
-    "CallLine",
-    "CaseLine",
-    "Closest",
-    "CostLine",
-    "Costs",
-    "EliteLine",
-    "FrontLine",
-    "Improvements",
-    "LineageStep",
-    "MissedLine",
-    "ObjectiveLine",
-    "Overview",
-    "Ratio",
-    "RecordLine",
-    "Said",
-    "Tally",
-    "WholeCall",
-    "Yield",
-    "anchor_gaps",
-    "best",
-    "call_line",
-    "calls_of",
-    "cases",
-    "certificate",
-    "closest",
-    "budget_left",
-    "costs",
-    "elites",
-    "front",
-    "front_line",
-    "left_out",
-    "lessons_learnt",
-    "lineage",
-    "made_by",
-    "measurements",
-    "missed",
-    "nearest",
-    "objectives",
-    "overview",
-    "record_line",
-    "record_name",
-    "records",
-    "settled",
-    "waiting",
-    "whole_call",
-]
+__all__ = ["AnchorGap", "Best", "CaseLine", "Closest", "FrontLine", "Kept", "KeptLine", "Limits", "MissedLine", "ObjectiveLine", "Ratio", "anchor_gaps", "best", "cases", "certificate", "closest", "front_line", "kept", "limits", "missed", "nearest", "objectives", "BlameLine", "Difference", "blame", "difference", "differences", "program_of", "CallLine", "CostLine", "Costs", "Improvements", "Said", "WholeCall", "call_line", "calls_of", "costs", "lineage_cost", "waiting", "whole_call", "Columnar", "columnar", "harmless", "write_csv", "write_parquet", "Point", "curve", "AxisLine", "EliteLine", "Heat", "HeatCell", "elites", "front", "heat", "LOOKED_AT", "FailureClass", "failures", "Overview", "budget_left", "left_out", "lessons_learnt", "overview", "EstimateLine", "RecordView", "RulingLine", "Shown", "record_view", "whole", "LineageStep", "RecordLine", "found", "lineage", "made_by", "measurements", "record_line", "record_name", "records", "settled", "Node", "Offspring", "Tree", "children", "find_best_child", "offspring", "tree", "MATCHES", "PROGRAMS", "SORTS", "Page", "Wanted", "page", "selected", "Slice", "Tally", "Yield", "slices"]

@@ -14,15 +14,15 @@ from evolve.campaign import workspace
 from evolve.report.best import Best, best
 from evolve.report.blame import BlameLine, blame
 from evolve.report.columnar import columnar, needed, write_csv, write_parquet
-from evolve.report.costs import Costs, costs
+from evolve.report.calls import Costs, costs
 from evolve.report.curve import Point, curve
-from evolve.report.difference import program_of
+from evolve.report.blame import program_of
 from evolve.report.elites import EliteLine, elites, front
-from evolve.report.evidence import Shown, whole
+from evolve.report.record_view import Shown, whole
 from evolve.report.failing import FailureClass, failures
 from evolve.report.overview import Overview, overview
 from evolve.report.records import LineageStep, RecordLine, lineage, records, settled
-from evolve.report.search import found
+from evolve.report.records import found
 from evolve.sandbox.output import readable
 from evolve.types import ConfigError, RecordId
 

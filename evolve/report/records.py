@@ -1,17 +1,14 @@
-"""Settled records as lines, and where a program comes from.
+"""Settled records as lines, where a program comes from, and programs by what their code says.
 
-Invariant: a fitness comes with the isolation and the trust of its judging; whole records are read one by one, and only where a line of
-them is asked for."""
+A fitness comes with the isolation and the trust of its judging; whole records are read one by one, and only where a line of them is asked for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-
 from evolve.campaign import Campaign
 from evolve.campaign.called import Taken
 from evolve.campaign.history import KINDS
 from evolve.report.frame import frame
 from evolve.types import Origin, Record, RecordId, Settled, StoreError, Trust
-
 
 @dataclass(frozen=True, slots=True)
 class RecordLine:
@@ -202,3 +199,15 @@ def _comparable(campaign: Campaign, record: RecordId, other: RecordId) -> bool:
     """Neither is on the other side of the newest change of the task."""
     since = campaign.state.columns.since
     return (record > since) == (other > since)
+
+
+_RANKED = 1_000
+"""Of so many matches the newest are as good as the best, and are found much sooner."""
+
+
+def found(campaign: Campaign, text: str, limit: int = 20) -> tuple[RecordLine, ...]:
+    """The programs that hold every word of `text` in one file, the best match first; the newest first where there are a great many."""
+    newest = campaign.log.holding(text, _RANKED)
+    programs = newest[:limit] if len(newest) == _RANKED else campaign.log.search(text, limit)
+    records = [record for program in programs if (record := campaign.log.first_record(program))]
+    return tuple(record_line(campaign, campaign.log.settled(record)) for record in records)

@@ -15,6 +15,8 @@ from evolve.report.records import RecordLine, record_line
 from evolve.types import ConfigError, Insertion, Outcome
 from evolve.types.suggest import did_you_mean
 
+PROGRAMS = "programs"
+"""Kind of records that asks for each program once, by its first record."""
 MATCHES = 2_000
 """So many files, the newest, are looked at where a text is searched for among records that are sorted otherwise."""
 
@@ -22,7 +24,7 @@ MATCHES = 2_000
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Which records, and in which order. An empty text and None mean any. `sort` is one of `SORTS`; of a fitness the best come first where it is `descending`,
-    whatever the task's direction, and failures are last in either order. `text` is searched in the programs."""
+    whatever the task's direction, and failures are last in either order. `kind` is one of `KINDS`, or `PROGRAMS`. `text` is searched in the programs."""
 
     sort: str = "fitness"
     descending: bool = True
@@ -71,8 +73,10 @@ def _filtered(campaign: Campaign, columns: Frame, wanted: Wanted) -> Flags:
     mask = np.ones(len(columns), np.bool_)
     if wanted.outcome:
         mask &= columns.outcome(Outcome(_known("outcome", wanted.outcome, [one.value for one in Outcome])))
-    if wanted.kind:
-        known = _known("kind", wanted.kind, KINDS)
+    if wanted.kind == PROGRAMS:
+        mask &= _first_records(campaign, len(columns))
+    elif wanted.kind:
+        known = _known("kind", wanted.kind, (PROGRAMS, *KINDS))
         mask &= columns.kind(next(kind for kind in KINDS if kind == known))
     if wanted.insertion:
         mask &= columns.insertion(Insertion[_known("insertion", wanted.insertion, [one.name for one in Insertion])])
@@ -85,6 +89,14 @@ def _filtered(campaign: Campaign, columns: Frame, wanted: Wanted) -> Flags:
         if name:
             mask &= np.fromiter((one == name for one in names), np.bool_, len(names))[: len(columns)]
     return mask
+
+
+def _first_records(campaign: Campaign, length: int) -> Flags:
+    """Returns the first record of each program: neither measurements, nor proposals that repeat a program or have none."""
+    first = np.zeros(length, np.bool_)
+    places = [record - 1 for record in campaign.state.columns.first_records().values() if record <= length]
+    first[places] = True
+    return first
 
 
 def _where(campaign: Campaign, columns: Frame, holds: Callable[[str | None], bool]) -> Flags:

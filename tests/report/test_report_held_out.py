@@ -3,7 +3,7 @@
 import pytest
 
 from evolve import report
-from evolve.report.held_out import kept
+from evolve.report.best import kept
 from evolve.types import Fitness
 from tests.pages.told import held_out_campaign
 
