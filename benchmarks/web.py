@@ -9,14 +9,14 @@ import tempfile
 import time
 from pathlib import Path
 
+from evolve.web.app import application
+from evolve.web.guard import Access
+from evolve.web.shelf import Shelf
 from figures import report
 from large import make
 from starlette.testclient import TestClient
 
 from evolve import plugins
-from evolve.web.app import application
-from evolve.web.guard import Access
-from evolve.web.shelf import Shelf
 
 TIMES = 5
 ADDRESS = "127.0.0.1:8421"

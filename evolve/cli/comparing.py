@@ -23,9 +23,9 @@ from evolve.cli.say import say
 from evolve.compare import RESOURCES, Comparison, Course, Group, Question, Resource, course, page, telling, weighed
 from evolve.compare.picture import picture
 from evolve.compare.sorting import by_settings
-from evolve.drawing import alone
 from evolve.plugins import Plugins, load
 from evolve.types import ConfigError
+from evolve_view.charts import alone
 
 _WORDS = "evolve.compare.words"
 

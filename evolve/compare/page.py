@@ -10,8 +10,8 @@ from typing import Any
 
 from evolve.compare import telling
 from evolve.compare.comparison import Comparison
-from evolve.pages.document import Bullets, Commands, Mono, Paragraph, Table
-from evolve.pages.markdown import block
+from evolve_view.documents import Bullets, Commands, Mono, Paragraph, Table
+from evolve_view.markdown import render_block as block
 
 PICTURE = "comparison.svg"
 

@@ -3,11 +3,11 @@
 Invariant: pure; names are escaped by the drawing."""
 
 from evolve.compare.comparison import Comparison
-from evolve.drawing import Level, Series, chart
+from evolve_view.charts import Reference, Series, chart
 
 
 def picture(found: Comparison) -> str:
     """One `<svg>`, for a page."""
     series = [Series(band.arm, band.places, band.middle, band.low, band.high, step=True) for band in found.bands]
-    levels = [Level(value, name) for value, name in found.anchors]
+    levels = [Reference(value, name) for value, name in found.anchors]
     return chart(series, x=found.per, y=found.fitness.name, levels=levels, height=360)

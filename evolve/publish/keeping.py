@@ -3,8 +3,8 @@
 Invariant: a function of the claims and the task; the same rule as for a campaign's best program."""
 
 from evolve.publish.claims import Claims, Judging
-from evolve.report.best import Best, CaseLine
 from evolve.report import Kept, kept
+from evolve.report.best import Best, CaseLine
 from evolve.types import Task
 
 

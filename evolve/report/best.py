@@ -2,21 +2,18 @@
 
 Every number is in the user's direction; the figures of a winner rest on the measurements made after it won, where there are any."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from evolve.campaign import Campaign
-from evolve.report.records import record_name
-from evolve.types import Direction, RecordId, Task
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
 from evolve.archive import Estimate
+from evolve.campaign import Campaign
+from evolve.report.records import measurements, record_name
 from evolve.statistics import LEVEL, PRIOR_DEGREES, zero_floor
 from evolve.statistics.beta import student_quantile
-from collections.abc import Sequence
-from evolve.report.records import measurements, record_name
-from evolve.types import ProgramId, RecordId, Task, Trust
-from evolve.statistics import LEVEL, PRIOR_DEGREES
-from typing import Literal
-from evolve.types import Fitness
+from evolve.types import Direction, Fitness, ProgramId, RecordId, Task, Trust
+
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveLine:

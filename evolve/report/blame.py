@@ -1,17 +1,16 @@
 """Differences between two programs, and the record that brought each line of a program."""
 
 import difflib
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+
 from evolve.campaign import Campaign
-from evolve.report.records import record_name
+from evolve.report.records import LineageStep, line_to, lineage_step, record_name
 from evolve.sandbox.output import one_line
 from evolve.types import ConfigError, Program, RecordId
-from collections import Counter, deque
-from collections.abc import Mapping
-from difflib import SequenceMatcher
-from evolve.report.records import LineageStep, line_to, lineage_step
-from evolve.types import RecordId
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:

@@ -2,18 +2,18 @@
 
 A call's texts are read only where they are asked for; every cost is a sum over the calls that the fold has counted, failed ones among them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-from evolve.campaign import Campaign
-from evolve.log.reading import LogReader
-from evolve.types import Propose, RecordId, Replied, TextId
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
+
+from evolve.campaign import Campaign
 from evolve.campaign.called import Taken
+from evolve.log.reading import LogReader
 from evolve.report.frame import frame, quarantined, strictly_better
 from evolve.report.records import line_to
-from evolve.types import RecordId
+from evolve.types import Propose, RecordId, Replied, TextId
+
 
 @dataclass(frozen=True, slots=True)
 class CallLine:

@@ -4,14 +4,14 @@ A program is one line, however many islands it lives on."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
 from evolve.archive import Elite
 from evolve.campaign import Campaign
 from evolve.report.best import ObjectiveLine, objectives
-from evolve.report.records import made_by, record_name
-from evolve.types import ProgramId, RecordId, Trust
-from evolve.report.records import trust_of
-from evolve.types import Axis, ConfigError, RecordId, Trust
+from evolve.report.records import made_by, record_name, trust_of
+from evolve.types import Axis, ConfigError, ProgramId, RecordId, Trust
 from evolve.types.suggest import did_you_mean
+
 
 @dataclass(frozen=True, slots=True)
 class EliteLine:

@@ -10,8 +10,7 @@ from evolve.campaign import Campaign
 from evolve.campaign.campaign import confirmed_best
 from evolve.campaign.failures import ModelFailures
 from evolve.campaign.state import REFLECTION
-from evolve.report.best import Closest, FrontLine, closest, front_line
-from evolve.report.best import Best, best
+from evolve.report.best import Best, Closest, FrontLine, best, closest, front_line
 from evolve.report.calls import Costs, costs
 from evolve.report.records import record_name
 from evolve.report.yields import Tally, Yield

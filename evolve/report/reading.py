@@ -12,17 +12,15 @@ from evolve import plugins
 from evolve.campaign import Campaign as Engine
 from evolve.campaign import workspace
 from evolve.report.best import Best, best
-from evolve.report.blame import BlameLine, blame
-from evolve.report.columnar import columnar, needed, write_csv, write_parquet
+from evolve.report.blame import BlameLine, blame, program_of
 from evolve.report.calls import Costs, costs
+from evolve.report.columnar import columnar, needed, write_csv, write_parquet
 from evolve.report.curve import Point, curve
-from evolve.report.blame import program_of
 from evolve.report.elites import EliteLine, elites, front
-from evolve.report.record_view import Shown, whole
 from evolve.report.failing import FailureClass, failures
 from evolve.report.overview import Overview, overview
-from evolve.report.records import LineageStep, RecordLine, lineage, records, settled
-from evolve.report.records import found
+from evolve.report.record_view import Shown, whole
+from evolve.report.records import LineageStep, RecordLine, found, lineage, records, settled
 from evolve.sandbox.output import readable
 from evolve.types import ConfigError, RecordId
 

@@ -4,11 +4,13 @@ A fitness comes with the isolation and the trust of its judging; whole records a
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
 from evolve.campaign import Campaign
 from evolve.campaign.called import Taken
 from evolve.campaign.history import KINDS
 from evolve.report.frame import frame
 from evolve.types import Origin, Record, RecordId, Settled, StoreError, Trust
+
 
 @dataclass(frozen=True, slots=True)
 class RecordLine:

@@ -3,17 +3,16 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
-from evolve.campaign import Past
+
+from evolve.campaign import Campaign, Past
 from evolve.campaign.history import OUTCOMES
 from evolve.campaign.state import REFLECTION
-from evolve.report.frame import Flags, Numbers, coded, framed, improved
+from evolve.report.frame import Flags, Numbers, coded, frame, framed, improved
 from evolve.types import Outcome, RecordId
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
-from evolve.campaign import Campaign
-from evolve.report.frame import Flags, Numbers, coded, frame, improved
+
 
 @dataclass(frozen=True, slots=True)
 class Yield:

@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
 from evolve import report
 from evolve.campaign import Campaign
 from evolve.campaign.history import KINDS, OUTCOMES
@@ -16,11 +21,6 @@ from evolve.campaign.requests import PERSON, Hint
 from evolve.campaign.requests import Request as InboxRequest
 from evolve.report import LOOKED_AT, CostLine, Slice, Yield
 from evolve.types import FAILURES, ConfigError, Lesson, LessonWritten, Outcome
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
-
 from evolve_view.charts import Series
 from evolve_view.documents import ChartFigure
 from evolve_view.requests import query_choice, read_form, render_page, root, with_query

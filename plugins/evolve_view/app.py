@@ -6,7 +6,6 @@ passed the guard."""
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from evolve.types import ConfigError, EvolveError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -14,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
+from evolve.types import ConfigError, EvolveError
 from evolve_view import activity, archive, campaigns, lineage, overview, pictures, program, programs
 from evolve_view.guard import Access, Guard
 from evolve_view.open_campaigns import CampaignList, OpenCampaigns, StillOpening

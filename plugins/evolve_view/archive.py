@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
-from evolve import report
-from evolve.archive import Elite, Stats
-from evolve.campaign import Campaign
-from evolve.report import AxisLine, Heat
-from evolve.types import ConfigError, Direction, Objective, RecordId
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from evolve import report
+from evolve.archive import Elite, Stats
+from evolve.campaign import Campaign
+from evolve.report import AxisLine, Heat
+from evolve.types import ConfigError, Direction, Objective, RecordId
 from evolve_view.charts import Series
 from evolve_view.documents import ChartFigure
 from evolve_view.requests import query_number, render_page, root

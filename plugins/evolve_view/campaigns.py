@@ -4,13 +4,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evolve import report
-from evolve.report import Best, Point
-from evolve.types import ConfigError, Fitness, Progress, Task
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from evolve import report
+from evolve.report import Best, Point
+from evolve.types import ConfigError, Fitness, Progress, Task
 from evolve_view.documents import ChartFigure
 from evolve_view.figures import AXES, curve_series
 from evolve_view.open_campaigns import KEPT, CampaignList, OpenCampaigns

@@ -23,7 +23,6 @@ from evolve.report import (
     Yield,
 )
 from evolve.types import FROM_SCRATCH, Constraint, Fitness, Lesson, Outcome, Stage, Task
-
 from evolve_view.charts import Series, is_far
 from evolve_view.code import show_file
 from evolve_view.documents import (
@@ -433,7 +432,9 @@ def _lineage(found: Findings, task: Task) -> Iterator[Block]:
         yield Paragraph("The best program is the seed: nothing led to it.")
         return
     told = [step for step in made if step.told]
-    some = f" The {len(told)} that changed the score most, and the last ones, are told." if len(told) < len(made) else ""
+    some = (
+        f" The {len(told)} that changed the score most, and the last ones, are told." if len(told) < len(made) else ""
+    )
     steps = wording.counted(len(made), "step")
     yield Paragraph(f"From {line[0].line.name} to the best program it took {steps}, along first parents.{some}")
     yield _steps_table(line if len(line) <= _STEPS else (line[0], *told), task.fitness)

@@ -40,14 +40,34 @@ _REFERENCE_DASH = "4 4"
 _DASHES = (None, "7 3", "2 2", "9 3 2 3")
 _HUES = 8
 _LIGHT = {
-    **{"paper": "#ffffff", "text": "#1f2328", "faint": "#656d76", "grid": "#d8dee4", "level": "#8a5a00"},
-    **{"line-1": "#0b62c4", "line-2": "#c2410c", "line-3": "#0f7b4f", "line-4": "#8a3ffc"},
-    **{"line-5": "#b0246f", "line-6": "#4d6b00", "line-7": "#00788a", "line-8": "#7a5c45"},
+    "paper": "#ffffff",
+    "text": "#1f2328",
+    "faint": "#656d76",
+    "grid": "#d8dee4",
+    "level": "#8a5a00",
+    "line-1": "#0b62c4",
+    "line-2": "#c2410c",
+    "line-3": "#0f7b4f",
+    "line-4": "#8a3ffc",
+    "line-5": "#b0246f",
+    "line-6": "#4d6b00",
+    "line-7": "#00788a",
+    "line-8": "#7a5c45",
 }
 _DARK = {
-    **{"paper": "#0d1117", "text": "#e6edf3", "faint": "#9198a1", "grid": "#30363d", "level": "#e3b341"},
-    **{"line-1": "#6cb0ff", "line-2": "#ff9a62", "line-3": "#4fd18b", "line-4": "#c8a5ff"},
-    **{"line-5": "#ff8dc0", "line-6": "#b5d45c", "line-7": "#58d5e6", "line-8": "#d3b39a"},
+    "paper": "#0d1117",
+    "text": "#e6edf3",
+    "faint": "#9198a1",
+    "grid": "#30363d",
+    "level": "#e3b341",
+    "line-1": "#6cb0ff",
+    "line-2": "#ff9a62",
+    "line-3": "#4fd18b",
+    "line-4": "#c8a5ff",
+    "line-5": "#ff8dc0",
+    "line-6": "#b5d45c",
+    "line-7": "#58d5e6",
+    "line-8": "#d3b39a",
 }
 _COLOUR = re.compile(r'="var\(--chart-[a-z0-9-]+, (#[0-9a-f]{6})\)"')
 """An attribute that holds a colour. In a text the quotes would be escaped."""
@@ -295,16 +315,17 @@ _Drawn = Sequence[tuple[Series, tuple[Spot, ...]]]
 
 def find_spots(series: Series) -> tuple[Spot, ...]:
     """Returns the points whose place and height are finite. A limit that is not finite is left out: the band has no width there."""
-    low, high = series.low or series.y, series.high or series.y
-    return tuple(
-        Spot(float(x), float(y), *(float(limit) if _is_finite(limit) else float(y) for limit in (below, above)), place)
-        for place, (x, y, below, above) in enumerate(zip(series.x, series.y, low, high, strict=True))
-        if _is_finite(x) and y is not None and _is_finite(y)
-    )
+    spots = []
+    for place, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
+        if y is not None and _is_finite(x) and _is_finite(y):
+            low, high = (limits[place] if limits is not None else y for limits in (series.low, series.high))
+            low, high = (limit if _is_finite(limit) else y for limit in (low, high))
+            spots.append(Spot(float(x), float(y), float(low), float(high), place))
+    return tuple(spots)
 
 
-def _is_finite(value: float | None) -> bool:
-    return value is not None and abs(value) < _LARGEST
+def _is_finite(value: float) -> bool:
+    return abs(value) < _LARGEST
 
 
 def _vertical_axis(drawn: _Drawn, references: Sequence[Reference], height: int) -> Scale:
@@ -423,9 +444,7 @@ def _legend_entries(series: Sequence[Series], references: Sequence[NamedReferenc
     """Returns one entry for each line of a chart; a single series alone needs none."""
     if len(series) + len(references) < 2:
         return []
-    lines = [
-        LegendEntry(each.name, _line_ink(place), _dash(place), 2, each.marks) for place, each in enumerate(series)
-    ]
+    lines = [LegendEntry(each.name, _line_ink(place), _dash(place), 2, each.marks) for place, each in enumerate(series)]
     return [*lines, *(LegendEntry(each.label, "level", _REFERENCE_DASH) for each in references)]
 
 

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from evolve.blocks import blocks
-from evolve.sandbox.output import unseen
 from markupsafe import Markup, escape
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexer import Lexer
 from pygments.lexers import TextLexer, get_lexer_for_filename
 from pygments.util import ClassNotFound
+
+from evolve.blocks import blocks
+from evolve.sandbox.output import unseen
 
 COLOURED = 100_000
 """Characters of a file that is coloured; a larger one is shown as it is."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+
 import evolve
 from evolve import pictures
 from evolve.appearing import appearing
@@ -21,7 +22,6 @@ from evolve.cli.output import CELL, brief, debug_option, emit, json_option, one_
 from evolve.cli.say import say
 from evolve.plugins import load
 from evolve.types import ConfigError, EvolveError
-
 from evolve_view.chapters import write_report
 from evolve_view.findings import Findings, Moment, TaskPicture, read_findings
 from evolve_view.markdown import render_markdown
@@ -122,7 +122,9 @@ def report(
             _check(target, force=force)
         found = read_findings(campaign, _read_moment())
         if target is not None or output == _STDOUT:
-            picture = TaskPicture() if no_picture or found.overview.best is None else _draw_best(campaign, sandbox, found)
+            picture = (
+                TaskPicture() if no_picture or found.overview.best is None else _draw_best(campaign, sandbox, found)
+            )
             text = _RENDERERS[chosen](write_report(campaign, found, picture), MARK)
             _write(target, text)
         if as_json:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from evolve import wording
 from evolve.report import Best, Point
 from evolve.types import Task
-
 from evolve_view.charts import Reference, Series
 from evolve_view.documents import ChartFigure
 

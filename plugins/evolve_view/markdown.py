@@ -5,7 +5,6 @@ Every text is escaped, or stands in a fence that is longer than any within: noth
 import re
 
 from evolve.sandbox.output import readable
-
 from evolve_view.code import show_unseen
 from evolve_view.documents import (
     CHANGED_LINES,
@@ -133,9 +132,7 @@ def _table(table: Table) -> str:
 
 def _cell(line: Line) -> str:
     # A bar would end the cell, in a word of code, too; one that is escaped already is no word of code.
-    spans = tuple(
-        span.text if isinstance(span, Mono) and "\\|" in span.text else span for span in split_spans(line)
-    )
+    spans = tuple(span.text if isinstance(span, Mono) and "\\|" in span.text else span for span in split_spans(line))
     return re.sub(r"(?<!\\)\|", r"\\|", _line(spans))
 
 
@@ -154,6 +151,6 @@ def _listing(code: CodeListing) -> str:
     width = max(map(len, code.notes), default=0)
     lines = []
     for number, line in enumerate(_lines(code.text, FILE_LINES).split("\n"), 1):
-        note = code.notes[number - 1] if number <= len(code.notes) else ""
+        note = _one_line(code.notes[number - 1]) if number <= len(code.notes) else ""
         lines.append(f"{number:>4} {note.ljust(width) + ' ' if width else ''}{line}".rstrip())
     return f"{_code_span(code.path)}\n\n{_fence(chr(10).join(lines))}"

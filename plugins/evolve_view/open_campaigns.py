@@ -231,7 +231,9 @@ class CampaignList:
 
     def keep(self, campaign: Campaign) -> None:
         """Remembers what an open campaign says of its best."""
-        self._states[campaign.log.path.resolve()] = CampaignState(campaign.events, report.best(campaign), campaign.state.paused)
+        self._states[campaign.log.path.resolve()] = CampaignState(
+            campaign.events, report.best(campaign), campaign.state.paused
+        )
 
     def read_line(self, name: str, path: Path) -> CampaignLine:
         """Returns the line of a log; that of a short one says more soon."""

@@ -5,6 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
 from evolve import report, wording
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import confirmed_best
@@ -20,10 +24,6 @@ from evolve.types import (
     TaskChanged,
     canonical,
 )
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
-
 from evolve_view.charts import Series
 from evolve_view.documents import ChartFigure
 from evolve_view.figures import AXES, draw_curve

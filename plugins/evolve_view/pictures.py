@@ -10,14 +10,14 @@ from collections.abc import Collection
 from html import escape
 from pathlib import Path
 
-from evolve.evaluation import Job
-from evolve.pictures import drawable, drawing_of, picture
-from evolve.sandbox.means import PLAIN
-from evolve.types import EvolveError, Task
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from evolve.evaluation import Job
+from evolve.pictures import drawable, drawing_of, picture
+from evolve.sandbox.means import PLAIN
+from evolve.types import EvolveError, Task
 from evolve_view.requests import find_record, path_record, render_page
 
 _KEPT = 200

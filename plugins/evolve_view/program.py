@@ -4,13 +4,13 @@ The cost of a page does not grow with the campaign; everything that a program wr
 
 from collections.abc import Mapping
 
-from evolve import report
-from evolve.campaign import Campaign
-from evolve.types import ConfigError, RecordId, TextId
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from evolve import report
+from evolve.campaign import Campaign
+from evolve.types import ConfigError, RecordId, TextId
 from evolve_view.code import compare_files, show_files
 from evolve_view.requests import attachment, find_record, parse_number, path_record, query_number, render_page
 

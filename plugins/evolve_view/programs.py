@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
 from evolve import report
 from evolve.campaign import Campaign
 from evolve.campaign.history import KINDS, OUTCOMES
 from evolve.report import PROGRAMS, Wanted, harmless
 from evolve.types import ConfigError, Insertion, RecordId
-from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response, StreamingResponse
-from starlette.routing import Route
-
 from evolve_view.open_campaigns import OpenCampaigns
 from evolve_view.requests import attachment, parse_number, query_number, render_page, root, with_query
 

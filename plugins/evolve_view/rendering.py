@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from evolve import wording
-from evolve.sandbox.output import one_line, readable
-from evolve.stop import duration
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from evolve import wording
+from evolve.sandbox.output import one_line, readable
+from evolve.stop import duration
 from evolve_view import code
 from evolve_view.charts import chart
 from evolve_view.documents import (

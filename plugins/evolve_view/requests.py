@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
-from evolve.campaign import Campaign
-from evolve.types import ConfigError, Record, RecordId
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from evolve.campaign import Campaign
+from evolve.types import ConfigError, Record, RecordId
 from evolve_view.rendering import render
 
 FORM_BYTES = 64_000

@@ -9,7 +9,6 @@ from evolve.campaign import Campaign
 from evolve.report import Best
 from evolve.stop import duration
 from evolve.types import Level, Task
-
 from evolve_view.documents import Block, Line, Mono, Paragraph, Strong
 from evolve_view.findings import Findings
 

@@ -5,9 +5,10 @@ import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
+from evolve.drawing import alone
+
 from evolve.compare import Group, Question, page, weighed
 from evolve.compare.picture import picture
-from evolve.drawing import alone
 from tests.compare.runs import CIRCUMSTANCES, arm, failed, run
 
 HOSTILE = "<script>alert(1)</script> | [x](javascript:y) ![z](http://example.org/a.png) `|`\n# heading\x1b[2J"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evolve import report
-from evolve.report import search
+from evolve.report import records as search
 from tests.written import Written, short_campaign
 
 
