@@ -9,14 +9,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from evolve.web.app import application
-from evolve.web.guard import Access
-from evolve.web.shelf import Shelf
 from figures import report
 from large import make
 from starlette.testclient import TestClient
 
 from evolve import plugins
+from evolve_view.app import make_application
+from evolve_view.guard import Access
+from evolve_view.open_campaigns import OpenCampaigns
 
 TIMES = 5
 ADDRESS = "127.0.0.1:8421"
@@ -67,7 +67,9 @@ def milliseconds(client: TestClient, path: str) -> float:
 def measure(home: Path) -> dict[str, float]:
     """All figures of the campaign `large` of a workspace."""
     access = Access("token", (ADDRESS,))
-    with TestClient(application(Shelf(home, plugins.load()), access), base_url=f"http://{ADDRESS}") as client:
+    with TestClient(
+        make_application(OpenCampaigns(home, plugins.load()), access), base_url=f"http://{ADDRESS}"
+    ) as client:
         client.cookies.set(access.cookie, access.token)
         seconds = opened(client, "/c/large")
         pages = {f"{name}_ms": milliseconds(client, path) for name, path in PAGES.items()}

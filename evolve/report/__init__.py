@@ -44,8 +44,22 @@ from evolve.report.calls import (
 from evolve.report.columnar import Columnar, columnar, harmless, write_csv, write_parquet
 from evolve.report.curve import Point, curve
 from evolve.report.elites import AxisLine, EliteLine, Heat, HeatCell, elites, front, heat
-from evolve.report.failing import LOOKED_AT, FailureClass, failures
-from evolve.report.overview import Overview, budget_left, left_out, lessons_learnt, overview
+from evolve.report.failing import LOOKED_AT, FailureClass, FailuresOverTime, failures, failures_over_time
+from evolve.report.frame import Frame, frame, quarantined
+from evolve.report.header import LogHeader, read_header, writer
+from evolve.report.overview import (
+    BudgetLine,
+    ChangedSetting,
+    Overview,
+    budget_left,
+    budget_lines,
+    changed_settings,
+    flatten_settings,
+    left_out,
+    lessons_learnt,
+    overview,
+    versions,
+)
 from evolve.report.record_view import EstimateLine, RecordView, RulingLine, Shown, record_view, whole
 from evolve.report.records import (
     LineageStep,
@@ -60,7 +74,7 @@ from evolve.report.records import (
     settled,
 )
 from evolve.report.relatives import Node, Offspring, Tree, children, find_best_child, offspring, tree
-from evolve.report.table import MATCHES, PROGRAMS, SORTS, Page, Wanted, page, selected
+from evolve.report.table import KINDS, MATCHES, PROGRAMS, SORTS, Page, Wanted, page, selected
 from evolve.report.yields import Slice, Tally, Yield, slices
 
 __all__ = [
@@ -120,12 +134,26 @@ __all__ = [
     "heat",
     "LOOKED_AT",
     "FailureClass",
+    "FailuresOverTime",
     "failures",
+    "failures_over_time",
+    "Frame",
+    "frame",
+    "quarantined",
+    "LogHeader",
+    "read_header",
+    "writer",
+    "BudgetLine",
+    "ChangedSetting",
     "Overview",
     "budget_left",
+    "budget_lines",
+    "changed_settings",
+    "flatten_settings",
     "left_out",
     "lessons_learnt",
     "overview",
+    "versions",
     "EstimateLine",
     "RecordView",
     "RulingLine",
@@ -149,6 +177,7 @@ __all__ = [
     "find_best_child",
     "offspring",
     "tree",
+    "KINDS",
     "MATCHES",
     "PROGRAMS",
     "SORTS",

@@ -154,5 +154,6 @@ _KEYS: dict[str, Callable[[Campaign, Frame], np.ndarray[tuple[int], np.dtype[np.
     "model": lambda campaign, _: _names(campaign.state.columns.models),
     "children": _children,
 }
+__all__ = ["KINDS", "MATCHES", "PROGRAMS", "SORTS", "Page", "Wanted", "page", "selected"]
 SORTS = ("fitness", *_KEYS)
 """What records may be sorted by."""

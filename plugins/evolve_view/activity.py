@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-import numpy as np
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -15,12 +14,11 @@ from starlette.routing import Route
 
 from evolve import report
 from evolve.campaign import Campaign
-from evolve.campaign.history import KINDS, OUTCOMES
 from evolve.campaign.inbox import Inbox
 from evolve.campaign.requests import PERSON, Hint
 from evolve.campaign.requests import Request as InboxRequest
 from evolve.report import LOOKED_AT, CostLine, Slice, Yield
-from evolve.types import FAILURES, ConfigError, Lesson, LessonWritten, Outcome
+from evolve.types import ConfigError, Lesson, LessonWritten
 from evolve_view.charts import Series
 from evolve_view.documents import ChartFigure
 from evolve_view.requests import query_choice, read_form, render_page, root, with_query
@@ -28,11 +26,9 @@ from evolve_view.requests import query_choice, read_form, render_page, root, wit
 DRAWN = 8
 """Lines of a chart: as many as there are colours."""
 HINT_CHARACTERS = 4_000
-_SLICES = 50
 _LESSONS = 300
 """Lessons on the page, the newest."""
 _SHOWN = {"better": "% better than their parents", "judged": "programs judged"}
-_JUDGED = tuple(one for one in OUTCOMES if one in FAILURES or one in (Outcome.INTERNAL, Outcome.BELOW_THRESHOLD))
 
 
 @runtime_checkable
@@ -109,24 +105,6 @@ def _value(brought: Yield | None, shows: str) -> float | None:
     return 100.0 * brought.share if brought and brought.judged else None
 
 
-@dataclass(frozen=True, slots=True)
-class FailureSlice:
-    """Proposals `first` to `last`: how many there were, and how many of them ended in each outcome."""
-
-    first: int
-    last: int
-    proposals: int
-    counts: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FailuresOverTime:
-    """Failures of all proposals in slices of equally many records; `outcomes` are those that happened, with their totals."""
-
-    outcomes: tuple[tuple[str, int], ...]
-    slices: tuple[FailureSlice, ...]
-
-
 def show_failures(request: Request) -> Response:
     """Answers with the classes of a campaign's failures, and when they happened."""
     name, screened = request.path_params["name"], request.query_params.get("screened", "") == "1"
@@ -135,28 +113,12 @@ def show_failures(request: Request) -> Response:
             request,
             "failures.html",
             classes=report.failures(campaign, screened=screened),
-            over_time=_count_over_time(campaign, (*_JUDGED, Outcome.SCREENED) if screened else _JUDGED),
+            over_time=report.failures_over_time(campaign, screened=screened),
             records=len(campaign.state.history),
             looked_at=LOOKED_AT,
             screened=screened,
             link=lambda **changes: with_query(request.url.path, changes),
         )
-
-
-def _count_over_time(campaign: Campaign, kinds: Sequence[Outcome]) -> FailuresOverTime:
-    columns, length = campaign.state.columns, len(campaign.state.history)
-    codes = np.frombuffer(bytes(columns.outcomes), np.uint8)[:length]
-    proposed = np.frombuffer(bytes(columns.kinds), np.uint8)[:length] == KINDS.index("proposal")
-    totals = np.bincount(codes[proposed], minlength=len(OUTCOMES))
-    happened = [outcome for outcome in kinds if totals[OUTCOMES.index(outcome)]]
-    edges = np.linspace(0, length, min(_SLICES, length) + 1).astype(int)
-    slices = []
-    for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        counts = np.bincount(codes[begin:end][proposed[begin:end]], minlength=len(OUTCOMES))
-        own = tuple(int(counts[OUTCOMES.index(outcome)]) for outcome in happened)
-        slices.append(FailureSlice(begin + 1, end, int(counts.sum()), own))
-    outcomes = tuple((outcome.value, int(totals[OUTCOMES.index(outcome)])) for outcome in happened)
-    return FailuresOverTime(outcomes, tuple(slices))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,21 @@ import click
 
 import evolve
 from evolve import pictures
-from evolve.appearing import appearing
 from evolve.campaign import Campaign, existing_path, workspace
-from evolve.cli.isolation import confined, sandbox_option, wished
-from evolve.cli.output import CELL, brief, debug_option, emit, json_option, one_line
-from evolve.cli.say import say
-from evolve.plugins import load
+from evolve.commands import (
+    CELL,
+    appearing,
+    brief,
+    confined,
+    debug_option,
+    emit,
+    json_option,
+    load,
+    one_line,
+    sandbox_option,
+    say,
+    wished,
+)
 from evolve.types import ConfigError, EvolveError
 from evolve_view.chapters import write_report
 from evolve_view.findings import Findings, Moment, TaskPicture, read_findings

@@ -1,16 +1,11 @@
 """Values of a report, read from a campaign at one moment: a report says nothing that is not here, in the task or in the settings."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 from evolve import report
 from evolve.campaign import Campaign
-from evolve.campaign.campaign import opened_of
-from evolve.config import Settings
-from evolve.log import writer
 from evolve.report import Kept, Limits
 from evolve.types import MachineMeasured, RecordId
 
@@ -46,15 +41,6 @@ class QuarantinedProgram:
     name: str
     by: str
     why: str
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedSetting:
-    """A setting that is not at its default."""
-
-    key: str
-    value: Any
-    default: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +89,7 @@ class Findings:
     rulings: tuple[QuarantinedProgram, ...]
     machines: tuple[CampaignMachine, ...]
     versions: Mapping[str, str]
-    settings: tuple[ChangedSetting, ...]
+    settings: tuple[report.ChangedSetting, ...]
     judge_seconds: float
     measure_seconds: float
 
@@ -115,7 +101,7 @@ def read_findings(campaign: Campaign, moment: Moment) -> Findings:
     classes = report.failures(campaign, screened=True)
     return Findings(
         moment=moment,
-        writer=writer(campaign.log.path) or 0,
+        writer=report.writer(campaign.log.path) or 0,
         overview=overview,
         left=report.budget_left(campaign, moment.seconds),
         curve=report.curve(campaign),
@@ -131,8 +117,8 @@ def read_findings(campaign: Campaign, moment: Moment) -> Findings:
         screened=tuple(one for one in classes if one.outcome == "screened"),
         rulings=_read_rulings(campaign),
         machines=_read_machines(campaign),
-        versions=dict(opened_of(campaign.log).versions),
-        settings=find_changed_settings(overview.settings),
+        versions=report.versions(campaign),
+        settings=report.changed_settings(overview.settings),
         judge_seconds=state.progress.judge_seconds,
         measure_seconds=state.progress.measure_seconds,
     )
@@ -178,22 +164,3 @@ def _read_machines(campaign: Campaign) -> tuple[CampaignMachine, ...]:
     events = (stamped.event for stamped in campaign.log.events(only=MachineMeasured))
     machines = (CampaignMachine(one.hardware, one.isolation) for one in events if isinstance(one, MachineMeasured))
     return tuple(dict.fromkeys(machines))
-
-
-def find_changed_settings(settings: Mapping[str, Any]) -> tuple[ChangedSetting, ...]:
-    """Returns the settings that are not at their defaults, by dotted keys; neither the task nor the number of judges, which the machine decides."""
-    usual = dict(flatten_settings(json.loads(Settings(task="").model_dump_json())))
-    return tuple(
-        ChangedSetting(key, value, usual.get(key))
-        for key, value in flatten_settings(settings)
-        if key not in ("task", "judges") and value != usual.get(key)
-    )
-
-
-def flatten_settings(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    """Returns nested settings as rows of dotted keys and values."""
-    rows: list[tuple[str, Any]] = []
-    for key, value in tree.items():
-        nested = isinstance(value, Mapping) and value
-        rows += flatten_settings(value, f"{prefix}{key}.") if nested else [(f"{prefix}{key}", value)]
-    return rows

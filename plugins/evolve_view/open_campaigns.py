@@ -13,13 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evolve import report
-from evolve.campaign import Campaign
-from evolve.campaign.campaign import settings_of, task_of
-from evolve.campaign.workspace import campaigns, log_path
-from evolve.log import Log, writer
-from evolve.plugins import Plugins
-from evolve.report import Best
-from evolve.types import ConfigError, EvolveError, Fitness, StoreError
+from evolve.campaign import Campaign, campaigns, log_path
+from evolve.commands import Plugins
+from evolve.report import Best, LogHeader, writer
+from evolve.types import ConfigError, EvolveError
 from evolve.types.suggest import did_you_mean
 
 KEPT = 6
@@ -190,19 +187,6 @@ class CampaignState:
 
 
 @dataclass(frozen=True, slots=True)
-class LogHeader:
-    """Facts that a log tells without a replay. `problem` says why it cannot be read; `fitness` is None then."""
-
-    task: str = "-"
-    fitness: Fitness | None = None
-    strategy: str = "-"
-    budget: tuple[str, ...] = ()
-    records: int = 0
-    events: int = 0
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class CampaignLine:
     """One line of the list; `state` is None as long as nobody has opened the log, and is `behind` by so many events."""
 
@@ -255,7 +239,7 @@ class CampaignList:
         wal = path.with_name(f"{path.name}-wal")
         if known is not None and known[0] == version and not (wal.exists() and wal.stat().st_size):
             return known[1]
-        header = _read_header(path)
+        header = report.read_header(path)
         self._headers[path] = version, header
         return header
 
@@ -277,14 +261,3 @@ class CampaignList:
                     self.keep(campaign)
             except EvolveError:
                 self._headers.pop(path, None)
-
-
-def _read_header(path: Path) -> LogHeader:
-    try:
-        with Log.open(path, readonly=True) as log:
-            task, settings = task_of(log), settings_of(log)
-            return LogHeader(
-                task.name, task.fitness, settings.strategy.name, tuple(settings.budget), log.records(), log.count()
-            )
-    except StoreError as error:
-        return LogHeader(problem=str(error))

@@ -11,14 +11,12 @@ from starlette.routing import Route
 
 from evolve import report, wording
 from evolve.campaign import Campaign
-from evolve.campaign.campaign import confirmed_best
 from evolve.report import Best, Slice
 from evolve.types import (
     FROM_SCRATCH,
     Fitness,
     MachineMeasured,
     Opened,
-    Progress,
     SettingsChanged,
     Stamped,
     TaskChanged,
@@ -27,17 +25,7 @@ from evolve.types import (
 from evolve_view.charts import Series
 from evolve_view.documents import ChartFigure
 from evolve_view.figures import AXES, draw_curve
-from evolve_view.findings import flatten_settings
 from evolve_view.requests import query_choice, render_page
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetLine:
-    """One of the single budgets: as it was written, the share that is used, and the rest."""
-
-    said: str
-    used: float
-    left: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +63,7 @@ def show_overview(request: Request) -> Response:
             spent=spent,
             task=task,
             fitness=task.fitness,
-            budget=list_budgets(campaign, spent),
+            budget=report.budget_lines(campaign, spent, time.time()),
             parts_of=_share_outcomes(seen.outcomes),
             certificate=certificate.rpartition("/")[2],
             held_out=held_out,
@@ -94,15 +82,6 @@ def _draw_throughput(slices: Sequence[Slice]) -> ChartFigure:
     rates = [(one.seconds, 60.0 * one.programs / span) for one, span in spans if span > 0.0]
     series = Series("programs per minute", [x for x, _ in rates], [y for _, y in rates])
     return ChartFigure((series,), "seconds", "programs per minute", size="low")
-
-
-def list_budgets(campaign: Campaign, spent: Progress) -> tuple[BudgetLine, ...]:
-    """Returns what may be spent, budget by budget."""
-    best, now = confirmed_best(campaign), time.time()
-    return tuple(
-        BudgetLine(str(leaf), leaf.used(spent, best, now), leaf.remaining(spent, best, now))
-        for leaf in campaign.budget.leaves()
-    )
 
 
 def _share_outcomes(outcomes: Mapping[str, int]) -> tuple[OutcomeShare, ...]:
@@ -149,14 +128,13 @@ def _warn_of_held_out(best: Best | None, held_out: Sequence[str], fitness: Fitne
 def show_settings(request: Request) -> Response:
     """Answers with the settings by their dotted names; no setting holds what its name says is secret."""
     with request.app.state.campaigns.campaign(request.path_params["name"]) as campaign:
-        first = next(iter(campaign.log.events(only=Opened))).event
-        settings = flatten_settings(campaign.settings.model_dump(mode="json"))
+        settings = report.flatten_settings(campaign.settings.model_dump(mode="json"))
         return render_page(
             request,
             "settings.html",
             lines=[(key, value if isinstance(value, str) else canonical(value)) for key, value in settings],
             task=campaign.task,
-            versions=first.versions if isinstance(first, Opened) else {},
+            versions=report.versions(campaign),
             history=_list_decisions(campaign),
         )
 

@@ -14,9 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from evolve.evaluation import Job
-from evolve.pictures import drawable, drawing_of, picture
-from evolve.sandbox.means import PLAIN
+from evolve.pictures import PLAIN, Job, drawable, drawing_of, picture
 from evolve.types import EvolveError, Task
 from evolve_view.requests import find_record, path_record, render_page
 

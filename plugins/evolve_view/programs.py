@@ -7,15 +7,13 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from evolve import report
 from evolve.campaign import Campaign
-from evolve.campaign.history import KINDS, OUTCOMES
-from evolve.report import PROGRAMS, Wanted, harmless
+from evolve.report import KINDS, PROGRAMS, Tally, Wanted, harmless
 from evolve.types import ConfigError, Insertion, RecordId
 from evolve_view.open_campaigns import OpenCampaigns
 from evolve_view.requests import attachment, parse_number, query_number, render_page, root, with_query
@@ -169,9 +167,8 @@ def _read_view(request: Request) -> TableView:
 
 def _find_choices(campaign: Campaign) -> Choices:
     columns = campaign.state.columns
-    counts = np.bincount(np.frombuffer(bytes(columns.outcomes), np.uint8), minlength=len(OUTCOMES))
     return Choices(
-        outcomes=tuple(outcome.value for outcome, count in zip(OUTCOMES, counts, strict=True) if count),
+        outcomes=tuple(Tally.of(campaign.state.history).counts()),
         operators=tuple(sorted(set(columns.operators) - {""})),
         models=tuple(sorted(set(columns.models) - {""})),
         islands=campaign.state.archive.settings.islands,

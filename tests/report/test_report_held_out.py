@@ -1,11 +1,11 @@
 """What is left of a gain on held-out cases."""
 
 import pytest
-from tests.plugins.evolve_view.reports import held_out_campaign
 
 from evolve import report
 from evolve.report.best import kept
 from evolve.types import Fitness
+from tests.plugins.evolve_view.reports import held_out_campaign
 
 
 def found(campaign):

@@ -1,6 +1,7 @@
 """What a report is made of."""
 
-from evolve_view.findings import CampaignMachine, ChangedSetting, find_changed_settings, read_findings
+from evolve.report import ChangedSetting, changed_settings
+from evolve_view.findings import CampaignMachine, read_findings
 from tests.plugins.evolve_view.reports import MOMENT
 from tests.written import Written, short_campaign
 
@@ -9,7 +10,7 @@ def test_settings_that_differ_from_the_defaults_are_found(tmp_path):
     """The task, and the number of judges, which a machine decides, are none of them."""
     written = Written(tmp_path, archive={"islands": 7}, judges=9)
     with written.campaign as campaign:
-        found = {each.key: each for each in find_changed_settings(campaign.settings.model_dump(mode="json"))}
+        found = {each.key: each for each in changed_settings(campaign.settings.model_dump(mode="json"))}
     assert found["archive.islands"] == ChangedSetting("archive.islands", 7, 4)
     assert not {"task", "judges"} & found.keys()
 

@@ -4,16 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from evolve.cli.arms import base_of, check_equal, contestants, groups, name_of, named
-from evolve.cli.request import Request
 from evolve.stop import budget_from
 from evolve.types import ConfigError
+from evolve_compare.contest import check_equal, default_base, find_logs, parse_contestants
 from tests.written import short_campaign
 
 
 def test_strategies_are_arms_and_so_are_settings():
     """In this order; strategies, models and other settings are told apart."""
-    first, second = contestants(
+    first, second = parse_contestants(
         ["random"], ["two  islands: archive.islands=2 strategy=islands model=a@b operators.names=['diff', \"fix\"]"]
     )
     assert (first.name, first.label, first.strategy, first.assignments) == ("random", "random", "random", ())
@@ -24,8 +23,7 @@ def test_strategies_are_arms_and_so_are_settings():
         ("a@b",),
     )
     assert second.assignments == ("archive.islands=2", "operators.names=['diff', \"fix\"]")
-    assert name_of("number-20programs", second, 3) == "number-20programs-two_islands-s3"
-    assert base_of("soft/max", ("1.5h", "2usd")) == "soft-max-1.5h-2usd"
+    assert default_base("soft/max", ("1.5h", "2usd")) == "soft-max-1.5h-2usd"
 
 
 @pytest.mark.parametrize(
@@ -43,24 +41,14 @@ def test_strategies_are_arms_and_so_are_settings():
 def test_arms_that_cannot_be_are_errors(strategies, arms, told):
     """Before anything is made."""
     with pytest.raises(ConfigError) as error:
-        contestants(strategies, arms)
+        parse_contestants(strategies, arms)
     assert told in str(error.value)
 
 
 def test_a_hostile_name_is_no_path():
     """It is letters, digits and dots in the names of campaigns."""
-    arm, _ = contestants([], ["../../etc/pass wd<b>: x=1", "b: x=2"])
+    arm, _ = parse_contestants([], ["../../etc/pass wd<b>: x=1", "b: x=2"])
     assert arm.label == "etc_pass_wd_b"
-    assert "/" not in name_of("base", arm, 0)
-
-
-def test_the_cache_is_off_whatever_the_arm_says():
-    """Its word is the last one."""
-    arm, _ = contestants([], ["a: cache=true", "b: archive.islands=2"])
-    common = Request("number", None, None, ("20programs",), None, None, 1, ("archive.islands=3",), False)
-    made = arm.request(common, 4, "x")
-    assert made.assignments == ("archive.islands=3", "cache=true", "cache=false")
-    assert (made.seed, made.name, made.budget) == (4, "x", ("20programs",))
 
 
 @pytest.mark.parametrize("texts", [[], ["fitness=2.6"], ["500programs", "fitness=2.6"], ["until=07:30"]])
@@ -85,12 +73,11 @@ def workspace(home: Path, *names: str) -> None:
 def test_campaigns_are_found_by_their_names(tmp_path):
     """Several patterns may be of one arm, and each campaign is in it once."""
     workspace(tmp_path, "n-a-s0", "n-a-s1", "n-b-s0")
-    found = groups(tmp_path, ["a=n-a-s0", "a=n-a-*", "b=*-b-*"])
-    assert [(name, [log.stem for log in logs]) for name, logs in found] == [
+    found = find_logs(tmp_path, ["a=n-a-s0", "a=n-a-*", "b=*-b-*"])
+    assert [(name, [log.stem for log in logs]) for name, logs in found.items()] == [
         ("a", ["n-a-s0", "n-a-s1"]),
         ("b", ["n-b-s0"]),
     ]
-    assert [log.stem for log in named(tmp_path, ["n-b-s0", "n-b-s0"])] == ["n-b-s0"]
 
 
 @pytest.mark.parametrize(
@@ -106,4 +93,4 @@ def test_patterns_that_cannot_be_are_errors(tmp_path, patterns, told):
     """With what to do."""
     workspace(tmp_path, "n-a-s0", "n-b-s0")
     with pytest.raises(ConfigError, match=told):
-        groups(tmp_path, patterns)
+        find_logs(tmp_path, patterns)

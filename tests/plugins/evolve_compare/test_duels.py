@@ -5,22 +5,22 @@ import math
 import numpy as np
 import pytest
 
-from evolve.compare.duels import Values, duels, least, pairs, seeds_enough, wins
+from evolve_compare.duels import FinalValues, compare_with_baseline, enough_seeds, pair_seeds, smallest_probability
 
 
-def values(name: str, *found: float, seeds: tuple[int, ...] | None = None) -> Values:
+def values(name: str, *found: float, seeds: tuple[int, ...] | None = None) -> FinalValues:
     """An arm."""
-    return Values(name, seeds or tuple(range(len(found))), found)
+    return FinalValues(name, seeds or tuple(range(len(found))), found)
 
 
-def duel(first: Values, second: Values):
+def duel(first: FinalValues, second: FinalValues):
     """A single one."""
-    return duels([first, second], second, np.random.default_rng(0), 0.95)[0]
+    return compare_with_baseline([first, second], second, np.random.default_rng(0), 0.95)[0]
 
 
 def test_equal_seeds_make_pairs_in_whatever_order_they_come():
     """By the seed, not by the place."""
-    assert pairs(values("a", 1.0, 2.0, seeds=(5, 3)), values("b", 10.0, 20.0, seeds=(3, 5))) == (
+    assert pair_seeds(values("a", 1.0, 2.0, seeds=(5, 3)), values("b", 10.0, 20.0, seeds=(3, 5))) == (
         (2.0, 10.0),
         (1.0, 20.0),
     )
@@ -29,19 +29,7 @@ def test_equal_seeds_make_pairs_in_whatever_order_they_come():
 @pytest.mark.parametrize("seeds", [(0, 1, 2), (0, 2), (0, 0)])
 def test_other_seeds_make_no_pairs(seeds):
     """Also where a seed comes twice."""
-    assert pairs(values("a", 1.0, 2.0), values("b", *([1.0] * len(seeds)), seeds=seeds)) == ()
-
-
-def test_wins_are_counted_seed_by_seed():
-    """Two that failed are equal."""
-    found = wins(values("a", 1.0, 5.0, -math.inf, -math.inf), values("b", 2.0, 4.0, -math.inf, 0.0))
-    assert (found.paired, found.won, found.tied, found.lost) == (True, 1, 1, 2)
-
-
-def test_unpaired_wins_are_counted_each_with_each():
-    """Two campaigns against three."""
-    found = wins(values("a", 1.0, 5.0), values("b", 2.0, 5.0, 0.0))
-    assert (found.paired, found.won, found.tied, found.lost) == (False, 3, 1, 2)
+    assert pair_seeds(values("a", 1.0, 2.0), values("b", *([1.0] * len(seeds)), seeds=seeds)) == ()
 
 
 def test_a_clear_difference_is_found():
@@ -108,19 +96,19 @@ def test_more_comparisons_ask_for_more():
     better = [float(seed + 1) for seed in range(6)]
     arms = [values("a", *better), *(values(f"o{place}", *([0.0, -1.0] * 3)) for place in range(4))]
     base = values("z", *([0.0] * 6))
-    alone = duels([arms[0], base], base, np.random.default_rng(0), 0.95)[0]
-    among = duels([*arms, base], base, np.random.default_rng(0), 0.95)[0]
+    alone = compare_with_baseline([arms[0], base], base, np.random.default_rng(0), 0.95)[0]
+    among = compare_with_baseline([*arms, base], base, np.random.default_rng(0), 0.95)[0]
     assert (alone.verdict, among.verdict) == ("better", "too few")
     assert (alone.probability, among.probability, among.corrected) == (1 / 32, 1 / 32, 5 / 32)
-    assert seeds_enough(True, 1, 0.05) == 6
-    assert seeds_enough(True, 3, 0.05) == 7
-    assert seeds_enough(False, 1, 0.05) == 4
+    assert enough_seeds(True, 1, 0.05) == 6
+    assert enough_seeds(True, 3, 0.05) == 7
+    assert enough_seeds(False, 1, 0.05) == 4
 
 
 def test_the_least_probability_is_that_of_all_on_one_side():
     """Paired by signs, unpaired by choices."""
-    assert least(True, (10, 10)) == 2 / 1024
-    assert least(False, (4, 4)) == 2 / 70
+    assert smallest_probability(True, (10, 10)) == 2 / 1024
+    assert smallest_probability(False, (4, 4)) == 2 / 70
 
 
 def test_failed_campaigns_are_worse_than_all_others():
@@ -137,6 +125,6 @@ def test_equal_distributions_give_a_difference_in_one_of_twenty_comparisons_at_m
     rng, wrong = np.random.default_rng(7), 0
     for _ in range(300):
         arms = [values(name, *rng.exponential(size=10)) for name in "abcde"]
-        found = duels(arms, arms[0], rng, 0.95)
+        found = compare_with_baseline(arms, arms[0], rng, 0.95)
         wrong += any(one.verdict in ("better", "worse") for one in found)
     assert wrong / 300 <= 0.07

@@ -1,0 +1,126 @@
+"""Parts of a plugin's command: options, output, programs by their names, campaigns to run and programs to evaluate.
+
+A package that adds to the command line (entry-point group `evolve.commands`) imports this module and nothing of `evolve.cli`."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import evolve.engine
+import evolve.task
+from evolve.appearing import appearing
+from evolve.campaign import Campaign, log_path, logs, workspace
+from evolve.campaign.fitting import budget_of
+from evolve.cli.errors import INTERRUPTED
+from evolve.cli.granting import devices_option, granted
+from evolve.cli.importing import Silent
+from evolve.cli.isolation import Wish, confined, for_campaign, sandbox_option, wished
+from evolve.cli.notices import noticed
+from evolve.cli.output import CELL, brief, debug_option, emit, facts, flat, json_option, one_line, table
+from evolve.cli.references import opened
+from evolve.cli.request import Plan, Request, new_plan, place_of_task
+from evolve.cli.run import confined_for, opened_models
+from evolve.cli.say import say
+from evolve.devices import Grant
+from evolve.engine.jobs import trial_seed
+from evolve.evaluation import Description, Job, LocalExecutor, Report, decode_report, encode_job
+from evolve.measuring import Submits
+from evolve.plugins import Plugins, load
+from evolve.types import Parameters, Program, Task, TaskError, Trial
+
+__all__ = [
+    "CELL",
+    "INTERRUPTED",
+    "Description",
+    "Grant",
+    "Plan",
+    "Plugins",
+    "Report",
+    "Request",
+    "Submits",
+    "Wish",
+    "Worker",
+    "appearing",
+    "brief",
+    "budget_of",
+    "confined",
+    "debug_option",
+    "devices_option",
+    "emit",
+    "facts",
+    "flat",
+    "granted",
+    "json_option",
+    "load",
+    "load_task",
+    "new_plan",
+    "one_line",
+    "open_worker",
+    "opened",
+    "run_campaign",
+    "sandbox_option",
+    "say",
+    "table",
+    "trial_seed",
+    "wished",
+]
+
+
+def load_task(campaign: Campaign, moved: str | None = None) -> Task:
+    """Returns a campaign's task as it lies on the disk, at `moved` where it is elsewhere now; raises `TaskError`."""
+    return evolve.task.load(place_of_task(campaign, moved), campaign.task.parameters)
+
+
+def run_campaign(plan: Plan, name: str, home: Path, devices: Grant) -> bool:
+    """Begins a campaign, or goes on with one that exists, without a word; returns False where it was interrupted. A seed program that fails ends the campaign, and is no error."""
+    with ExitStack() as resources:
+        if log_path(home, name).is_file():
+            campaign = resources.enter_context(Campaign.open(name, plan.plugins, home, readonly=False))
+            means = for_campaign(campaign, plan.wish, plan.task).means
+        else:
+            campaign, means = None, confined_for(plan).means
+        executor = LocalExecutor(plan.task, plan.settings.judges, means=means, hidden=logs(home), devices=devices)
+        resources.callback(executor.close)
+        description = executor.describe()
+        members = opened_models(plan, resources)
+        campaign = campaign or resources.enter_context(
+            Campaign.create(plan.settings, plan.task, plan.plugins, home, name)
+        )
+        try:
+            with noticed():
+                ending = evolve.engine.run(campaign, executor, description, Silent(), members)
+        except TaskError:
+            if campaign.state.seed_record and not campaign.state.seed_values:
+                return True
+            raise
+    return ending.reason not in ("interrupted", "stopped")
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """Process that evaluates programs of one task in a sandbox, one at a time, outside any campaign."""
+
+    executor: Submits
+    description: Description
+
+    def evaluate(self, program: Program, trial: Trial, *, ungated: bool = False) -> Report:
+        """Returns the evaluation of a program and the texts that it names; `ungated`: thresholds of stages do not end it early, as on a held-out case."""
+        return self._report(Job("evaluate", "evaluate", trial, files=program.files, ungated=ungated))
+
+    def certify(self, artifacts: Mapping[str, str], parameters: Parameters) -> Report:
+        """Returns the exact value that the task's `certify` finds in artifacts, which are JSON."""
+        return self._report(
+            Job("certify", "certify", Trial(stage="certify", parameters=parameters), artifacts=artifacts)
+        )
+
+    def _report(self, job: Job) -> Report:
+        return decode_report(self.executor.submit(job.id, encode_job(job)).result())
+
+
+@contextmanager
+def open_worker(task: Task, wish: Wish) -> Iterator[Worker]:
+    """Starts a worker that is isolated as `--sandbox` wishes, and closes it afterwards; raises `SandboxError`, `TaskError`."""
+    means = confined(task, wish).means
+    with closing(LocalExecutor(task, 1, means=means, hidden=logs(workspace()))) as executor:
+        yield Worker(executor, executor.describe())
