@@ -23,8 +23,6 @@ ADDRESS = "127.0.0.1:8421"
 PAGES = {
     "list": "/",
     "overview": "/c/large",
-    "curve": "/c/large/curve.json",
-    "throughput": "/c/large/throughput.json",
     "archive": "/c/large/archive",
     "archive_axes": "/c/large/archive?x=branches&y=size&island=1",
     "programs": "/c/large/programs",
@@ -36,11 +34,9 @@ PAGES = {
     "lineage_generations": "/c/large/lineage?layout=generations&colour=operator",
     "failures": "/c/large/failures?screened=1",
     "operators": "/c/large/operators",
-    "operators_over_time": "/c/large/operators-over-time.json",
     "lessons": "/c/large/lessons",
     "settings": "/c/large/settings",
     "compare": "/compare?campaign=large",
-    "compare_curves": "/compare.json?campaign=large&x=tokens",
 }
 WANTED = {f"{name}_ms": "<= 300" for name in PAGES}
 

@@ -81,7 +81,7 @@ def _draw_throughput(slices: Sequence[Slice]) -> ChartFigure:
     spans = [(one, later - sooner) for one, (sooner, later) in zip(slices, pairwise(ends), strict=True)]
     rates = [(one.seconds, 60.0 * one.programs / span) for one, span in spans if span > 0.0]
     series = Series("programs per minute", [x for x, _ in rates], [y for _, y in rates])
-    return ChartFigure((series,), "seconds", "programs per minute", size="low")
+    return ChartFigure((series,), "seconds", "programs per minute", size="small")
 
 
 def _share_outcomes(outcomes: Mapping[str, int]) -> tuple[OutcomeShare, ...]:

@@ -45,7 +45,7 @@ def render(template: str, **values: Any) -> str:
 def render_document(document: Document, mark: str) -> str:
     """Returns a document as one HTML file that needs no other: no script, no font, no picture from elsewhere, light and dark, on paper and on a phone.
     `mark` is a comment in its second line, by which it is known again."""
-    sheets = [(FOLDER / "static" / name).read_text("utf-8") for name in ("site.css", "programs.css", "document.css")]
+    sheets = [(FOLDER / "static" / name).read_text("utf-8") for name in ("site.css", "document.css")]
     style = Markup("".join(sheets))
     return render("document.html", document=document, mark=Markup(mark), style=style)
 
