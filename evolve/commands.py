@@ -9,24 +9,28 @@ from pathlib import Path
 
 import evolve.engine
 import evolve.task
-from evolve.appearing import appearing
+from evolve.appearing import appearing as write_atomically
 from evolve.campaign import Campaign, log_path, logs, workspace
 from evolve.campaign.fitting import budget_of
 from evolve.cli.errors import INTERRUPTED
-from evolve.cli.granting import devices_option, granted
+from evolve.cli.granting import devices_option
+from evolve.cli.granting import granted as grant_devices
 from evolve.cli.importing import Silent
-from evolve.cli.isolation import Wish, confined, for_campaign, sandbox_option, wished
+from evolve.cli.isolation import Wish, confined, for_campaign, sandbox_option
+from evolve.cli.isolation import wished as choose_isolation
 from evolve.cli.notices import noticed
 from evolve.cli.output import CELL, brief, debug_option, emit, facts, flat, json_option, one_line, table
-from evolve.cli.references import opened
-from evolve.cli.request import Plan, Request, new_plan, place_of_task
+from evolve.cli.references import opened as open_program
+from evolve.cli.request import Plan, Request, place_of_task
+from evolve.cli.request import new_plan as plan_campaign
 from evolve.cli.run import confined_for, opened_models
 from evolve.cli.say import say
 from evolve.devices import Grant
 from evolve.engine.jobs import trial_seed
 from evolve.evaluation import Description, Job, LocalExecutor, Report, decode_report, encode_job
 from evolve.measuring import Submits
-from evolve.plugins import Plugins, load
+from evolve.plugins import Plugins
+from evolve.plugins import load as load_plugins
 from evolve.types import Parameters, Program, Task, TaskError, Trial
 
 __all__ = [
@@ -41,7 +45,7 @@ __all__ = [
     "Submits",
     "Wish",
     "Worker",
-    "appearing",
+    "write_atomically",
     "brief",
     "budget_of",
     "confined",
@@ -50,20 +54,20 @@ __all__ = [
     "emit",
     "facts",
     "flat",
-    "granted",
+    "grant_devices",
     "json_option",
-    "load",
+    "load_plugins",
     "load_task",
-    "new_plan",
+    "plan_campaign",
     "one_line",
     "open_worker",
-    "opened",
+    "open_program",
     "run_campaign",
     "sandbox_option",
     "say",
     "table",
     "trial_seed",
-    "wished",
+    "choose_isolation",
 ]
 
 

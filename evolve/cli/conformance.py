@@ -20,8 +20,7 @@ from pydantic import BaseModel
 
 from evolve import testing
 from evolve.cli import COMMANDS
-from evolve.cli.plugin_commands import ENTRY_POINTS, import_name
-from evolve.cli.third_party import load_command
+from evolve.cli.plugin_commands import ENTRY_POINTS, import_name, load_command
 from evolve.hookspecs import ModelEntry
 from evolve.plugins import BUNDLED, Plugins, Registered, guarded, load
 from evolve.types import ConfigError, EvaluatorSource, EvolveError, Program

@@ -14,16 +14,16 @@ from evolve.commands import (
     INTERRUPTED,
     Plan,
     Request,
-    appearing,
     debug_option,
     devices_option,
     emit,
-    granted,
+    grant_devices,
     json_option,
-    load,
+    load_plugins,
     sandbox_option,
     say,
     table,
+    write_atomically,
 )
 from evolve.types import ConfigError
 from evolve_compare import report
@@ -106,7 +106,7 @@ def _check_read_alone(task: str | None, words: dict[str, Any]) -> None:
 
 def _read_arms(patterns: Sequence[str], names: Sequence[str]) -> tuple[Arm, ...]:
     """Returns the arms of `--read`, then those of `--campaign`, grouped by their settings."""
-    home, plugins = workspace(), load()
+    home, plugins = workspace(), load_plugins()
 
     def read(logs: Sequence[Path]) -> Arm:
         outcomes = []
@@ -133,8 +133,8 @@ def _run_arms(task: str | None, words: dict[str, Any]) -> tuple[Arm, ...]:
         common=_common_request(task, words),
         base=words["name"] or default_base(evolve.task.name_of(evolve.task.find(task)), words["budget"]),
         home=workspace(),
-        plugins=load(),
-        devices=granted(words["devices"]),
+        plugins=load_plugins(),
+        devices=grant_devices(words["devices"]),
     )
     plans = plan_campaigns(contest)
     _check_spent_by_models(words["per"], plans)
@@ -193,7 +193,7 @@ def _write(folder: Path, found: Comparison, command: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            with appearing(folder / name, replace=True) as made:
+            with write_atomically(folder / name, replace=True) as made:
                 made.write_text(text, "utf-8")
     except OSError as error:
         raise ConfigError(

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from evolve.campaign import Campaign, campaigns, log_path
-from evolve.commands import Grant, Plan, Plugins, Request, budget_of, flat, new_plan, run_campaign, say
+from evolve.commands import Grant, Plan, Plugins, Request, budget_of, flat, plan_campaign, run_campaign, say
 from evolve.stop import Amount, Budget
 from evolve.types import ConfigError
 from evolve.types.suggest import did_you_mean
@@ -140,7 +140,7 @@ def plan_campaigns(contest: Contest) -> tuple[Plan, ...]:
             # An evaluation that an earlier arm has paid for would cost the next one nothing.
             assignments=(*contest.common.assignments, *arm.assignments, "cache=false"),
         )
-        plan = new_plan(request, contest.plugins, contest.home)
+        plan = plan_campaign(request, contest.plugins, contest.home)
         check_equal(budget_of(plan.settings, plan.task))
         if exists:
             with Campaign.open(name, contest.plugins, contest.home) as campaign:

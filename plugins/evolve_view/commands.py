@@ -18,17 +18,17 @@ from evolve import pictures
 from evolve.campaign import Campaign, existing_path, workspace
 from evolve.commands import (
     CELL,
-    appearing,
     brief,
+    choose_isolation,
     confined,
     debug_option,
     emit,
     json_option,
-    load,
+    load_plugins,
     one_line,
     sandbox_option,
     say,
-    wished,
+    write_atomically,
 )
 from evolve.types import ConfigError, EvolveError
 from evolve_view.chapters import write_report
@@ -61,7 +61,7 @@ def view(name: str | None, port: int, edit: bool) -> None:
         access = guard.Access(secrets.token_urlsafe(24), guard.addresses(own), edit)
         start = "".join(f"c/{campaign}" for campaign in named)
         say(f"http://{access.addresses[0]}/{start}?token={access.token}")
-        serving.serve(listener, open_campaigns.OpenCampaigns(home, load(), named), access)
+        serving.serve(listener, open_campaigns.OpenCampaigns(home, load_plugins(), named), access)
 
 
 def _import_web(part: str) -> Any:
@@ -124,7 +124,7 @@ def report(
     NAME is a campaign or the path of its log; without it, the one written last. A campaign that runs is reported as it is now. With --json its values are
     printed, and a file is written only with -o.
     """
-    with Campaign.open(name, load(), workspace()) as campaign:
+    with Campaign.open(name, load_plugins(), workspace()) as campaign:
         chosen = form or ("markdown" if output and output.endswith(".md") else "html")
         target = _choose_target(campaign, output, chosen, as_json=as_json)
         if target is not None:
@@ -180,7 +180,7 @@ def _draw_best(campaign: Campaign, sandbox: str | None, found: Findings) -> Task
     """Draws the best program as the task does; a report does without where that fails."""
     assert found.overview.best is not None, "there is something to draw"
     try:
-        means = confined(campaign.task, wished(sandbox), harmless=True).means
+        means = confined(campaign.task, choose_isolation(sandbox), harmless=True).means
         if not pictures.drawable(campaign.task, means):
             return TaskPicture()
         return TaskPicture(svg=pictures.drawn(campaign, found.overview.best.record, means))
@@ -195,7 +195,7 @@ def _write(target: Path | None, text: str) -> None:
         click.echo(data, nl=False)
         return
     try:
-        with appearing(target, replace=True) as made:
+        with write_atomically(target, replace=True) as made:
             made.write_bytes(data)
     except OSError as error:
         raise ConfigError(
