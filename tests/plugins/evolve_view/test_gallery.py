@@ -59,6 +59,18 @@ def test_a_picture_is_drawn_once_and_can_do_nothing(browse, drawing):
         (drawing / "task" / "gone.py").rename(drawing / "task" / "evaluator.py")
 
 
+def test_the_place_of_a_picture_is_filled_when_the_picture_is_drawn(browse, drawing):
+    """No empty card stands on the page meanwhile, but a sentence; the image itself waits for nobody."""
+    client = browse(drawing)
+    assert "The task is asked for" in client.get("/c/drawing/programs/1").text
+    assert "<img" in client.get("/c/drawing/programs/1/picture").text
+    (drawing / "task" / "evaluator.py").rename(drawing / "task" / "gone.py")
+    try:
+        assert "<text>5.0</text>" in client.get("/c/drawing/programs/1/picture.svg").text
+    finally:
+        (drawing / "task" / "gone.py").rename(drawing / "task" / "evaluator.py")
+
+
 def test_a_picture_that_fails_is_a_sentence_in_its_place(browse, drawing):
     answer = browse(drawing).get("/c/drawing/programs/3/picture.svg")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
