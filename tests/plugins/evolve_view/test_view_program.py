@@ -4,8 +4,9 @@ import re
 
 import pytest
 
+from evolve.log import reading
 from evolve.types import Call, Evaluation, Origin, Outcome, Part, Program, Ruled
-from tests.plugins.evolve_view.hostile import text_of, wrong_in
+from tests.plugins.evolve_view.hostile import EVIL, text_of, wrong_in
 from tests.plugins.evolve_view.reports import held_out_campaign
 from tests.written import Written
 
@@ -210,3 +211,120 @@ def test_record_of_a_measurement_that_failed_has_a_page(browse, tmp_path):
     written._settle(origin, program, Evaluation.failed(Outcome.INTERNAL, "", isolation="reduced"))
     written.campaign.close()
     assert "internal" in read(browse(tmp_path), "/c/again/programs/2")
+
+
+PAGES = (
+    "/c/{name}/programs",
+    "/c/{name}/programs?text=value&sort=id",
+    "/c/{name}/programs/2",
+    "/c/{name}/programs/80",
+    "/c/{name}/lineage",
+    "/c/{name}/failures?screened=1",
+)
+
+
+def grown(home, name, records):
+    """A campaign in which each record is a child of one of the first three, and each fifth one fails in one of two ways."""
+    written = Written(home, name=name, budget=["3000programs"])
+    written.seed(0.0)
+    while written.next <= records:
+        parent = min(written.next % 3 + 1, written.next - 1)
+        if written.next % 5 == 0:
+            written.failure(Outcome.CRASHED, f"kind {written.next % 2}", parents=(parent,))
+        else:
+            written.proposal(float(written.next), parents=(parent,))
+    written.campaign.close()
+
+
+@pytest.fixture(scope="module")
+def two_sizes(tmp_path_factory):
+    home = tmp_path_factory.mktemp("sizes")
+    grown(home, "small", 100)
+    grown(home, "large", 400)
+    return home
+
+
+@pytest.fixture
+def queries(monkeypatch):
+    """Every statement that a reader of a log executes."""
+    told = []
+    connect = reading.reading
+
+    def traced(path):
+        connection = connect(path)
+        # What begins with two dashes the search index asks of itself.
+        connection.set_trace_callback(lambda said: None if said.startswith("--") else told.append(said))
+        return connection
+
+    monkeypatch.setattr(reading, "reading", traced)
+    return told
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_asks_a_log_of_four_times_the_records_no_more_often(browse, two_sizes, queries, page):
+    client, counts = browse(two_sizes), []
+    for name in ("small", "large"):
+        client.get(page.format(name=name))
+        queries.clear()
+        assert client.get(page.format(name=name)).status_code == 200
+        counts.append(len(queries))
+    assert counts[1] <= counts[0] + 2, counts
+    assert counts[1] <= 140
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    home = tmp_path_factory.mktemp("kept")
+    written = Written(home, name="kept")
+    written.seed()
+    with written.campaign.log.transaction():
+        text = written.campaign.log.put_text("<script>alert(1)</script>")
+    written.proposal(6.0, artifacts={"../../etc/passwd\r\nx: y": text, ".hidden": text})
+    written.failure(Outcome.WRONG, "<html>no</html>")
+    written.campaign.close()
+    return home
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "text"),
+    [
+        ("2/artifacts/0", "kept-2-.._.._etc_passwd__x__y.json", "<script>alert(1)</script>"),
+        ("2/artifacts/1", "kept-2-.hidden.json", "<script>alert(1)</script>"),
+        ("2/files/0", "kept-2-seed.py", "def value():\n    return 6.0\n"),
+        ("3/feedback", "kept-3-feedback.txt", "<html>no</html>"),
+        ("1/feedback", "kept-1-feedback.txt", ""),
+    ],
+)
+def test_a_text_is_a_file_that_no_browser_shows_under_a_harmless_name(browse, kept, path, name, text):
+    answer = browse(kept).get(f"/c/kept/programs/{path}")
+    assert answer.status_code == 200
+    assert answer.text == text
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert answer.headers["content-disposition"] == f'attachment; filename="{name}"'
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "script-src 'self'" in answer.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    "path", ["2/artifacts/2", "2/artifacts/x", "2/files/1", "2/files/..%2f..", "9/feedback", "9/files/0"]
+)
+def test_what_there_is_not_is_said(browse, kept, path):
+    answer = browse(kept).get(f"/c/kept/programs/{path}")
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert text_of(answer.text)
+
+
+def test_hostile_names_of_artifacts_and_files_are_letters_in_the_header(browse, hostile):
+    client = browse(hostile)
+    for path in ("3/artifacts/0", "3/files/0"):
+        header = client.get(f"/c/hostile/programs/{path}").headers["content-disposition"]
+        name = header.removeprefix('attachment; filename="').removesuffix('"')
+        assert all(sign.isascii() and (sign.isalnum() or sign in "._-") for sign in name)
+        assert len(name) <= 100
+
+
+def test_the_seeds_texts_are_exactly_what_is_stored(browse, hostile):
+    client = browse(hostile)
+    text = client.get("/c/hostile/programs/3/files/0").content.decode("utf-8", "surrogatepass")
+    assert EVIL in text

@@ -1,4 +1,4 @@
-"""HTML of documents: whole, without a script or an address, and nothing of what others wrote is markup."""
+"""HTML of documents and pages: whole, without a script or an address, and nothing of what others wrote is markup."""
 
 import re
 from html.parser import HTMLParser
@@ -24,8 +24,13 @@ from evolve_view.documents import (
     Strong,
     Table,
     Words,
+    cut_line,
+    cut_lines,
+    cut_words,
 )
-from evolve_view.rendering import render_document
+from evolve_view.rendering import format_ago, render_document
+from evolve_view.requests import root
+from tests.plugins.evolve_view.hostile import EVIL, text_of, wrong_in
 from tests.plugins.evolve_view.reports import HOSTILE, MARK
 
 OURS = {
@@ -142,3 +147,36 @@ def test_lines_of_code_have_numbers_notes_and_marks() -> None:
 def test_prose_flows_and_what_must_stand_stands() -> None:
     text = page(Words("one\ntwo\n\n- a list\n- of two\n\n    code", prose=True))
     assert "<p>one\ntwo</p><pre>- a list\n- of two</pre><pre>    code</pre>" in text
+
+
+def test_what_is_left_out_is_counted() -> None:
+    assert cut_line("abcdef", 4) == "abcd … (2 more characters)"
+    assert cut_lines("a\nb\nc\n", 2) == (["a", "b"], 1)
+    assert cut_words("x" * 12_005).endswith("x\n… (5 more characters)")
+
+
+def test_only_a_line_feed_ends_a_line() -> None:
+    assert cut_lines("a\x0cb\u2028c\n", 5) == (["a\x0cb\u2028c"], 0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.4, "now"), (1, "1 s ago"), (59, "59 s ago"), (61, "1 min ago"), (7300, "2 h ago"), (200_000, "2 d ago")],
+)
+def test_how_long_ago_is_said_in_one_unit(seconds, said):
+    assert format_ago(seconds) == said
+
+
+def test_a_name_in_an_address_is_quoted():
+    assert root("a b/<c>") == "/c/a%20b%2F%3Cc%3E"
+
+
+def test_a_page_shows_hostile_words_as_they_are_but_what_nobody_sees(browse, hostile):
+    page = browse(hostile).get("/c/hostile/lessons").text
+    assert wrong_in(page) == []
+    assert "<script>alert(1)</script>" in text_of(page)
+    assert "{{ 7 * 7 }}" in text_of(page)
+    assert "&lt;" in text_of(page)
+    assert "\x1b" in EVIL
+    assert "\x1b" not in page
+    assert "\u202e" not in page

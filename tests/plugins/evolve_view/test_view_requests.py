@@ -1,4 +1,4 @@
-"""A form is small."""
+"""Forms are small, and names of files are harmless."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ import pytest
 from starlette.requests import Request
 
 from evolve.types import ConfigError
-from evolve_view.requests import FORM_BYTES, read_form
+from evolve_view.requests import FORM_BYTES, attachment, read_form
 
 
 def read(body: bytes) -> dict[str, str]:
@@ -35,3 +35,20 @@ def test_what_is_no_utf_8_is_marked():
 def test_a_large_form_is_refused(body):
     with pytest.raises(ConfigError, match="a form has at most"):
         read(body)
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("seed.py", "seed.py"),
+        ("../../etc/passwd", "_.._etc_passwd"),
+        ('a"b\r\nset-cookie: x', "a_b__set-cookie__x"),
+        (".bashrc", "bashrc"),
+        ("größe.csv", "gr__e.csv"),
+        ("...", "file"),
+        ("x" * 200 + ".py", "x" * 97 + ".py"),
+        ("x." + "y" * 200, "x." + "y" * 98),
+    ],
+)
+def test_a_name_is_harmless_whoever_chose_it(name, safe):
+    assert attachment(name) == {"content-disposition": f'attachment; filename="{safe}"'}

@@ -1,6 +1,8 @@
-"""What is said when something is wrong, and that names in addresses are no paths."""
+"""Every page, opened: names are no paths, errors are pages, few questions are asked."""
 
 import re
+import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -9,14 +11,17 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from benchmarks.large import make
 from evolve import plugins
+from evolve.log import reading
 from evolve_view import app
+from evolve_view.app import make_application
 from evolve_view.guard import Access
 from evolve_view.open_campaigns import OpenCampaigns
 from evolve_view.rendering import FOLDER
 from tests.plugins.evolve_view.conftest import ADDRESS, TOKEN
 from tests.plugins.evolve_view.hostile import EVIL, text_of, wrong_in
-from tests.plugins.evolve_view.test_guard import protected
+from tests.plugins.evolve_view.test_view_guard import protected
 
 OURS = sorted([*(FOLDER / "static").iterdir(), *(FOLDER / "templates").iterdir()])
 
@@ -104,3 +109,91 @@ def test_a_template_has_no_script_no_style_and_nothing_that_is_not_escaped(file:
     if file.name == "document.html":  # a file of its own, which has its style sheet in it
         text = text.replace("<style>{{ style }}</style>", "")
     assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=|hx-on|\|\s*safe\b|autoescape", text)
+
+
+PAGES = (
+    "/",
+    "/compare",
+    "/compare?campaign={name}",
+    "/c/{name}",
+    "/c/{name}/archive",
+    "/c/{name}/archive?island=0",
+    "/c/{name}/operators",
+    "/c/{name}/operators?shows=judged",
+    "/c/{name}?x=money",
+    "/compare?campaign={name}&x=seconds",
+    "/c/{name}/lessons",
+    "/c/{name}/settings",
+)
+
+
+@pytest.mark.parametrize("name", ["number", "number-2"])
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_opens(browse, looked_at, path, name):
+    answer = browse(looked_at).get(path.format(name=name))
+    assert answer.status_code == 200, text_of(answer.text)
+
+
+@pytest.mark.parametrize("editing", [False, True])
+@pytest.mark.parametrize("path", PAGES)
+def test_what_programs_and_persons_wrote_is_text_on_every_page(browse, hostile, path, editing):
+    answer = browse(hostile, editing=editing).get(path.format(name="hostile"))
+    assert answer.status_code == 200, text_of(answer.text)
+    assert wrong_in(answer.text) == []
+
+
+FEW, MANY = 150, 900
+MOST = {
+    "/c/large": 20,
+    "/c/large/archive": 60,
+    "/c/large/operators": 10,
+    "/c/large/lessons": 10,
+    "/c/large/settings": 12,
+    "/compare?campaign=large": 20,
+}
+"""Statements that each page may need at most; the archive shows fifty elites."""
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """A workspace for each number of records."""
+    found = {records: tmp_path_factory.mktemp(f"records{records}") for records in (FEW, MANY)}
+    for records, home in found.items():
+        make(home, records)
+    return found
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every statement that a log is asked."""
+    statements: list[str] = []
+    connect = reading.reading
+
+    def traced(path: Path) -> sqlite3.Connection:
+        connection = connect(path)
+        connection.set_trace_callback(statements.append)
+        return connection
+
+    monkeypatch.setattr(reading, "reading", traced)
+    return statements
+
+
+def statements_of(home: Path, path: str, asked: list[str]) -> int:
+    """How many statements a page needs when the log is open."""
+    access = Access(TOKEN, (ADDRESS,))
+    with TestClient(
+        make_application(OpenCampaigns(home, plugins.load()), access), base_url=f"http://{ADDRESS}"
+    ) as client:
+        client.cookies.set(access.cookie, TOKEN)
+        while client.get(path).status_code != 200:
+            time.sleep(0.01)
+        asked.clear()
+        assert client.get(path).status_code == 200
+    return len(asked)
+
+
+@pytest.mark.parametrize("path", sorted(MOST))
+def test_a_page_asks_few_questions_whatever_the_number_of_records(homes, asked, path):
+    few, many = (statements_of(homes[records], path, asked) for records in (FEW, MANY))
+    assert max(few, many) <= MOST[path]
+    assert many <= few + 5

@@ -1,4 +1,4 @@
-"""A campaign at a glance says a score with how it was judged."""
+"""A campaign at a glance, and its settings."""
 
 import pytest
 
@@ -152,3 +152,16 @@ def test_links_lead_to_the_campaign_by_the_name_of_its_log(browse, tmp_path, nam
     campaigns = tmp_path / "archive" / "campaigns"
     (campaigns / "number.db").rename(campaigns / f"{named}.db")
     assert f'href="/c/{named}/programs/6"' in browse(tmp_path).get(f"/c/{named}").text
+
+
+def test_a_later_setting_is_the_one_that_is_shown(browse, tmp_path):
+    written = Written(tmp_path)
+    written.seed(5.0)
+    written.campaign.change({"budget": ["77programs"]})
+    written.campaign.close()
+    page = " ".join(text_of(browse(tmp_path).get("/c/number/settings").text).split())
+    assert 'budget ["77programs"]' in page
+    assert 'changed: budget = ["77programs"]' in page
+    assert "archive.islands 4" in page
+    assert "a run on one core, isolation reduced" in page
+    assert "Find the number." in page

@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 from evolve_view.documents import Chapter, CodeListing, Document, Mono, Paragraph, Strong, Table, Words
 from evolve_view.markdown import render_markdown
 from tests.plugins.evolve_view.reports import HOSTILE, MARK
-from tests.plugins.evolve_view.test_pages_html import every_block
+from tests.plugins.evolve_view.test_view_rendering import every_block
 
 
 def page(*blocks, title="title") -> str:
