@@ -6,10 +6,10 @@ from evolve.report.best import AnchorGap as AnchorGap
 from evolve.report.best import Best as Best
 from evolve.report.best import CaseLine as CaseLine
 from evolve.report.best import Closest as Closest
+from evolve.report.best import FitnessLimits as FitnessLimits
 from evolve.report.best import FrontLine as FrontLine
 from evolve.report.best import Kept as Kept
 from evolve.report.best import KeptLine as KeptLine
-from evolve.report.best import Limits as Limits
 from evolve.report.best import MissedLine as MissedLine
 from evolve.report.best import ObjectiveLine as ObjectiveLine
 from evolve.report.best import Ratio as Ratio
@@ -61,7 +61,7 @@ from evolve.report.failing import FailureClass as FailureClass
 from evolve.report.failing import FailuresOverTime as FailuresOverTime
 from evolve.report.failing import failures as failures
 from evolve.report.failing import failures_over_time as failures_over_time
-from evolve.report.frame import Frame as Frame
+from evolve.report.frame import RecordFrame as RecordFrame
 from evolve.report.frame import frame as frame
 from evolve.report.frame import quarantined as quarantined
 from evolve.report.header import LogHeader as LogHeader
@@ -94,9 +94,9 @@ from evolve.report.records import record_line as record_line
 from evolve.report.records import record_name as record_name
 from evolve.report.records import records as records
 from evolve.report.records import settled as settled
+from evolve.report.relatives import LineageTree as LineageTree
 from evolve.report.relatives import Node as Node
-from evolve.report.relatives import Offspring as Offspring
-from evolve.report.relatives import Tree as Tree
+from evolve.report.relatives import OffspringCounts as OffspringCounts
 from evolve.report.relatives import children as children
 from evolve.report.relatives import find_best_child as find_best_child
 from evolve.report.relatives import offspring as offspring

@@ -87,7 +87,7 @@ def missed(task: Task, metrics: Mapping[str, float]) -> tuple[MissedLine, ...]:
 
 
 def closest(campaign: Campaign) -> Closest | None:
-    """Who misses the constraints by the least; None where some program meets them, or none has passed."""
+    """Returns who misses the constraints by the least; None where some program meets them, or none has passed."""
     archive = campaign.state.archive
     if archive.best is not None:
         return None
@@ -115,12 +115,12 @@ class Ratio:
 
     @property
     def clears_the_floor(self) -> bool:
-        """Whether it is further from 1 than the seed's own measurements."""
+        """Returns true where it is further from 1 than the seed's own measurements."""
         return self.floor is not None and abs(math.log(self.factor)) > math.log1p(self.floor)
 
 
 def ratio(campaign: Campaign, estimate: Estimate, *, confirmed: bool) -> Ratio | None:
-    """Of a program with this estimate; None where the task's fitness is no such logarithm."""
+    """Returns the ratio of a program with this estimate; None where the task's fitness is no such logarithm."""
     fitness, runs = campaign.task.fitness, campaign.state.noise_values
     if not fitness.log_ratio:
         return None
@@ -134,7 +134,7 @@ def ratio(campaign: Campaign, estimate: Estimate, *, confirmed: bool) -> Ratio |
 
 
 def _factor(logarithm: float) -> float:
-    """Of a logarithm that may be anything."""
+    """Returns the factor of a logarithm that may be anything."""
     return math.exp(min(max(logarithm, -700.0), 700.0))
 
 
@@ -152,7 +152,7 @@ class AnchorGap:
 
 @dataclass(frozen=True, slots=True)
 class CaseLine:
-    """What a program found on a case that the search does not see, by record `name`; `seed` is what the seed program found there.
+    """Result of a program on a case that the search does not see, by record `name`; `seed` is what the seed program found there.
     `agrees`: the program is no worse than the seed."""
 
     case: str
@@ -279,7 +279,7 @@ def nearest(anchors: Sequence[AnchorGap]) -> tuple[AnchorGap, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class FitnessLimits:
     """The fitness lies between `low` and `high` with a probability of `level`, as far as the measurements are independent."""
 
     low: float
@@ -287,12 +287,12 @@ class Limits:
     level: float
 
 
-def limits(best: Best) -> Limits | None:
-    """Of what is reported of a best program; None where nothing is known of the noise, or there is none."""
+def limits(best: Best) -> FitnessLimits | None:
+    """Returns the limits of what is reported of a best program; None where nothing is known of the noise, or there is none."""
     if best.certified or not best.standard_error:
         return None
     half = student_quantile(LEVEL, PRIOR_DEGREES + best.measurements - 1) * best.standard_error
-    return Limits(best.fitness - half, best.fitness + half, LEVEL)
+    return FitnessLimits(best.fitness - half, best.fitness + half, LEVEL)
 
 
 HALF = 0.5
@@ -311,7 +311,7 @@ class KeptLine:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """All held-out cases of a best program. `wanted` is how many there are; `share` the mean of theirs, of which none counts for more than all of the gain;
+    """Held-out cases of a best program. `wanted` is how many there are; `share` the mean of theirs, of which none counts for more than all of the gain;
     None while one is not measured, or where the search has gained nothing."""
 
     lines: tuple[KeptLine, ...]
@@ -332,7 +332,7 @@ class Kept:
 
 
 def kept(best: Best, wanted: Sequence[str], fitness: Fitness) -> Kept:
-    """What is known of the cases `wanted`, which are a task's held-out ones."""
+    """Returns what is known of the cases `wanted`, which are a task's held-out ones."""
     lines = tuple(_line(best, case, fitness) for case in best.cases if case.case in wanted)
     shares = [0.0 if line.case.fitness is None else line.share for line in lines]
     known = [min(share, 1.0) for share in shares if share is not None]
@@ -355,7 +355,7 @@ def _line(best: Best, case: CaseLine, fitness: Fitness) -> KeptLine:
 
 
 def _gain(value: float, seed: float | None, fitness: Fitness) -> float:
-    """How much better than the seed, in units of the seed's value, unless that is 0 or the fitness is a logarithm already."""
+    """Returns how much better than the seed, in units of the seed's value, unless that is 0 or the fitness is a logarithm already."""
     if seed is None:
         return 0.0
     unit = 1.0 if fitness.log_ratio or not seed else abs(seed)

@@ -24,7 +24,7 @@ class Difference:
 
 
 def difference(campaign: Campaign, old: RecordId, new: RecordId) -> tuple[Difference, ...]:
-    """From the program of one record to that of another; raises `ConfigError` where one has none."""
+    """Compares the program of one record to that of another; raises `ConfigError` where one has none."""
     names = (record_name(campaign, old), record_name(campaign, new))
     return differences(program_of(campaign, old), program_of(campaign, new), names)
 
@@ -79,18 +79,18 @@ class BlameLine:
 
 
 @dataclass(slots=True)
-class _File:
+class _BlamedFile:
     """Lines, and by whom each is; 0 while that is not known."""
 
     lines: list[str]
     owners: list[RecordId]
 
 
-_Files = Mapping[str, _File]
+_Files = Mapping[str, _BlamedFile]
 
 
 def blame(campaign: Campaign, record: RecordId) -> tuple[BlameLine, ...]:
-    """All lines of the program of a record, file by file; raises `ConfigError` where it has none."""
+    """Returns all lines of the program of a record, file by file; raises `ConfigError` where it has none."""
     program_of(campaign, record)
     files: _Files = {}
     for ancestor in line_to(campaign, record):
@@ -116,7 +116,7 @@ def _lines(text: str) -> list[str]:
 
 def _handed_on(old: _Files, new: Mapping[str, list[str]], record: RecordId) -> _Files:
     """A child's files: the lines that its parent has, too, are by whom they were there; all others are the child's."""
-    made = {path: _File(lines, [0] * len(lines)) for path, lines in new.items()}
+    made = {path: _BlamedFile(lines, [0] * len(lines)) for path, lines in new.items()}
     kept: dict[str, list[bool]] = {path: [False] * len(file.lines) for path, file in old.items()}
     for path, former in _former_paths(old, new).items():
         _match(old[former], made[path], kept[former])
@@ -131,7 +131,7 @@ def _handed_on(old: _Files, new: Mapping[str, list[str]], record: RecordId) -> _
 
 
 def _former_paths(old: _Files, new: Mapping[str, list[str]]) -> dict[str, str]:
-    """Which file of the parent each file of the child was: that of its name, else one that is gone and has at least half of its lines."""
+    """Returns which file of the parent each file of the child was: that of its name, else one that is gone and has at least half of its lines."""
     found = {path: path for path in new if path in old}
     gone = [path for path in old if path not in new]
     for path, lines in new.items():
@@ -143,7 +143,7 @@ def _former_paths(old: _Files, new: Mapping[str, list[str]]) -> dict[str, str]:
     return found
 
 
-def _match(old: _File, new: _File, kept: list[bool]) -> None:
+def _match(old: _BlamedFile, new: _BlamedFile, kept: list[bool]) -> None:
     """Lines that stayed in their order hand on their owners."""
     begin, end = _ends(old.lines, new.lines)
     blocks = [(0, 0, begin), (len(old.lines) - end, len(new.lines) - end, end)]
@@ -157,7 +157,7 @@ def _match(old: _File, new: _File, kept: list[bool]) -> None:
 
 
 def _ends(old: list[str], new: list[str]) -> tuple[int, int]:
-    """How many lines two files have in common at the beginning and at the end."""
+    """Counts the lines that two files have in common at the beginning and at the end."""
     most = min(len(old), len(new))
     begin = next((place for place in range(most) if old[place] != new[place]), most)
     most -= begin
@@ -165,7 +165,7 @@ def _ends(old: list[str], new: list[str]) -> tuple[int, int]:
     return begin, end
 
 
-def _settle(file: _File, left: Mapping[str, deque[RecordId]], record: RecordId) -> None:
+def _settle(file: _BlamedFile, left: Mapping[str, deque[RecordId]], record: RecordId) -> None:
     """A line without an owner was moved here, if one like it is gone elsewhere; else the child brought it."""
     for place, (text, owner) in enumerate(zip(file.lines, file.owners, strict=True)):
         if not owner:

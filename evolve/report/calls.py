@@ -94,7 +94,7 @@ def calls_of(campaign: Campaign, record: RecordId) -> tuple[WholeCall, ...]:
 
 
 def waiting(campaign: Campaign) -> int:
-    """How many proposals wait for the first answer of their model."""
+    """Counts the proposals that wait for the first answer of their model."""
     return sum(
         isinstance(step.asked.action, Propose)
         and bool(step.asked.action.selection.model)
@@ -128,7 +128,7 @@ class CostLine:
 
 @dataclass(frozen=True, slots=True)
 class Improvements:
-    """How often a proposal that a model wrote was better than everything before it when it was first judged (constraints come first; what is
+    """Number of times that a proposal that a model wrote was better than everything before it when it was first judged (constraints come first; what is
     quarantined does not count), and by how much together, in the fitness's unit. Luck counts, too, where the task is noisy. `tokens` and
     `money` are those of all calls of the campaign, the fruitless ones included, for each of these; None where there was none."""
 
@@ -140,7 +140,7 @@ class Improvements:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What calls have cost. An operator's are all calls of its steps; those before any step have the name "". `lineage` is what the steps
+    """Costs of calls. An operator's are all calls of its steps; those before any step have the name "". `lineage` is what the steps
     have cost that led from the seed to the best program, along first parents; None where there is no best."""
 
     total: CostLine
@@ -178,7 +178,7 @@ def costs(campaign: Campaign) -> Costs | None:
 
 
 def lineage_cost(campaign: Campaign, record: RecordId) -> CostLine:
-    """What the steps have cost that led from the seed to this program, along first parents; the seed's is none, before which models are
+    """Returns what the steps have cost that led from the seed to this program, along first parents; the seed's is none, before which models are
     checked."""
     steps = {campaign.state.columns.steps[ancestor - 1] for ancestor in line_to(campaign, record)} - {0}
     return line_of("lineage", campaign.state.called.of_steps(steps))

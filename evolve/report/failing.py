@@ -1,4 +1,4 @@
-"""What went wrong: failures of one kind together, by their outcome and the first line of what the judge said, or the error that ends a traceback.
+"""Failures of one kind together, by their outcome and the first line of what the judge said, or the error that ends a traceback.
 
 Invariant: no more than the last `LOOKED_AT` that were judged, and as many that were screened, are read, however many there are."""
 
@@ -94,7 +94,7 @@ def _looked_at(campaign: Campaign, *, screened: bool) -> list[RecordId]:
 
 
 def _messages(campaign: Campaign, records: list[RecordId]) -> dict[RecordId, str]:
-    """What tells of each one's feedback."""
+    """Returns the telling line of each one's feedback."""
     names = campaign.log.feedback_of(records)
     texts = campaign.log.texts(set(names.values()))
     return {record: _telling(texts.get(name, "")) for record, name in names.items()}

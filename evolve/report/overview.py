@@ -69,7 +69,7 @@ class Overview:
 
 
 def overview(campaign: Campaign) -> Overview:
-    """Everything of a campaign that fits on a page."""
+    """Returns everything of a campaign that fits on a page."""
     state, stats = campaign.state, campaign.state.archive.stats()
     progress, tally, machine = state.progress, Tally.of(state.history), state.machine
     return Overview(
@@ -137,12 +137,12 @@ def _quarantined(campaign: Campaign) -> tuple[str, ...]:
 
 
 def lessons_learnt(campaign: Campaign) -> int:
-    """How many lessons reflections have written; those of a person are not among them."""
+    """Counts the lessons that reflections have written; those of a person are not among them."""
     return sum(lesson.by == REFLECTION for lesson in campaign.state.lessons)
 
 
 def budget_left(campaign: Campaign, now: float) -> str:
-    """What is left of the budget, for a person; `now` in seconds since 1970."""
+    """Returns what is left of the budget, for a person; `now` in seconds since 1970."""
     progress = campaign.progress
     return campaign.budget.remaining(progress, confirmed_best(campaign), now)
 

@@ -10,7 +10,7 @@ from evolve.campaign import Campaign
 from evolve.report.best import CaseLine, MissedLine, ObjectiveLine, cases, missed, objectives
 from evolve.report.calls import WholeCall, calls_of
 from evolve.report.records import LineageStep, RecordLine, lineage, made_by, measurements, record_line, settled
-from evolve.report.relatives import Offspring, children, find_best_child, offspring
+from evolve.report.relatives import OffspringCounts, children, find_best_child, offspring
 from evolve.types import Origin, ProgramId, Record, RecordId, Trust
 
 
@@ -24,7 +24,7 @@ class RulingLine:
 
 @dataclass(frozen=True, slots=True)
 class EstimateLine:
-    """What is known of a program's fitness, in the user's direction: the mean of so many judgings, or a value that is `certified`."""
+    """Knowledge of a program's fitness, in the user's direction: the mean of so many judgings, or a value that is `certified`."""
 
     fitness: float
     standard_error: float | None
@@ -50,7 +50,7 @@ class Shown:
     environment: str
     judged_again: tuple[RecordLine, ...]
     files: Mapping[str, str]
-    offspring: Offspring
+    offspring: OffspringCounts
     ruling: RulingLine | None = None
     certificate: str = ""
     estimate: EstimateLine | None = None

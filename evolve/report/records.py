@@ -152,7 +152,7 @@ def line_to(campaign: Campaign, record: RecordId, last: int | None = None) -> tu
 
 
 def _parents(campaign: Campaign, record: RecordId) -> tuple[RecordId, ...]:
-    """Of the program: a measurement's are those of what it measures."""
+    """Returns the parents of the program: a measurement's are those of what it measures."""
     columns = campaign.state.columns
     if KINDS[columns.kinds[record - 1]] == "measurement":
         return made_by(campaign, campaign.log.settled(record).record).parents
@@ -160,7 +160,7 @@ def _parents(campaign: Campaign, record: RecordId) -> tuple[RecordId, ...]:
 
 
 def trust_of(campaign: Campaign, record: RecordId) -> Trust:
-    """Who computed a record's score; claimed, where any score of its program is."""
+    """Returns who computed a record's score; claimed, where any score of its program is."""
     columns = campaign.state.columns
     return "claimed" if columns.programs[record - 1] in campaign.state.claimed else columns.trusts[record - 1]
 
@@ -192,7 +192,7 @@ def lineage_step(campaign: Campaign, record: RecordId) -> LineageStep:
 
 
 def made_by(campaign: Campaign, record: Record) -> Origin:
-    """How a record's program was made: a measurement's is that of what it measures."""
+    """Returns how a record's program was made: a measurement's is that of what it measures."""
     about = record.origin.about
     return campaign.log.settled(about).record.origin if about else record.origin
 

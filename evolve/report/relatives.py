@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from evolve.campaign import Campaign
-from evolve.report.frame import Flags, Frame, first_parents, frame
+from evolve.report.frame import Flags, RecordFrame, first_parents, frame
 from evolve.report.records import RecordLine, record_line, settled, trust_of
 from evolve.types import FAILURES, Outcome, ProgramId, RecordId, Trust
 
 
 @dataclass(frozen=True, slots=True)
-class Offspring:
-    """How many children a record's program has, and how many of them failed when they were judged or were never judged."""
+class OffspringCounts:
+    """Numbers of children: how many a record's program has, and how many of them failed when they were judged or were never judged."""
 
     children: int
     failed: int
@@ -38,7 +38,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class LineageTree:
     """Nodes in the order of their records, so that a parent is before its children. `left_out` counts the programs that are no node."""
 
     nodes: tuple[Node, ...]
@@ -51,12 +51,12 @@ def children(campaign: Campaign, record: RecordId, limit: int | None = None) -> 
     return tuple(record_line(campaign, campaign.log.settled(child)) for child in found)
 
 
-def offspring(campaign: Campaign, record: RecordId) -> Offspring:
+def offspring(campaign: Campaign, record: RecordId) -> OffspringCounts:
     """The children of a record's program, counted."""
     history = campaign.state.history
     outcomes = [history.outcome(child) for child in _children(campaign, record)]
     failed = sum(outcome in FAILURES for outcome in outcomes)
-    return Offspring(len(outcomes), failed, outcomes.count(Outcome.SCREENED))
+    return OffspringCounts(len(outcomes), failed, outcomes.count(Outcome.SCREENED))
 
 
 def _children(campaign: Campaign, record: RecordId) -> list[RecordId]:
@@ -69,7 +69,7 @@ def _children(campaign: Campaign, record: RecordId) -> list[RecordId]:
     return sorted({child for number in same for child in columns.children.get(number, ())})
 
 
-def tree(campaign: Campaign, most: int = 2000, root: RecordId | None = None) -> Tree:
+def tree(campaign: Campaign, most: int = 2000, root: RecordId | None = None) -> LineageTree:
     """The programs and their first parents, from `root` on if one is named: the best and its line first, then elites, then whoever
     is fitter, each with its line, until there are `most`."""
     columns = frame(campaign)
@@ -80,15 +80,15 @@ def tree(campaign: Campaign, most: int = 2000, root: RecordId | None = None) -> 
     elites = {elite.program for elite in campaign.state.archive.elites()}
     chosen = _chosen(_by_rank(campaign, columns, elites), parents, shown.tolist(), most)
     nodes = tuple(_node(campaign, place, parents[place], chosen, elites) for place in sorted(chosen))
-    return Tree(nodes, int(np.count_nonzero(shown)) - len(nodes))
+    return LineageTree(nodes, int(np.count_nonzero(shown)) - len(nodes))
 
 
-def _have_programs(campaign: Campaign, columns: Frame) -> Flags:
+def _have_programs(campaign: Campaign, columns: RecordFrame) -> Flags:
     programs = campaign.state.columns.programs
     return np.fromiter((program is not None for program in programs), np.bool_, len(columns))
 
 
-def _parents(campaign: Campaign, columns: Frame) -> list[RecordId]:
+def _parents(campaign: Campaign, columns: RecordFrame) -> list[RecordId]:
     """The first parent of each; where that is a measurement, the first record of the program that it measured."""
     parents = first_parents(campaign)[: len(columns)]
     again = columns.kind("measurement")
@@ -102,7 +102,7 @@ def _parents(campaign: Campaign, columns: Frame) -> list[RecordId]:
 
 
 def _descendants(parents: list[RecordId], root: RecordId) -> Flags:
-    """Who is the root, or has it in its line of first parents."""
+    """Flags the root, and who has it in its line of first parents."""
     inside = bytearray(len(parents) + 1)
     inside[root] = 1
     for record in range(root + 1, len(parents) + 1):
@@ -110,8 +110,8 @@ def _descendants(parents: list[RecordId], root: RecordId) -> Flags:
     return np.frombuffer(bytes(inside[1:]), np.bool_)
 
 
-def _by_rank(campaign: Campaign, columns: Frame, elites: Set[ProgramId]) -> list[int]:
-    """All places: those of the best program and of elites first, the fittest first of each."""
+def _by_rank(campaign: Campaign, columns: RecordFrame, elites: Set[ProgramId]) -> list[int]:
+    """Returns all places: those of the best program and of elites first, the fittest first of each."""
     programs, best = campaign.state.columns.programs, campaign.state.archive.best
     order = columns.best_first()
     held = np.fromiter((program in elites for program in programs), np.bool_, len(columns))[order]

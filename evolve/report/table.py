@@ -10,7 +10,7 @@ import numpy as np
 
 from evolve.campaign import Campaign
 from evolve.campaign.history import KINDS
-from evolve.report.frame import Flags, Frame, Numbers, coded, frame
+from evolve.report.frame import Flags, Numbers, RecordFrame, coded, frame
 from evolve.report.records import RecordLine, record_line
 from evolve.types import ConfigError, Insertion, Outcome
 from evolve.types.suggest import did_you_mean
@@ -23,7 +23,7 @@ MATCHES = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which records, and in which order. An empty text and None mean any. `sort` is one of `SORTS`; of a fitness the best come first where it is `descending`,
+    """Filter and order of records. An empty text and None mean any. `sort` is one of `SORTS`; of a fitness the best come first where it is `descending`,
     whatever the task's direction, and failures are last in either order. `kind` is one of `KINDS`, or `PROGRAMS`. `text` is searched in the programs."""
 
     sort: str = "fitness"
@@ -69,7 +69,7 @@ def selected(campaign: Campaign, wanted: Wanted) -> tuple[Numbers, bool]:
     return order[mask[order]], cut
 
 
-def _filtered(campaign: Campaign, columns: Frame, wanted: Wanted) -> Flags:
+def _filtered(campaign: Campaign, columns: RecordFrame, wanted: Wanted) -> Flags:
     mask = np.ones(len(columns), np.bool_)
     if wanted.outcome:
         mask &= columns.outcome(Outcome(_known("outcome", wanted.outcome, [one.value for one in Outcome])))
@@ -99,7 +99,7 @@ def _first_records(campaign: Campaign, length: int) -> Flags:
     return first
 
 
-def _where(campaign: Campaign, columns: Frame, holds: Callable[[str | None], bool]) -> Flags:
+def _where(campaign: Campaign, columns: RecordFrame, holds: Callable[[str | None], bool]) -> Flags:
     return np.fromiter(map(holds, campaign.state.columns.programs), np.bool_, len(columns))
 
 
@@ -109,8 +109,8 @@ def _known(what: str, got: str, known: Sequence[str]) -> str:
     return got
 
 
-def _order(campaign: Campaign, columns: Frame, wanted: Wanted) -> Numbers:
-    """All places in the order that is wanted; of equals the earlier record first."""
+def _order(campaign: Campaign, columns: RecordFrame, wanted: Wanted) -> Numbers:
+    """Returns all places in the order that is wanted; of equals the earlier record first."""
     _known("column to sort by", wanted.sort, SORTS)
     if wanted.sort == "fitness":
         order = columns.best_first()
@@ -130,8 +130,8 @@ def _names(names: Sequence[str]) -> Numbers:
     return places[codes]
 
 
-def _children(campaign: Campaign, columns: Frame) -> Numbers:
-    """How many proposals had the record's program as a parent, by whichever of its records they name it: a measurement may be one."""
+def _children(campaign: Campaign, columns: RecordFrame) -> Numbers:
+    """Counts the proposals that had the record's program as a parent, by whichever of its records they name it: a measurement may be one."""
     known, programs = campaign.state.columns, campaign.state.columns.programs[: len(columns)]
     codes, different = coded([program or "" for program in programs])
     counts = np.fromiter(map(len, known.parents[: len(columns)]), np.int64, len(columns))
@@ -144,7 +144,7 @@ def _children(campaign: Campaign, columns: Frame) -> Numbers:
     )[codes]
 
 
-_KEYS: dict[str, Callable[[Campaign, Frame], np.ndarray[tuple[int], np.dtype[np.int64]] | Numbers]] = {
+_KEYS: dict[str, Callable[[Campaign, RecordFrame], np.ndarray[tuple[int], np.dtype[np.int64]] | Numbers]] = {
     "id": lambda _, columns: np.arange(len(columns)),
     "seconds": lambda _, columns: np.round(columns.seconds * 1e6).astype(np.int64),
     "island": lambda _, columns: columns.islands.astype(np.int64),

@@ -16,7 +16,7 @@ from evolve.types import Outcome, RecordId
 
 @dataclass(frozen=True, slots=True)
 class Yield:
-    """What an operator brought, or a model by whatever operator: its records, those that were judged, and those that were better than each of their
+    """Yield of an operator, or a model by whatever operator: its records, those that were judged, and those that were better than each of their
     parents."""
 
     name: str
@@ -26,7 +26,7 @@ class Yield:
 
     @property
     def share(self) -> float:
-        """Of what was judged, how much was better than its parents."""
+        """Share of the judged programs: of what was judged, how much was better than its parents."""
         return self.improved / self.judged if self.judged else 0.0
 
 
@@ -186,14 +186,14 @@ def _ends(length: int, count: int) -> list[RecordId]:
 
 
 def _in(totals: Sequence[float], ends: Sequence[int], place: int) -> Any:
-    """What a running total grew by in a slice."""
+    """Returns what a running total grew by in a slice."""
     return totals[ends[place] - 1] - (totals[ends[place - 1] - 1] if place else 0)
 
 
 def _yields(
     codes: Numbers, names: Sequence[str], number: Numbers, groups: Sequence[Flags]
 ) -> list[list[tuple[str, int, int, int]]]:
-    """Of each slice: by name how many records of each group there were: what an operator has made, what of it was judged, and what was better than its
+    """Counts for each slice, by name, how many records of each group there were: what an operator has made, what of it was judged, and what was better than its
     parents."""
     size, key = int(number[-1]) + 1, number * len(names) + codes
     counts = [np.bincount(key[chosen], minlength=size * len(names)).reshape(size, -1).tolist() for chosen in groups]

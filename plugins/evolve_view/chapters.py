@@ -33,7 +33,7 @@ from evolve_view.documents import (
     ChartRow,
     CodeChange,
     CodeListing,
-    Commands,
+    CommandList,
     Document,
     Facts,
     Folded,
@@ -41,12 +41,12 @@ from evolve_view.documents import (
     Line,
     Mono,
     Paragraph,
-    Table,
+    TableBlock,
     Tone,
     Words,
 )
 from evolve_view.figures import AXES, curve_series, reference_lines
-from evolve_view.findings import Findings, Step, TaskPicture
+from evolve_view.findings import Findings, TaskPicture, ToldStep
 from evolve_view.verdicts import format_signed, format_time, list_doubts, summarize
 
 PERSON = "person"
@@ -72,10 +72,10 @@ def write_report(campaign: Campaign, found: Findings, picture: TaskPicture) -> D
     """Returns the report of a campaign."""
     task, moment = campaign.task, found.moment
     chapters = (
-        ("asked", "What was asked", _asked(campaign)),
-        ("found", "What was found", _found(found, task, picture)),
+        ("asked", "What was asked", _tell_task(campaign)),
+        ("found", "What was found", _tell_best(found, task, picture)),
         ("course", "How it came about", _course(found, task)),
-        ("failed", "What did not work", _failed(found)),
+        ("failed", "What did not work", _tell_failures(found)),
         ("cost", "What it cost", _cost(found, task.fitness)),
         ("environment", "Where and with what", _environment(campaign, found)),
         ("verify", "How to verify", _verify(found)),
@@ -92,7 +92,7 @@ def write_report(campaign: Campaign, found: Findings, picture: TaskPicture) -> D
 # What was asked
 
 
-def _asked(campaign: Campaign) -> Iterator[Block]:
+def _tell_task(campaign: Campaign) -> Iterator[Block]:
     task, settings, files = campaign.task, campaign.settings, campaign.task.seed.files
     brief = Words(task.brief.strip(), prose=True)
     long = len(brief.text) > _SHORT_BRIEF
@@ -120,7 +120,7 @@ def _asked(campaign: Campaign) -> Iterator[Block]:
     yield from _aims(task)
     if len(task.stages) > 1:
         stages = tuple((stage.name, f"{stage.limit:g} s", _format_threshold(stage)) for stage in task.stages)
-        yield Table(("stage", "time limit", "goes on"), stages, frozenset({1}))
+        yield TableBlock(("stage", "time limit", "goes on"), stages, frozenset({1}))
 
 
 def _explain_score(task: Task) -> str:
@@ -155,7 +155,7 @@ def _aims(task: Task) -> Iterator[Block]:
             (each.by, str(each.year or ""), Mono(f"{each.value:.12g}"), each.source)
             for each in sorted(task.anchors, key=lambda each: task.fitness.inside(each.value))
         ]
-        yield Table(("anchor", "year", task.fitness.name, "source"), tuple(rows), frozenset({2}))
+        yield TableBlock(("anchor", "year", task.fitness.name, "source"), tuple(rows), frozenset({2}))
 
 
 def _format_constraint(each: Constraint) -> str:
@@ -173,7 +173,7 @@ def _format_threshold(stage: Stage) -> str:
 # What was found
 
 
-def _found(found: Findings, task: Task, picture: TaskPicture) -> Iterator[Block]:
+def _tell_best(found: Findings, task: Task, picture: TaskPicture) -> Iterator[Block]:
     best = found.overview.best
     if best is None:
         missed = found.overview.closest
@@ -183,7 +183,7 @@ def _found(found: Findings, task: Task, picture: TaskPicture) -> Iterator[Block]
         return
     yield Facts(tuple(_best_facts(found, best, task)))
     yield from _anchors(best.anchors, task.fitness)
-    yield from _held_out(found, best, task)
+    yield from _tell_cases(found, best, task)
     yield from _picture(picture, best)
     yield from _front(found, task)
     if found.evidence is not None:
@@ -238,18 +238,18 @@ def _anchors(gaps: tuple[AnchorGap, ...], fitness: Fitness) -> Iterator[Block]:
         for gap in gaps
     ]
     if rows:
-        yield Table(("anchor", "value", "best minus anchor", "reached", "source"), tuple(rows), frozenset({1, 2}))
+        yield TableBlock(("anchor", "value", "best minus anchor", "reached", "source"), tuple(rows), frozenset({1, 2}))
 
 
-def _held_out(found: Findings, best: Best, task: Task) -> Iterator[Block]:
+def _tell_cases(found: Findings, best: Best, task: Task) -> Iterator[Block]:
     fitness, kept = task.fitness, found.kept
     if kept is not None:
         tone: Tone = "good" if best.promoted and kept.verdict == "holds" else "bad"
         yield Paragraph(_explain_promotion(kept, best), tone)
-        rows = [_held_out_row(line, fitness) for line in kept.lines]
+        rows = [_case_row(line, fitness) for line in kept.lines]
         headings = ("held-out case", "record", "seed", "best program", "gain", "of the search's gain", "than the seed")
         if rows:
-            yield Table(headings, tuple(rows), frozenset({2, 3, 4, 5}))
+            yield TableBlock(headings, tuple(rows), frozenset({2, 3, 4, 5}))
             told = "Gains are compared in units of the seed's value in each case, unless that is 0 or the fitness is a logarithm."
             yield Paragraph(told)
     for case in best.cases:
@@ -257,7 +257,7 @@ def _held_out(found: Findings, best: Best, task: Task) -> Iterator[Block]:
             yield Paragraph(f"From scratch: {wording.from_scratch(case, fitness)}.")
 
 
-def _held_out_row(line: KeptLine, fitness: Fitness) -> tuple[Line, ...]:
+def _case_row(line: KeptLine, fitness: Fitness) -> tuple[Line, ...]:
     # Promotion asks for no loss: within the noise a worse value is no worse.
     better = "equal" if line.gain == 0.0 else "better" if (line.share or 0.0) > 0.0 else "no worse"
     return (
@@ -300,7 +300,7 @@ def _front(found: Findings, task: Task) -> Iterator[Block]:
         yield _front_table(found.front[:_FRONT], front.members, task)
 
 
-def _front_table(lines: tuple[EliteLine, ...], members: int, task: Task) -> Table:
+def _front_table(lines: tuple[EliteLine, ...], members: int, task: Task) -> TableBlock:
     names = tuple(each.name for each in task.objectives)
     fitness = [] if task.fitness.name in names else [task.fitness.name]
     rows: list[tuple[Line, ...]] = [
@@ -315,7 +315,7 @@ def _front_table(lines: tuple[EliteLine, ...], members: int, task: Task) -> Tabl
     ]
     first = f"on the front (the first {len(lines)} of {members})" if members > len(lines) else "on the front"
     headings = (first, *names, *fitness, "evidence", "basis")
-    return Table(headings, tuple(rows), frozenset(range(1, 1 + len(names) + len(fitness))))
+    return TableBlock(headings, tuple(rows), frozenset(range(1, 1 + len(names) + len(fitness))))
 
 
 def _draw_front(lines: tuple[EliteLine, ...], *, is_cut: bool) -> ChartFigure:
@@ -332,7 +332,7 @@ def _metrics(shown: Shown) -> Iterator[Block]:
     if rows:
         more = f" (the first {_NUMBERS} of {len(rows):,})" if len(rows) > _NUMBERS else ""
         yield Paragraph(f"What the judge has noted of it{more}:")
-        yield Table(("descriptor or metric", "value"), tuple(rows[:_NUMBERS]), frozenset({1}))
+        yield TableBlock(("descriptor or metric", "value"), tuple(rows[:_NUMBERS]), frozenset({1}))
 
 
 def _listings(files: Mapping[str, str], blame: Sequence[BlameLine]) -> Iterator[Block]:
@@ -384,7 +384,7 @@ def _draw_curve(points: Sequence[Point], found: Findings, task: Task) -> ChartFi
     return ChartFigure((curve_series(_CURVE, points),), "programs", task.fitness.name, told, table, lines, early)
 
 
-def _curve_table(points: Sequence[Point], fitness: Fitness) -> Table:
+def _curve_table(points: Sequence[Point], fitness: Fitness) -> TableBlock:
     """Returns the last points but the one for now."""
     rows = [
         (
@@ -398,7 +398,7 @@ def _curve_table(points: Sequence[Point], fitness: Fitness) -> Table:
         for point in points[:-1][-_POINTS:]
     ]
     headings = ("record", "programs", "after", fitness.name, "confirmed", "basis")
-    return Table(headings, tuple(rows), frozenset({0, 1, 2, 3}))
+    return TableBlock(headings, tuple(rows), frozenset({0, 1, 2, 3}))
 
 
 def _draw_end(points: Sequence[Point], found: Findings, task: Task) -> Iterator[Block]:
@@ -443,7 +443,7 @@ def _lineage(found: Findings, task: Task) -> Iterator[Block]:
         yield _fold_step(step, name, task.fitness, unfolded=step is widest)
 
 
-def _steps_table(line: Sequence[Step], fitness: Fitness) -> Table:
+def _steps_table(line: Sequence[ToldStep], fitness: Fitness) -> TableBlock:
     rows = [
         (
             Mono(step.line.name),
@@ -454,14 +454,14 @@ def _steps_table(line: Sequence[Step], fitness: Fitness) -> Table:
         )
         for step in line
     ]
-    return Table(("program", "made by", fitness.name, "change", "basis"), tuple(rows), frozenset({2, 3}))
+    return TableBlock(("program", "made by", fitness.name, "change", "basis"), tuple(rows), frozenset({2, 3}))
 
 
 def _maker(operator: str, model: str) -> str:
     return operator + (f", {model}" if model else "")
 
 
-def _fold_step(step: Step, name: str, fitness: Fitness, *, unfolded: bool) -> Folded:
+def _fold_step(step: ToldStep, name: str, fitness: Fitness, *, unfolded: bool) -> Folded:
     change = f": {format_signed(step.line.change, fitness.digits)}" if step.line.change is not None else ""
     summary: Line = (Mono(step.line.name), f" by {_maker(step.line.operator or step.line.kind, step.model)}{change}")
     blocks: list[Block] = [Words(step.thought, prose=True)] if step.thought else []
@@ -492,20 +492,20 @@ def _authors(blame: Sequence[BlameLine], name: str, fitness: Fitness) -> Iterato
         )
         for record, count in counts.most_common(_AUTHORS)
     ]
-    yield Table(("program", "lines", "made by", "change in score"), tuple(rows), frozenset({1, 3}))
+    yield TableBlock(("program", "lines", "made by", "change in score"), tuple(rows), frozenset({1, 3}))
 
 
 # What did not work
 
 
-def _failed(found: Findings) -> Iterator[Block]:
+def _tell_failures(found: Findings) -> Iterator[Block]:
     overview = found.overview
     if not overview.records:
         yield Paragraph("Nothing was judged yet.")
         return
     total = sum(overview.outcomes.values())
     rows = [(name, f"{count:,}", wording.share(count, total)) for name, count in overview.outcomes.items() if count]
-    yield Table(("outcome", "records", "share"), tuple(rows), frozenset({1, 2}))
+    yield TableBlock(("outcome", "records", "share"), tuple(rows), frozenset({1, 2}))
     # Both kinds of failures are read together, so that together they say whether all of them were.
     count = sum(each.count for each in (*found.failed, *found.screened))
     last = f" (of the last {LOOKED_AT:,} failures of both kinds)" if count >= LOOKED_AT else ""
@@ -516,11 +516,13 @@ def _failed(found: Findings) -> Iterator[Block]:
     if overview.failures:
         yield Paragraph("Calls of models that failed:")
         calls = [(line.model, f"{line.calls:,}", f"{line.failed:,}", line.error) for line in overview.failures]
-        yield Table(("model", "calls", "failed", "the last one because"), tuple(calls), frozenset({1, 2}))
+        yield TableBlock(("model", "calls", "failed", "the last one because"), tuple(calls), frozenset({1, 2}))
     if found.rulings:
         programs = wording.counted(len(overview.quarantined), "program")
         yield Paragraph(f"Quarantined, and left out of all that is reported as found: {programs}.")
-        yield Table(("program", "by", "why"), tuple((Mono(each.name), each.by, each.why) for each in found.rulings))
+        yield TableBlock(
+            ("program", "by", "why"), tuple((Mono(each.name), each.by, each.why) for each in found.rulings)
+        )
     yield from _lessons(overview.lessons, overview.name)
 
 
@@ -533,7 +535,7 @@ def _classes(title: str, classes: Sequence[FailureClass], name: str) -> Iterator
     for each in classes[:_CLASSES]:
         examples = tuple(part for record in each.examples[:_EXAMPLES] for part in (Mono(f"{name}/{record}"), " "))
         rows.append((each.outcome, each.message or "(no feedback)", f"{each.count:,}", examples))
-    yield Table(("outcome", "said first", "count", "for example"), tuple(rows), frozenset({2}))
+    yield TableBlock(("outcome", "said first", "count", "for example"), tuple(rows), frozenset({2}))
 
 
 def _yields(label: str, lines: Sequence[Yield]) -> Iterator[Block]:
@@ -550,7 +552,7 @@ def _yields(label: str, lines: Sequence[Yield]) -> Iterator[Block]:
     ]
     headings = (label, "proposals", Outcome.SCREENED.value, "judged", "better than their parents", "of the judged")
     if rows:
-        yield Table(headings, tuple(rows), frozenset(range(1, 6)))
+        yield TableBlock(headings, tuple(rows), frozenset(range(1, 6)))
 
 
 def _lessons(lessons: Sequence[Lesson], name: str) -> Iterator[Block]:
@@ -566,7 +568,7 @@ def _lessons(lessons: Sequence[Lesson], name: str) -> Iterator[Block]:
         )
         for each in lessons[-_LESSONS:]
     ]
-    yield Table(("lesson", "by", "about"), tuple(rows))
+    yield TableBlock(("lesson", "by", "about"), tuple(rows))
 
 
 # What it cost
@@ -621,7 +623,7 @@ def _format_taken(tokens: float, paid: float) -> str:
     return f"{tokens:,.0f} tokens" + (f" and {format_money(paid)}" if paid else "")
 
 
-def _cost_table(label: str, lines: Sequence[CostLine]) -> Table:
+def _cost_table(label: str, lines: Sequence[CostLine]) -> TableBlock:
     """Returns a table without the columns that hold no number."""
     columns: list[tuple[str, list[str]]] = [
         (label, [line.name or "before any step" for line in lines]),
@@ -637,7 +639,7 @@ def _cost_table(label: str, lines: Sequence[CostLine]) -> Table:
     ]
     kept = [(heading, cells) for heading, cells in columns if any(cells)]
     rows = zip(*(cells for _, cells in kept), strict=True)
-    return Table(tuple(heading for heading, _ in kept), tuple(rows), frozenset(range(1, len(kept))))
+    return TableBlock(tuple(heading for heading, _ in kept), tuple(rows), frozenset(range(1, len(kept))))
 
 
 # Where and with what, and how to verify it
@@ -660,13 +662,13 @@ def _environment(campaign: Campaign, found: Findings) -> Iterator[Block]:
     yield Facts(tuple(rows))
     machines = [(each.hardware or "unknown", each.isolation or "unknown") for each in found.machines]
     if machines:
-        yield Table(("hardware class", "isolation"), tuple(machines))
+        yield TableBlock(("hardware class", "isolation"), tuple(machines))
     if not found.settings:
         yield Paragraph("All settings are the defaults.")
         return
     yield Paragraph("Settings that differ from the defaults:")
     settings = [(Mono(each.key), _format_json(each.value), _format_json(each.default)) for each in found.settings]
-    yield Table(("setting", "value", "default"), tuple(settings))
+    yield TableBlock(("setting", "value", "default"), tuple(settings))
 
 
 def _format_json(value: object) -> Mono:
@@ -710,4 +712,4 @@ def _verify(found: Findings) -> Iterator[Block]:
         f"Everything here is computed from the campaign's log, {log}, which holds {overview.events:,} events. "
         "Where it lies in the workspace (archive/campaigns/), these commands check it:"
     )
-    yield Commands(tuple(rows))
+    yield CommandList(tuple(rows))

@@ -81,7 +81,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableBlock:
     """Rows below headings. Columns in `numbers` are aligned to the right."""
 
     headings: tuple[str, ...]
@@ -117,7 +117,7 @@ class CodeChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Commands:
+class CommandList:
     """Commands to type, each with what it does."""
 
     rows: tuple[tuple[str, str], ...]
@@ -132,7 +132,7 @@ class ChartFigure:
     x: str
     y: str
     caption: Line = ""
-    table: Table | None = None
+    table: TableBlock | None = None
     levels: tuple[Reference, ...] = ()
     log_x: bool = False
     size: Size = "whole"
@@ -167,11 +167,11 @@ Block = (
     Paragraph
     | Bullets
     | Facts
-    | Table
+    | TableBlock
     | Words
     | CodeListing
     | CodeChange
-    | Commands
+    | CommandList
     | ChartFigure
     | ImageFigure
     | Folded

@@ -6,7 +6,7 @@ from itertools import islice
 
 from evolve import report
 from evolve.campaign import Campaign
-from evolve.report import Kept, Limits
+from evolve.report import FitnessLimits, Kept
 from evolve.types import MachineMeasured, RecordId
 
 FRONT = 200
@@ -52,7 +52,7 @@ class TaskPicture:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ToldStep:
     """One step of a lineage. `thought` is what its operator or model said; `others` are the parents but the first, by their names. `differences` is
     empty for a step that is not `told`, and for one that changed nothing."""
 
@@ -77,11 +77,11 @@ class Findings:
     left: str
     curve: tuple[report.Point, ...]
     confirmed: bool
-    limits: Limits | None
+    limits: FitnessLimits | None
     kept: Kept | None
     certificate: str
     evidence: report.Shown | None
-    lineage: tuple[Step, ...]
+    lineage: tuple[ToldStep, ...]
     blame: tuple[report.BlameLine, ...]
     front: tuple[report.EliteLine, ...]
     failed: tuple[report.FailureClass, ...]
@@ -124,7 +124,7 @@ def read_findings(campaign: Campaign, moment: Moment) -> Findings:
     )
 
 
-def read_steps(campaign: Campaign, record: RecordId) -> tuple[Step, ...]:
+def read_steps(campaign: Campaign, record: RecordId) -> tuple[ToldStep, ...]:
     """Reads the line of first parents from the seed to a program. Of a long line, the steps that changed the fitness most and the last ones come with
     their differences."""
     line = report.lineage(campaign, record)
@@ -136,10 +136,10 @@ def read_steps(campaign: Campaign, record: RecordId) -> tuple[Step, ...]:
     return tuple(_read_step(campaign, each, told=each.record in told) for each in line)
 
 
-def _read_step(campaign: Campaign, line: report.LineageStep, *, told: bool) -> Step:
+def _read_step(campaign: Campaign, line: report.LineageStep, *, told: bool) -> ToldStep:
     record = campaign.log.settled(line.record).record
     made = campaign.log.settled(record.origin.about).record if record.origin.about else record
-    return Step(
+    return ToldStep(
         line=line,
         model=made.origin.model,
         step=made.origin.step,

@@ -1,6 +1,6 @@
-"""Who may see a page: whoever has the token, from a page of this server, by an address of this machine.
+"""Access to the pages: by the token, from a page of this server, by an address of this machine.
 
-Invariant: every answer, also a refusal, carries the headers that keep a program's words from acting in the browser."""
+Every answer, also a refusal, carries the headers that keep a program's words from acting in the browser."""
 
 import hmac
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _NAMES = ("127.0.0.1", "localhost")
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What opens the door: the token, the addresses (`127.0.0.1:8421`) by which the server may be called, and whether anything but
+    """Conditions of access: the token, the addresses (`127.0.0.1:8421`) by which the server may be called, and whether anything but
     reading is allowed."""
 
     token: str
@@ -38,12 +38,12 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """Its name; servers on other ports of this machine have others."""
+        """Name of the cookie; servers on other ports of this machine have others."""
         return f"evolve-{self.addresses[0].rpartition(':')[2]}"
 
 
 def addresses(port: int) -> tuple[str, ...]:
-    """All by which a browser calls the server at a port of this machine; it leaves the default port of http out."""
+    """Returns all addresses by which a browser calls the server at a port of this machine; it leaves the default port of http out."""
     bare = _NAMES if port == _DEFAULT_PORT else ()
     return (*(f"{name}:{port}" for name in _NAMES), *bare)
 
@@ -56,14 +56,14 @@ class Guard:
         self.access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers itself what must not pass."""
+        """Answers a request itself that must not pass."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
         if scope["type"] != "http":
             raise RuntimeError(f"only http is served, got {scope['type']!r}")
 
-        async def guarded(message: Message) -> None:
+        async def send_protected(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
@@ -71,35 +71,35 @@ class Guard:
             await send(message)
 
         answer = self._answer(scope)
-        await (self.app if answer is None else answer)(scope, receive, guarded)
+        await (self.app if answer is None else answer)(scope, receive, send_protected)
 
     def _answer(self, scope: Scope) -> Response | None:
-        """What is said at the door; None for who may pass."""
+        """Returns the refusal or the redirection of a request; None for one that may pass."""
         headers = Headers(scope=scope)
         if headers.get("host", "") not in self.access.addresses:
             return PlainTextResponse("this server is called by the address that it printed, and no other\n", 421)
         if scope["method"] not in _READING:
-            return self._refused_change(headers) or self._refused_stranger(headers)
+            return self._refuse_change(headers) or self._refuse_stranger(headers)
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if any(key == "token" for key, _ in query):
             return self._let_in(scope, query)
-        return self._refused_stranger(headers)
+        return self._refuse_stranger(headers)
 
-    def _refused_change(self, headers: Headers) -> Response | None:
+    def _refuse_change(self, headers: Headers) -> Response | None:
         if not self.access.editing:
             return PlainTextResponse("this server only reads. Do: evolve view --edit\n", 403)
         if headers.get("origin", "") not in [f"http://{address}" for address in self.access.addresses]:
             return PlainTextResponse("only a page of this server may change something\n", 403)
         return None
 
-    def _refused_stranger(self, headers: Headers) -> Response | None:
+    def _refuse_stranger(self, headers: Headers) -> Response | None:
         token = cookie_parser(headers.get("cookie", "")).get(self.access.cookie, "")
         if self._is_right(token):
             return None
         return PlainTextResponse("open the whole address that `evolve view` printed: its token is missing here\n", 403)
 
     def _let_in(self, scope: Scope, query: list[tuple[str, str]]) -> Response:
-        """The token moves from the address into a cookie, so that it is in no history and in no copied link."""
+        """Moves the token from the address into a cookie, so that it is in no history and in no copied link."""
         if not all(self._is_right(value) for key, value in query if key == "token"):
             return PlainTextResponse("the token is another one. Do: open the address that `evolve view` printed\n", 403)
         rest = urlencode([(key, value) for key, value in query if key != "token"])

@@ -15,7 +15,7 @@ from evolve_view.documents import (
     ChartRow,
     CodeChange,
     CodeListing,
-    Commands,
+    CommandList,
     Document,
     Facts,
     Folded,
@@ -24,7 +24,7 @@ from evolve_view.documents import (
     Mono,
     Paragraph,
     Strong,
-    Table,
+    TableBlock,
     Words,
     cut_line,
     cut_lines,
@@ -57,9 +57,9 @@ def render_block(block: Block) -> str:
             return "\n".join(f"- {_line(line)}" for line in lines)
         case Facts(rows):
             return "\n".join(f"- {_escape(label)}: {_line(line)}" for label, line in rows)
-        case Commands(rows):
+        case CommandList(rows):
             return "\n".join(f"- {_code_span(command)}: {_escape(what)}" for command, what in rows)
-        case Table():
+        case TableBlock():
             return _table(block)
         case Words(text):
             return _fence(_lines(cut_words(text), FILE_LINES))
@@ -124,7 +124,7 @@ def _ticks(text: str, least: int) -> str:
     return "`" * max(least, 1 + max((len(run) for run in _TICKS.findall(text)), default=0))
 
 
-def _table(table: Table) -> str:
+def _table(table: TableBlock) -> str:
     sides = ["---:" if column in table.numbers else "---" for column in range(len(table.headings))]
     rows = [[_cell(each) for each in table.headings], sides, *([_cell(each) for each in row] for row in table.rows)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -35,7 +35,7 @@ _FORM = "choose"
 
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """Which part of the table an address asks for."""
+    """Part of the table that an address asks for."""
 
     wanted: Wanted
     start: int = 0

@@ -1,6 +1,4 @@
-"""Runs the application on a socket that listens already.
-
-Invariant: it ends with Ctrl-C, in a second, whatever pages are open."""
+"""Server of the application, on a socket that listens already. It ends with Ctrl-C, in a second, whatever pages are open."""
 
 import asyncio
 import logging
@@ -33,7 +31,7 @@ def serve(listener: socket.socket, campaigns: OpenCampaigns, access: Access) -> 
 
 
 def settings(app: ASGIApp) -> uvicorn.Config:
-    """How an application is served."""
+    """Returns how an application is served."""
     return uvicorn.Config(
         app,
         http=_Connection,

@@ -10,7 +10,7 @@ from evolve_view.documents import (
     Block,
     Bullets,
     ChartFigure,
-    Commands,
+    CommandList,
     Document,
     Facts,
     Folded,
@@ -18,7 +18,7 @@ from evolve_view.documents import (
     Mono,
     Paragraph,
     Strong,
-    Table,
+    TableBlock,
     Words,
 )
 from evolve_view.findings import Findings, Moment, TaskPicture, read_findings
@@ -66,9 +66,9 @@ def _rows(block: Block) -> list[str]:
             return [plain(line) for line in lines]
         case Facts(rows):
             return [f"{label}: {plain(line)}" for label, line in rows]
-        case Commands(rows):
+        case CommandList(rows):
             return [f"{command}: {what}" for command, what in rows]
-        case Table(headings, rows):
+        case TableBlock(headings, rows):
             return [" | ".join(headings), *(" | ".join(map(plain, row)) for row in rows)]
         case Words(text):
             return [text]

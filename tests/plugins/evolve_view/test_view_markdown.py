@@ -5,7 +5,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from evolve_view.documents import Chapter, CodeListing, Document, Mono, Paragraph, Strong, Table, Words
+from evolve_view.documents import Chapter, CodeListing, Document, Mono, Paragraph, Strong, TableBlock, Words
 from evolve_view.markdown import render_markdown
 from tests.plugins.evolve_view.reports import HOSTILE, MARK
 from tests.plugins.evolve_view.test_view_rendering import every_block
@@ -64,14 +64,14 @@ def test_a_text_is_told_as_it_is(line, told) -> None:
 
 
 def test_a_cell_does_not_end_early() -> None:
-    text = page(Table(("a|b", "c"), (("d|e", Mono("f|g")),), frozenset({1})))
+    text = page(TableBlock(("a|b", "c"), (("d|e", Mono("f|g")),), frozenset({1})))
     assert "| a\\|b | c |\n| --- | ---: |\n| d\\|e | `f\\|g` |" in text
 
 
 @pytest.mark.parametrize("slashes", ["\\", "\\\\", "\\\\\\"])
 def test_a_cell_of_code_does_not_end_at_a_bar_behind_backslashes(slashes) -> None:
     """What stands behind the bar would be read as Markdown, and as HTML."""
-    text = page(Table(("a", "b"), ((Mono(f"x{slashes}|<img src=y>"), "c"),), frozenset()))
+    text = page(TableBlock(("a", "b"), ((Mono(f"x{slashes}|<img src=y>"), "c"),), frozenset()))
     assert f"| x{2 * slashes}\\|\\<img src=y\\> | c |" in text
 
 

@@ -14,7 +14,7 @@ from evolve_view.documents import (
     ChartRow,
     CodeChange,
     CodeListing,
-    Commands,
+    CommandList,
     Document,
     Facts,
     Folded,
@@ -22,7 +22,7 @@ from evolve_view.documents import (
     Mono,
     Paragraph,
     Strong,
-    Table,
+    TableBlock,
     Words,
     cut_line,
     cut_lines,
@@ -73,7 +73,7 @@ class Tags(HTMLParser):
 
 def every_block(text: str) -> tuple[Block, ...]:
     """One of each kind, with a text wherever one may stand."""
-    table = Table((text, "n"), ((text, Mono(text)),), frozenset({1}))
+    table = TableBlock((text, "n"), ((text, Mono(text)),), frozenset({1}))
     series = Series(text, [0, 1], [0, 1])
     chart = ChartFigure((series,), text, text, text, table, (Reference(0.5, text), Reference(0.7, text)))
     inside: tuple[Block, ...] = (
@@ -85,7 +85,7 @@ def every_block(text: str) -> tuple[Block, ...]:
         Words(text, prose=True),
         CodeListing(text, f"x = 1  # {text}\n'{text}'\n", (text, text)),
         CodeChange(text, text, f"{text}\n{text}", f"--- {text}\n+++ {text}\n@@ -1 +1 @@\n-{text}\n+{text}"),
-        Commands(((text, text),)),
+        CommandList(((text, text),)),
         chart,
         ChartRow((chart,)),
         ImageFigure(text, text, text),
