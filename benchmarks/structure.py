@@ -21,9 +21,9 @@ from evolve.campaign import Campaign
 from evolve.config import settings_from
 from evolve.evaluation import LocalExecutor
 from evolve.operators.mutate_ast import MutateAst, MutateSettings
+from evolve.operators.python_source import read
 from evolve.protocols import Context
 from evolve.sandbox.machine.probe import probe
-from evolve.syntax import read
 from evolve.testing import RehearsedHistory
 from evolve.types import EditError, Evaluation, EvaluatorSource, Origin, Program, Record, Selection, Settled, Task
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import evolve.engine
 import evolve.task
-from evolve.appearing import appearing as write_atomically
+from evolve.atomic_write import atomic_write as write_atomically
 from evolve.campaign import Campaign, log_path, logs, workspace
 from evolve.campaign.fitting import budget_of
 from evolve.cli.errors import INTERRUPTED

@@ -16,7 +16,7 @@ from evolve.cli.say import say
 from evolve.evaluation.interpreter import check
 from evolve.evaluation.lifeline import clean_environment
 from evolve.plugins import Plugins
-from evolve.sandbox.machine.choice import NOT_MORE, causes, chosen, line
+from evolve.sandbox.machine.offer import NOT_MORE, choose_means, describe_causes, describe_means
 from evolve.sandbox.machine.probe import probe
 from evolve.sandbox.means import NOTHING, Means
 from evolve.task import is_bundled
@@ -83,10 +83,10 @@ def confined(task: Task, wish: Wish, *, harmless: bool = False) -> Confined:
         check(task.python, clean_environment(os.environ))
     found = probe(task.python)
     accepted = harmless and not wish.said and found.level is Level.REDUCED
-    means = chosen(Level.REDUCED if accepted else wish.level, found)
-    told = line(found, means)
+    means = choose_means(Level.REDUCED if accepted else wish.level, found)
+    told = describe_means(found, means)
     told = f"{told}. {NOT_MORE}" if accepted else told
-    return Confined(means, told, accepted, causes(found))
+    return Confined(means, told, accepted, describe_causes(found))
 
 
 def for_campaign(campaign: Campaign, wish: Wish, task: Task | None = None, *, brought: bool = False) -> Confined:

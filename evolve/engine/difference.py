@@ -5,7 +5,7 @@ Invariant: both programs are quoted as data; an answer that is not one of the tw
 import difflib
 from collections.abc import Iterator
 
-from evolve.prompts.quoting import fenced, said
+from evolve.prompts.quoting import fence_text, quote_inline
 from evolve.protocols import Caller
 from evolve.types import Message, Program, Prompt, Section
 
@@ -33,7 +33,7 @@ def objection(caller: Caller, older: Program, newer: Program) -> str:
     text = caller.complete(asked)[0].text
     different = _ANSWERS.get(text.strip().strip("*_`\"'.!").lower())
     if different is None:
-        return f"the novelty model {caller.name} answered neither yes nor no: {said(text, _SAID) or 'nothing'}"
+        return f"the novelty model {caller.name} answered neither yes nor no: {quote_inline(text, _SAID) or 'nothing'}"
     return "" if different else f"the novelty model {caller.name} finds no meaningful difference"
 
 
@@ -41,7 +41,7 @@ def prompt(older: Program, newer: Program) -> Prompt:
     """The question."""
     told = "\n".join(line for path in sorted({*older.files, *newer.files}) for line in _changed(path, older, newer))
     told = told.encode("utf-8", "replace").decode()
-    question = f"The difference, with `-` before lines of the older program and `+` before lines of the newer one:\n\n{fenced(told, 'diff')}"
+    question = f"The difference, with `-` before lines of the older program and `+` before lines of the newer one:\n\n{fence_text(told, 'diff')}"
     return Prompt(
         (Message("system", (Section("novelty", RULES),)), Message("user", (Section("difference", question),)))
     )

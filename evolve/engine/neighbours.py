@@ -9,7 +9,8 @@ from itertools import islice
 
 from evolve import novelty
 from evolve.campaign import Campaign
-from evolve.nearest import MINIMA, SketchIndex, VectorIndex, sketch
+from evolve.novelty import SketchIndex, VectorIndex, sketch
+from evolve.novelty.indexes import MINIMA
 from evolve.types import Origin, Program, ProgramId, RecordId, StoreError
 
 _BATCH = 1_000

@@ -6,11 +6,11 @@ could have saved. All of it runs on the proposal thread, and what is known about
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evolve import changes
 from evolve.campaign import Campaign
+from evolve.edits import changes
 from evolve.engine.difference import objection
 from evolve.engine.neighbours import Fingerprint, Neighbours
-from evolve.nearest import packed
+from evolve.novelty import pack_vector
 from evolve.protocols import Context
 from evolve.types import ModelError, Program, ProgramId, Selection
 
@@ -108,6 +108,6 @@ class Screening:
         """Empty where the embedding model fails: then the child is judged."""
         text = "\n\n".join(f"{path}\n{content}" for path, content in program.files.items())
         try:
-            return packed(family.context.model("embed").embed(text.encode("utf-8", "replace").decode()))
+            return pack_vector(family.context.model("embed").embed(text.encode("utf-8", "replace").decode()))
         except ModelError:
             return b""
