@@ -59,8 +59,8 @@ $(SERVER_STAMP): tests/server/requirements.txt
 test-server: $(STAMP) $(SERVER_STAMP)  ## the tests against a real server of a tiny language model, on the CPU
 	$(BIN)/python -m pytest -m server -rs
 
-$(WEB_STAMP): $(STAMP) tests/web/requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/web/requirements.txt
+$(WEB_STAMP): $(STAMP) tests/plugins/evolve_view/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/plugins/evolve_view/requirements.txt
 	@touch $@
 
 test-web: $(WEB_STAMP)  ## the pages of `evolve view` in a real browser, in less than 3 minutes

@@ -14,17 +14,15 @@ from large import make
 from starlette.testclient import TestClient
 
 from evolve import plugins
-from evolve.web.app import application
-from evolve.web.guard import Access
-from evolve.web.shelf import Shelf
+from evolve_view.app import make_application
+from evolve_view.guard import Access
+from evolve_view.open_campaigns import OpenCampaigns
 
 TIMES = 5
 ADDRESS = "127.0.0.1:8421"
 PAGES = {
     "list": "/",
     "overview": "/c/large",
-    "curve": "/c/large/curve.json",
-    "throughput": "/c/large/throughput.json",
     "archive": "/c/large/archive",
     "archive_axes": "/c/large/archive?x=branches&y=size&island=1",
     "programs": "/c/large/programs",
@@ -36,11 +34,9 @@ PAGES = {
     "lineage_generations": "/c/large/lineage?layout=generations&colour=operator",
     "failures": "/c/large/failures?screened=1",
     "operators": "/c/large/operators",
-    "operators_over_time": "/c/large/operators-over-time.json",
     "lessons": "/c/large/lessons",
     "settings": "/c/large/settings",
     "compare": "/compare?campaign=large",
-    "compare_curves": "/compare.json?campaign=large&x=tokens",
 }
 WANTED = {f"{name}_ms": "<= 300" for name in PAGES}
 
@@ -67,7 +63,9 @@ def milliseconds(client: TestClient, path: str) -> float:
 def measure(home: Path) -> dict[str, float]:
     """All figures of the campaign `large` of a workspace."""
     access = Access("token", (ADDRESS,))
-    with TestClient(application(Shelf(home, plugins.load()), access), base_url=f"http://{ADDRESS}") as client:
+    with TestClient(
+        make_application(OpenCampaigns(home, plugins.load()), access), base_url=f"http://{ADDRESS}"
+    ) as client:
         client.cookies.set(access.cookie, access.token)
         seconds = opened(client, "/c/large")
         pages = {f"{name}_ms": milliseconds(client, path) for name, path in PAGES.items()}

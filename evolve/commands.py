@@ -46,6 +46,7 @@ __all__ = [
     "atomic_write",
     "brief",
     "budget_of",
+    "confined",
     "debug_option",
     "devices_option",
     "emit",

@@ -7,10 +7,11 @@ from contextlib import closing
 from evolve.campaign import Campaign
 from evolve.evaluation import Job, decode_report, encode_job
 from evolve.evaluation.executor import LocalExecutor
-from evolve.sandbox.means import Means
+from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.output import brief, one_line
 from evolve.types import ConfigError, Parameters, RecordId, Task, TaskError, TextId, Trial
 
+__all__ = ["PLAIN", "Job", "check_draws", "drawable", "drawing_of", "drawn", "picture"]
 _WHY = 1000
 """Characters of the reason why a picture failed."""
 

@@ -24,13 +24,11 @@ BUNDLED = (
     "evolve.strategies",
     "evolve.models",
     "evolve.hardware",
-    "evolve.jsonl",
     "evolve_benchmark",
     "evolve_kernel",
     "evolve_recipe",
-    "evolve_tensorboard",
+    "evolve_trackers",
     "evolve_vllm",
-    "evolve_wandb",
 )
 GROUP = "evolve"
 

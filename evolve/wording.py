@@ -17,8 +17,8 @@ from evolve.report import (
     Yield,
     nearest,
 )
-from evolve.report.held_out import Kept, KeptLine
-from evolve.report.held_out import kept as what_is_kept
+from evolve.report.best import Kept, KeptLine
+from evolve.report.best import kept as what_is_kept
 from evolve.sandbox.output import brief, one_line
 from evolve.types import Fitness, Task, Trust
 

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from evolve.cli.report import MARK
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from evolve.jsonl import Jsonl, JsonlSettings
 from evolve.testing import check_tracker, rehearse_tracking
+from evolve_trackers.jsonl import Jsonl, JsonlSettings
 
 
 class Plain:

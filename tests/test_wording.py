@@ -3,7 +3,7 @@
 import pytest
 
 from evolve import report, wording
-from evolve.report.held_out import kept as what_is_kept
+from evolve.report.best import kept as what_is_kept
 from evolve.types import Fitness
 from tests.written import number_task
 

@@ -19,8 +19,6 @@ COMMANDS = {
     "run": ("evolve.cli.run:run", "Search for better programs: a new campaign on TASK, or more of an old one."),
     "campaign": ("evolve.cli.campaigns:campaign", "List, show and replay campaigns."),
     "program": ("evolve.cli.programs:program", "List, show and compare the programs of a campaign; judge your own."),
-    "report": ("evolve.cli.report:report", "Write what a campaign found, and how, into one file."),
-    "view": ("evolve.cli.viewing:view", "Look at campaigns in a browser."),
     "task": ("evolve.cli.tasks:task", "List, write and check tasks."),
     "model": ("evolve.cli.model:model", "List kinds of models, see whether a model answers, and what was asked."),
     "sandbox": ("evolve.cli.sandbox:sandbox", "How well candidates are isolated on this machine, and why not better."),

@@ -9,7 +9,7 @@ from itertools import islice
 from evolve import report, wording
 from evolve.campaign import Campaign
 from evolve.cli.output import CELL, brief, one_line, quoted
-from evolve.report.held_out import kept
+from evolve.report.best import kept
 from evolve.types import Outcome
 
 _NUMBERS = 50

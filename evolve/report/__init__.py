@@ -1,127 +1,115 @@
-"""What a campaign has found, as values: for a person to read, for `--json`, for a page or a plot.
+"""Values that a campaign has found: for a person to read, for `--json`, for a page or a plot.
 
-Invariant: nothing is written or printed, no text of a program is loaded, and every fitness is in the user's direction."""
+Nothing is written or printed, and every fitness is in the user's direction."""
 
-from evolve.report.aims import Closest, FrontLine, MissedLine, ObjectiveLine, closest, front_line, missed, objectives
-from evolve.report.best import AnchorGap, Best, CaseLine, anchor_gaps, best, cases, certificate, nearest
-from evolve.report.blame import BlameLine, blame
-from evolve.report.calls import CallLine, Said, WholeCall, call_line, calls_of, waiting, whole_call
-from evolve.report.columnar import Columnar, columnar, write_csv, write_parquet
-from evolve.report.costs import CostLine, Costs, Improvements, costs, lineage_cost
-from evolve.report.curve import Point, curve
-from evolve.report.difference import Difference, difference, differences, program_of
-from evolve.report.elites import EliteLine, elites, front
-from evolve.report.evidence import EstimateLine, RulingLine, Shown, whole
-from evolve.report.failing import FailureClass, failures
-from evolve.report.frame import frame, quarantined
-from evolve.report.heat import AxisLine, Heat, HeatCell, heat
-from evolve.report.held_out import kept
-from evolve.report.kin import Node, Offspring, Tree, children, offspring, tree
-from evolve.report.over_time import Slice, slices
-from evolve.report.overview import Overview, budget_left, left_out, lessons_learnt, overview
-from evolve.report.ratio import Ratio
-from evolve.report.records import (
-    LineageStep,
-    RecordLine,
-    lineage,
-    made_by,
-    measurements,
-    record_line,
-    record_name,
-    records,
-    settled,
-)
-from evolve.report.search import found
-from evolve.report.table import MATCHES, SORTS, Page, Wanted, page, selected
-from evolve.report.tally import Tally, Yield
-
-__all__ = [
-    "frame",
-    "quarantined",
-    "kept",
-    "MATCHES",
-    "Columnar",
-    "columnar",
-    "write_csv",
-    "write_parquet",
-    "BlameLine",
-    "blame",
-    "Point",
-    "curve",
-    "Difference",
-    "difference",
-    "differences",
-    "program_of",
-    "EstimateLine",
-    "RulingLine",
-    "Shown",
-    "whole",
-    "FailureClass",
-    "failures",
-    "AxisLine",
-    "Heat",
-    "HeatCell",
-    "heat",
-    "Node",
-    "Offspring",
-    "Tree",
-    "children",
-    "offspring",
-    "tree",
-    "Slice",
-    "slices",
-    "found",
-    "SORTS",
-    "Page",
-    "Wanted",
-    "page",
-    "selected",
-    "lineage_cost",
-    "AnchorGap",
-    "Best",
-    "CallLine",
-    "CaseLine",
-    "Closest",
-    "CostLine",
-    "Costs",
-    "EliteLine",
-    "FrontLine",
-    "Improvements",
-    "LineageStep",
-    "MissedLine",
-    "ObjectiveLine",
-    "Overview",
-    "Ratio",
-    "RecordLine",
-    "Said",
-    "Tally",
-    "WholeCall",
-    "Yield",
-    "anchor_gaps",
-    "best",
-    "call_line",
-    "calls_of",
-    "cases",
-    "certificate",
-    "closest",
-    "budget_left",
-    "costs",
-    "elites",
-    "front",
-    "front_line",
-    "left_out",
-    "lessons_learnt",
-    "lineage",
-    "made_by",
-    "measurements",
-    "missed",
-    "nearest",
-    "objectives",
-    "overview",
-    "record_line",
-    "record_name",
-    "records",
-    "settled",
-    "waiting",
-    "whole_call",
-]
+from evolve.report.best import AnchorGap as AnchorGap
+from evolve.report.best import Best as Best
+from evolve.report.best import CaseLine as CaseLine
+from evolve.report.best import Closest as Closest
+from evolve.report.best import FitnessLimits as FitnessLimits
+from evolve.report.best import FrontLine as FrontLine
+from evolve.report.best import Kept as Kept
+from evolve.report.best import KeptLine as KeptLine
+from evolve.report.best import MissedLine as MissedLine
+from evolve.report.best import ObjectiveLine as ObjectiveLine
+from evolve.report.best import Ratio as Ratio
+from evolve.report.best import anchor_gaps as anchor_gaps
+from evolve.report.best import best as best
+from evolve.report.best import cases as cases
+from evolve.report.best import certificate as certificate
+from evolve.report.best import closest as closest
+from evolve.report.best import front_line as front_line
+from evolve.report.best import kept as kept
+from evolve.report.best import limits as limits
+from evolve.report.best import missed as missed
+from evolve.report.best import nearest as nearest
+from evolve.report.best import objectives as objectives
+from evolve.report.blame import BlameLine as BlameLine
+from evolve.report.blame import Difference as Difference
+from evolve.report.blame import blame as blame
+from evolve.report.blame import difference as difference
+from evolve.report.blame import differences as differences
+from evolve.report.blame import program_of as program_of
+from evolve.report.calls import CallLine as CallLine
+from evolve.report.calls import CostLine as CostLine
+from evolve.report.calls import Costs as Costs
+from evolve.report.calls import Improvements as Improvements
+from evolve.report.calls import Said as Said
+from evolve.report.calls import WholeCall as WholeCall
+from evolve.report.calls import call_line as call_line
+from evolve.report.calls import calls_of as calls_of
+from evolve.report.calls import costs as costs
+from evolve.report.calls import lineage_cost as lineage_cost
+from evolve.report.calls import waiting as waiting
+from evolve.report.calls import whole_call as whole_call
+from evolve.report.columnar import Columnar as Columnar
+from evolve.report.columnar import columnar as columnar
+from evolve.report.columnar import harmless as harmless
+from evolve.report.columnar import write_csv as write_csv
+from evolve.report.columnar import write_parquet as write_parquet
+from evolve.report.curve import Point as Point
+from evolve.report.curve import curve as curve
+from evolve.report.elites import AxisLine as AxisLine
+from evolve.report.elites import EliteLine as EliteLine
+from evolve.report.elites import Heat as Heat
+from evolve.report.elites import HeatCell as HeatCell
+from evolve.report.elites import elites as elites
+from evolve.report.elites import front as front
+from evolve.report.elites import heat as heat
+from evolve.report.failing import LOOKED_AT as LOOKED_AT
+from evolve.report.failing import FailureClass as FailureClass
+from evolve.report.failing import FailuresOverTime as FailuresOverTime
+from evolve.report.failing import failures as failures
+from evolve.report.failing import failures_over_time as failures_over_time
+from evolve.report.frame import RecordFrame as RecordFrame
+from evolve.report.frame import frame as frame
+from evolve.report.frame import quarantined as quarantined
+from evolve.report.header import LogHeader as LogHeader
+from evolve.report.header import read_header as read_header
+from evolve.report.header import writer as writer
+from evolve.report.overview import BudgetLine as BudgetLine
+from evolve.report.overview import ChangedSetting as ChangedSetting
+from evolve.report.overview import Overview as Overview
+from evolve.report.overview import budget_left as budget_left
+from evolve.report.overview import budget_lines as budget_lines
+from evolve.report.overview import changed_settings as changed_settings
+from evolve.report.overview import flatten_settings as flatten_settings
+from evolve.report.overview import left_out as left_out
+from evolve.report.overview import lessons_learnt as lessons_learnt
+from evolve.report.overview import overview as overview
+from evolve.report.overview import versions as versions
+from evolve.report.record_view import EstimateLine as EstimateLine
+from evolve.report.record_view import RecordView as RecordView
+from evolve.report.record_view import RulingLine as RulingLine
+from evolve.report.record_view import Shown as Shown
+from evolve.report.record_view import record_view as record_view
+from evolve.report.record_view import whole as whole
+from evolve.report.records import LineageStep as LineageStep
+from evolve.report.records import RecordLine as RecordLine
+from evolve.report.records import found as found
+from evolve.report.records import lineage as lineage
+from evolve.report.records import made_by as made_by
+from evolve.report.records import measurements as measurements
+from evolve.report.records import record_line as record_line
+from evolve.report.records import record_name as record_name
+from evolve.report.records import records as records
+from evolve.report.records import settled as settled
+from evolve.report.relatives import LineageTree as LineageTree
+from evolve.report.relatives import Node as Node
+from evolve.report.relatives import OffspringCounts as OffspringCounts
+from evolve.report.relatives import children as children
+from evolve.report.relatives import find_best_child as find_best_child
+from evolve.report.relatives import offspring as offspring
+from evolve.report.relatives import tree as tree
+from evolve.report.table import KINDS as KINDS
+from evolve.report.table import MATCHES as MATCHES
+from evolve.report.table import PROGRAMS as PROGRAMS
+from evolve.report.table import SORTS as SORTS
+from evolve.report.table import Page as Page
+from evolve.report.table import Wanted as Wanted
+from evolve.report.table import page as page
+from evolve.report.table import selected as selected
+from evolve.report.yields import Slice as Slice
+from evolve.report.yields import Tally as Tally
+from evolve.report.yields import Yield as Yield
+from evolve.report.yields import slices as slices

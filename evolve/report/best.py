@@ -1,16 +1,141 @@
-"""The best program against the seed and the task's anchors.
+"""The best program against the seed, the anchors and held-out cases, with its objectives, its constraints and its uncertainty.
 
-Invariant: what is reported of a winner rests on the measurements made after it won, where there are any."""
+Every number is in the user's direction; the figures of a winner rest on the measurements made after it won, where there are any."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+from evolve.archive import Estimate
 from evolve.campaign import Campaign
-from evolve.report.aims import ObjectiveLine, objectives
-from evolve.report.ratio import Ratio, ratio
 from evolve.report.records import measurements, record_name
-from evolve.types import ProgramId, RecordId, Task, Trust
+from evolve.statistics import LEVEL, PRIOR_DEGREES, zero_floor
+from evolve.statistics.beta import student_quantile
+from evolve.types import Direction, Fitness, ProgramId, RecordId, Task, Trust
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveLine:
+    """A program's value of an objective."""
+
+    name: str
+    value: float
+    direction: Direction
+    digits: int
+
+
+@dataclass(frozen=True, slots=True)
+class FrontLine:
+    """The Pareto front as a whole. `hypervolume` is what it covers beyond `reference` (objectives by name, None where the seed's
+    are not known yet), in the product of the objectives' units."""
+
+    members: int
+    hypervolume: float | None
+    reference: Mapping[str, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class MissedLine:
+    """A constraint and the metric that misses it, with how far, in units of the bound."""
+
+    metric: str
+    value: float
+    at_least: float | None
+    at_most: float | None
+    violation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Closest:
+    """The program that misses the constraints by the least of all that hold a place, while none meets them. `missed` is what its record
+    found; `violation` its estimate over all judgings."""
+
+    name: str
+    record: RecordId
+    violation: float
+    missed: tuple[MissedLine, ...]
+
+
+def objectives(task: Task, values: Mapping[str, float]) -> tuple[ObjectiveLine, ...]:
+    """Maximised values as the user thinks of them, in the order of the task."""
+    return tuple(
+        ObjectiveLine(each.name, each.shown(values[each.name]), each.direction, each.digits)
+        for each in task.objectives
+        if each.name in values
+    )
+
+
+def front_line(campaign: Campaign) -> FrontLine | None:
+    """The front at a glance; None where the task has no objectives."""
+    archive, task = campaign.state.archive, campaign.task
+    if not task.objectives:
+        return None
+    reference = archive.reference
+    shown = reference and {line.name: line.value for line in objectives(task, reference)}
+    return FrontLine(len(archive.front()), archive.hypervolume, shown)
+
+
+def missed(task: Task, metrics: Mapping[str, float]) -> tuple[MissedLine, ...]:
+    """The constraints that these metrics miss."""
+    found = [
+        MissedLine(each.metric, value, each.at_least, each.at_most, each.violation(value))
+        for each in task.constraints
+        if (value := metrics.get(each.metric)) is not None
+    ]
+    return tuple(line for line in found if line.violation > 0.0)
+
+
+def closest(campaign: Campaign) -> Closest | None:
+    """Returns who misses the constraints by the least; None where some program meets them, or none has passed."""
+    archive = campaign.state.archive
+    if archive.best is not None:
+        return None
+    firsts = [archive.best_elite(island) for island in range(archive.settings.islands)]
+    held = [elite for elite in firsts if elite is not None]
+    found = min(held, key=lambda elite: (elite.violation, -elite.fitness, elite.record), default=None)
+    if found is None or found.violation == 0.0:
+        return None
+    evaluation = campaign.log.settled(found.record).record.evaluation
+    name = record_name(campaign, found.record)
+    return Closest(name, found.record, found.violation, missed(campaign.task, evaluation.metrics))
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """`factor` lies between `low` and `high` with a probability of 95 %; these are None while nothing is known of the noise. `confirmed`: it rests on measurements made after the program had won
+    alone. `floor`: how far from 1, as a share, one more measurement of the seed against itself lies at most, 95 times in 100 (an A/A floor), by `seed_runs` of them; None for fewer than two."""
+
+    factor: float
+    low: float | None
+    high: float | None
+    confirmed: bool
+    floor: float | None
+    seed_runs: int
+
+    @property
+    def clears_the_floor(self) -> bool:
+        """Returns true where it is further from 1 than the seed's own measurements."""
+        return self.floor is not None and abs(math.log(self.factor)) > math.log1p(self.floor)
+
+
+def ratio(campaign: Campaign, estimate: Estimate, *, confirmed: bool) -> Ratio | None:
+    """Returns the ratio of a program with this estimate; None where the task's fitness is no such logarithm."""
+    fitness, runs = campaign.task.fitness, campaign.state.noise_values
+    if not fitness.log_ratio:
+        return None
+    shown = fitness.shown(estimate.mean)
+    low, high = None, None
+    if estimate.standard_error is not None:
+        half = student_quantile(LEVEL, PRIOR_DEGREES + estimate.count - 1) * estimate.standard_error
+        low, high = _factor(shown - half), _factor(shown + half)
+    floor = _factor(zero_floor(runs)) - 1.0 if len(runs) > 1 else None
+    return Ratio(_factor(shown), low, high, confirmed, floor, len(runs))
+
+
+def _factor(logarithm: float) -> float:
+    """Returns the factor of a logarithm that may be anything."""
+    return math.exp(min(max(logarithm, -700.0), 700.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +152,7 @@ class AnchorGap:
 
 @dataclass(frozen=True, slots=True)
 class CaseLine:
-    """What a program found on a case that the search does not see, by record `name`; `seed` is what the seed program found there.
+    """Result of a program on a case that the search does not see, by record `name`; `seed` is what the seed program found there.
     `agrees`: the program is no worse than the seed."""
 
     case: str
@@ -151,3 +276,87 @@ def nearest(anchors: Sequence[AnchorGap]) -> tuple[AnchorGap, ...]:
     reached = [anchor for anchor in anchors if anchor.reached]
     ahead = [anchor for anchor in anchors if not anchor.reached]
     return (*reached[-1:], *ahead[:1])
+
+
+@dataclass(frozen=True, slots=True)
+class FitnessLimits:
+    """The fitness lies between `low` and `high` with a probability of `level`, as far as the measurements are independent."""
+
+    low: float
+    high: float
+    level: float
+
+
+def limits(best: Best) -> FitnessLimits | None:
+    """Returns the limits of what is reported of a best program; None where nothing is known of the noise, or there is none."""
+    if best.certified or not best.standard_error:
+        return None
+    half = student_quantile(LEVEL, PRIOR_DEGREES + best.measurements - 1) * best.standard_error
+    return FitnessLimits(best.fitness - half, best.fitness + half, LEVEL)
+
+
+HALF = 0.5
+Verdict = Literal["holds", "shrinks", "gone"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptLine:
+    """A held-out case: the best program's gain to the seed there, and which share of the search's gain that is; None where it failed, and where the
+    seed has no value."""
+
+    case: CaseLine
+    gain: float | None
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Held-out cases of a best program. `wanted` is how many there are; `share` the mean of theirs, of which none counts for more than all of the gain;
+    None while one is not measured, or where the search has gained nothing."""
+
+    lines: tuple[KeptLine, ...]
+    wanted: int
+    share: float | None
+
+    @property
+    def lost(self) -> tuple[KeptLine, ...]:
+        """The cases that keep less than half of the gain, or on which the program failed; nothing is known of one on which the seed did."""
+        return tuple(line for line in self.lines if _share(line, missing=HALF) < HALF)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """`gone`: nothing of the gain is left, `shrinks`: less than half of it; None where no share is known."""
+        if self.share is None:
+            return None
+        return "holds" if self.share >= HALF else "shrinks" if self.share > 0.0 else "gone"
+
+
+def kept(best: Best, wanted: Sequence[str], fitness: Fitness) -> Kept:
+    """Returns what is known of the cases `wanted`, which are a task's held-out ones."""
+    lines = tuple(_line(best, case, fitness) for case in best.cases if case.case in wanted)
+    shares = [0.0 if line.case.fitness is None else line.share for line in lines]
+    known = [min(share, 1.0) for share in shares if share is not None]
+    complete = bool(known) and len(known) == len(wanted) and _gain(best.fitness, best.seed, fitness) > 0.0
+    return Kept(lines, len(wanted), math.fsum(known) / len(known) if complete else None)
+
+
+def _share(line: KeptLine, *, missing: float) -> float:
+    if line.case.fitness is None:
+        return 0.0
+    return missing if line.share is None else line.share
+
+
+def _line(best: Best, case: CaseLine, fitness: Fitness) -> KeptLine:
+    if case.fitness is None or case.seed is None:
+        return KeptLine(case, None, None)
+    searched = _gain(best.fitness, best.seed, fitness)
+    share = _gain(case.fitness, case.seed, fitness) / searched if searched > 0.0 else None
+    return KeptLine(case, case.fitness - case.seed, share)
+
+
+def _gain(value: float, seed: float | None, fitness: Fitness) -> float:
+    """Returns how much better than the seed, in units of the seed's value, unless that is 0 or the fitness is a logarithm already."""
+    if seed is None:
+        return 0.0
+    unit = 1.0 if fitness.log_ratio or not seed else abs(seed)
+    return (fitness.inside(value) - fitness.inside(seed)) / unit

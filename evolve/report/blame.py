@@ -1,16 +1,61 @@
-"""Which record brought each line of a program, along its line of first parents, and what that step gained.
+"""Differences between two programs, and the record that brought each line of a program."""
 
-Invariant: every line of the program is told once, in its order; the cost grows with the steps and with what each of them changed."""
-
+import difflib
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from evolve.campaign import Campaign
-from evolve.report.difference import program_of
-from evolve.report.records import LineageStep, line_to, lineage_step
-from evolve.types import RecordId
+from evolve.report.records import LineageStep, line_to, lineage_step, record_name
+from evolve.sandbox.output import one_line
+from evolve.types import ConfigError, Program, RecordId
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A file that two programs do not have alike: what it says in the older and the newer one, empty where there is none, and a unified
+    diff."""
+
+    path: str
+    before: str
+    after: str
+    text: str
+
+
+def difference(campaign: Campaign, old: RecordId, new: RecordId) -> tuple[Difference, ...]:
+    """Compares the program of one record to that of another; raises `ConfigError` where one has none."""
+    names = (record_name(campaign, old), record_name(campaign, new))
+    return differences(program_of(campaign, old), program_of(campaign, new), names)
+
+
+def differences(old: Program, new: Program, names: Sequence[str]) -> tuple[Difference, ...]:
+    """The files that two programs, named so, do not have alike, by their paths."""
+    found = []
+    for path in sorted({*old.files, *new.files}):
+        before, after = old.files.get(path, ""), new.files.get(path, "")
+        if (path in old.files, before) != (path in new.files, after):
+            found.append(
+                Difference(path, before, after, _unified(before, after, [f"{name}/{one_line(path)}" for name in names]))
+            )
+    return tuple(found)
+
+
+def _unified(before: str, after: str, names: Sequence[str]) -> str:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), names[0], names[1], lineterm="")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def program_of(campaign: Campaign, record: RecordId) -> Program:
+    """The program of a record; raises `ConfigError` where its proposal was screened."""
+    found = campaign.state.history.program_id(record)
+    if found is None:
+        name = record_name(campaign, record)
+        raise ConfigError(
+            f"{name} has no program: its proposal was screened. Do: evolve program show {name} --feedback"
+        )
+    return campaign.state.history.program(found)
+
 
 _TELLING = 4
 """Letters and digits of a line that is found again where it was moved to: a lone brace may come from anywhere."""
@@ -34,18 +79,18 @@ class BlameLine:
 
 
 @dataclass(slots=True)
-class _File:
+class _BlamedFile:
     """Lines, and by whom each is; 0 while that is not known."""
 
     lines: list[str]
     owners: list[RecordId]
 
 
-_Files = Mapping[str, _File]
+_Files = Mapping[str, _BlamedFile]
 
 
 def blame(campaign: Campaign, record: RecordId) -> tuple[BlameLine, ...]:
-    """All lines of the program of a record, file by file; raises `ConfigError` where it has none."""
+    """Returns all lines of the program of a record, file by file; raises `ConfigError` where it has none."""
     program_of(campaign, record)
     files: _Files = {}
     for ancestor in line_to(campaign, record):
@@ -71,7 +116,7 @@ def _lines(text: str) -> list[str]:
 
 def _handed_on(old: _Files, new: Mapping[str, list[str]], record: RecordId) -> _Files:
     """A child's files: the lines that its parent has, too, are by whom they were there; all others are the child's."""
-    made = {path: _File(lines, [0] * len(lines)) for path, lines in new.items()}
+    made = {path: _BlamedFile(lines, [0] * len(lines)) for path, lines in new.items()}
     kept: dict[str, list[bool]] = {path: [False] * len(file.lines) for path, file in old.items()}
     for path, former in _former_paths(old, new).items():
         _match(old[former], made[path], kept[former])
@@ -86,7 +131,7 @@ def _handed_on(old: _Files, new: Mapping[str, list[str]], record: RecordId) -> _
 
 
 def _former_paths(old: _Files, new: Mapping[str, list[str]]) -> dict[str, str]:
-    """Which file of the parent each file of the child was: that of its name, else one that is gone and has at least half of its lines."""
+    """Returns which file of the parent each file of the child was: that of its name, else one that is gone and has at least half of its lines."""
     found = {path: path for path in new if path in old}
     gone = [path for path in old if path not in new]
     for path, lines in new.items():
@@ -98,7 +143,7 @@ def _former_paths(old: _Files, new: Mapping[str, list[str]]) -> dict[str, str]:
     return found
 
 
-def _match(old: _File, new: _File, kept: list[bool]) -> None:
+def _match(old: _BlamedFile, new: _BlamedFile, kept: list[bool]) -> None:
     """Lines that stayed in their order hand on their owners."""
     begin, end = _ends(old.lines, new.lines)
     blocks = [(0, 0, begin), (len(old.lines) - end, len(new.lines) - end, end)]
@@ -112,7 +157,7 @@ def _match(old: _File, new: _File, kept: list[bool]) -> None:
 
 
 def _ends(old: list[str], new: list[str]) -> tuple[int, int]:
-    """How many lines two files have in common at the beginning and at the end."""
+    """Counts the lines that two files have in common at the beginning and at the end."""
     most = min(len(old), len(new))
     begin = next((place for place in range(most) if old[place] != new[place]), most)
     most -= begin
@@ -120,7 +165,7 @@ def _ends(old: list[str], new: list[str]) -> tuple[int, int]:
     return begin, end
 
 
-def _settle(file: _File, left: Mapping[str, deque[RecordId]], record: RecordId) -> None:
+def _settle(file: _BlamedFile, left: Mapping[str, deque[RecordId]], record: RecordId) -> None:
     """A line without an owner was moved here, if one like it is gone elsewhere; else the child brought it."""
     for place, (text, owner) in enumerate(zip(file.lines, file.owners, strict=True)):
         if not owner:

@@ -1,4 +1,4 @@
-"""All records as columns of plain values, to compute with: a data frame, CSV, Parquet.
+"""Table of all records: columns of plain values, to compute with: a data frame, CSV, Parquet.
 
 Invariant: columns and one query over the events, however many records there are; names of columns come from the task and from what the judge
 has found of its seed, never from a program."""
@@ -39,7 +39,7 @@ def columnar(campaign: Campaign, records: Sequence[RecordId] | None = None) -> C
 
 
 def _known(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any]]:
-    """What memory holds."""
+    """Returns the columns that memory holds."""
     history, columns, shown = campaign.state.history, campaign.state.columns, campaign.task.fitness.shown
     values = [history.fitness(record) for record in records]
     of: dict[str, Callable[[int], Any]] = {
@@ -72,7 +72,7 @@ def _known(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[An
 
 
 def _read(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any]]:
-    """What the events hold."""
+    """Returns the columns that the events hold."""
     wanted = _wanted(campaign)
     names = ("at", "active", "certified", *wanted)
     rows: dict[RecordId, list[Any]] = {}
@@ -84,7 +84,7 @@ def _read(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any
 
 
 def _wanted(campaign: Campaign) -> dict[str, tuple[str, str, int]]:
-    """Where each further column is found in an evaluation, and its sign in the user's direction."""
+    """Returns where each further column is found in an evaluation, and its sign in the user's direction."""
     task, seed = campaign.task, campaign.state.seed_record
     found = {
         f"objective.{each.name}": ("objectives", each.name, -1 if each.direction == "min" else 1)

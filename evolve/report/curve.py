@@ -1,4 +1,4 @@
-"""How good the best program was when: against programs, seconds, calls, tokens and money.
+"""Curve of the best fitness so far: against programs, seconds, calls, tokens and money.
 
 Invariant: a point is what a program's first judging found, so that of a noisy task a lucky one may stand there; `confirmed` says which were
 measured again. Nothing of an earlier version of the task is on the curve."""
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evolve.campaign import Campaign
-from evolve.report.frame import Flags, Frame, frame, quarantined, strictly_better
+from evolve.report.frame import Flags, RecordFrame, frame, quarantined, strictly_better
 from evolve.report.records import trust_of
 from evolve.types import RecordId, Trust
 
@@ -68,7 +68,7 @@ def curve(campaign: Campaign) -> tuple[Point, ...]:
     return (*points, now)
 
 
-def _first_judgings(campaign: Campaign, columns: Frame) -> Flags:
+def _first_judgings(campaign: Campaign, columns: RecordFrame) -> Flags:
     """The records that are the first success of their program, as the present version of the task judges."""
     first = ~columns.kind("measurement") & ~np.isnan(columns.fitness)
     if not columns.since:
@@ -81,7 +81,7 @@ def _first_judgings(campaign: Campaign, columns: Frame) -> Flags:
     return first
 
 
-def _measured(campaign: Campaign, columns: Frame) -> set[str | None]:
+def _measured(campaign: Campaign, columns: RecordFrame) -> set[str | None]:
     """The programs that were measured again, with success."""
     programs = campaign.state.columns.programs
     again = columns.kind("measurement") & ~np.isnan(columns.fitness)

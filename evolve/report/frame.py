@@ -19,7 +19,7 @@ Reals = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class RecordFrame:
     """Record n is at place n - 1. Fitness is larger the better, NaN for a failure; `outcomes` and `kinds` are codes, see `outcome` and
     `kind`. The first `since` records were judged by earlier versions of the task."""
 
@@ -36,15 +36,15 @@ class Frame:
         return len(self.fitness)
 
     def outcome(self, outcome: Outcome) -> Flags:
-        """Who ended so."""
+        """Flags the records with this outcome."""
         return np.equal(self.outcomes, OUTCOMES.index(outcome))
 
     def kind(self, kind: OriginKind) -> Flags:
-        """Whose origin is of this kind."""
+        """Flags the records whose origin is of this kind."""
         return np.equal(self.kinds, KINDS.index(kind))
 
     def insertion(self, insertion: Insertion) -> Flags:
-        """With whom the archive did this."""
+        """Flags the records with which the archive did this."""
         return np.equal(self.insertions, int(insertion))
 
     def best_first(self) -> Numbers:
@@ -58,15 +58,15 @@ class Frame:
         return self.kind("proposal") & ~self.outcome(Outcome.SCREENED) & ~self.outcome(Outcome.INTERNAL)
 
 
-def frame(campaign: Campaign) -> Frame:
+def frame(campaign: Campaign) -> RecordFrame:
     """The columns of all that has settled."""
     return framed(campaign.state.history)
 
 
-def framed(history: Past) -> Frame:
+def framed(history: Past) -> RecordFrame:
     """The columns of what had settled."""
     columns, length = history.columns, len(history)
-    return Frame(
+    return RecordFrame(
         since=columns.since,
         fitness=np.array(columns.fitness)[:length],
         violations=_violations(columns, length),
@@ -112,8 +112,8 @@ def first_parents(campaign: Campaign) -> Numbers:
     return np.fromiter((one[0] if one else 0 for one in parents), np.int64, len(parents))
 
 
-def improved(history: Past, columns: Frame) -> Flags:
-    """Who succeeded and was better than each parent that did; constraints come first."""
+def improved(history: Past, columns: RecordFrame) -> Flags:
+    """Flags the records that succeeded and were better than each parent that did; constraints come first."""
     parents = history.columns.parents[: len(columns)]
     counts = np.fromiter(map(len, parents), np.int64, len(parents))
     flat = np.fromiter(chain.from_iterable(parents), np.int64, int(counts.sum())) - 1
@@ -125,7 +125,7 @@ def improved(history: Past, columns: Frame) -> Flags:
     return ~beaten
 
 
-def strictly_better(columns: Frame, among: Flags) -> Numbers:
+def strictly_better(columns: RecordFrame, among: Flags) -> Numbers:
     """The places of those that were better than all before them among these, the first success too; those of earlier versions of the task
     have a beginning of their own. Constraints come first."""
     ranks = np.where(among, _ranks(columns), 0)
@@ -137,7 +137,7 @@ def strictly_better(columns: Frame, among: Flags) -> Numbers:
     return np.concatenate(found)
 
 
-def _ranks(columns: Frame) -> Numbers:
+def _ranks(columns: RecordFrame) -> Numbers:
     """Larger is better, equal is as good; 0 for a failure."""
     order = columns.best_first()[::-1]
     fitness, missed = columns.fitness[order], columns.violations[order]

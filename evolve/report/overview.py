@@ -2,20 +2,21 @@
 
 Invariant: it fits on a page, and no program is read for it."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from evolve.campaign import Campaign
-from evolve.campaign.campaign import confirmed_best
+from evolve.campaign.campaign import confirmed_best, opened_of
 from evolve.campaign.failures import ModelFailures
 from evolve.campaign.state import REFLECTION
-from evolve.report.aims import Closest, FrontLine, closest, front_line
-from evolve.report.best import Best, best
-from evolve.report.costs import Costs, costs
+from evolve.config import Settings
+from evolve.report.best import Best, Closest, FrontLine, best, closest, front_line
+from evolve.report.calls import Costs, costs
 from evolve.report.records import record_name
-from evolve.report.tally import Tally, Yield
-from evolve.types import Lesson
+from evolve.report.yields import Tally, Yield
+from evolve.types import Lesson, Progress
 from evolve.types.errors import without_remedy
 
 
@@ -68,7 +69,7 @@ class Overview:
 
 
 def overview(campaign: Campaign) -> Overview:
-    """Everything of a campaign that fits on a page."""
+    """Returns everything of a campaign that fits on a page."""
     state, stats = campaign.state, campaign.state.archive.stats()
     progress, tally, machine = state.progress, Tally.of(state.history), state.machine
     return Overview(
@@ -136,11 +137,62 @@ def _quarantined(campaign: Campaign) -> tuple[str, ...]:
 
 
 def lessons_learnt(campaign: Campaign) -> int:
-    """How many lessons reflections have written; those of a person are not among them."""
+    """Counts the lessons that reflections have written; those of a person are not among them."""
     return sum(lesson.by == REFLECTION for lesson in campaign.state.lessons)
 
 
 def budget_left(campaign: Campaign, now: float) -> str:
-    """What is left of the budget, for a person; `now` in seconds since 1970."""
+    """Returns what is left of the budget, for a person; `now` in seconds since 1970."""
     progress = campaign.progress
     return campaign.budget.remaining(progress, confirmed_best(campaign), now)
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetLine:
+    """One of the single budgets: as it was written, the share that is used, and the rest."""
+
+    said: str
+    used: float
+    left: str
+
+
+def budget_lines(campaign: Campaign, spent: Progress, now: float) -> tuple[BudgetLine, ...]:
+    """Returns what may be spent, budget by budget; `now` in seconds since 1970."""
+    best = confirmed_best(campaign)
+    return tuple(
+        BudgetLine(str(leaf), leaf.used(spent, best, now), leaf.remaining(spent, best, now))
+        for leaf in campaign.budget.leaves()
+    )
+
+
+def versions(campaign: Campaign) -> Mapping[str, str]:
+    """Returns the versions of the run that made the campaign."""
+    return dict(opened_of(campaign.log).versions)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedSetting:
+    """A setting that is not at its default."""
+
+    key: str
+    value: Any
+    default: Any
+
+
+def changed_settings(settings: Mapping[str, Any]) -> tuple[ChangedSetting, ...]:
+    """Returns the settings that are not at their defaults, by dotted keys; neither the task nor the number of judges, which the machine decides."""
+    usual = dict(flatten_settings(json.loads(Settings(task="").model_dump_json())))
+    return tuple(
+        ChangedSetting(key, value, usual.get(key))
+        for key, value in flatten_settings(settings)
+        if key not in ("task", "judges") and value != usual.get(key)
+    )
+
+
+def flatten_settings(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    """Returns nested settings as rows of dotted keys and values."""
+    rows: list[tuple[str, Any]] = []
+    for key, value in tree.items():
+        nested = isinstance(value, Mapping) and value
+        rows += flatten_settings(value, f"{prefix}{key}.") if nested else [(f"{prefix}{key}", value)]
+    return rows

@@ -12,17 +12,15 @@ from evolve import plugins
 from evolve.campaign import Campaign as Engine
 from evolve.campaign import workspace
 from evolve.report.best import Best, best
-from evolve.report.blame import BlameLine, blame
+from evolve.report.blame import BlameLine, blame, program_of
+from evolve.report.calls import Costs, costs
 from evolve.report.columnar import columnar, needed, write_csv, write_parquet
-from evolve.report.costs import Costs, costs
 from evolve.report.curve import Point, curve
-from evolve.report.difference import program_of
 from evolve.report.elites import EliteLine, elites, front
-from evolve.report.evidence import Shown, whole
 from evolve.report.failing import FailureClass, failures
 from evolve.report.overview import Overview, overview
-from evolve.report.records import LineageStep, RecordLine, lineage, records, settled
-from evolve.report.search import found
+from evolve.report.record_view import Shown, whole
+from evolve.report.records import LineageStep, RecordLine, found, lineage, records, settled
 from evolve.sandbox.output import readable
 from evolve.types import ConfigError, RecordId
 
@@ -88,11 +86,11 @@ class Campaign:
         return failures(self.engine)
 
     def costs(self) -> Costs | None:
-        """What calls of models have cost; None where there was none."""
+        """Returns what calls of models have cost; None where there was none."""
         return costs(self.engine)
 
     def curve(self) -> tuple[Point, ...]:
-        """How good the best program was when."""
+        """Returns how good the best program was when."""
         return curve(self.engine)
 
     def record(self, number: RecordId) -> Shown:
@@ -108,7 +106,7 @@ class Campaign:
         return lineage(self.engine, self._number(number))
 
     def blame(self, number: RecordId | None = None) -> tuple[BlameLine, ...]:
-        """Which record brought each line of a program, or of the best."""
+        """Returns which record brought each line of a program, or of the best."""
         return blame(self.engine, self._number(number))
 
     def _number(self, number: RecordId | None) -> RecordId:
@@ -120,7 +118,7 @@ class Campaign:
         return holder.record
 
     def to_dataframe(self) -> Any:
-        """All records as a data frame of pandas, whose index is the record's number; raises `ConfigError` without pandas."""
+        """Returns all records as a data frame of pandas, whose index is the record's number; raises `ConfigError` without pandas."""
         pandas = needed("pandas")
         table = columnar(self.engine)
         frame = pandas.DataFrame(dict(table.columns)).set_index("record")
@@ -162,7 +160,7 @@ class Campaign:
         return _table(caption, headings, rows) if rows else f"<p>{escape(readable(caption))}</p>"
 
     def _told(self) -> str:
-        """How much there is, and the best with what its score rests on."""
+        """Says how much there is, and the best with what its score rests on."""
         if self._closed:
             return "closed"
         champion, count = self.best, len(self.engine.state.history)
@@ -177,7 +175,7 @@ def _row(engine: Engine, line: EliteLine) -> tuple[str, ...]:
 
 
 def _evidence(line: Best | EliteLine) -> tuple[str, str, str]:
-    """What a score rests on, who computed it, and how well the program was kept from its judge."""
+    """Returns what a score rests on, who computed it, and how well the program was kept from its judge."""
     measured = "certified" if line.certified else f"{line.measurements} measured"
     return measured, line.trust, line.isolation.partition(":")[0]
 

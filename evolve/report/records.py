@@ -1,7 +1,6 @@
-"""Settled records as lines, and where a program comes from.
+"""Settled records as lines, where a program comes from, and programs by what their code says.
 
-Invariant: a fitness comes with the isolation and the trust of its judging; whole records are read one by one, and only where a line of
-them is asked for."""
+A fitness comes with the isolation and the trust of its judging; whole records are read one by one, and only where a line of them is asked for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -153,7 +152,7 @@ def line_to(campaign: Campaign, record: RecordId, last: int | None = None) -> tu
 
 
 def _parents(campaign: Campaign, record: RecordId) -> tuple[RecordId, ...]:
-    """Of the program: a measurement's are those of what it measures."""
+    """Returns the parents of the program: a measurement's are those of what it measures."""
     columns = campaign.state.columns
     if KINDS[columns.kinds[record - 1]] == "measurement":
         return made_by(campaign, campaign.log.settled(record).record).parents
@@ -161,7 +160,7 @@ def _parents(campaign: Campaign, record: RecordId) -> tuple[RecordId, ...]:
 
 
 def trust_of(campaign: Campaign, record: RecordId) -> Trust:
-    """Who computed a record's score; claimed, where any score of its program is."""
+    """Returns who computed a record's score; claimed, where any score of its program is."""
     columns = campaign.state.columns
     return "claimed" if columns.programs[record - 1] in campaign.state.claimed else columns.trusts[record - 1]
 
@@ -193,7 +192,7 @@ def lineage_step(campaign: Campaign, record: RecordId) -> LineageStep:
 
 
 def made_by(campaign: Campaign, record: Record) -> Origin:
-    """How a record's program was made: a measurement's is that of what it measures."""
+    """Returns how a record's program was made: a measurement's is that of what it measures."""
     about = record.origin.about
     return campaign.log.settled(about).record.origin if about else record.origin
 
@@ -202,3 +201,15 @@ def _comparable(campaign: Campaign, record: RecordId, other: RecordId) -> bool:
     """Neither is on the other side of the newest change of the task."""
     since = campaign.state.columns.since
     return (record > since) == (other > since)
+
+
+_RANKED = 1_000
+"""Of so many matches the newest are as good as the best, and are found much sooner."""
+
+
+def found(campaign: Campaign, text: str, limit: int = 20) -> tuple[RecordLine, ...]:
+    """The programs that hold every word of `text` in one file, the best match first; the newest first where there are a great many."""
+    newest = campaign.log.holding(text, _RANKED)
+    programs = newest[:limit] if len(newest) == _RANKED else campaign.log.search(text, limit)
+    records = [record for program in programs if (record := campaign.log.first_record(program))]
+    return tuple(record_line(campaign, campaign.log.settled(record)) for record in records)

@@ -10,19 +10,21 @@ import numpy as np
 
 from evolve.campaign import Campaign
 from evolve.campaign.history import KINDS
-from evolve.report.frame import Flags, Frame, Numbers, coded, frame
+from evolve.report.frame import Flags, Numbers, RecordFrame, coded, frame
 from evolve.report.records import RecordLine, record_line
 from evolve.types import ConfigError, Insertion, Outcome
 from evolve.types.suggest import did_you_mean
 
+PROGRAMS = "programs"
+"""Kind of records that asks for each program once, by its first record."""
 MATCHES = 2_000
 """So many files, the newest, are looked at where a text is searched for among records that are sorted otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which records, and in which order. An empty text and None mean any. `sort` is one of `SORTS`; of a fitness the best come first where it is `descending`,
-    whatever the task's direction, and failures are last in either order. `text` is searched in the programs."""
+    """Filter and order of records. An empty text and None mean any. `sort` is one of `SORTS`; of a fitness the best come first where it is `descending`,
+    whatever the task's direction, and failures are last in either order. `kind` is one of `KINDS`, or `PROGRAMS`. `text` is searched in the programs."""
 
     sort: str = "fitness"
     descending: bool = True
@@ -67,12 +69,14 @@ def selected(campaign: Campaign, wanted: Wanted) -> tuple[Numbers, bool]:
     return order[mask[order]], cut
 
 
-def _filtered(campaign: Campaign, columns: Frame, wanted: Wanted) -> Flags:
+def _filtered(campaign: Campaign, columns: RecordFrame, wanted: Wanted) -> Flags:
     mask = np.ones(len(columns), np.bool_)
     if wanted.outcome:
         mask &= columns.outcome(Outcome(_known("outcome", wanted.outcome, [one.value for one in Outcome])))
-    if wanted.kind:
-        known = _known("kind", wanted.kind, KINDS)
+    if wanted.kind == PROGRAMS:
+        mask &= _first_records(campaign, len(columns))
+    elif wanted.kind:
+        known = _known("kind", wanted.kind, (PROGRAMS, *KINDS))
         mask &= columns.kind(next(kind for kind in KINDS if kind == known))
     if wanted.insertion:
         mask &= columns.insertion(Insertion[_known("insertion", wanted.insertion, [one.name for one in Insertion])])
@@ -87,7 +91,15 @@ def _filtered(campaign: Campaign, columns: Frame, wanted: Wanted) -> Flags:
     return mask
 
 
-def _where(campaign: Campaign, columns: Frame, holds: Callable[[str | None], bool]) -> Flags:
+def _first_records(campaign: Campaign, length: int) -> Flags:
+    """Returns the first record of each program: neither measurements, nor proposals that repeat a program or have none."""
+    first = np.zeros(length, np.bool_)
+    places = [record - 1 for record in campaign.state.columns.first_records().values() if record <= length]
+    first[places] = True
+    return first
+
+
+def _where(campaign: Campaign, columns: RecordFrame, holds: Callable[[str | None], bool]) -> Flags:
     return np.fromiter(map(holds, campaign.state.columns.programs), np.bool_, len(columns))
 
 
@@ -97,8 +109,8 @@ def _known(what: str, got: str, known: Sequence[str]) -> str:
     return got
 
 
-def _order(campaign: Campaign, columns: Frame, wanted: Wanted) -> Numbers:
-    """All places in the order that is wanted; of equals the earlier record first."""
+def _order(campaign: Campaign, columns: RecordFrame, wanted: Wanted) -> Numbers:
+    """Returns all places in the order that is wanted; of equals the earlier record first."""
     _known("column to sort by", wanted.sort, SORTS)
     if wanted.sort == "fitness":
         order = columns.best_first()
@@ -118,8 +130,8 @@ def _names(names: Sequence[str]) -> Numbers:
     return places[codes]
 
 
-def _children(campaign: Campaign, columns: Frame) -> Numbers:
-    """How many proposals had the record's program as a parent, by whichever of its records they name it: a measurement may be one."""
+def _children(campaign: Campaign, columns: RecordFrame) -> Numbers:
+    """Counts the proposals that had the record's program as a parent, by whichever of its records they name it: a measurement may be one."""
     known, programs = campaign.state.columns, campaign.state.columns.programs[: len(columns)]
     codes, different = coded([program or "" for program in programs])
     counts = np.fromiter(map(len, known.parents[: len(columns)]), np.int64, len(columns))
@@ -132,7 +144,7 @@ def _children(campaign: Campaign, columns: Frame) -> Numbers:
     )[codes]
 
 
-_KEYS: dict[str, Callable[[Campaign, Frame], np.ndarray[tuple[int], np.dtype[np.int64]] | Numbers]] = {
+_KEYS: dict[str, Callable[[Campaign, RecordFrame], np.ndarray[tuple[int], np.dtype[np.int64]] | Numbers]] = {
     "id": lambda _, columns: np.arange(len(columns)),
     "seconds": lambda _, columns: np.round(columns.seconds * 1e6).astype(np.int64),
     "island": lambda _, columns: columns.islands.astype(np.int64),
@@ -142,5 +154,6 @@ _KEYS: dict[str, Callable[[Campaign, Frame], np.ndarray[tuple[int], np.dtype[np.
     "model": lambda campaign, _: _names(campaign.state.columns.models),
     "children": _children,
 }
+__all__ = ["KINDS", "MATCHES", "PROGRAMS", "SORTS", "Page", "Wanted", "page", "selected"]
 SORTS = ("fitness", *_KEYS)
 """What records may be sorted by."""

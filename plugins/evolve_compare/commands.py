@@ -25,13 +25,13 @@ from evolve.commands import (
     say,
     table,
 )
-from evolve.drawing import alone
 from evolve.types import ConfigError
 from evolve_compare import report
 from evolve_compare.campaigns import ComparisonRuns, default_base, find_logs, parse_arms, plan_campaigns, run_missing
 from evolve_compare.comparison import Comparison, ComparisonQuestion, compare_outcomes
 from evolve_compare.fairness import ComparedArm, group_by_settings
 from evolve_compare.outcomes import RESOURCES, Resource, read_outcome
+from evolve_view.charts import alone
 
 _WORDS = "evolve_compare.words"
 _COLUMNS = 100

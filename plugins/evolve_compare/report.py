@@ -8,12 +8,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evolve.drawing import Level, Series, chart
 from evolve.markdown import escape, format_code, format_table
 from evolve.stop import duration, spelled
 from evolve.types import Fitness
 from evolve_compare.comparison import ArmSummary, Comparison, TargetResult
 from evolve_compare.significance import ArmTest
+from evolve_view.charts import Reference, Series, chart
 
 PICTURE = "comparison.svg"
 Rows = tuple[tuple[str, ...], ...]
@@ -63,7 +63,7 @@ def _format_settings(found: Comparison) -> list[str]:
 def draw_bands(found: Comparison) -> str:
     """Returns one `<svg>`: the best value of each arm so far, with the band in which its middle lies."""
     series = [Series(band.arm, band.places, band.middle, band.low, band.high, step=True) for band in found.bands]
-    levels = [Level(value, name) for value, name in found.anchors]
+    levels = [Reference(value, name) for value, name in found.anchors]
     return chart(series, x=found.per, y=found.fitness.name, levels=levels, height=360)
 
 

@@ -134,10 +134,10 @@ def test_every_bundled_plugin_passes(call, monkeypatch):
     assert "failed" not in result.stdout
     rows = [" ".join(line.split()) for line in result.stdout.splitlines()]
     assert "evolve.strategies strategy islands keeps the promises of a strategy passed" in rows
-    assert "evolve.jsonl tracker jsonl keeps the promises of a tracker passed" in rows
-    assert "evolve_wandb tracker wandb keeps the promises of a tracker skipped" in rows
+    assert "evolve_trackers tracker jsonl keeps the promises of a tracker passed" in rows
+    assert "evolve_trackers tracker wandb keeps the promises of a tracker skipped" in rows
     assert (
-        "skipped: evolve_wandb, tracker wandb: the tracker 'wandb' needs the package wandb, which is not"
+        "skipped: evolve_trackers, tracker wandb: the tracker 'wandb' needs the package wandb, which is not"
         in result.stdout
     )
 

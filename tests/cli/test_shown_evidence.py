@@ -1,6 +1,6 @@
 """What `evolve program show` says of held-out cases."""
 
-from tests.pages.told import held_out_campaign
+from tests.plugins.evolve_view.reports import held_out_campaign
 
 
 def test_a_held_out_case_is_told_once(call, home):

@@ -20,7 +20,7 @@ def test_a_success_with_its_texts_and_children(tmp_path: Path) -> None:
         {"numbers": 5},
     )
     assert shown.files == {"seed.py": "def value():\n    return 6.0\n"}
-    assert (shown.offspring, shown.ruling, shown.certificate) == (report.Offspring(1, 0, 0), None, "")
+    assert (shown.offspring, shown.ruling, shown.certificate) == (report.OffspringCounts(1, 0, 0), None, "")
 
 
 def test_a_failure_has_its_feedback_and_no_estimate(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 import pytest
 
 from evolve import report
-from evolve.report.held_out import kept
+from evolve.report.best import kept
 from evolve.types import Fitness
-from tests.pages.told import held_out_campaign
+from tests.plugins.evolve_view.reports import held_out_campaign
 
 
 def found(campaign):

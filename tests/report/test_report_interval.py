@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evolve import report
-from evolve.report.interval import limits
+from evolve.report.best import limits
 from evolve.types import Fitness
 from tests.written import Written, number_task
 

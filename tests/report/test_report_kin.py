@@ -30,8 +30,8 @@ def test_children_are_the_proposals_that_had_it_as_a_parent(tmp_path: Path) -> N
         assert [line.id for line in report.children(campaign, 3)] == [7]
         assert [line.id for line in report.children(campaign, 1, 2)] == [2, 3]
         assert report.children(campaign, 5) == ()
-        assert report.offspring(campaign, 1) == report.Offspring(4, failed=1, screened=1)
-        assert report.offspring(campaign, 5) == report.Offspring(0, 0, 0)
+        assert report.offspring(campaign, 1) == report.OffspringCounts(4, failed=1, screened=1)
+        assert report.offspring(campaign, 5) == report.OffspringCounts(0, 0, 0)
         with pytest.raises(StoreError, match="no record 9"):
             report.children(campaign, 9)
 
@@ -93,4 +93,4 @@ def test_a_small_tree_has_the_line_of_the_best_and_counts_the_others(tmp_path: P
 def test_a_campaign_without_records_has_no_tree(tmp_path: Path) -> None:
     """And nothing is left out."""
     with Written(tmp_path).campaign as campaign:
-        assert report.tree(campaign) == report.Tree((), 0)
+        assert report.tree(campaign) == report.LineageTree((), 0)

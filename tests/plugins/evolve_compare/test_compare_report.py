@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from evolve.drawing import alone
 from evolve.types import Fitness
 from evolve_compare import report
 from evolve_compare.comparison import Comparison, ComparisonQuestion, compare_outcomes
 from evolve_compare.fairness import ComparedArm
+from evolve_view.charts import alone
 from tests.plugins.evolve_compare.example_outcomes import CONDITIONS, arm, failed, run
 
 CLEAR = [arm("climb", [10.0 + seed for seed in range(8)]), arm("best_of_n", [1.0 + seed / 2 for seed in range(8)])]

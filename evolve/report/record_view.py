@@ -1,0 +1,158 @@
+"""One record with everything that its score rests on, its relatives, and the calls that made it.
+
+Texts of one record and one program are read, and no others: the cost does not grow with the campaign, but for one look along the column of programs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evolve.archive import Elite, Estimate
+from evolve.campaign import Campaign
+from evolve.report.best import CaseLine, MissedLine, ObjectiveLine, cases, missed, objectives
+from evolve.report.calls import WholeCall, calls_of
+from evolve.report.records import LineageStep, RecordLine, lineage, made_by, measurements, record_line, settled
+from evolve.report.relatives import OffspringCounts, children, find_best_child, offspring
+from evolve.types import Origin, ProgramId, Record, RecordId, Trust
+
+
+@dataclass(frozen=True, slots=True)
+class RulingLine:
+    """By whom a program is quarantined, and why."""
+
+    by: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateLine:
+    """Knowledge of a program's fitness, in the user's direction: the mean of so many judgings, or a value that is `certified`."""
+
+    fitness: float
+    standard_error: float | None
+    measurements: int
+    certified: bool
+    isolation: str
+    trust: Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A record with what the log holds of it. `artifacts` are sizes in characters by name; `judged_again` are later measurements, of which the one
+    that is named `certificate` proves the value. `estimate` is there for a program that holds a place, `reported` where it was measured since it won that;
+    `cases` are what it found where the search does not look, `promoted`: these agree. `ruling` is there while the program is quarantined."""
+
+    record: RecordLine
+    feedback: str
+    thought: str
+    descriptors: Mapping[str, float]
+    metrics: Mapping[str, float]
+    artifacts: Mapping[str, int]
+    fingerprint: str
+    environment: str
+    judged_again: tuple[RecordLine, ...]
+    files: Mapping[str, str]
+    offspring: OffspringCounts
+    ruling: RulingLine | None = None
+    certificate: str = ""
+    estimate: EstimateLine | None = None
+    reported: EstimateLine | None = None
+    cases: tuple[CaseLine, ...] = ()
+    promoted: bool = False
+    missed: tuple[MissedLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordView:
+    """A record as a page shows it: `shown` is its evidence. `made` is the origin of its program, which for a measurement is that of what it measures;
+    `first` is the first record of the program, `places` are those that the program holds in the archive; `again` are later measurements but for those on
+    cases. `lineage` ends with the record; `children` are the first ones, `best_child` is 0 where none has passed. `calls` are those of the step that
+    made the program, with prompts and replies."""
+
+    shown: Shown
+    made: Origin
+    first: RecordId
+    is_best: bool
+    stage: str
+    places: tuple[Elite, ...]
+    objectives: tuple[ObjectiveLine, ...]
+    again: tuple[RecordLine, ...]
+    lineage: tuple[LineageStep, ...]
+    children: tuple[RecordLine, ...]
+    best_child: RecordId
+    calls: tuple[WholeCall, ...]
+
+
+def record_view(
+    campaign: Campaign, number: RecordId, steps: int | None = None, most_children: int | None = None
+) -> RecordView:
+    """Reads a record with at most so many steps of its lineage and so many children; raises `StoreError` for one that there is not."""
+    shown, record, archive = whole(campaign, number), settled(campaign, number).record, campaign.state.archive
+    named = {case.name for case in shown.cases}
+    return RecordView(
+        shown=shown,
+        made=made_by(campaign, record),
+        first=campaign.log.first_record(record.program) if record.program else number,
+        is_best=archive.best is not None and archive.best.program == record.program,
+        stage=record.evaluation.stage,
+        places=tuple(elite for elite in archive.elites() if elite.program == record.program),
+        objectives=objectives(campaign.task, record.evaluation.objectives),
+        again=tuple(line for line in shown.judged_again if line.name not in named),
+        lineage=lineage(campaign, number, steps),
+        children=children(campaign, number, most_children),
+        best_child=find_best_child(campaign, number),
+        calls=calls_of(campaign, record.origin.about or number),
+    )
+
+
+def whole(campaign: Campaign, record: RecordId) -> Shown:
+    """Reads a record and its texts; raises `StoreError` for one that there is not."""
+    event, history, state = settled(campaign, record), campaign.state.history, campaign.state
+    found, evaluation = event.record, event.record.evaluation
+    again = measurements(campaign, record)
+    holder = _holder(campaign, found.program)
+    return Shown(
+        record=record_line(campaign, event),
+        feedback=history.text(evaluation.feedback) if evaluation.feedback else "",
+        thought=found.thought,
+        descriptors=dict(evaluation.descriptors),
+        metrics=dict(evaluation.metrics),
+        artifacts={name: len(history.text(text)) for name, text in evaluation.artifacts.items()},
+        fingerprint=evaluation.fingerprint,
+        environment=evaluation.environment,
+        judged_again=again,
+        files=dict(history.program(found.program).files) if found.program else {},
+        offspring=offspring(campaign, record),
+        ruling=_ruling(campaign, found.program),
+        certificate=next((line.name for line in reversed(again) if line.certified), ""),
+        estimate=None if holder is None else _estimate(campaign, holder.estimate, found),
+        reported=None if holder is None else _estimate(campaign, holder.reported, found),
+        cases=cases(campaign, found.program) if found.program else (),
+        promoted=found.program in state.archive.promoted,
+        missed=missed(campaign.task, evaluation.metrics) if evaluation.fitness is not None else (),
+    )
+
+
+def _holder(campaign: Campaign, program: ProgramId | None) -> Elite | None:
+    """The program in its role, where it holds a place or is the best."""
+    archive = campaign.state.archive
+    holders = [*([archive.best] if archive.best else []), *archive.elites()]
+    return next((one for one in holders if one.program == program), None)
+
+
+def _estimate(campaign: Campaign, estimate: Estimate | None, record: Record) -> EstimateLine | None:
+    if estimate is None:
+        return None
+    mean, evaluation = campaign.task.fitness.shown(estimate.mean), record.evaluation
+    is_claimed = record.program in campaign.state.claimed
+    return EstimateLine(
+        mean,
+        estimate.standard_error,
+        estimate.count,
+        estimate.certified,
+        evaluation.isolation,
+        "claimed" if is_claimed else evaluation.trust,
+    )
+
+
+def _ruling(campaign: Campaign, program: ProgramId | None) -> RulingLine | None:
+    ruling = campaign.state.quarantined.get(program) if program else None
+    return None if ruling is None else RulingLine(ruling.by, ruling.why)

@@ -1,0 +1,51 @@
+"""Figures of campaigns that pages and reports share: the best so far, and the values to compare it with."""
+
+from collections.abc import Sequence
+
+from evolve import wording
+from evolve.report import Best, Point
+from evolve.types import Task
+from evolve_view.charts import Reference, Series
+from evolve_view.documents import ChartFigure
+
+AXES = {
+    "programs": "programs",
+    "seconds": "seconds",
+    "calls": "calls of models",
+    "tokens": "tokens",
+    "money": "usd",
+}
+"""Labels of what a curve is drawn against, by the fields of a point."""
+
+
+def curve_series(name: str, points: Sequence[Point], against: str = "programs") -> Series:
+    """Returns the fitness of the best program, which holds until a better one comes."""
+    places = [float(getattr(point, against)) for point in points]
+    return Series(name, places, [point.fitness for point in points], step=True)
+
+
+def draw_curve(points: Sequence[Point], best: Best | None, task: Task, against: str = "programs") -> ChartFigure:
+    """Draws the best so far with the anchors and the seed; of a noisy task also which points were measured again, and how sure the best is."""
+    series = [curve_series("best so far", points, against)]
+    references = list(reference_lines(best, task))
+    if not task.deterministic:
+        again = [point for point in points[:-1] if point.confirmed]
+        places = [float(getattr(point, against)) for point in again]
+        series.append(Series("measured again later", places, [point.fitness for point in again], marks=True))
+        if best is not None and best.standard_error:
+            half = 2.0 * best.standard_error
+            name = "best ± 2 standard errors"
+            references.append(Reference(best.fitness, name, best.fitness - half, best.fitness + half))
+    return ChartFigure(tuple(series), AXES[against], task.fitness.name, levels=tuple(references))
+
+
+def reference_lines(best: Best | None, task: Task) -> tuple[Reference, ...]:
+    """Returns the anchors, the seed and the proven limit."""
+    lines = [
+        Reference(each.value, f"{each.by} {each.year or ''}".rstrip() + f": {each.value:.8g}") for each in task.anchors
+    ]
+    if best is not None and best.seed is not None:
+        lines.append(Reference(best.seed, f"seed: {wording.number(best.seed, task.fitness)}"))
+    if task.bound is not None:
+        lines.append(Reference(task.bound, f"proven limit: {task.bound:.8g}"))
+    return tuple(lines)

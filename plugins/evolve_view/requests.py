@@ -1,0 +1,105 @@
+"""Requests and their answers: pages, addresses, numbers and fields that somebody typed, files to save.
+
+Whatever somebody types, a word that is none raises `ConfigError`, and is no fault of the server."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from evolve.campaign import Campaign
+from evolve.types import ConfigError, Record, RecordId
+from evolve_view.rendering import render
+
+FORM_BYTES = 64_000
+_FIELDS = 16
+_DIGITS = 9
+_FILE_NAME = 100
+"""Characters of a file's name."""
+
+
+def render_page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """Renders a template with these values. There always are `path`, `address` (with the query), `query` (its first values) and whether `editing` is
+    allowed; on a campaign's page its `name`, the `root` of its addresses, whether it is `running`, and whether it is `paused`."""
+    around: dict[str, Any] = {
+        "path": request.url.path,
+        "address": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+        "query": dict(request.query_params),
+        "editing": request.app.state.access.editing,
+    }
+    name = request.path_params.get("name")
+    if name is not None:
+        campaigns = request.app.state.campaigns
+        around |= {"name": name, "root": root(name), "running": campaigns.runs(name), "paused": campaigns.paused(name)}
+    # A program may hold half of a surrogate pair, which UTF-8 cannot.
+    return HTMLResponse(render(template, **(around | values)).encode("utf-8", "replace"), status)
+
+
+def root(name: str) -> str:
+    """Returns where the addresses of a campaign begin."""
+    return f"/c/{quote(name, safe='')}"
+
+
+def with_query(path: str, values: Mapping[str, object]) -> str:
+    """Returns an address with the values that are neither empty nor None."""
+    kept = {key: value for key, value in values.items() if value not in ("", None)}
+    return f"{path}?{urlencode(kept)}" if kept else path
+
+
+def parse_number(text: str, what: str) -> int:
+    """Parses a number that was typed; raises `ConfigError`."""
+    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS):
+        raise ConfigError(f"{what} is a number, got {text[:40]!r}. Do: go back, and follow a link")
+    return int(text)
+
+
+def query_number(request: Request, key: str) -> int | None:
+    """Returns a number of the query, None where there is none; raises `ConfigError`."""
+    text = request.query_params.get(key, "")
+    return parse_number(text, key) if text else None
+
+
+def query_choice(request: Request, key: str, known: Sequence[str]) -> str:
+    """Returns a word of the query, the first of the known ones where there is none; raises `ConfigError`."""
+    word = request.query_params.get(key) or known[0]
+    if word not in known:
+        raise ConfigError(f"{key} is one of {', '.join(known)}, got {word[:40]!r}. Do: name one of them")
+    return word
+
+
+def path_record(request: Request) -> RecordId:
+    """Returns the record that the path names; raises `ConfigError`."""
+    return parse_number(request.path_params["record"], "a record")
+
+
+def find_record(campaign: Campaign, record: RecordId) -> Record:
+    """Returns a record of a campaign; raises `ConfigError` where there is no such one."""
+    length = len(campaign.state.history)
+    if not 1 <= record <= length:
+        span = f"it has 1 to {length}" if length else "it has none yet"
+        raise ConfigError(f"campaign {campaign.name!r} has no record {record}: {span}. Do: go to the programs")
+    return campaign.log.settled(record).record
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """Returns the fields of a form by their names, of equal names the last; raises `ConfigError` for a form that is too large."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > FORM_BYTES:
+            raise ConfigError(f"a form has at most {FORM_BYTES:,} bytes. Do: go back, and write less")
+    try:
+        pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_FIELDS)
+    except ValueError as error:
+        raise ConfigError(f"a form has at most {_FIELDS} fields. Do: go back, and use the page's own") from error
+    return dict(pairs)
+
+
+def attachment(name: str) -> dict[str, str]:
+    """Returns the header that makes a browser save an answer, under a name that means nothing to a shell, a header or a folder."""
+    safe = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "._-") else "_" for sign in name)
+    stem, dot, ending = safe.rpartition(".")
+    cut = f"{stem[: _FILE_NAME - len(ending) - 1]}{dot}{ending}" if len(ending) < _FILE_NAME else safe[:_FILE_NAME]
+    return {"content-disposition": f'attachment; filename="{cut.lstrip(".") or "file"}"'}
