@@ -16,7 +16,7 @@ from evolve.engine import Ending
 from evolve.engine.tracker import Tracking
 from evolve.log import writer
 from evolve.stop import Amount, Budget, duration
-from evolve.types import FROM_SCRATCH, Progress
+from evolve.types import FROM_SCRATCH, ConfigError, EvolveError, ModelError, Progress
 from evolve.types.errors import without_remedy
 
 _REASONS = {
@@ -93,9 +93,14 @@ def ended(campaign: Campaign, ending: Ending, trackers: Sequence[Tracking] = ())
     )
 
 
-def found_nothing(end: Ended) -> bool:
-    """Whether a campaign ended before any proposal was judged, because there was none."""
-    return end.reason == "exhausted" and end.programs == 0
+def failure_of(campaign: Campaign, end: Ended) -> EvolveError | None:
+    """Returns the error of a run that ended without one answer of a model, or because there was nothing to propose; None for another."""
+    unanswered = no_answer(campaign, end)
+    if unanswered:
+        return ModelError(unanswered)
+    if end.reason == "exhausted" and end.programs == 0:
+        return ConfigError(nothing_to_try(campaign, end))
+    return None
 
 
 def no_answer(campaign: Campaign, end: Ended) -> str:
