@@ -12,7 +12,7 @@ from evolve.campaign.estimate import Estimate, ModelEstimate, estimate
 from evolve.campaign.fitting import budget_of, operators_of
 from evolve.cli.output import quoted
 from evolve.cli.request import Plan
-from evolve.engine.telling import with_prompts
+from evolve.engine.drafts import with_prompts
 from evolve.models.cost import Cost
 from evolve.protocols import Context, History
 from evolve.stop import spelled

@@ -13,7 +13,7 @@ from evolve.cli import costs
 from evolve.cli.beginning import folder_of
 from evolve.cli.output import CELL, brief, facts, one_line
 from evolve.engine import Ending
-from evolve.engine.tracker import Tracking
+from evolve.engine.trackers import Tracking
 from evolve.log import writer
 from evolve.stop import Amount, Budget, duration
 from evolve.types import FROM_SCRATCH, ConfigError, EvolveError, ModelError, Progress

@@ -3,8 +3,8 @@
 from evolve.engine.ending import Ending
 from evolve.engine.loop import Unwatched, Watch, finish, run
 from evolve.engine.opening import OpenRun, RunRequest, open_executor, open_run
+from evolve.engine.recorder import known_signatures
 from evolve.engine.requests import Requests
-from evolve.engine.settling import known_signatures
 
 __all__ = [
     "Ending",

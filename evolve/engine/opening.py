@@ -14,8 +14,7 @@ from evolve.engine.ending import Ending
 from evolve.engine.isolation import Confinement, WantedLevel, confine, confine_campaign, is_harmless
 from evolve.engine.loop import Watch, finish, run
 from evolve.engine.members import NOBODY, Members
-from evolve.engine.tracker import Tracking
-from evolve.engine.tracking import tracked, trackers_of
+from evolve.engine.trackers import Tracking, tracked, trackers_of
 from evolve.evaluation import Description, LocalExecutor
 from evolve.plugins import Plugins
 from evolve.sandbox.means import Means

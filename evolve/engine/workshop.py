@@ -19,15 +19,15 @@ from evolve.engine.asking import Asking, Load
 from evolve.engine.calling import Answered
 from evolve.engine.desk import Desk
 from evolve.engine.doing import Done, Held, Interrupt, Judged, Proposed
+from evolve.engine.drafts import Draft, refused
 from evolve.engine.ending import HASTY, Ending, Reason
 from evolve.engine.infrastructure import Infrastructure
 from evolve.engine.interrupts import interrupts
 from evolve.engine.jobs import Jobs, Work
 from evolve.engine.members import Members
 from evolve.engine.proposals import Proposals
-from evolve.engine.proposing import Draft, refused
+from evolve.engine.recorder import Settling
 from evolve.engine.requests import INTERVAL, Requests
-from evolve.engine.settling import Settling
 from evolve.evaluation import Description
 from evolve.models.cancellation import Cancellation
 from evolve.protocols import Executor

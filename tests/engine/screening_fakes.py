@@ -12,8 +12,8 @@ from evolve.campaign import Campaign, stream
 from evolve.config import NoveltySection, settings_from
 from evolve.engine.infrastructure import Infrastructure
 from evolve.engine.jobs import Jobs, Work
-from evolve.engine.proposing import Draft, Proposer
-from evolve.engine.settling import Settling
+from evolve.engine.drafts import Draft, Proposer
+from evolve.engine.recorder import Settling
 from evolve.evaluation import Report, encode_report
 from evolve.hookspecs import OperatorEntry
 from evolve.plugins import Plugins, Registered

@@ -6,7 +6,7 @@ import pytest
 from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench
 
 from evolve.engine import run
-from evolve.engine.settling import Settling
+from evolve.engine.recorder import Settling
 from evolve.engine.workshop import Workshop
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.engine.tracker import Tracking, printing_aside
+from evolve.engine.trackers import Tracking, printing_aside
 from evolve.types import TrackedEnd, TrackedRecord, TrackedRun
 from tests.tracked import END, RECORD, a_run
 

@@ -9,8 +9,8 @@ from loop_fakes import JUDGES, FakeExecutor, Seen
 
 from evolve.config import TrackersSection, settings_from
 from evolve.engine import run
-from evolve.engine.tracker import Tracking
-from evolve.engine.tracking import tracked, trackers_of
+from evolve.engine.trackers import Tracking
+from evolve.engine.trackers import tracked, trackers_of
 from evolve.plugins import load
 from evolve.types import ConfigError
 

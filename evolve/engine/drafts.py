@@ -1,17 +1,16 @@
-"""From a selection to drafts: children that are ready to be judged, or the reason why not.
+"""Drafts: an operator's children that are ready to be evaluated, or the reason why not.
 
-Invariant: everything here is a deterministic function of the step's `Asked`, the replies that it gets, the log before it and what was
-proposed meanwhile; it runs on proposal threads."""
+Everything here is a deterministic function of the step's `Asked`, its replies, the log before it and what was proposed meanwhile. It runs on proposal threads."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evolve import novelty
-from evolve.engine.neighbours import Fingerprint
-from evolve.engine.screening import Family, Screening
-from evolve.plugins import guarded
+from evolve import hardware, novelty
+from evolve.config import PromptsSection
+from evolve.engine.screening import Family, Fingerprint, Screening
+from evolve.plugins import Plugins, guarded
 from evolve.protocols import Context, Operator
 from evolve.types import (
     Child,
@@ -27,6 +26,17 @@ from evolve.types import (
     Unaffordable,
     canonical,
 )
+
+
+def with_prompts(context: Context, selection: Selection, settings: PromptsSection, plugins: Plugins) -> Context:
+    """The context of a selection with all that its prompts are made of. Proposal thread: it calls plugins."""
+    found = plugins.prompt_sections(context.task, selection)
+    return replace(
+        context,
+        templates={**context.task.prompts, **settings.templates},
+        sections=tuple(section for section in found if settings.hardware or section.name != hardware.NAME),
+        prompt_tokens=settings.tokens,
+    )
 
 
 @dataclass(frozen=True, slots=True)
