@@ -13,7 +13,7 @@ from evolve.cli import costs
 from evolve.cli.beginning import folder_of
 from evolve.cli.output import CELL, brief, facts, one_line
 from evolve.engine import Ending
-from evolve.engine.trackers import Tracking
+from evolve.engine.trackers import TrackerThread
 from evolve.log import writer
 from evolve.stop import Amount, Budget, duration
 from evolve.types import FROM_SCRATCH, ConfigError, EvolveError, ModelError, Progress
@@ -61,7 +61,7 @@ class Ended:
     trackers: tuple[str, ...] = ()
 
 
-def ended(campaign: Campaign, ending: Ending, trackers: Sequence[Tracking] = ()) -> Ended:
+def ended(campaign: Campaign, ending: Ending, trackers: Sequence[TrackerThread] = ()) -> Ended:
     """How a run ended, as a value."""
     state, best = campaign.state, report.best(campaign)
     return Ended(
@@ -89,7 +89,7 @@ def ended(campaign: Campaign, ending: Ending, trackers: Sequence[Tracking] = ())
         failed=ending.failed,
         failure=ending.failure,
         next_budget=tuple(larger(campaign.budget, ending.wanted, campaign.progress)),
-        trackers=tuple(one_line(tracking.told()) for tracking in trackers),
+        trackers=tuple(one_line(tracking.describe()) for tracking in trackers),
     )
 
 

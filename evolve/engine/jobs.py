@@ -4,14 +4,17 @@ A job is a function of its step's `Asked` and of the log, so that a step that ru
 an earlier result is used only where it went as far as this evaluation would go."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from evolve import novelty
 from evolve.campaign import Campaign, stream
 from evolve.engine.drafts import Draft
 from evolve.evaluation import Description, Job, Report, decode_report, encode_job
 from evolve.log import EvaluationCache
+from evolve.protocols import Executor
 from evolve.types import (
     REJUDGED,
     REPEATABLE,
@@ -173,6 +176,45 @@ class Jobs:
         )
 
 
+class Evaluations:
+    """The jobs that the executor has. `tell` takes each one when it is done or cancelled, on any thread; all methods belong to the main thread."""
+
+    def __init__(self, executor: Executor, tell: Callable[[Work, "Future[bytes]"], None]) -> None:
+        self._executor = executor
+        self._tell = tell
+        self._works: dict[str, Work] = {}
+
+    def __len__(self) -> int:
+        return len(self._works)
+
+    @property
+    def children(self) -> int:
+        """The number of children among them."""
+        return sum(work.origin.kind == "proposal" for work in self._works.values())
+
+    def submit(self, work: Work) -> None:
+        """Hands a job over."""
+        future = self._executor.submit(work.job.id, work.encoded())
+        self._works[work.job.id] = work
+        future.add_done_callback(partial(self._tell, work))
+
+    def remove(self, work: Work) -> None:
+        """Forgets a job that is done."""
+        del self._works[work.job.id]
+
+    def call_back(self) -> Iterator[str]:
+        """Cancels every job that no worker has begun; yields the names of all."""
+        for job in list(self._works):
+            self._executor.cancel(job)
+            yield job
+
+    def cancel(self, *, children_only: bool) -> None:
+        """Cancels jobs that no worker has begun."""
+        for job, work in list(self._works.items()):
+            if not children_only or work.origin.kind == "proposal":
+                self._executor.cancel(job)
+
+
 def trial_seed(seed: int, task: Task, origin: Origin) -> int:
     """What a judging of a campaign with this seed is told: a program on a case always the same, and of a deterministic task every one."""
     if origin.case:
@@ -205,7 +247,7 @@ WORTH_CACHING = 0.1
 """Seconds; a shorter evaluation is repeated for less than a look-up and a write cost."""
 
 
-class Results:
+class ResultCache:
     """Of a campaign, in the cache beside the campaigns; none for noisy tasks and where two runs must be equal."""
 
     def __init__(self, campaign: Campaign) -> None:
@@ -233,14 +275,14 @@ class Results:
             if stage in work.stage_keys
         ]
 
-    def keep(self) -> None:
+    def write(self) -> None:
         """Writes what was noted, when the records that it names are durable."""
         for key, value in self._worth_caching:
             assert self._cache is not None, "nothing is worth caching where there is no cache"
             self._cache.put(key, value)
         self._worth_caching.clear()
 
-    def of(self, work: Work) -> Report | None:
+    def find(self, work: Work) -> Report | None:
         """What an earlier judging has found, where that went as far as this one would go."""
         found = self._cache.get(work.key) if self._cache and self._is_worth_it() else None
         if found is None:
@@ -254,7 +296,7 @@ class Results:
             report, evaluation=replace(report.evaluation, seconds=0.0, cpu_seconds=0.0, cached_from=name.decode())
         )
 
-    def informed(self, work: Work) -> Work:
+    def add_known_stages(self, work: Work) -> Work:
         """The work with what is known of its early stages."""
         if not (self._cache and work.stage_keys and self._is_worth_it()):
             return work

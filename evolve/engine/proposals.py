@@ -11,7 +11,7 @@ from evolve.campaign import Campaign, stream
 from evolve.campaign.fitting import scheduled
 from evolve.engine.desk import Desk
 from evolve.engine.doing import Proposed
-from evolve.engine.drafts import Draft, Proposer, with_prompts
+from evolve.engine.drafts import Draft, Proposer, add_prompts
 from evolve.engine.members import Members
 from evolve.engine.screening import Screening
 from evolve.engine.threads import Threads
@@ -109,7 +109,7 @@ class Proposals:
         """Proposal thread."""
         if not selection.model:
             return context
-        return with_prompts(context, selection, self._campaign.settings.prompts, self._campaign.plugins)
+        return add_prompts(context, selection, self._campaign.settings.prompts, self._campaign.plugins)
 
     def _computed(self, selection: Selection, context: Context) -> Sequence[Draft]:
         """Proposal thread."""

@@ -42,9 +42,9 @@ _AROUND = 10
 """Lines that are shown before and after a change."""
 
 
-def objection(caller: Caller, older: Program, newer: Program) -> str:
+def ask_difference(caller: Caller, older: Program, newer: Program) -> str:
     """Why the newer program is not taken for another one; empty where the model finds it meaningfully different. Raises `ModelError`."""
-    asked = prompt(older, newer)
+    asked = difference_prompt(older, newer)
     if asked.estimated_tokens + caller.max_tokens > caller.context_tokens:
         return f"the novelty model {caller.name} was not asked, for the difference is too long for it"
     text = caller.complete(asked)[0].text
@@ -54,7 +54,7 @@ def objection(caller: Caller, older: Program, newer: Program) -> str:
     return "" if different else f"the novelty model {caller.name} finds no meaningful difference"
 
 
-def prompt(older: Program, newer: Program) -> Prompt:
+def difference_prompt(older: Program, newer: Program) -> Prompt:
     """The question."""
     told = "\n".join(line for path in sorted({*older.files, *newer.files}) for line in _changed(path, older, newer))
     told = told.encode("utf-8", "replace").decode()
@@ -134,7 +134,7 @@ class Neighbours:
         """It is not under way any more."""
         self._under_way.pop(program, None)
 
-    def told(self, key: str) -> tuple[str, Program | None]:
+    def describe(self, key: str) -> tuple[str, Program | None]:
         """A neighbour as a reason names it, and its text where that is at hand."""
         # In this order: what leaves the programs under way has its record in the log by then. The log comes first in what is said, for it
         # alone says the same in every run.
@@ -217,7 +217,7 @@ class Screening:
         """What the task or a plugin has against a child."""
         return changes.refusal(self._task, program) or self._plugins.screen(self._task, program, family.parents) or ""
 
-    def known(self, program: Program, signature: str, siblings: Mapping[str, ProgramId] | None = None) -> str:
+    def find_duplicate(self, program: Program, signature: str, siblings: Mapping[str, ProgramId] | None = None) -> str:
         """Why a program is nothing new: it, or one that reads the same, was proposed before."""
         found = self._signatures.get(signature) or (siblings or {}).get(signature)
         if found is None:
@@ -226,16 +226,16 @@ class Screening:
             "" if found == program.id else " (but for spacing and comments)"
         )
 
-    def placed(self, program: Program, family: Family) -> tuple[Fingerprint, str]:
+    def fingerprint(self, program: Program, family: Family) -> tuple[Fingerprint, str]:
         """What a child is found by, and why it is too near to another program of its island; where it is not, others are too near to it
         from now on."""
         found, reason = Fingerprint(self.neighbours.sketch(program)), ""
         if self._wants_novelty(family.selection.operator):
             near = self._near_in_text(found.sketch, family)
-            reason = self._upheld(near, program, family)
+            reason = self._reject_near(near, program, family)
             if not reason and self.neighbours.vectors is not None:
                 found = Fingerprint(found.sketch, self._vector(program, family))
-                reason = "" if near else self._upheld(self._near_in_vector(found.vector, family), program, family)
+                reason = "" if near else self._reject_near(self._near_in_vector(found.vector, family), program, family)
         if not reason:
             self.neighbours.add(program, family.selection.island, found)
         return found, reason
@@ -267,17 +267,17 @@ class Screening:
             return None
         return near.key, f"with a cosine of {near.cosine:.4g}, and less than {index.wanted:g} is wanted"
 
-    def _upheld(self, near: tuple[str, str] | None, program: Program, family: Family) -> str:
+    def _reject_near(self, near: tuple[str, str] | None, program: Program, family: Family) -> str:
         """The reason that a neighbour is, unless the novelty model finds the child different from it."""
         if near is None or near[0] in self._state.hurried:
             return ""
         key, how = near
-        name, older = self.neighbours.told(key)
+        name, older = self.neighbours.describe(key)
         reason = f"not novel: it is near to {name}, {how}"
         if not self._asks_model or older is None:
             return reason
         try:
-            against = objection(family.context.model("novelty"), older, program)
+            against = ask_difference(family.context.model("novelty"), older, program)
         except ModelError as error:
             against = f"the novelty model failed: {error}"
         return f"{reason}; {against}" if against else ""

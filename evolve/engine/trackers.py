@@ -9,15 +9,13 @@ import time
 from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, TextIO, cast
 
 from evolve.campaign import Campaign
 from evolve.config import TrackersSection
-from evolve.engine.ending import Ending
-from evolve.engine.loop import Watch
+from evolve.engine.loop import Ending, Watch
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Tracker
 from evolve.types import EvolveError, Settled, TrackedBest, TrackedEnd, TrackedRecord, TrackedRun
@@ -29,7 +27,7 @@ BEHIND = 10_000
 _THREAD = "evolve-tracker-"
 
 
-class Tracking:
+class TrackerThread:
     """A tracker by its name. Main thread, but for `_serve`, which alone calls the tracker, and counts the `records` that it took."""
 
     def __init__(self, name: str, tracker: Tracker, behind: int = BEHIND) -> None:
@@ -46,7 +44,7 @@ class Tracking:
         self._thread = threading.Thread(target=self._serve, name=f"{_THREAD}{name}", daemon=True)
 
     def begin(self, run: TrackedRun) -> None:
-        """A run begins."""
+        """Tells trackers that a run begins."""
         self._thread.start()
         self._calls.put((partial(self.tracker.campaign_begun, run), 0))
 
@@ -85,7 +83,7 @@ class Tracking:
             )
             _log.warning("tracker %r is told nothing more: it has not taken all in time. The log has all", self.name)
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """What became of it, in a line."""
         dropped = f"{_counted(self.dropped)} dropped while {self._behind:,} waited for it"
         failed = f"then it failed: {self.failure}"
@@ -131,82 +129,74 @@ def printing_aside() -> Iterator[None]:
             sys.stdout = before
 
 
-_log = logging.getLogger(__name__)
-
 PATIENCE = 30.0
 """Seconds that the end of a run waits for all its trackers together; an interrupt ends that, too."""
 SILENT = 2.0
 """Seconds of that which need no word."""
 
 
-def trackers_of(settings: TrackersSection, plugins: Plugins) -> tuple[Tracking, ...]:
+def make_trackers(settings: TrackersSection, plugins: Plugins) -> tuple[TrackerThread, ...]:
     """The trackers that the settings name; raises `ConfigError` or `PluginError` where one cannot be had. Nothing begins."""
-    return tuple(Tracking(name, plugins.tracker(name, settings.settings.get(name, {}))) for name in settings.names)
+    return tuple(TrackerThread(name, plugins.tracker(name, settings.settings.get(name, {}))) for name in settings.names)
 
 
 class TrackingWatch:
-    """Tells trackers, and another watch first; implements `loop.Watch`."""
+    """Tells trackers, after another watch; implements `loop.Watch`. `ending` is how the run ended; None: by an error."""
 
-    def __init__(self, then: Watch, trackers: Sequence[Tracking]) -> None:
+    def __init__(self, then: Watch, trackers: Sequence[TrackerThread]) -> None:
         self._then = then
         self._trackers = trackers
+        self.ending: Ending | None = None
 
     def begin(self, campaign: Campaign) -> None:
-        """A run begins."""
+        """Tells trackers that a run begins."""
         for tracking in self._trackers:
             tracking.begin(_run(campaign))
 
     def settled(self, campaign: Campaign, event: Settled) -> None:
-        """A record has settled and is durable."""
+        """Tells trackers of a durable record."""
         self._then.settled(campaign, event)
+        if not self._trackers:
+            return
         record = _record(campaign, event)
         for tracking in self._trackers:
             tracking.record(record)
 
     def turned(self, campaign: Campaign) -> None:
-        """Leaves it to the other watch."""
+        """Is for the other watch alone."""
         self._then.turned(campaign)
 
-    def end(self, campaign: Campaign, ending: Ending | None) -> None:
-        """The run has ended; without an ending, by an error."""
+    def end(self, campaign: Campaign) -> None:
+        """Tells trackers that the run has ended."""
         progress = campaign.state.progress
-        reason = ending.reason if ending else ""
+        reason = self.ending.reason if self.ending else ""
         end = TrackedEnd(campaign.name, reason, progress.records, progress.programs, _best(campaign))
         for tracking in self._trackers:
             tracking.end(end)
 
 
-@dataclass(slots=True)
-class Told:
-    """The watch of a run, and how the run ended, where it did not by an error."""
-
-    watch: Watch
-    ending: Ending | None = None
-
-
 @contextmanager
-def tracked(
-    campaign: Campaign, watch: Watch, trackers: Sequence[Tracking], patience: float = PATIENCE
-) -> Iterator[Told]:
-    """The watch that tells trackers too, from the beginning of a run to its end, after which it waits for them at most `patience` seconds; without
-    any, the same watch."""
+def track(
+    campaign: Campaign, watch: Watch, trackers: Sequence[TrackerThread], patience: float = PATIENCE
+) -> Iterator[TrackingWatch]:
+    """Gives a watch that tells trackers after `watch`, from the beginning of a run to its end, and then waits at most `patience` seconds for them."""
+    tracking = TrackingWatch(watch, trackers)
     if not trackers:
-        yield Told(watch)
+        yield tracking
         return
-    telling = TrackingWatch(watch, trackers)
-    told = Told(telling)
     with printing_aside():
-        telling.begin(campaign)
+        tracking.begin(campaign)
         try:
-            yield told
+            yield tracking
         finally:
-            telling.end(campaign, told.ending)
+            tracking.end(campaign)
+            # Waiting for trackers is no time that the campaign ran.
             campaign.clock.rest()
             _wait(trackers, patience)
             campaign.clock.wake()
 
 
-def _wait(trackers: Sequence[Tracking], seconds: float) -> None:
+def _wait(trackers: Sequence[TrackerThread], seconds: float) -> None:
     """Until all have taken what they were told, but no longer."""
     begun = time.monotonic()
     try:

@@ -34,7 +34,7 @@ def put(campaign, *wishes):
 def impatient(monkeypatch):
     """An engine that looks into its inbox at every turn."""
     monkeypatch.setattr("evolve.engine.requests.INTERVAL", 0.0)
-    monkeypatch.setattr("evolve.engine.workshop.INTERVAL", 0.005)
+    monkeypatch.setattr("evolve.engine.loop.INTERVAL", 0.005)
 
 
 class Steering(Seen):
