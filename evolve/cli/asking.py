@@ -11,8 +11,7 @@ from pathlib import Path
 from evolve import wording
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import task_of
-from evolve.campaign.inbox import Inbox
-from evolve.campaign.requests import Answer, Pause, Request, Stop, Unpause, Wish
+from evolve.campaign.inbox import Answer, Inbox, Pause, Request, Stop, Unpause, Wish
 from evolve.engine import Requests, read_signatures
 from evolve.log import Locked, Log, writer
 from evolve.plugins import load

@@ -93,7 +93,7 @@ class PlainLines:
         self._told = best.record if best else 0
         self._last = clock()
         self._news = False
-        self._due = {line.model: 10 * line.failed for line in campaign.state.failures.lines()}
+        self._due = {line.model: 10 * line.failed for line in campaign.state.calls.failures()}
         """How many failed calls of a model are news."""
         self._paused = campaign.state.paused
 
@@ -132,7 +132,7 @@ class PlainLines:
 
     def _tell_failures(self, campaign: Campaign) -> None:
         """A line for each model at its first failed call, and whenever they have become ten times as many."""
-        for line in campaign.state.failures.lines():
+        for line in campaign.state.calls.failures():
             if line.failed >= self._due.get(line.model, 1):
                 self._due[line.model] = 10 * line.failed
                 say(f"{campaign.seconds:6.0f} s  model {wording.failures([line])}", file=self._out)
@@ -149,7 +149,7 @@ def _costs(campaign: Campaign) -> str:
     if not progress.calls and not campaign.settings.models.members:
         return ""
     waiting = "".join(f", {text}" for _, text in summary.waiting_facts(campaign))
-    return f"  {costs.spent(progress, campaign.state.failures.total)}{waiting}, left {report.budget_left(campaign, time.time())}"
+    return f"  {costs.spent(progress, campaign.state.calls.failed)}{waiting}, left {report.budget_left(campaign, time.time())}"
 
 
 class LiveTable:

@@ -74,7 +74,7 @@ def ended(campaign: Campaign, ending: Ending, trackers: Sequence[TrackerThread] 
         records=state.progress.records,
         seconds=campaign.seconds,
         calls=state.progress.calls,
-        failed_calls=state.failures.total,
+        failed_calls=state.calls.failed,
         tokens=state.progress.tokens,
         money=state.progress.money,
         gpu_seconds=state.progress.gpu_seconds,
@@ -220,11 +220,11 @@ def left_out_facts(left_out: Mapping[str, str]) -> list[tuple[str, str]]:
 
 def cost_facts(campaign: Campaign, tally: report.Tally) -> list[tuple[str, str]]:
     """What models brought, how many of their calls failed and why, and what all have cost; nothing where a campaign has none."""
-    progress, yields, failures = campaign.state.progress, tally.model_yields(), campaign.state.failures
+    progress, yields, X, tally.model_yields(), campaign.state.calls
     rows = [("models", wording.yields(yields))] if yields else []
-    rows += [("failed", wording.failures(failures.lines()))] if failures.total else []
+    rows += [("failed", wording.failures(calls.failures()))] if calls.failed else []
     shown = progress.calls or campaign.settings.models.members
-    return [*rows, ("spent", costs.spent(progress, failures.total))] if shown else rows
+    return [*rows, ("spent", costs.spent(progress, calls.failed))] if shown else rows
 
 
 def waiting_facts(campaign: Campaign) -> list[tuple[str, str]]:

@@ -5,8 +5,7 @@ import os
 import pytest
 from loop_fakes import JUDGES, FakeExecutor, Seen
 
-from evolve.campaign.inbox import Inbox
-from evolve.campaign.requests import Add, Hint, Quarantine, Release, Request, Stop
+from evolve.campaign.inbox import Add, Hint, Inbox, Quarantine, Release, Request, Stop
 from evolve.engine import Requests, finish, read_signatures
 from evolve.evaluation import Report
 from evolve.types import Asked, Evaluation, Import, LessonWritten, Outcome, Ruled, Settled, text_id
