@@ -220,7 +220,7 @@ def left_out_facts(left_out: Mapping[str, str]) -> list[tuple[str, str]]:
 
 def cost_facts(campaign: Campaign, tally: report.Tally) -> list[tuple[str, str]]:
     """What models brought, how many of their calls failed and why, and what all have cost; nothing where a campaign has none."""
-    progress, yields, X, tally.model_yields(), campaign.state.calls
+    progress, yields, calls = campaign.state.progress, tally.model_yields(), campaign.state.calls
     rows = [("models", wording.yields(yields))] if yields else []
     rows += [("failed", wording.failures(calls.failures()))] if calls.failed else []
     shown = progress.calls or campaign.settings.models.members
