@@ -250,6 +250,21 @@ def failures(lines: Sequence[ModelFailures]) -> str:
     return "\n".join(map(_failures, lines))
 
 
+def failed_requests(retries: Mapping[str, Mapping[str, int]]) -> str:
+    """Formats a line for each model: `small: 95 requests failed: 60 x 503, 35 x 429 (rate limited)`."""
+    lines = [
+        f"{one_line(model)}: {counted(sum(causes.values()), 'request')} failed: {format_causes(causes)}"
+        for model, causes in retries.items()
+    ]
+    return "\n".join(lines)
+
+
+def format_causes(causes: Mapping[str, int]) -> str:
+    """Formats causes with their counts, the most frequent first: `2 x 503, 1 x time was up`."""
+    ordered = sorted(causes.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{count:,} x {one_line(cause)}" for cause, count in ordered)
+
+
 def _failures(line: ModelFailures) -> str:
     why = brief(one_line(" | ".join(line.error.splitlines())), _REASON)
     return f"{one_line(line.model)}: {line.failed:,} of {counted(line.calls, 'call')} failed, at last: {why}"

@@ -23,7 +23,7 @@ from evolve.config import settings_from
 from evolve.engine import Ending, Unwatched, run
 from evolve.engine.members import Member, Members
 from evolve.evaluation import Description, decode_job
-from evolve.models.tape import Answer, Tape
+from evolve.models.cassette import RecordedAnswer, add_answers, read_recording
 from evolve.task import load
 from evolve.types import Needs, Program, Prompt, Reply, Settled, Usage, canonical, estimated
 
@@ -67,7 +67,7 @@ class RecordedJudge:
 class InOrder:
     """A model that gives recorded answers one after the other, whatever the prompt."""
 
-    def __init__(self, answers: Sequence[Answer]) -> None:
+    def __init__(self, answers: Sequence[RecordedAnswer]) -> None:
         self._answers = iter(answers)
 
     def check(self, deadline: float, cancelled: threading.Event) -> Usage:
@@ -83,7 +83,7 @@ class InOrder:
         """There is nothing to end."""
 
 
-def _usage(prompt: Prompt, answer: Answer) -> Usage:
+def _usage(prompt: Prompt, answer: RecordedAnswer) -> Usage:
     """What a server counted; an estimate is made anew, for the prompt may be another one."""
     if answer.usage.exact:
         return answer.usage
@@ -138,22 +138,21 @@ def _record(event: Settled) -> dict[str, Any]:
     }
 
 
-def keyed_anew(folder: Path) -> tuple[list[Answer], dict[str, Any]]:
+def keyed_anew(folder: Path) -> tuple[list[RecordedAnswer], dict[str, Any]]:
     """The old answers under the prompts of today, and the archive that comes of them."""
-    tape = Tape(folder / "cassette.jsonl")
-    tape.read()
-    old = InOrder(list(tape.answers.values()))
+    recorded = read_recording(folder / "cassette.jsonl").answers
+    old = InOrder(list(recorded.values()))
     with tempfile.TemporaryDirectory() as home, opened(folder, Path(home)) as campaign:
         (section,) = campaign.settings.models.members
-        member = Member(section, old, old, threading.BoundedSemaphore(section.concurrency))
+        member = Member(section, old, threading.BoundedSemaphore(section.concurrency))
         run(campaign, RecordedJudge(folder), JUDGES, Unwatched(), Members([member], campaign.settings.models))
         return list(answers_of(campaign.log)), summary(campaign)
 
 
-def keep(folder: Path, answers: Sequence[Answer], archive: Mapping[str, Any]) -> None:
+def keep(folder: Path, answers: Sequence[RecordedAnswer], archive: Mapping[str, Any]) -> None:
     """Writes the cassette and the archive in the place of the old ones."""
     (folder / "cassette.jsonl").unlink(missing_ok=True)
-    Tape(folder / "cassette.jsonl").add(answers)
+    add_answers(folder / "cassette.jsonl", answers)
     (folder / "archive.json").write_text(written(archive), "utf-8")
 
 

@@ -50,7 +50,7 @@ def test_every_kind_has_its_row():
     assert {kind for kind, registered in found.items() if registered.plugin in plugins.BUNDLED} <= rows
 
 
-@pytest.mark.parametrize("name", ["models.toml", "record.toml"])
+@pytest.mark.parametrize("name", ["models.toml"])
 def test_the_campaign_files_of_the_page_are_such(tmp_path, name):
     """Their members have settings that their kinds take, as far as this installation has the kinds."""
     (text,) = re.findall(rf"^```toml\n# {name}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

@@ -83,6 +83,8 @@ class Calls:
         self._finished = Counter[str]()
         self._failed = Counter[str]()
         self._errors: dict[str, str] = {}
+        self.retries: dict[str, Counter[str]] = {}
+        """Requests that failed, by the names of their models and their causes; most were made again."""
         self._sums: dict[tuple[str, str, str], Taken] = {}
         self._operators: dict[int, str] = {}
         self._places: dict[int, int] = {}
@@ -107,6 +109,8 @@ class Calls:
         if has_failed(event):
             self._failed[call.model] += 1
             self._errors[call.model] = call.error
+        if event.index >= 0 and call.retries:
+            self.retries.setdefault(call.model, Counter()).update(call.retries)
         taken = Taken(
             1,
             has_failed(event),
@@ -157,3 +161,8 @@ class Calls:
     def failed(self) -> int:
         """Failed calls of all models."""
         return self._failed.total()
+
+    @property
+    def failed_requests(self) -> int:
+        """Requests that failed, of all models."""
+        return sum(causes.total() for causes in self.retries.values())

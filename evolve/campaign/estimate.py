@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from evolve.campaign.spending import prices_of
 from evolve.config import ModelSection
-from evolve.models.cost import Cost
+from evolve.models.prices import Cost
 from evolve.stop import Budget
 from evolve.types import Progress, Prompt, Usage
 

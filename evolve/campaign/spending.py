@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 
 from evolve.config import ModelSection
 from evolve.hookspecs import ModelEntry
-from evolve.models.prices import Prices, Rates
+from evolve.models.prices import ModelRates, Prices
 from evolve.stop import Amount, Budget, Resource
 from evolve.types import ConfigError, Progress
 
@@ -26,7 +26,7 @@ def prices_of(member: ModelSection) -> Prices:
     free."""
     prompt = member.prompt_price or 0.0
     return Prices(
-        Rates(
+        ModelRates(
             prompt=prompt,
             cached=prompt if member.cached_price is None else member.cached_price,
             completion=member.completion_price or 0.0,

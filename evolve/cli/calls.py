@@ -1,6 +1,4 @@
-"""`evolve model calls`: what a campaign has asked its models, what they answered, and what it took; and the same as a cassette.
-
-Invariant: all of it is read from the log, which is opened for reading only."""
+"""`evolve model calls`: prompts, answers and costs of a campaign's calls of models, from its log; and their export to a cassette."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -15,7 +13,7 @@ from evolve.campaign import existing_path, workspace
 from evolve.cli.output import brief, debug_option, emit, emit_all, facts, json_option, one_line, quoted, table
 from evolve.cli.say import say
 from evolve.log import Log
-from evolve.models.tape import Answer, Tape, question
+from evolve.models.cassette import RecordedAnswer, add_answers, as_question
 from evolve.report import CallLine, WholeCall, call_line, whole_call
 from evolve.types import Call, ConfigError, Message, Prompt, Replied, Section, TextId, Usage
 
@@ -29,8 +27,8 @@ _NOT_ASKED = ("check", "embed")
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
-    """What was written to a cassette: `answers` are new in it, `known` were there."""
+class ExportedCassette:
+    """Result of an export: `answers` are new in the cassette, `known` were there."""
 
     cassette: str
     answers: int
@@ -81,37 +79,43 @@ def _list(log: Log, limit: int, *, as_json: bool) -> None:
     elif not lines:
         say(f"campaign {log.path.stem} has called no model")
     else:
-        say(table(("step", "call", "purpose", "model", "tokens", "cost", "took", "ended"), map(_row, lines)))
+        say(table(("step", "call", "purpose", "model", "tokens", "cost", "took", "ended"), map(_to_row, lines)))
 
 
-def _row(line: CallLine) -> tuple[str, ...]:
+def _to_row(line: CallLine) -> tuple[str, ...]:
     return (
         str(line.step),
-        _call(line),
+        _format_index(line),
         line.purpose,
         line.model,
-        _tokens(line),
+        _format_tokens(line),
         f"{line.cost:.4g}" if line.cost else "-",
         wording.seconds(line.seconds),
-        f"error: {one_line(line.error)[:_ERROR]}" if line.error else line.finish or "-",
+        _format_end(line),
     )
 
 
-def _call(line: CallLine) -> str:
-    """Its number in its step; one that was given up has none, and a check is in no step."""
+def _format_end(line: CallLine) -> str:
+    """Formats how a call ended, and the causes of its requests that failed."""
+    end = f"error: {one_line(line.error)[:_ERROR]}" if line.error else line.finish or "-"
+    return f"{end} (failed requests: {wording.format_causes(line.retries)})" if line.retries else end
+
+
+def _format_index(line: CallLine) -> str:
+    """Formats a call's number in its step; one that was given up has none, and a check is in no step."""
     if line.index >= 0:
         return str(line.index)
     return "-" if line.purpose == "check" else "given up"
 
 
-def _place(line: CallLine) -> str:
+def _format_place(line: CallLine) -> str:
     if line.purpose == "check":
         return "none: to see whether the model answers, before a run"
     return f"{line.step}, {'a call that was given up' if line.index < 0 else f'call {line.index}'}, to {line.purpose}"
 
 
-def _tokens(line: CallLine) -> str:
-    """Those of the prompt and of the answer; `~`: they are estimated."""
+def _format_tokens(line: CallLine) -> str:
+    """Formats the tokens of the prompt and of the answer; `~`: they are estimated."""
     return f"{'' if line.exact else '~'}{line.prompt_tokens:,} + {line.completion_tokens:,}"
 
 
@@ -126,34 +130,35 @@ def _show(log: Log, step: int, *, as_json: bool) -> None:
         if as_json:
             emit(whole)
         else:
-            say(f"{'' if number == 0 else chr(10)}{_told(whole)}")
+            say(f"{'' if number == 0 else chr(10)}{_format_call(whole)}")
 
 
-def _text(log: Log, name: str) -> str:
+def _read_text(log: Log, name: str) -> str:
     return log.text(TextId(name)) if name else ""
 
 
-def _told(whole: WholeCall) -> str:
+def _format_call(whole: WholeCall) -> str:
     line = whole.call
     rows = [
-        ("step", _place(line)),
+        ("step", _format_place(line)),
         ("model", f"{line.model} {brief(one_line(line.revision), _REVISION)}".strip()),
         ("request", f"{line.request}, sample {line.sample}" if line.request else ""),
         ("parameters", " ".join(f"{key}={value}" for key, value in whole.parameters.items())),
-        ("tokens", _tokens(line)),
+        ("tokens", _format_tokens(line)),
         ("cost", f"{line.cost:.4g}" if line.cost else ""),
-        ("took", f"{wording.seconds(line.seconds)}, {line.attempts} attempt{'' if line.attempts == 1 else 's'}"),
+        ("took", f"{wording.seconds(line.seconds)}, {wording.counted(line.attempts, 'attempt')}"),
+        ("failed requests", wording.format_causes(line.retries)),
         ("ended", line.finish),
         ("error", quoted(line.error) if line.error else ""),
     ]
     parts = [facts((label, text) for label, text in rows if text)]
-    parts += [_block(f"{said.role}: {said.name}", said.text) for said in whole.prompt]
-    parts += [_block("thinking", whole.thinking)] if whole.thinking else []
-    parts += [] if line.error or not whole.prompt else [_block("reply", whole.reply)]
+    parts += [_format_block(f"{said.role}: {said.name}", said.text) for said in whole.prompt]
+    parts += [_format_block("thinking", whole.thinking)] if whole.thinking else []
+    parts += [] if line.error or not whole.prompt else [_format_block("reply", whole.reply)]
     return "\n\n".join(parts)
 
 
-def _block(head: str, text: str) -> str:
+def _format_block(head: str, text: str) -> str:
     return f"--- {one_line(head)} ({len(text):,} characters)\n{quoted(text)}"
 
 
@@ -164,21 +169,17 @@ def _export(log: Log, path: Path, *, as_json: bool) -> None:
             f"campaign {log.path.stem!r} has called no model, so there is nothing to record. Do: name another one"
         )
     _check_folder(path)
-    tape = Tape(path)
-    if path.exists():
-        tape.read()
-    known = sum(answer.key in tape.answers for answer in answers)
     try:
-        tape.add(answers)
+        added = add_answers(path, answers)
     except OSError as error:
         raise ConfigError(
             f"the cassette cannot be written to {str(path)!r}: {error.strerror}. Do: name another place"
         ) from error
-    exported = Exported(str(path), len(answers) - known, known)
+    exported = ExportedCassette(str(path), added, len(answers) - added)
     if as_json:
         emit(exported)
     else:
-        say(_exported(log, exported))
+        say(_format_export(log, exported))
 
 
 def _check_folder(path: Path) -> None:
@@ -188,7 +189,7 @@ def _check_folder(path: Path) -> None:
         )
 
 
-def _exported(log: Log, exported: Exported) -> str:
+def _format_export(log: Log, exported: ExportedCassette) -> str:
     there = f", and {exported.known:,} were there" if exported.known else ""
     names = dict.fromkeys(replied.call.model for replied in _replies(log))
     models = " ".join(f"--model {name}=cassette:{exported.cassette}" for name in names)
@@ -198,8 +199,8 @@ def _exported(log: Log, exported: Exported) -> str:
     )
 
 
-def answers_of(log: Log) -> Iterator[Answer]:
-    """The answers of a campaign as a cassette has them. A call that was given up when a run ended is left out, and the samples of its prompt are
+def answers_of(log: Log) -> Iterator[RecordedAnswer]:
+    """Yields the answers of a campaign as a cassette has them. A call that was given up when a run ended is left out, and the samples of its prompt are
     counted as if it had never been made: a run that nobody stops asks for them so."""
     asked = [replied for replied in _replies(log) if replied.call.prompt and replied.call.purpose not in _NOT_ASKED]
     given_up: dict[str, list[int]] = {}
@@ -209,18 +210,18 @@ def answers_of(log: Log) -> Iterator[Answer]:
     for replied in asked:
         call = replied.call
         if replied.index >= 0:
-            yield _answer(
+            yield _to_answer(
                 log, call, call.sample - sum(sample < call.sample for sample in given_up.get(call.request, ()))
             )
 
 
-def _answer(log: Log, call: Call, sample: int) -> Answer:
+def _to_answer(log: Log, call: Call, sample: int) -> RecordedAnswer:
     usage = Usage(call.prompt_tokens, call.completion_tokens, call.cached_tokens, call.exact)
     return replace(
-        question(_prompt(log, call), sample),
+        as_question(_to_prompt(log, call), sample),
         request=call.request,
-        reply=_text(log, call.reply),
-        thinking=_text(log, call.thinking),
+        reply=_read_text(log, call.reply),
+        thinking=_read_text(log, call.thinking),
         finish=call.finish,
         usage=usage,
         revision=call.revision,
@@ -228,8 +229,8 @@ def _answer(log: Log, call: Call, sample: int) -> Answer:
     )
 
 
-def _prompt(log: Log, call: Call) -> Prompt:
-    """The prompt of a call: what one role says in a row is one message."""
+def _to_prompt(log: Log, call: Call) -> Prompt:
+    """Returns the prompt of a call; sections of one role in a row are one message."""
     messages = tuple(
         Message(role, tuple(Section(part.name, log.text(TextId(part.text))) for part in parts))
         for role, parts in groupby(call.prompt, key=lambda part: part.role)

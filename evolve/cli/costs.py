@@ -1,35 +1,36 @@
-"""How costs are said to a person: calls, tokens, money, and the time of one's own GPUs.
-
-Invariant: pure; what a campaign has not spent is not mentioned."""
+"""Costs as text: calls, tokens, money, and the time of one's own GPUs. Amounts that a campaign has not spent are left out."""
 
 from collections.abc import Sequence
 
+from evolve import wording
 from evolve.report import CostLine, Costs, Improvements
 from evolve.stop import duration, spelled
 from evolve.types import Fitness, Progress
 
 
-def spent(progress: Progress, failed: int = 0) -> str:
-    """`214 calls (3 failed), 512,300 tokens, 1.23 usd`."""
-    calls = f"{spelled('calls', progress.calls)}{f' ({failed:,} failed)' if failed else ''}"
+def spent(progress: Progress, failed: int = 0, failed_requests: int = 0) -> str:
+    """Formats the amounts that models have spent: `214 calls (3 failed, 12 requests failed), 512,300 tokens, 1.23 usd`."""
+    failures = [f"{failed:,} failed"] if failed else []
+    failures += [f"{wording.counted(failed_requests, 'request')} failed"] if failed_requests else []
+    calls = spelled("calls", progress.calls) + (f" ({', '.join(failures)})" if failures else "")
     parts = [calls, spelled("tokens", progress.tokens)]
-    return ", ".join([*parts, *_paid(progress.money, progress.gpu_seconds)])
+    return ", ".join([*parts, *_format_money(progress.money, progress.gpu_seconds)])
 
 
-def _paid(money: float, gpu_seconds: float) -> list[str]:
+def _format_money(money: float, gpu_seconds: float) -> list[str]:
     parts = [spelled("money", money)] if money else []
     return [*parts, spelled("gpu_seconds", gpu_seconds)] if gpu_seconds else parts
 
 
 def line(cost: CostLine, name: str = "") -> str:
-    """`diff: 120 calls (3 failed), 301,000 tokens in (250,000 cached), 61,000 out, 0.84 usd, 25 min 3 s, 95% exact`."""
+    """Formats one line: `diff: 120 calls (3 failed), 301,000 tokens in (250,000 cached), 61,000 out, 0.84 usd, 25 min 3 s, 95% exact`."""
     failed = f" ({cost.failed:,} failed)" if cost.failed else ""
     cached = f" ({cost.cached_tokens:,} cached)" if cost.cached_tokens else ""
     parts = [
         f"{spelled('calls', cost.calls)}{failed}",
         f"{spelled('tokens', cost.prompt_tokens)} in{cached}",
         f"{cost.completion_tokens:,} out",
-        *_paid(cost.money, cost.gpu_seconds),
+        *_format_money(cost.money, cost.gpu_seconds),
         duration(cost.seconds),
         f"{cost.exact:.0%} exact",
     ]
@@ -38,7 +39,7 @@ def line(cost: CostLine, name: str = "") -> str:
 
 
 def facts_of(costs: Costs, fitness: Fitness) -> list[tuple[str, str]]:
-    """Labels and texts about all calls of a campaign."""
+    """Returns labels and texts about all calls of a campaign."""
     rows = [
         ("calls", _lines(costs.purposes, "")),
         ("cost by model", _lines(costs.models, "")),
@@ -59,10 +60,10 @@ def _lines(costs: Sequence[CostLine], unnamed: str) -> str:
 
 
 def improvements(found: Improvements, fitness: Fitness) -> str:
-    """What all calls have cost for each time that a model's program was the best so far."""
+    """Formats the cost of all calls for each time that a model's program was the best so far."""
     if found.tokens is None or found.money is None:
         return "no model's program was the best so far"
     times = "once" if found.count == 1 else f"{found.count:,} times"
-    each = ", ".join([spelled("tokens", round(found.tokens)), *_paid(found.money, 0.0)])
+    each = ", ".join([spelled("tokens", round(found.tokens)), *_format_money(found.money, 0.0)])
     gained = f", {found.gained:.4g} of {fitness.name} in all" if found.gained else ""
     return f"a model's program was the best so far {times}{gained}; all calls cost {each} for each"

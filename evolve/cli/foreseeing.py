@@ -13,7 +13,7 @@ from evolve.campaign.fitting import budget_of, operators_of
 from evolve.cli.output import quoted
 from evolve.cli.request import Plan
 from evolve.engine.drafts import add_prompts
-from evolve.models.cost import Cost
+from evolve.models.prices import Cost
 from evolve.protocols import Context, History
 from evolve.stop import spelled
 from evolve.testing import RehearsedHistory

@@ -1,6 +1,4 @@
-"""`evolve model ping`: whether models answer.
-
-Invariant: exit code 0 says that each of them can be called now."""
+"""`evolve model ping`: a small call of each model. Exit code 0 says that all of them can be called now."""
 
 import dataclasses
 import threading
@@ -24,7 +22,7 @@ from evolve.types import ConfigError, EvolveError, Usage
 
 @dataclass(frozen=True, slots=True)
 class Pinged:
-    """What a model said. Where it does not answer, `error` says why."""
+    """Result of one check. Where the model does not answer, `error` says why."""
 
     name: str
     kind: str
@@ -46,12 +44,12 @@ def ping_models(specs: tuple[str, ...], config: str | None, as_json: bool) -> No
     """
     plugins = load()
     failures: list[EvolveError] = []
-    for number, section in enumerate(_meant(specs, config, plugins)):
-        found, failure = _pinged(section, plugins)
+    for number, section in enumerate(_choose_models(specs, config, plugins)):
+        found, failure = _ping(section, plugins)
         if as_json:
             emit(found)
         elif failure is None:
-            say(f"{chr(10) if number else ''}{facts(_told(found))}")
+            say(f"{chr(10) if number else ''}{facts(_format_ping(found))}")
         failures += [] if failure is None else [failure]
     for failure in failures[:-1]:
         say(f"evolve: {failure}", err=True)
@@ -59,7 +57,7 @@ def ping_models(specs: tuple[str, ...], config: str | None, as_json: bool) -> No
         raise failures[-1]
 
 
-def _meant(specs: tuple[str, ...], config: str | None, plugins: Plugins) -> tuple[ModelSection, ...]:
+def _choose_models(specs: tuple[str, ...], config: str | None, plugins: Plugins) -> tuple[ModelSection, ...]:
     found = members(specs, plugins)
     if config is not None:
         found += validated({"task": "none", **file_values(Path(config), plugins)}).models.members
@@ -70,12 +68,12 @@ def _meant(specs: tuple[str, ...], config: str | None, plugins: Plugins) -> tupl
     return found
 
 
-def _pinged(section: ModelSection, plugins: Plugins) -> tuple[Pinged, EvolveError | None]:
+def _ping(section: ModelSection, plugins: Plugins) -> tuple[Pinged, EvolveError | None]:
     began = time.monotonic()
     base = Pinged(section.name, section.kind, section.settings)
     try:
         with announced([section.name]):
-            usage = _asked(section, plugins)
+            usage = _check(section, plugins)
     except EvolveError as error:
         told = told_of(section, error, plugins)
         return dataclasses.replace(base, error=str(told)), told
@@ -84,14 +82,14 @@ def _pinged(section: ModelSection, plugins: Plugins) -> tuple[Pinged, EvolveErro
     return dataclasses.replace(base, seconds=seconds, tokens=tokens), None
 
 
-def _asked(section: ModelSection, plugins: Plugins) -> Usage:
+def _check(section: ModelSection, plugins: Plugins) -> Usage:
     """Calls the model, and returns what that took; raises `ConfigError`, `ModelError`, `PluginError`."""
     deadline, cancelled = time.monotonic() + section.timeout_seconds, threading.Event()
     with closing(plugins.model(section.kind, section.settings)) as model:
         return guarded(section.kind, model.check, deadline, cancelled)
 
 
-def _told(found: Pinged) -> list[tuple[str, str]]:
+def _format_ping(found: Pinged) -> list[tuple[str, str]]:
     took = f", {found.tokens:,} tokens" if found.tokens else ""
     settings = " ".join(f"{key}={value}" for key, value in flat(found.settings))
     return [

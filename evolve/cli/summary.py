@@ -223,8 +223,9 @@ def cost_facts(campaign: Campaign, tally: report.Tally) -> list[tuple[str, str]]
     progress, yields, calls = campaign.state.progress, tally.model_yields(), campaign.state.calls
     rows = [("models", wording.yields(yields))] if yields else []
     rows += [("failed", wording.failures(calls.failures()))] if calls.failed else []
+    rows += [("retries", wording.failed_requests(calls.retries))] if calls.retries else []
     shown = progress.calls or campaign.settings.models.members
-    return [*rows, ("spent", costs.spent(progress, calls.failed))] if shown else rows
+    return [*rows, ("spent", costs.spent(progress, calls.failed, calls.failed_requests))] if shown else rows
 
 
 def waiting_facts(campaign: Campaign) -> list[tuple[str, str]]:

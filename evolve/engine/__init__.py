@@ -3,7 +3,7 @@
 from evolve.engine.loop import Ending, Unwatched, Watch, finish, run
 from evolve.engine.opening import OpenRun, RunRequest, open_executor, open_run
 from evolve.engine.recorder import read_signatures
-from evolve.engine.requests import Requests
+from evolve.engine.steering import Requests
 
 __all__ = [
     "Ending",

@@ -5,31 +5,29 @@ that was announced, and starts nothing twice under another name."""
 
 import os
 import queue
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
 from evolve.campaign import Campaign
 from evolve.campaign.state import REFLECTION
 from evolve.devices.leases import written
-from evolve.engine.asking import Asking, Load
-from evolve.engine.calling import Answered
-from evolve.engine.desk import Desk
-from evolve.engine.doing import Done, Held, Interrupt, Judged, Proposed
 from evolve.engine.drafts import Draft, refuse
 from evolve.engine.infrastructure import Infrastructure
 from evolve.engine.interrupts import interrupts
 from evolve.engine.jobs import Evaluations, Jobs, Work
 from evolve.engine.members import NOBODY, Members
+from evolve.engine.metering import Answered, MeteredModels
 from evolve.engine.proposals import Proposals
 from evolve.engine.recorder import Recorder
-from evolve.engine.requests import INTERVAL, Requests
+from evolve.engine.scheduler import Load, Scheduler
+from evolve.engine.steering import INTERVAL, Done, Interrupt, Judged, PausedWork, Proposed, Requests
 from evolve.evaluation import Description
-from evolve.models.cancellation import Cancellation
 from evolve.protocols import Executor
 from evolve.types import (
     Asked,
@@ -111,7 +109,7 @@ def finish(campaign: Campaign, executor: Executor, judges: Description, watch: W
 def _loop(campaign: Campaign, run: "Run", watch: Watch) -> Ending:
     while True:
         done = run.wait()
-        with campaign.log.transaction(), run.turn():
+        with campaign.log.transaction():
             settled = [event for item in done for event in run.settle(item)]
             asked = [*run.take_requests(), *run.ask()]
         run.start(asked)
@@ -132,18 +130,18 @@ class Run:
         self.campaign = campaign
         self._infrastructure = Infrastructure(campaign.task.seed.id, campaign.settings.outage.wait_seconds)
         self._members = members
-        self.scheduler = Asking(campaign, self._infrastructure, members)
+        self.scheduler = Scheduler(campaign, self._infrastructure, members)
         self.jobs = Jobs(campaign, judges)
         self._judges = judges
         self._executor = executor
         self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
-        self._cancelled = Cancellation()
-        self._desk = Desk(campaign, members, self._inbox.put, self._cancelled)
+        self._cancelled = threading.Event()
+        self._models = MeteredModels(campaign, members, self._inbox.put, self._cancelled)
         self.recorder = Recorder(campaign, self.jobs, self._infrastructure)
         self._settings = campaign.settings
         screening = self.recorder.screening
-        self._proposals = Proposals(campaign, self._desk, members, screening, self._cancelled, self._inbox.put)
-        self._paused = Held()
+        self._proposals = Proposals(campaign, self._models, members, screening, self._cancelled, self._inbox.put)
+        self._paused = PausedWork()
         self._requests = Requests(campaign, self.recorder.signatures, os.getpid(), running=True)
         self._evaluations = Evaluations(executor, lambda work, future: self._inbox.put(Judged(work, future)))
         self._reason: Reason | None = None
@@ -152,7 +150,6 @@ class Run:
         self._resources = ExitStack()
 
     def __enter__(self) -> "Run":
-        self._resources.callback(self._cancelled.close)
         self._resources.callback(self.recorder.close)
         self._resources.enter_context(interrupts(lambda: self._inbox.put(Interrupt())))
         return self
@@ -160,7 +157,6 @@ class Run:
     def __exit__(self, *_: object) -> None:
         with self._resources:
             self._cancelled.set()
-            self._desk.close()
             self._proposals.close()
             self._record_last_calls()
 
@@ -200,7 +196,7 @@ class Run:
             len(self.campaign.state.steps),
             refusal,
             unpaid,
-            self._desk.wanted if unpaid else None,
+            self._models.wanted if unpaid else None,
             self._calls["answered"],
             self._calls["failed"],
             self._failure,
@@ -217,7 +213,7 @@ class Run:
         self.recorder.record_machine(self._judges)
         if self.campaign.state.paused and self._reason is None:
             self.campaign.write(Paused(False))
-        for event in self._desk.introduced():
+        for event in self._models.checks():
             self.campaign.write(event)
 
     def resume(self) -> None:
@@ -258,10 +254,6 @@ class Run:
         """How long nothing may happen before there is something to decide, or it is time to look for requests."""
         times = (self.scheduler.seconds_left(), self._infrastructure.seconds_left, INTERVAL)
         return min(seconds for seconds in times if seconds is not None)
-
-    def turn(self) -> AbstractContextManager[None]:
-        """While the main thread decides what to do next."""
-        return self._desk.turn()
 
     def settle(self, done: Done) -> Iterator[Settled]:
         """Settles what is done, or sends it on to the judge. Inside a transaction."""
@@ -364,7 +356,7 @@ class Run:
     def _retune(self) -> None:
         """Takes other settings, from the next step on."""
         self._settings = settings = self.campaign.settings
-        self._desk.retune(settings)
+        self._models.retune(settings)
         self.scheduler.retune()
         self._infrastructure.wait(settings.outage.wait_seconds)
         self._executor.resize(settings.judges)
@@ -386,7 +378,7 @@ class Run:
     def ask(self) -> list[Asked]:
         """What to do next, as much as there is room for. Inside a transaction, which must not be lost with what had settled in it:
         an error is kept until it is durable."""
-        if self._reason is None and self.scheduler.spent():
+        if self._reason is None and self.scheduler.is_spent():
             if self._is_working and self.scheduler.is_paid():
                 return []
             self._drain("budget")

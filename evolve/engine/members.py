@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from evolve.config import ModelSection, ModelsSection, Settings
-from evolve.models.patience import Patience, PatientModel
+from evolve.models.circuit_breaker import CircuitBreaker
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Embedder, Model
 from evolve.types import PROPOSE, ConfigError, EvolveError, ModelDown, ModelError, ModelGone, Usage
@@ -25,15 +25,14 @@ NO_EMBEDDER = "it turns no texts into vectors. Do: name another model in models.
 
 @dataclass(slots=True)
 class Member:
-    """A model of a campaign: what the settings say of it, the model as its plugin made it, and the same with the patience of the
-    outage policy. `turns` bounds its calls in flight; `gone` says why it will not answer any more in this run. Any thread may call."""
+    """Model of a campaign with its settings. `slots` bounds its calls in flight, and `breaker` holds them back while it is down; `gone` says
+    why it will not answer any more in this run. Any thread may call."""
 
     section: ModelSection
-    bare: Model
     model: Model
-    turns: threading.BoundedSemaphore
+    slots: threading.BoundedSemaphore
     checked: Usage = field(default_factory=Usage)
-    patience: Patience | None = None
+    breaker: CircuitBreaker = field(default_factory=lambda: CircuitBreaker(0.0))
     gone: str = ""
     _failures: int = 0
     _counting: threading.Lock = field(default_factory=threading.Lock)
@@ -79,8 +78,7 @@ class Members:
     def wait(self, seconds: float) -> None:
         """Changes for how long a model that does not answer is waited for. Main thread."""
         for member in self:
-            if member.patience is not None:
-                member.patience.wait(seconds)
+            member.breaker.wait(seconds)
 
     @classmethod
     def opened(cls, settings: Settings, plugins: Plugins, resources: ExitStack) -> "Members":
@@ -136,14 +134,13 @@ def _opened(
 ) -> Member:
     """Makes and checks one model; `resources` end it. Raises `ModelError` or `ConfigError` that names the model."""
     with said_of(section.name):
-        bare = plugins.model(section.kind, section.settings)
-        resources.callback(bare.close)
-        if settings.models.purposes.get("embed") == section.name and not isinstance(bare, Embedder):
+        model = plugins.model(section.kind, section.settings)
+        resources.callback(model.close)
+        if settings.models.purposes.get("embed") == section.name and not isinstance(model, Embedder):
             raise ConfigError(NO_EMBEDDER)
-        checked = guarded(section.kind, bare.check, deadline, cancelled)
-    patience = Patience(settings.outage.model_wait_seconds, name=f"model {section.name!r}")
-    turns = threading.BoundedSemaphore(section.concurrency)
-    return Member(section, bare, PatientModel(bare, patience), turns, checked, patience)
+        checked = guarded(section.kind, model.check, deadline, cancelled)
+    breaker = CircuitBreaker(settings.outage.model_wait_seconds, name=f"model {section.name!r}")
+    return Member(section, model, threading.BoundedSemaphore(section.concurrency), checked, breaker)
 
 
 @contextmanager

@@ -2,20 +2,19 @@
 
 Invariant: a step's proposal is a function of its `Asked`, its replies and the log before it; only the main thread starts and takes proposals."""
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from evolve.campaign import Campaign, stream
 from evolve.campaign.fitting import scheduled
-from evolve.engine.desk import Desk
-from evolve.engine.doing import Proposed
 from evolve.engine.drafts import Draft, Proposer, add_prompts
 from evolve.engine.members import Members
+from evolve.engine.metering import MeteredModels
 from evolve.engine.screening import Screening
-from evolve.engine.threads import Threads
-from evolve.models.cancellation import Cancellation
+from evolve.engine.steering import Proposed
 from evolve.protocols import Context
 from evolve.types import Asked, Propose, Selection
 
@@ -29,18 +28,19 @@ class Proposals:
     def __init__(
         self,
         campaign: Campaign,
-        desk: Desk,
+        models: MeteredModels,
         members: Members,
         screening: Screening,
-        cancelled: Cancellation,
+        cancelled: threading.Event,
         tell: Callable[[Proposed], None],
     ) -> None:
         self._campaign = campaign
-        self._desk = desk
+        self._models = models
         self._screening = screening
         self._cancelled = cancelled
         self._tell = tell
-        self._threads = Threads(members.threads)
+        self._computing = ThreadPoolExecutor(1, "evolve-proposer")
+        self._calling = ThreadPoolExecutor(max(1, members.threads), "evolve-model")
         self._proposer = self._new_proposer()
         self._futures: dict[int, Future[Sequence[Draft]]] = {}
 
@@ -62,12 +62,12 @@ class Proposals:
             deadline=time.monotonic() + PATIENCE,
             cancelled=self._cancelled,
             lessons=tuple(state.lessons[: asked.lessons]),
-            model=self._desk.callers(asked),
+            model=self._models.callers(asked),
             quarantined=state.steps[asked.step].quarantined,
             derived=state.derived,
         )
-        pool = self._threads.waiting if action.selection.model else self._threads.computing
-        future = pool.submit(self._computed, action.selection, context)
+        pool = self._calling if action.selection.model else self._computing
+        future = pool.submit(self._proposer.drafts, action.selection, context)
         self._futures[asked.step] = future
         future.add_done_callback(lambda ready: self._tell(Proposed(asked, ready)))
 
@@ -98,7 +98,8 @@ class Proposals:
 
     def close(self) -> None:
         """Waits until the threads have ended."""
-        self._threads.close()
+        for pool in (self._computing, self._calling):
+            pool.shutdown(wait=True, cancel_futures=True)
 
     def _new_proposer(self) -> Proposer:
         names = (*self._campaign.operator_names, *scheduled(self._campaign.settings))
@@ -110,8 +111,3 @@ class Proposals:
         if not selection.model:
             return context
         return add_prompts(context, selection, self._campaign.settings.prompts, self._campaign.plugins)
-
-    def _computed(self, selection: Selection, context: Context) -> Sequence[Draft]:
-        """Proposal thread."""
-        with self._desk.computing():
-            return self._proposer.drafts(selection, context)

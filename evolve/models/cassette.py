@@ -1,33 +1,29 @@
-"""A recording as a model: it answers a question as it was answered before, and may ask another model for what it has not got.
+"""Recording as a model: it answers a question as it was answered before.
 
-Invariant: a question has the same answer each time, whoever recorded it; a replay costs nothing, and reports the usage that was recorded."""
+The file has a head, then one line of JSON per answer; of two answers to one question the first one holds. A replay costs nothing, and
+reports the usage that was recorded."""
 
+import json
 import threading
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 import evolve
-from evolve.hookspecs import ModelEntry
-from evolve.models.faults import brief
-from evolve.models.tape import Answer, Tape, question
-from evolve.protocols import Model
-from evolve.types import ConfigError, ModelDown, ModelError, ModelGone, Prompt, Reply, Unaffordable, Usage
-from evolve.types.suggest import did_you_mean
+from evolve.appearing import appearing
+from evolve.models.faults import shorten
+from evolve.types import ModelError, ModelGone, Prompt, Reply, Usage
+from evolve.types.codec import decoder, encode
+from evolve.types.program import canonical, digest
+from evolve.types.prompt import Finish
 
-
-class Recorded(BaseModel):
-    """The model that a cassette asks for what it has not got."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    kind: str = "openai"
-    settings: dict[str, Any] = {}
+VERSION = 1
+_HOW_TO_WRITE = "`evolve model calls NAME --cassette FILE` writes one"
 
 
 class CassetteSettings(BaseModel):
@@ -36,164 +32,165 @@ class CassetteSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     path: Path = Field(description="the file with the answers", examples=["answers.jsonl"])
-    record: Recorded | None = Field(
-        default=None, description="kind and settings of the model that is asked for what the file has not got"
-    )
 
 
-def opened(settings: CassetteSettings, kinds: Mapping[str, ModelEntry]) -> "Cassette":
-    """A cassette with its settings; `kinds` are those that it may record. Raises `ConfigError`, and what making the other model raises."""
-    source = None if settings.record is None else _made(settings.record, kinds)
-    return Cassette(settings.path.expanduser().absolute(), source)
+@dataclass(frozen=True, slots=True)
+class RecordedAnswer:
+    """Answer to `request`, by its sample. `words` names the prompt's messages and `opening` the first of them, whatever the `sampling`
+    (temperature, effort, max_tokens) of the answer; where `error` says why the call failed, there is no reply."""
+
+    request: str
+    sample: int
+    words: str = ""
+    opening: str = ""
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    reply: str = ""
+    thinking: str = ""
+    finish: Finish = ""
+    usage: Usage = field(default_factory=Usage)
+    revision: str = ""
+    error: str = ""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Name under which it is found."""
+        return self.request, self.sample
 
 
-def _made(recorded: Recorded, kinds: Mapping[str, ModelEntry]) -> Model:
-    entry = kinds.get(recorded.kind)
-    if entry is None:
-        raise ConfigError(
-            f"a cassette cannot record a model of the kind {recorded.kind!r}.{did_you_mean(recorded.kind, kinds)} "
-            "Do: run the campaign with it, then `evolve model calls NAME --cassette FILE`"
-        )
-    if entry.settings is None:
-        return entry.factory({})
-    try:
-        return entry.factory(entry.settings.model_validate(recorded.settings).model_dump())
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        raise ConfigError(f"record.settings of a cassette: {key}: {first['msg']}. Do: correct them") from error
+def as_question(prompt: Prompt, sample: int) -> RecordedAnswer:
+    """Returns a prompt without an answer yet."""
+    turns = [[message.role, message.text] for message in prompt.messages]
+    sampling = {"temperature": prompt.temperature, "effort": prompt.effort, "max_tokens": prompt.max_tokens}
+    return RecordedAnswer(prompt.request, sample, _digest_of(turns), _digest_of(turns[:1]), sampling)
+
+
+def _digest_of(turns: Sequence[Sequence[str]]) -> str:
+    return digest(canonical(turns))[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Answers of a cassette by their keys, and the version of evolve that began it."""
+
+    answers: Mapping[tuple[str, int], RecordedAnswer] = field(default_factory=dict)
+    version: str = ""
+
+
+def read_recording(path: Path) -> Recording:
+    """Reads a cassette; a last line without its end is left out. Raises `OSError`, and `ModelGone` for another kind of file."""
+    version, answers = "", dict[tuple[str, int], RecordedAnswer]()
+    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1]):
+        try:
+            values = json.loads(line.decode("utf-8", "surrogatepass"))
+            if number == 0:
+                version = _read_version(values)
+            else:
+                answer = _read_answer(values)
+                answers.setdefault(answer.key, answer)
+        except ValueError as error:
+            raise ModelGone(
+                f"{path}, line {number + 1}: this is no line of a cassette: {error}. Do: mend or remove it, or name another file"
+            ) from error
+    return Recording(answers, version)
+
+
+def add_answers(path: Path, answers: Iterable[RecordedAnswer]) -> int:
+    """Adds the answers that a cassette has not got, and returns how many; the file is there whole or as before. Raises as `read_recording`."""
+    known = read_recording(path).answers if path.exists() else {}
+    new: dict[tuple[str, int], RecordedAnswer] = {}
+    for answer in answers:
+        if answer.key not in known:
+            new.setdefault(answer.key, answer)
+    whole = path.read_bytes().rpartition(b"\n")[0] if path.exists() else b""
+    lines = [] if whole else [_format_line({"cassette": VERSION, "evolve": evolve.__version__})]
+    lines += [_format_line(encode(answer)) for answer in new.values()]
+    with appearing(path, replace=True) as file:
+        file.write_bytes((whole and whole + b"\n") + b"".join(lines))
+    return len(new)
+
+
+_read_answer = decoder(RecordedAnswer)
+
+
+def _read_version(head: Any) -> str:
+    if not isinstance(head, dict) or head.get("cassette") != VERSION:
+        raise ValueError(f'the first line is {{"cassette": {VERSION}, ...}}')
+    return str(head.get("evolve", ""))
+
+
+def _format_line(values: Mapping[str, Any]) -> bytes:
+    return (json.dumps(values, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8", "surrogatepass")
 
 
 class Cassette:
-    """Implements `Model`. `source` is the model to record, None where all is replayed."""
+    """Implements `Model`. The file is read once."""
 
-    def __init__(self, path: Path, source: Model | None = None) -> None:
-        self._tape = Tape(path)
-        self._source = source
-        self._turn = threading.Lock()
+    def __init__(self, path: Path) -> None:
+        self._path = path.expanduser().absolute()
+
+    @cached_property
+    def _recording(self) -> Recording:
+        try:
+            return read_recording(self._path)
+        except OSError as error:
+            raise ModelGone(
+                f"the cassette {str(self._path)!r} cannot be used: {error.strerror}. Do: check the path; {_HOW_TO_WRITE}"
+            ) from error
 
     def check(self, deadline: float, cancelled: threading.Event) -> Usage:
-        """The file can be read, or written where something is recorded, and so can the other model be called."""
-        if self._source is None:
-            self._catch_up()
-            if not self._tape.answers:
-                raise ModelGone(f"the cassette {str(self._tape.path)!r} has no answer in it. Do: {_WRITE}")
-            return Usage()
-        self._add([])
-        return self._source.check(deadline, cancelled)
+        """Checks that the file can be read, and has an answer; raises `ModelGone`."""
+        if not self._recording.answers:
+            raise ModelGone(f"the cassette {str(self._path)!r} has no answer in it. Do: {_HOW_TO_WRITE}")
+        return Usage()
 
     def complete(
         self, prompt: Prompt, *, samples: Sequence[int], deadline: float, cancelled: threading.Event
     ) -> Sequence[Reply]:
-        """The samples that it has got, from the first one on; where it has not got that one, those that the other model gave."""
-        began = time.monotonic()
-        asked = [question(prompt, sample) for sample in samples]
-        if not self._found(asked):
-            self._catch_up()
-        found = self._found(asked)
-        if not found and self._source is not None:
-            self._record(self._source, prompt, asked, deadline, cancelled)
-            found = self._found(asked)
+        """Returns the recorded answers from the first sample on, as many as there are in a row."""
+        asked = [as_question(prompt, sample) for sample in samples]
+        known = self._recording.answers
+        found = [known[one.key] for one in takewhile(lambda one: one.key in known, asked)]
         if not found:
-            raise ModelError(_told(self._tape, asked[0]))
+            why = _explain_no_answer(self._recording, asked[0])
+            raise ModelError(
+                f"the cassette {str(self._path)!r} has no answer {asked[0].sample} to request {asked[0].request}: {why}"
+            )
         if found[0].error:
             raise ModelError(found[0].error, found[0].usage)
-        seconds = time.monotonic() - began
-        return [_reply(answer, seconds) for answer in takewhile(lambda answer: not answer.error, found)]
+        return [_to_reply(answer) for answer in takewhile(lambda answer: not answer.error, found)]
 
     def close(self) -> None:
-        """Ends the model that is recorded."""
-        if self._source is not None:
-            self._source.close()
-
-    def _found(self, asked: Sequence[Answer]) -> list[Answer]:
-        """Its answers to the first of them, as many as it has in a row."""
-        with self._turn:
-            known = [self._tape.answers.get(one.key) for one in asked]
-        return [answer for answer in takewhile(lambda answer: answer is not None, known) if answer is not None]
-
-    def _record(
-        self, source: Model, prompt: Prompt, asked: Sequence[Answer], deadline: float, cancelled: threading.Event
-    ) -> None:
-        """Asks for those of the first ones that are missing. What failed for good is recorded as such."""
-        lacking = list(takewhile(lambda one: not self._found([one]), asked))
-        samples = [one.sample for one in lacking]
-        try:
-            replies = source.complete(prompt, samples=samples, deadline=deadline, cancelled=cancelled)
-        except (ModelDown, ModelGone, Unaffordable):
-            raise
-        except ModelError as error:
-            if cancelled.is_set() or time.monotonic() >= deadline:
-                raise
-            self._add([replace(lacking[0], error=str(error), usage=error.usage)])
-            return
-        self._add([_answer(one, reply) for one, reply in zip(lacking, replies, strict=False)])
-
-    def _catch_up(self) -> None:
-        """Reads what was added to the file; raises `ModelGone`."""
-        try:
-            with self._turn:
-                self._tape.read()
-        except FileNotFoundError as error:
-            if self._source is None:
-                raise _unusable(self._tape.path, error) from error
-        except OSError as error:
-            raise _unusable(self._tape.path, error) from error
-
-    def _add(self, answers: Sequence[Answer]) -> None:
-        try:
-            with self._turn:
-                self._tape.add(answers)
-        except OSError as error:
-            raise _unusable(self._tape.path, error) from error
+        """Does nothing."""
 
 
-_WRITE = "`evolve model calls NAME --cassette FILE` writes one"
+def _to_reply(answer: RecordedAnswer) -> Reply:
+    return Reply(answer.reply, answer.thinking, answer.finish, answer.usage, shorten(answer.revision))
 
 
-def _unusable(path: Path, error: OSError) -> ModelGone:
-    return ModelGone(f"the cassette {str(path)!r} cannot be used: {error.strerror}. Do: check the path; {_WRITE}")
-
-
-def _answer(asked: Answer, reply: Reply) -> Answer:
-    return replace(
-        asked,
-        reply=reply.text,
-        thinking=reply.thinking,
-        finish=reply.finish,
-        usage=reply.usage,
-        revision=reply.revision,
-    )
-
-
-def _reply(answer: Answer, seconds: float) -> Reply:
-    return Reply(answer.reply, answer.thinking, answer.finish, answer.usage, brief(answer.revision), seconds)
-
-
-def _told(tape: Tape, asked: Answer) -> str:
-    """Why there is no answer, by what comes nearest to the question."""
-    known = list(tape.answers.values())
+def _explain_no_answer(recording: Recording, asked: RecordedAnswer) -> str:
+    """Tells why there is no answer, by the recorded question that comes nearest."""
+    known = list(recording.answers.values())
     same = [answer for answer in known if answer.request == asked.request]
     alike = [answer for answer in known if answer.words == asked.words]
     begun = [answer for answer in known if answer.opening == asked.opening]
     if same:
-        why = (
-            f"it has {len(same)} to this prompt, and another one is asked for. Do: record it, with the setting `record`"
-        )
+        why = f"it has {len(same)} to this prompt, and another one is asked for. Do: replay with the settings of the recording"
     elif alike:
-        why = f"this prompt was recorded with {_differences(alike[-1], asked)}. Do: set what it was recorded with"
+        why = (
+            f"this prompt was recorded with {_format_differences(alike[-1], asked)}. Do: set what it was recorded with"
+        )
     elif begun:
         why = "a prompt that begins so was recorded, and went on otherwise. Do: replay with the task, seed, settings and models of the recording"
     else:
-        why = f"no prompt in it begins like this one. Do: replay with the task, templates and version of the recording{_version(tape)}"
-    return f"the cassette {str(tape.path)!r} has no answer {asked.sample} to request {asked.request}: {why}"
+        why = f"no prompt in it begins like this one. Do: replay with the task, templates and version of the recording{_format_version(recording.version)}"
+    return why
 
 
-def _differences(recorded: Answer, asked: Answer) -> str:
+def _format_differences(recorded: RecordedAnswer, asked: RecordedAnswer) -> str:
     keys = [key for key in asked.sampling if recorded.sampling.get(key) != asked.sampling[key]]
-    told = [f"{key} {recorded.sampling.get(key)!r} and is asked with {asked.sampling[key]!r}" for key in keys]
-    return ", ".join(told) or "other settings"
+    differences = [f"{key} {recorded.sampling.get(key)!r} and is asked with {asked.sampling[key]!r}" for key in keys]
+    return ", ".join(differences) or "other settings"
 
 
-def _version(tape: Tape) -> str:
-    return f" (evolve {tape.version}, and this is {evolve.__version__})" if tape.version else ""
+def _format_version(version: str) -> str:
+    return f" (evolve {version}, and this is {evolve.__version__})" if version else ""

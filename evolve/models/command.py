@@ -1,43 +1,55 @@
-"""An external program as a model: it gets the prompt on stdin and answers on stdout.
+"""External program as a model: it gets the prompt on stdin and answers on stdout.
 
-Invariant: what a call started is over when the call is, however that ends, and when the engine is, however that was ended; a program sees the variables that its settings name, so no key
-that it was not given."""
+A program and all that it has started end with their call, however that ends, and with the engine, even where that is killed. A program sees
+the variables that its settings name, so no key that it was not given."""
 
+import errno
 import json
 import os
 import shlex
 import shutil
+import signal
+import subprocess
+import sys
+import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import IO, Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from evolve.models.lifeline import Lifeline
-from evolve.models.running import Ended, run
-from evolve.models.transcript import call_name, said, transcript
+from evolve.models import orphan_reaper
+from evolve.models.transcript import call_name, format_transcript, to_reply
 from evolve.types import ModelDown, ModelError, ModelGone, Prompt, Reply, Usage
 
 PASSED = ("PATH", "HOME", "LANG")
 """Variables that every program sees."""
-_LINES = 10
-"""Of stderr in an error, the last ones."""
+LONGEST_OUTPUT = 1 << 22
+"""Bytes."""
+_LOOK_SECONDS = 0.05
+"""Seconds between two looks at the clock, at the output's size, and at whether the call was cancelled."""
+_ERROR_BYTES = 4000
+_ERROR_LINES = 10
+"""End of stderr that an error quotes."""
 _SECRET = 8
 """Characters of a variable's value that is worth hiding."""
+_NO_PROGRAM = (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR)
 
 
-def _split(words: object) -> object:
+def _split_words(words: object) -> object:
     return shlex.split(words) if isinstance(words, str) else words
 
 
-class CommandSettings(BaseModel):
+class CommandModelSettings(BaseModel):
     """Settings of the kind `command`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    argv: Annotated[tuple[str, ...], BeforeValidator(_split)] = Field(
+    argv: Annotated[tuple[str, ...], BeforeValidator(_split_words)] = Field(
         min_length=1,
         description="the program and its arguments: a list, or one text that is split as a shell does",
         examples=[["cat"]],
@@ -48,15 +60,24 @@ class CommandSettings(BaseModel):
     )
 
 
-class Command:
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """A program that has ended: its exit code (below 0: a signal), its output, and the end of its stderr."""
+
+    code: int
+    output: bytes
+    errors: str
+
+
+class CommandModel:
     """Implements `Model`. Each call is a process of its own, and answers one sample."""
 
-    def __init__(self, settings: CommandSettings) -> None:
+    def __init__(self, settings: CommandModelSettings) -> None:
         self._settings = settings
-        self._lifeline = Lifeline()
+        self._reaper = _Reaper()
 
     def check(self, deadline: float, cancelled: threading.Event) -> Usage:
-        """The program is there, and so are the variables that it is given; it is not called."""
+        """Checks that the program is there, and its variables, too; does not call it. Raises `ModelGone`."""
         environment = self._environment()
         missing = [name for name in self._settings.environment if name not in environment]
         if missing:
@@ -77,17 +98,70 @@ class Command:
         environment = self._environment()
         question = self._question(prompt, samples[0]).encode("utf-8", "surrogatepass")
         try:
-            ended = run(self._settings.argv, question, environment, self._lifeline, deadline, cancelled)
-            return [said(prompt, self._text(ended, environment), time.monotonic() - began)]
+            ended = self._run(question, environment, deadline, cancelled)
+            return [to_reply(prompt, self._text(ended, environment), time.monotonic() - began)]
         except ModelError as error:
             error.seconds = time.monotonic() - began
             if not isinstance(error, ModelDown | ModelGone):  # it ran, and may have asked somebody who charges
-                error.usage = said(prompt, "", 0.0).usage
+                error.usage = to_reply(prompt, "", 0.0).usage
             raise
 
     def close(self) -> None:
-        """Nothing runs between calls but the guardian."""
-        self._lifeline.close()
+        """Ends the process that watches over programs."""
+        self._reaper.close()
+
+    def _run(
+        self, question: bytes, environment: Mapping[str, str], deadline: float, cancelled: threading.Event
+    ) -> _Ended:
+        """Runs the program in a session of its own. Raises `ModelError` when it takes too long, writes too much, or is cancelled. Files
+        stand in for pipes, so that it is not waited for whoever else has inherited its output."""
+        with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+            stdin.write(question)
+            stdin.seek(0)
+            with self._started(environment, stdin, stdout, stderr) as process:
+                while not _has_ended(process):
+                    self._check_time(deadline, cancelled)
+                    self._check_size(stdout, stderr)
+            self._check_size(stdout)
+            stdout.seek(0)
+            stderr.seek(max(0, _size_of(stderr) - _ERROR_BYTES))
+            return _Ended(process.returncode, stdout.read(), stderr.read().decode("utf-8", "replace"))
+
+    @contextmanager
+    def _started(
+        self, environment: Mapping[str, str], stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]
+    ) -> "Iterator[subprocess.Popen[bytes]]":
+        """Starts the program; kills its group at the end, also where the program itself has ended."""
+        argv = self._settings.argv
+        try:
+            process = subprocess.Popen(
+                argv, stdin=stdin, stdout=stdout, stderr=stderr, env=environment, start_new_session=True
+            )
+        except OSError as error:
+            kind = ModelGone if error.errno in _NO_PROGRAM else ModelDown
+            raise kind(f"the command {argv[0]!r} cannot be started: {error.strerror}. Do: try it by hand") from error
+        with process, self._reaper.watching(process.pid):
+            try:
+                yield process
+            finally:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)
+
+    def _check_time(self, deadline: float, cancelled: threading.Event) -> None:
+        if cancelled.is_set():
+            raise ModelError("the call was cancelled, and its program ended")
+        if time.monotonic() >= deadline:
+            command = self._settings.argv[0]
+            raise ModelError(
+                f"the command {command!r} took too long and was ended. Do: raise the model's `timeout_seconds`"
+            )
+
+    def _check_size(self, *files: IO[bytes]) -> None:
+        if max(map(_size_of, files)) > LONGEST_OUTPUT:
+            command = self._settings.argv[0]
+            raise ModelError(
+                f"the command {command!r} answered with more than {LONGEST_OUTPUT:,} bytes and was ended. Do: let it say less"
+            )
 
     @property
     def _name(self) -> str:
@@ -99,19 +173,19 @@ class Command:
     def _question(self, prompt: Prompt, sample: int) -> str:
         name = call_name(prompt.request, sample)
         if self._settings.format == "text":
-            return transcript(prompt, name)
-        told = {
+            return format_transcript(prompt, name)
+        fields = {
             "name": name,
             "messages": [{"role": message.role, "content": message.text} for message in prompt.messages],
             "temperature": prompt.temperature,
             "effort": prompt.effort,
             "max_tokens": prompt.max_tokens,
         }
-        return json.dumps(told, ensure_ascii=False) + "\n"
+        return json.dumps(fields, ensure_ascii=False) + "\n"
 
-    def _text(self, ended: Ended, environment: Mapping[str, str]) -> str:
-        """What it answered; raises `ModelError` with the end of what it said on stderr."""
-        quoted = self._quoted(ended.errors, environment)
+    def _text(self, ended: _Ended, environment: Mapping[str, str]) -> str:
+        """Returns its answer; raises `ModelError` with the end of its stderr."""
+        quoted = self._quote_errors(ended.errors, environment)
         if ended.code != 0:
             how = f"was ended by signal {-ended.code}" if ended.code < 0 else f"ended with exit code {ended.code}"
             raise ModelError(f"the command {self._name!r} {how}. Do: try it by hand{quoted}")
@@ -125,11 +199,67 @@ class Command:
             )
         return text
 
-    def _quoted(self, errors: str, environment: Mapping[str, str]) -> str:
-        """The last lines of stderr below the error, without what it was given in variables."""
+    def _quote_errors(self, errors: str, environment: Mapping[str, str]) -> str:
+        """Formats the last lines of stderr for the end of an error, without the values of its variables."""
         for name in self._settings.environment:
             value = environment.get(name, "")
             if len(value) >= _SECRET:
                 errors = errors.replace(value, "***")
-        lines = errors.strip().splitlines()[-_LINES:]
+        lines = errors.strip().splitlines()[-_ERROR_LINES:]
         return "".join(f"\n{line}" for line in lines)
+
+
+class _Reaper:
+    """The engine's end of the pipe to `orphan_reaper.py`, which starts with the first program. Any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @contextmanager
+    def watching(self, group: int) -> Iterator[None]:
+        """Has the group killed when the engine ends in here. It is over before its leader is reaped, so that its number is nobody else's."""
+        self._tell(f"+{group}\n")
+        try:
+            yield
+        finally:
+            self._tell(f"-{group}\n")
+
+    def close(self) -> None:
+        """Ends the process, which kills the groups that are left."""
+        with self._lock:
+            if self._process is not None and self._process.stdin is not None:
+                with suppress(BrokenPipeError):
+                    self._process.stdin.close()
+                self._process.wait()
+            self._process = None
+
+    def _tell(self, line: str) -> None:
+        with self._lock:
+            if self._process is None:
+                self._process = _start_reaper()
+            assert self._process.stdin, "a pipe"
+            # A reaper that somebody has killed is missed when the engine dies, and not before.
+            with suppress(BrokenPipeError):
+                os.write(self._process.stdin.fileno(), line.encode())
+
+
+def _start_reaper() -> "subprocess.Popen[bytes]":
+    """Starts it in a session of its own, where no Ctrl-C of a terminal reaches it."""
+    command = [sys.executable, "-I", "-S", str(Path(orphan_reaper.__file__))]
+    nowhere = subprocess.DEVNULL
+    return subprocess.Popen(
+        command, bufsize=0, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, env={}, start_new_session=True
+    )
+
+
+def _has_ended(process: "subprocess.Popen[bytes]") -> bool:
+    try:
+        process.wait(_LOOK_SECONDS)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _size_of(file: IO[bytes]) -> int:
+    return os.fstat(file.fileno()).st_size

@@ -1,6 +1,4 @@
-"""What a failure of an endpoint means, in one table.
-
-Invariant: whatever a server does is a `Fault` with one treatment; its words are redacted before they get here."""
+"""Table of what servers do wrong, and what is done about it. The words of a server are redacted before they get here."""
 
 import math
 import re
@@ -13,48 +11,49 @@ from evolve.types import Usage
 
 FREE = Usage(exact=True)
 SYSTEM = "system"
-"""Stands among the fields of a request for the role of that name, which some chat templates refuse."""
+"""Name among the fields of a request for the system role, which some chat templates refuse."""
 
 
 class Treatment(Enum):
-    """What is done about a fault."""
+    """Ways to handle a failed request."""
 
     GONE = "no call will succeed"
     REFUSED = "this call cannot succeed"
     FIELD = "asked again without a field"
-    STALE = "asked again at once, on a fresh connection"
-    HELD = "all calls of the model wait"
+    RATE_LIMITED = "all calls of the model wait"
     DOWN = "asked again after a while"
-    NONSENSE = "asked again once, for it may have been paid"
+    BAD_ANSWER = "asked again once, for it may have been paid"
     SILENT = "its time is up, and nothing came"
     LATE = "its time is up in the middle of an answer"
-    CUT = "it wrote as long as it may, and said nothing"
-    CANCELLED = "nobody waits for it any more"
+    CUT_OFF = "an answer without text, which used up its tokens"
+    CANCELLED = "the call was cancelled"
 
 
-class Fault(Exception):
-    """One failed request. `usage` is what it may have cost, `retry_after` how long the server wants to be left alone (None: it does not
-    say), `field` what is left out next time."""
+class RequestFault(Exception):
+    """One failed request. `cause` names the failure in a few words; `usage` is its possible cost, `retry_after` the pause in seconds that the
+    server asks for (None: it does not say), and `field` the field of the request to leave out next time."""
 
     def __init__(
         self,
         treatment: Treatment,
         message: str,
         *,
+        cause: str = "",
         usage: Usage = FREE,
         retry_after: float | None = None,
         field: str = "",
     ) -> None:
         super().__init__(message)
         self.treatment = treatment
+        self.cause = cause or message.partition(". ")[0]
         self.usage = usage
         self.retry_after = retry_after
         self.field = field
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """An answer with one of these statuses, whose code or message has one of these words (a pattern; empty: any), means this."""
+class FaultRule:
+    """Meaning of an answer with one of these statuses, whose code or message matches the pattern `words` (empty: any)."""
 
     statuses: Collection[int]
     words: str
@@ -64,58 +63,66 @@ class Rule:
 
 
 RULES = (
-    Rule(
+    FaultRule(
         (400, 402, 403, 429),
         r"insufficient_quota|billing_hard_limit|billing_not_active|insufficient (?:balance|credits|funds)|credit balance is too low",
         Treatment.GONE,
         "the account's quota is used up",
         "raise it or pay, then continue the campaign",
     ),
-    Rule((402,), "", Treatment.GONE, "the account wants to be paid", "pay, then continue the campaign"),
-    Rule((401,), "", Treatment.GONE, "the key was refused", "{key}"),
-    Rule(
+    FaultRule((402,), "", Treatment.GONE, "the account wants to be paid", "pay, then continue the campaign"),
+    FaultRule((401,), "", Treatment.GONE, "the key was refused", "{key}"),
+    FaultRule(
         (400, 403, 404, 422),
         r"model_not_found|model_not_exist|unknown model|invalid model|no such model|model\b.{0,120}?(?:not found|not exist|not a valid|not available)|not a valid model",
         Treatment.GONE,
         "it does not know the model, or the key may not use it",
         "`evolve model ping` lists the models that it has",
     ),
-    Rule((403,), "", Treatment.GONE, "access was denied", "{key}"),
-    Rule((404, 405, 410), "", Treatment.GONE, "there is no such page", "correct `base_url`; most end with /v1"),
-    Rule(range(300, 400), "", Treatment.GONE, "it sends calls to another address", "write that address as `base_url`"),
-    Rule(
+    FaultRule((403,), "", Treatment.GONE, "access was denied", "{key}"),
+    FaultRule((404, 405, 410), "", Treatment.GONE, "there is no such page", "correct `base_url`; most end with /v1"),
+    FaultRule(
+        range(300, 400), "", Treatment.GONE, "it sends calls to another address", "write that address as `base_url`"
+    ),
+    FaultRule(
         (400, 413, 422, 500),
         r"context_length|context length|context window|context size|exceed_context|prompt is too long|too many tokens|input is too long|string_above_max_length",
         Treatment.REFUSED,
         "the prompt is longer than the model's context length",
         "set `context_tokens` of the model to what it has",
     ),
-    Rule((413,), "", Treatment.REFUSED, "the prompt is too long for it", "lower `context_tokens` of the model"),
-    Rule((400,), r"could not finish the message because max_tokens", Treatment.CUT, "its answer was all thinking"),
-    Rule(
+    FaultRule((413,), "", Treatment.REFUSED, "the prompt is too long for it", "lower `context_tokens` of the model"),
+    FaultRule(
+        (400,), r"could not finish the message because max_tokens", Treatment.CUT_OFF, "its answer was all thinking"
+    ),
+    FaultRule(
         (400, 422),
         r"max(?:_completion)?_tokens.{0,80}?(?:too large|at most|exceed|less than|maximum)",
         Treatment.REFUSED,
         "it does not write answers as long as `max_tokens` of the model",
         "lower it",
     ),
-    Rule(
+    FaultRule(
         (400, 403, 422),
         r"content_policy|content_filter|content management policy|safety system",
         Treatment.REFUSED,
         "it will not answer this prompt",
     ),
-    Rule((429,), "", Treatment.HELD, "it wants fewer calls", "try later, or lower `concurrency` of the model"),
-    Rule((501, 505), "", Treatment.REFUSED, "it cannot do this"),
-    Rule((408, 409, 425, *range(500, 600)), "", Treatment.DOWN, "it failed", "see what its log says, or try later"),
-    Rule((), "", Treatment.REFUSED, "it refused the call", "correct the settings of the model, or of the server"),
+    FaultRule(
+        (429,), "", Treatment.RATE_LIMITED, "it wants fewer calls", "try later, or lower `concurrency` of the model"
+    ),
+    FaultRule((501, 505), "", Treatment.REFUSED, "it cannot do this"),
+    FaultRule(
+        (408, 409, 425, *range(500, 600)), "", Treatment.DOWN, "it failed", "see what its log says, or try later"
+    ),
+    FaultRule((), "", Treatment.REFUSED, "it refused the call", "correct the settings of the model, or of the server"),
 )
-"""The first rule that fits holds; the last fits all."""
+"""The first rule that fits decides; the last fits all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An error as a server words it, redacted: `code` and `parameter` where it says them, `retry_after` in seconds."""
+    """Error as a server words it, redacted: `code` and `parameter` where it names them, `retry_after` in seconds."""
 
     status: int
     message: str
@@ -124,40 +131,43 @@ class Refusal:
     retry_after: float | None = None
 
 
-def diagnosed(said: Refusal, sent: Collection[str] = (), asks_for_key: str = "", usage: Usage = FREE) -> Fault:
-    """What a refusal means; `sent` are the fields of the request that can be left out."""
+def diagnose(said: Refusal, sent: Collection[str] = (), key_remedy: str = "", usage: Usage = FREE) -> RequestFault:
+    """Returns the fault that a refusal is; `sent` are the fields of the request that can be left out."""
     words = f"{said.code} {said.message}"
     rule = next(rule for rule in RULES if _fits(rule, said.status, words))
-    field = blamed(said.parameter, said.message, sent) if rule is RULES[-1] and said.status in (400, 422) else ""
-    remedy = f". Do: {rule.remedy.format(key=asks_for_key)}" if rule.remedy else ""
-    words = brief(said.message)
+    field = (
+        find_blamed_field(said.parameter, said.message, sent) if rule is RULES[-1] and said.status in (400, 422) else ""
+    )
+    remedy = f". Do: {rule.remedy.format(key=key_remedy)}" if rule.remedy else ""
+    words = shorten(said.message)
     message = f"{rule.what} (status {said.status}{': ' * bool(words)}{words}){remedy}"
     treatment = Treatment.FIELD if field else rule.treatment
-    return Fault(treatment, message, usage=usage, retry_after=said.retry_after, field=field)
+    cause = "429 (rate limited)" if treatment is Treatment.RATE_LIMITED else str(said.status)
+    return RequestFault(treatment, message, cause=cause, usage=usage, retry_after=said.retry_after, field=field)
 
 
-def brief(text: str) -> str:
-    """A server's words on one line that no terminal obeys."""
+def shorten(text: str) -> str:
+    """Returns a server's words on one line, at most 300 characters, without control characters."""
     shown = "".join(letter if letter.isprintable() else " " for letter in text[:2000])
     return " ".join(shown.split())[:300].rstrip(".")
 
 
-def _fits(rule: Rule, status: int, words: str) -> bool:
+def _fits(rule: FaultRule, status: int, words: str) -> bool:
     if rule.statuses and status not in rule.statuses:
         return False
     return not rule.words or re.search(rule.words, words, re.IGNORECASE) is not None
 
 
-def blamed(parameter: str, message: str, sent: Collection[str]) -> str:
-    """The field of a request that an error is about: the one that it names first; empty where it names none that was sent."""
+def find_blamed_field(parameter: str, message: str, sent: Collection[str]) -> str:
+    """Returns the field of a request that an error names first; empty where it names none that was sent."""
     if parameter in sent:
         return parameter
-    found = [(match.start(), name) for name in sent if (match := re.search(_naming(name), message))]
+    found = [(match.start(), name) for name in sent if (match := re.search(_pattern_of(name), message))]
     return min(found)[1] if found else ""
 
 
-def _naming(name: str) -> str:
-    """How a text speaks of a field; where its name is a common word too, it is quoted, or followed by what is said of it."""
+def _pattern_of(name: str) -> str:
+    """Returns a pattern for a field in a message; a name that is a common word, too, stands in quotes there or before a verb."""
     if name == SYSTEM:
         return r"(?i:system role|role.{0,12}system|system (?:messages?|prompts?)|roles must alternate)"
     if name == "n":
@@ -165,13 +175,13 @@ def _naming(name: str) -> str:
     return rf"(?<!\w){name}(?!\w)"
 
 
-def asked_to_wait(headers: Mapping[str, str], wall_seconds: float) -> float | None:
-    """Seconds that a server wants to be left alone: `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3), or
+def parse_retry_after(headers: Mapping[str, str], wall_seconds: float) -> float | None:
+    """Returns the seconds that a server wants to be left alone: `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3), or
     `retry-after-ms`; None where it does not say. `wall_seconds` is the time of day since 1970."""
-    exact, plain = _number(headers.get("retry-after-ms", "")), headers.get("retry-after", "")
+    exact, plain = _parse_seconds(headers.get("retry-after-ms", "")), headers.get("retry-after", "")
     if exact is not None:
         return exact / 1000
-    if (seconds := _number(plain)) is not None:
+    if (seconds := _parse_seconds(plain)) is not None:
         return seconds
     try:
         return max(0.0, parsedate_to_datetime(plain).timestamp() - wall_seconds)
@@ -179,7 +189,7 @@ def asked_to_wait(headers: Mapping[str, str], wall_seconds: float) -> float | No
         return None
 
 
-def _number(text: str) -> float | None:
+def _parse_seconds(text: str) -> float | None:
     try:
         value = float(text)
     except ValueError:

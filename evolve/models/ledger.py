@@ -1,31 +1,31 @@
-"""Pays calls of models from a campaign's budget: what a call may cost at most is reserved before it is sent, and what it did cost takes
-the place of that afterwards. Any thread may call.
+"""Payment of calls of models from a campaign's budget: the most that a call may cost is reserved before it is sent, and its actual cost
+takes the place of that afterwards. Any thread may call.
 
-Invariant: spent and reserved together never overshoot the budget when a call is let through. So it is never overshot, however many
-calls are in flight, as long as none costs more than was reserved for it; where one does, its whole cost counts, and no other is let
-through that does not fit beside it."""
+Spent and reserved costs together never overshoot the budget when a call is let through. So it is never overshot, however many calls are in
+flight, as long as none costs more than was reserved for it; where one does, its whole cost counts, and no other is let through that does
+not fit beside it."""
 
 import threading
 from collections import deque
 from dataclasses import dataclass
 
-from evolve.models.cost import Cost, total
+from evolve.models.prices import Cost, sum_costs
 from evolve.stop import Amount, Budget, spelled
 from evolve.types import ModelError, Progress, Unaffordable
 
 PULSE = 0.1
-"""Seconds until a call that waits for others sees that the run was cancelled."""
+"""Seconds at most until a call that waits for others sees that the run was cancelled."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reservation:
-    """What was set aside for a call in flight; equal to itself alone."""
+    """Amount that is set aside for a call in flight; equal to itself alone."""
 
     worst: Cost
 
 
 class Ledger:
-    """`progress` is what was spent when the run began; seconds and programs are not followed from there on, for no call spends them.
+    """Account of one run. `progress` is what was spent when it began; seconds and programs are not followed from there on, for no call spends them.
     Calls are let through in the order in which they came, so that none waits for ever while smaller ones pass it."""
 
     def __init__(self, budget: Budget, progress: Progress) -> None:
@@ -34,41 +34,34 @@ class Ledger:
         self._in_flight: set[Reservation] = set()
         self._queue: deque[Reservation] = deque()
         self._changed = threading.Condition()
-        self._exhausted = False
         self._wanted: Progress | None = None
 
     @property
     def spent(self) -> Progress:
-        """What was spent when the run began, and by every call that has been settled since."""
+        """Amounts spent before the run, and by every call that has been settled since."""
         with self._changed:
             return self._spent
 
     @property
     def reserved(self) -> Cost:
-        """What the calls in flight may cost together."""
+        """Amounts that the calls in flight may cost together."""
         with self._changed:
             return self._set_aside()
 
     @property
-    def exhausted(self) -> bool:
-        """The budget did not pay for a call, and nothing was in flight that could have given something back."""
-        with self._changed:
-            return self._exhausted
-
-    @property
     def wanted(self) -> Progress | None:
-        """What would have been spent with the last call that the budget did not pay for; None where it paid for all."""
+        """Progress with the last call that the budget did not pay for; None where it paid for all."""
         with self._changed:
             return self._wanted
 
     def change(self, budget: Budget) -> None:
-        """Another budget from now on; what waits is looked at again."""
+        """Takes another budget; calls that wait are looked at again."""
         with self._changed:
-            self._budget, self._exhausted = budget, False
+            self._budget = budget
             self._changed.notify_all()
 
     def reserve(self, worst: Cost, cancelled: threading.Event) -> Reservation:
-        """Sets aside what a call may cost at most; waits as long as calls in flight may cost less than was set aside for them.
+        """Sets aside the most that a call may cost; waits as long as calls in flight may cost less than was set aside for them.
 
         Raises `Unaffordable` when nothing is in flight and it does not fit, and `ModelError` soon after `cancelled` is set."""
         wanted = Reservation(worst)
@@ -82,17 +75,8 @@ class Ledger:
             self._in_flight.add(wanted)
         return wanted
 
-    def reserve_at_once(self, worst: Cost) -> Reservation | None:
-        """As `reserve`, where nothing must be waited for."""
-        with self._changed:
-            if self._queue or not self._fits(worst):
-                return None
-            wanted = Reservation(worst)
-            self._in_flight.add(wanted)
-        return wanted
-
     def settle(self, reservation: Reservation, actual: Cost) -> None:
-        """The call has ended and did cost `actual`; each reservation is settled once."""
+        """Replaces the reservation of a call that has ended by its actual cost; once for each."""
         with self._changed:
             self._in_flight.remove(reservation)
             self._spent = actual.after(self._spent)
@@ -104,9 +88,8 @@ class Ledger:
                 if self._fits(wanted.worst):
                     return
                 if not self._in_flight:
-                    self._exhausted = True
                     self._wanted = wanted.worst.after(self._spent)
-                    raise Unaffordable(_refusal(self._budget, self._spent, wanted.worst))
+                    raise Unaffordable(_explain_refusal(self._budget, self._spent, wanted.worst))
             self._changed.wait(PULSE)
         raise ModelError("the run ended before the call was sent")
 
@@ -115,19 +98,19 @@ class Ledger:
 
     def _set_aside(self) -> Cost:
         # Added up anew: what is added and taken away again in floating point would leave something behind.
-        return total(reservation.worst for reservation in self._in_flight)
+        return sum_costs(reservation.worst for reservation in self._in_flight)
 
 
-def _refusal(budget: Budget, spent: Progress, worst: Cost) -> str:
-    """What a call may take, and what is left, of everything that it would overshoot."""
+def _explain_refusal(budget: Budget, spent: Progress, worst: Cost) -> str:
+    """Tells what a call may take, and what is left, of everything that it would overshoot."""
     amounts = [leaf for leaf in budget.leaves() if isinstance(leaf, Amount)]
     short = [amount for amount in amounts if not amount.affords(worst.after(spent))]
-    told = ", ".join(f"{_needed(amount, worst)} (left: {amount.remaining(spent, None, 0.0)})" for amount in short)
+    told = ", ".join(f"{_format_need(amount, worst)} (left: {amount.remaining(spent, None, 0.0)})" for amount in short)
     return (
         f"the budget {budget} does not pay for one more call: it may take {told}. "
         "Do: give a larger budget, with evolve run --continue NAME --budget, or begin a campaign with shorter prompts, or a smaller max_tokens of the model"
     )
 
 
-def _needed(amount: Amount, worst: Cost) -> str:
+def _format_need(amount: Amount, worst: Cost) -> str:
     return spelled(amount.unit.resource, amount.counted(worst.after(Progress())))

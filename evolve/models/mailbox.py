@@ -1,7 +1,7 @@
-"""A folder as a model: every prompt becomes a file, and the reply is a file that appears beside it, written by a person or by any program.
+"""Folder as a model: every prompt becomes a file, and the reply is a file that appears beside it, written by a person or by any program.
 
-Invariant: a question that was asked before, by this engine or by one that was killed, finds the file of its prompt and the answer that was
-given meanwhile; a prompt is there whole or not at all, and a reply that is still being written is waited for."""
+A question that was asked before, by this engine or by one that was killed, finds the file of its prompt and the answer that was given
+meanwhile; a prompt is there whole or not at all, and a reply that is still being written is waited for."""
 
 import errno
 import os
@@ -14,18 +14,18 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evolve.models.transcript import call_name, said, transcript
+from evolve.models.transcript import call_name, format_transcript, to_reply
 from evolve.types import ModelDown, ModelError, ModelGone, Prompt, Reply, Usage
 
 LOOK_SECONDS = 1.0
-"""Between two looks at the folder, however many calls wait."""
+"""Seconds between two looks at the folder, however many calls wait."""
 LONGEST_REPLY = 1 << 22
 """Bytes."""
 DONE = "done"
-"""The folder in it that has the answered pairs."""
+"""Subfolder with the answered pairs."""
 PROMPT, REPLY, SKIP = ".md", ".reply.md", ".skip"
-_STAYS_SO = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP)
-"""What no waiting mends."""
+_PERMANENT = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP)
+"""Errors that no waiting mends."""
 
 
 class MailboxSettings(BaseModel):
@@ -37,8 +37,8 @@ class MailboxSettings(BaseModel):
 
 
 @dataclass(eq=False, slots=True)
-class _Question:
-    """A call that waits. `seen` is its reply as the last look found it, by size and time of change: when the next one finds the same, it is complete."""
+class _OpenQuestion:
+    """Question of a call that waits. `seen` is its reply at the last look, by size and time of change: unchanged at the next one, it is complete."""
 
     name: str
     prompt: Prompt
@@ -47,7 +47,7 @@ class _Question:
 
 
 class Mailbox:
-    """Implements `Model`. Of the calls that wait, the one that finds that a look is due looks for all. Nobody is hurried: a deadline is not heeded."""
+    """Implements `Model`. Of the calls that wait, the first one after a look was due looks for all. Deadlines are not heeded, for people take their time."""
 
     def __init__(self, folder: Path, look_seconds: float = LOOK_SECONDS) -> None:
         self.folder = folder.expanduser().absolute()
@@ -55,10 +55,10 @@ class Mailbox:
         self._look_seconds = look_seconds
         self._looked = threading.Condition()
         self._next_look = 0.0
-        self._questions: list[_Question] = []
+        self._questions: list[_OpenQuestion] = []
 
     def check(self, deadline: float, cancelled: threading.Event) -> Usage:
-        """Makes the folder, and a file in it for a moment."""
+        """Makes the folder, and a file in it for a moment; raises `ModelError`."""
         try:
             self._done.mkdir(parents=True, exist_ok=True)
             trial = self.folder / f".trial.{os.getpid()}"
@@ -66,33 +66,35 @@ class Mailbox:
             trial.unlink()
             next(self.folder.iterdir(), None)
         except OSError as error:
-            raise self._outage(error) from error
+            raise self._explain_error(error) from error
         return Usage()
 
     def complete(
         self, prompt: Prompt, *, samples: Sequence[int], deadline: float, cancelled: threading.Event
     ) -> Sequence[Reply]:
-        """The prompts of all samples lie there together, and each answer is waited for."""
+        """Posts the prompts of all samples together, and waits for each answer."""
         began = time.monotonic()
-        questions = [_Question(call_name(prompt.request, sample), prompt) for sample in samples]
         try:
             self._done.mkdir(parents=True, exist_ok=True)
-            for question in questions:
-                question.answered = self._answer(self._done / question.name) is not None
+            questions = [self._open(call_name(prompt.request, sample), prompt) for sample in samples]
             self._wait([question for question in questions if not question.answered], cancelled)
-            answers = [self._taken(question.name) for question in questions]
+            answers = [self._take(question.name) for question in questions]
         except OSError as error:
-            raise self._outage(error) from error
+            raise self._explain_error(error) from error
         except ModelError as error:
             error.seconds = time.monotonic() - began
             raise
-        return [_reply(prompt, answer, time.monotonic() - began) for answer in answers]
+        return [_to_reply(prompt, answer, time.monotonic() - began) for answer in answers]
 
     def close(self) -> None:
-        """Nothing was started; what is open stays open."""
+        """Does nothing; open questions stay in the folder."""
 
-    def _wait(self, questions: Sequence[_Question], cancelled: threading.Event) -> None:
+    def _open(self, name: str, prompt: Prompt) -> _OpenQuestion:
+        return _OpenQuestion(name, prompt, answered=self._find_answer(self._done / name) is not None)
+
+    def _wait(self, questions: Sequence[_OpenQuestion], cancelled: threading.Event) -> None:
         with self._looked:
+            self._join(questions)
             for question in questions:
                 self._post(question)
             self._questions += questions
@@ -104,8 +106,14 @@ class Mailbox:
             finally:
                 self._questions = [question for question in self._questions if question not in questions]
 
+    def _join(self, questions: Sequence[_OpenQuestion]) -> None:
+        """Lets a call wait for an equal prompt of another call that is open, so that nobody is asked the same twice at a time."""
+        for question in questions[:1]:
+            twins = [other.name for other in self._questions if other.prompt.request == question.prompt.request]
+            question.name = twins[0] if twins else question.name
+
     def _look_or_wait(self) -> None:
-        """One look at a time: the lock is held meanwhile."""
+        """Looks for all calls, or waits for the next look. The lock is held meanwhile, so that there is one look at a time."""
         left = self._next_look - time.monotonic()
         if left > 0:
             self._looked.wait(left)
@@ -116,23 +124,23 @@ class Mailbox:
                 self._look(question)
         self._looked.notify_all()
 
-    def _look(self, question: _Question) -> None:
-        """Another engine may have taken the answer, and somebody may have removed the prompt."""
-        found = self._answer(self.folder / question.name) or self._answer(self._done / question.name)
+    def _look(self, question: _OpenQuestion) -> None:
+        """Looks for one answer. Another engine may have taken it, and somebody may have removed the prompt."""
+        found = self._find_answer(self.folder / question.name) or self._find_answer(self._done / question.name)
         question.answered = found is not None and found == question.seen
         question.seen = found
         if found is None:
             self._post(question)
 
-    def _post(self, question: _Question) -> None:
+    def _post(self, question: _OpenQuestion) -> None:
         place = self.folder / f"{question.name}{PROMPT}"
         if not place.exists():
             whole = self.folder / f".{question.name}.{os.getpid()}.{threading.get_ident()}"
-            whole.write_bytes(_letter(question).encode("utf-8", "surrogatepass"))
+            whole.write_bytes(_format_letter(question).encode("utf-8", "surrogatepass"))
             whole.replace(place)
 
-    def _answer(self, place: Path) -> tuple[int, int] | None:
-        """Size and time of change of the file that answers the prompt at `place` (a path without its ending); None for an empty reply."""
+    def _find_answer(self, place: Path) -> tuple[int, int] | None:
+        """Returns size and time of change of the file that answers the prompt at `place` (a path without its ending); None without one."""
         for ending in (SKIP, REPLY):
             with suppress(FileNotFoundError):
                 status = place.with_name(place.name + ending).stat()
@@ -140,8 +148,8 @@ class Mailbox:
                     return status.st_size, status.st_mtime_ns
         return None
 
-    def _taken(self, name: str) -> str | None:
-        """The text of an answer, None for a refusal; it and the prompt are moved to the answered ones."""
+    def _take(self, name: str) -> str | None:
+        """Returns the text of an answer, None for a refusal; moves it and its prompt to the answered ones."""
         try:
             data = self._read(name)
         except OSError as error:
@@ -162,7 +170,7 @@ class Mailbox:
         return None if text.strip().casefold() == "skip" else text
 
     def _read(self, name: str) -> bytes | None:
-        """The reply as it lies there, no more of it than shows that it is too long; None where the prompt is skipped."""
+        """Reads the reply, no more of it than shows that it is too long; returns None where the prompt is skipped."""
         for folder in (self.folder, self._done):
             if (folder / f"{name}{SKIP}").exists():
                 return None
@@ -170,16 +178,16 @@ class Mailbox:
                 return file.read(LONGEST_REPLY + 1)
         raise ModelError(f"the answer to {name} is gone from {self.folder}. Do: leave answers where they are")
 
-    def _outage(self, error: OSError) -> ModelError:
-        kind = ModelGone if error.errno in _STAYS_SO else ModelDown
+    def _explain_error(self, error: OSError) -> ModelError:
+        kind = ModelGone if error.errno in _PERMANENT else ModelDown
         return kind(
             f"the mailbox {str(self.folder)!r} cannot be used: {error.strerror}. "
             "Do: name a folder that you may read and write, --model mailbox:DIR"
         )
 
 
-def _letter(question: _Question) -> str:
-    """The prompt below a head for whoever answers."""
+def _format_letter(question: _OpenQuestion) -> str:
+    """Formats the prompt below a head for whoever answers."""
     name, most = question.name, question.prompt.max_tokens
     bound = f" It may have {most:,} tokens at most (about {4 * most:,} characters)." if most else ""
     return (
@@ -187,9 +195,10 @@ def _letter(question: _Question) -> str:
         f"Answer in a new file beside this one, `{name}{REPLY}`.{bound} Write it under another name and rename it when it is whole. "
         f"A file `{name}{SKIP}` refuses to answer.\n\n"
         "Everything below is the prompt. A line of `====` says who speaks: `system` gives the rules, `user` asks, `assistant` is an earlier answer.\n\n"
-        f"{transcript(question.prompt, name)}"
+        f"{format_transcript(question.prompt, name)}"
     )
 
 
-def _reply(prompt: Prompt, answer: str | None, seconds: float) -> Reply:
-    return said(prompt, answer, seconds) if answer is not None else replace(said(prompt, "", seconds), finish="refused")
+def _to_reply(prompt: Prompt, answer: str | None, seconds: float) -> Reply:
+    reply = to_reply(prompt, answer or "", seconds)
+    return reply if answer is not None else replace(reply, finish="refused")

@@ -1,19 +1,20 @@
-"""What a call costs by its model's prices, and what it may cost at most before it is sent.
+"""Cost of a call by its model's prices, and a bound on it before the call is sent.
 
-Invariant: a cost counts what was used and nothing else. What a call may cost is never below what it does cost where the server honours
-`max_tokens`, tries once, and makes no more tokens of a byte than `MARGIN` times the most that it made before."""
+The bound holds where the server honours `max_tokens`, tries once, and makes no more tokens of a byte than `MARGIN` times the most that it
+made before."""
 
 import math
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
 
-from evolve.models.cost import Cost
-from evolve.types import Prompt, Reply, Usage
+from evolve.types import Progress, Prompt, Reply, Usage
 
 TEMPLATE_TOKENS = 128
-"""What a server may add to a dialogue: a system prompt of its own, the date, the marks of the beginning and the end."""
+"""Tokens that a server may add to a dialogue: a system prompt of its own, the date, the marks of the beginning and the end."""
 MESSAGE_TOKENS = 8
-"""What it may add to each message."""
+"""Tokens that it may add to each message."""
 ENOUGH = 5
 """Prompts with an exact count, after which the bytes of a token are known well enough."""
 MARGIN = 1.25
@@ -24,7 +25,45 @@ _HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
+class Cost:
+    """Amounts that a call of a model takes from a budget. `tokens` are those of prompts and answers together; `money` is in US dollars."""
+
+    calls: int = 0
+    tokens: int = 0
+    money: float = 0.0
+    gpu_seconds: float = 0.0
+
+    def plus(self, other: "Cost") -> "Cost":
+        """Returns both together."""
+        return Cost(
+            self.calls + other.calls,
+            self.tokens + other.tokens,
+            self.money + other.money,
+            self.gpu_seconds + other.gpu_seconds,
+        )
+
+    def times(self, count: int) -> "Cost":
+        """Returns so many of it."""
+        return Cost(self.calls * count, self.tokens * count, self.money * count, self.gpu_seconds * count)
+
+    def after(self, progress: Progress) -> Progress:
+        """Returns the progress when this is spent, too."""
+        return replace(
+            progress,
+            calls=progress.calls + self.calls,
+            tokens=progress.tokens + self.tokens,
+            money=progress.money + self.money,
+            gpu_seconds=progress.gpu_seconds + self.gpu_seconds,
+        )
+
+
+def sum_costs(costs: Iterable[Cost]) -> Cost:
+    """Returns all of them together."""
+    return reduce(Cost.plus, costs, Cost())
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRates:
     """US dollars per million tokens, and per hour of one GPU. `gpus` of one's own serve `concurrency` calls at a time, which share them."""
 
     prompt: float = 0.0
@@ -35,7 +74,7 @@ class Rates:
     concurrency: int = 1
 
     def cost(self, usage: Usage, seconds: float) -> Cost:
-        """What a call costs that has used this and took so long."""
+        """Returns the cost of a call with this usage and duration."""
         cached = min(usage.cached_tokens, usage.prompt_tokens)
         fresh = usage.prompt_tokens - cached
         tokens = fresh * self.prompt + cached * self.cached + usage.completion_tokens * self.completion
@@ -45,9 +84,9 @@ class Rates:
 
 
 class Prices:
-    """The rates of a model, and how many tokens it makes of a byte, as far as its answers told. Any thread may call."""
+    """ModelRates of a model, and the tokens that it makes of a byte, learned from its answers. Any thread may call."""
 
-    def __init__(self, rates: Rates) -> None:
+    def __init__(self, rates: ModelRates) -> None:
         self.rates = rates
         self._lock = threading.Lock()
         self._counted = 0
@@ -55,19 +94,19 @@ class Prices:
 
     @property
     def tokens_per_byte(self) -> float:
-        """What is reserved for each byte of a prompt: one token, which no tokenizer exceeds, until enough answers told better."""
+        """Tokens to reserve for each byte of a prompt: one token, which no tokenizer exceeds, until enough answers told better."""
         with self._lock:
             learned = max(_ESTIMATED, MARGIN * self._densest)
             return min(1.0, learned) if self._counted >= ENOUGH else 1.0
 
-    def believed(self, prompt: Prompt, reply: Reply) -> Reply:
-        """The answer; its usage is not exact where it counts more tokens of the prompt than any tokenizer makes."""
-        most = max(1, reply.attempts) * (prompt.size + _added(len(prompt.messages)))
+    def check_usage(self, prompt: Prompt, reply: Reply) -> Reply:
+        """Returns the answer; marks its usage as estimated where it counts more tokens of the prompt than any tokenizer makes."""
+        most = max(1, reply.attempts) * (prompt.size + _count_added(len(prompt.messages)))
         if not reply.usage.exact or reply.usage.prompt_tokens <= most:
             return reply
         return replace(reply, usage=replace(reply.usage, exact=False))
 
-    def saw(self, prompt: Prompt, reply: Reply) -> None:
+    def learn(self, prompt: Prompt, reply: Reply) -> None:
         """Learns from an answer whose usage is exact, and that was had at the first attempt; other answers tell nothing."""
         usage = reply.usage
         if not usage.exact or reply.attempts != 1 or not usage.prompt_tokens:
@@ -77,17 +116,17 @@ class Prices:
             self._densest = max(self._densest, usage.prompt_tokens / max(1, prompt.size))
 
     def cost(self, usage: Usage, seconds: float) -> Cost:
-        """What a call costs that has used this and took so long."""
+        """Returns the cost of a call with this usage and duration."""
         return self.rates.cost(usage, seconds)
 
     def worst(self, prompt_bytes: int, messages: int, max_tokens: int, seconds: float, samples: int = 1) -> Cost:
-        """What a request for so many answers costs at most: the prompt is charged for each of them, at the dearer price, and each is as long
+        """Returns the most that a request for so many answers costs: the prompt is charged for each of them, at the dearer price, and each is as long
         as it may be and takes `seconds`. Each answer is a call."""
-        prompt_tokens = _added(messages) + math.ceil(prompt_bytes * self.tokens_per_byte)
+        prompt_tokens = _count_added(messages) + math.ceil(prompt_bytes * self.tokens_per_byte)
         cached = prompt_tokens if self.rates.cached > self.rates.prompt else 0
         return self.rates.cost(Usage(prompt_tokens, max_tokens, cached), seconds).times(samples)
 
 
-def _added(messages: int) -> int:
-    """What a server may add to so many messages, in tokens."""
+def _count_added(messages: int) -> int:
+    """Returns the tokens that a server may add to so many messages."""
     return TEMPLATE_TOKENS + MESSAGE_TOKENS * messages

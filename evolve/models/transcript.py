@@ -1,23 +1,21 @@
-"""A prompt as a text for whoever reads files: a person, or a program that is no server.
+"""Prompts as texts for readers of files: a person, or a program that is no server."""
 
-Invariant: a line that says who speaks bears the name of the prompt, which no text inside can know."""
-
-from evolve.models.thinking import parted
+from evolve.models.completion import split_thinking
 from evolve.types import Prompt, Reply, Usage, estimated
 
 
 def call_name(request: str, sample: int) -> str:
-    """What a call is named in files: the same question has the same name, in every run."""
+    """Returns the name of a question in files, which is the same in every run."""
     return f"{request[:16]}-{sample}"
 
 
-def transcript(prompt: Prompt, name: str) -> str:
-    """All messages in their order, each below a line `==== NAME: role ====`."""
+def format_transcript(prompt: Prompt, name: str) -> str:
+    """Formats all messages in their order, each below a line `==== NAME: role ====`, which no text inside can know."""
     return "\n\n".join(f"==== {name}: {message.role} ====\n\n{message.text}" for message in prompt.messages) + "\n"
 
 
-def said(prompt: Prompt, answer: str, seconds: float) -> Reply:
-    """An answer that is a text and nothing more: what was thought aloud is parted from it, and tokens are estimated."""
-    thinking, text = parted(answer)
+def to_reply(prompt: Prompt, answer: str, seconds: float) -> Reply:
+    """Returns an answer that is a text and nothing more as a reply; its tokens are estimated."""
+    thinking, text = split_thinking(answer)
     usage = Usage(prompt.estimated_tokens, estimated(answer))
     return Reply(text, thinking, "stop", usage, seconds=seconds)

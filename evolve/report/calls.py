@@ -2,6 +2,7 @@
 
 Invariant: a call's texts are read only where they are asked for."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,8 @@ from evolve.types import Propose, RecordId, Replied, TextId
 
 @dataclass(frozen=True, slots=True)
 class CallLine:
-    """A call without its texts. `index` -1: it was given up. Where nobody counted the tokens, `exact` is false."""
+    """A call without its texts. `index` -1: it was given up. Where nobody counted the tokens, `exact` is false; `retries` counts the requests
+    that failed, by their causes."""
 
     step: int
     index: int
@@ -31,6 +33,7 @@ class CallLine:
     attempts: int
     finish: str
     error: str
+    retries: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ def call_line(replied: Replied) -> CallLine:
         call.attempts,
         call.finish,
         call.error,
+        call.retries,
     )
 
 
@@ -90,11 +94,11 @@ def calls_of(campaign: Campaign, record: RecordId) -> tuple[WholeCall, ...]:
 
 
 def waiting(campaign: Campaign) -> int:
-    """How many proposals wait for the first answer of their model."""
-    return sum(
-        isinstance(step.asked.action, Propose)
-        and bool(step.asked.action.selection.model)
-        and not step.replies
-        and not step.settled
+    """Returns how many calls are in flight: the proposals that wait for the first answer of their model, of which it takes `concurrency` at
+    once, for more are made ready."""
+    proposals = Counter(
+        step.asked.action.selection.model
         for step in campaign.state.steps.values()
+        if isinstance(step.asked.action, Propose) and not step.replies and not step.settled
     )
+    return sum(min(proposals[member.name], member.concurrency) for member in campaign.settings.models.members)

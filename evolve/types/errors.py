@@ -15,6 +15,8 @@
 A failed *program* is not an error: it is an `Outcome`.
 """
 
+from collections.abc import Mapping
+
 from evolve.types.prompt import Usage
 
 
@@ -36,13 +38,14 @@ class PluginError(EvolveError):
 
 class ModelError(EvolveError):
     """A call that failed. `usage` is what it may have cost, `attempts` how often it was tried, and `seconds` how long it was worked on in
-    tries that may have cost something."""
+    tries that may have cost something. `retries` counts the requests that failed, by their causes."""
 
     def __init__(self, message: str, usage: Usage | None = None, attempts: int = 1, seconds: float = 0.0) -> None:
         super().__init__(message)
         self.usage = Usage() if usage is None else usage
         self.attempts = attempts
         self.seconds = seconds
+        self.retries: Mapping[str, int] = {}
 
 
 class ModelDown(ModelError):

@@ -2,7 +2,7 @@
 
 Invariant: a prompt is a value: equal prompts have equal `request` digests, on every machine and in every version of Python."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
@@ -103,7 +103,8 @@ class Usage:
 @dataclass(frozen=True, slots=True)
 class Reply:
     """An answer. `thinking` is what the model thought aloud, kept apart from `text`; `finish` is why it ended: "length" where it was cut
-    off; `revision` the exact model that answered, where it says so; `seconds` from asking to the last byte, with `attempts` in all."""
+    off; `revision` the exact model that answered, where it says so; `seconds` from asking to the last byte, with `attempts` in all;
+    `retries` counts the requests among them that failed, by their causes."""
 
     text: str
     thinking: str = ""
@@ -112,6 +113,7 @@ class Reply:
     revision: str = ""
     seconds: float = 0.0
     attempts: int = 1
+    retries: Mapping[str, int] = field(default_factory=dict)
 
 
 def estimated(text: str) -> int:

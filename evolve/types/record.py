@@ -110,7 +110,7 @@ class Part:
 class Call:
     """One answer of a model, or a call that failed: then `error` says why, and there is no reply. `model` is its name in the campaign, `purpose` what it
     was called for: "propose", "repair", "reflect", "novelty", "embed", "check". `request` names the prompt and `sample` counts the calls of the campaign with equal ones.
-    `reply` and `thinking` are ids of stored texts; `seconds` are those of the call, `cost` is in the campaign's currency, and `exact` says that tokens and cost are counted and not estimated."""
+    `reply` and `thinking` are ids of stored texts; `seconds` are those of the call, `cost` is in the campaign's currency, and `exact` says that tokens and cost are counted and not estimated. `retries` counts the requests that failed, by their causes."""
 
     model: str
     purpose: str = "propose"
@@ -131,6 +131,7 @@ class Call:
     exact: bool = False
     attempts: int = 1
     error: str = ""
+    retries: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

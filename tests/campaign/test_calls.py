@@ -117,3 +117,16 @@ def test_a_call_that_was_given_up_has_not_failed() -> None:
     called = Calls()
     called.add(Replied(3, -1, CALL))
     assert called.of_step(3) == ONE
+
+
+def test_failed_requests_are_counted_by_model_and_cause(tmp_path):
+    """Live, and from the log."""
+    written = Written(tmp_path)
+    written.seed()
+    retried = replace(GOOD, retries={"503": 2, "time was up": 1})
+    with written.campaign as campaign:
+        written.called(retried, replace(BAD, retries={"503": 5}), replace(retried, retries={"503": 1}))
+        live, path = campaign.state.calls, str(campaign.log.path)
+    assert live.retries == {"good": {"503": 3, "time was up": 1}, "bad": {"503": 5}}
+    with Campaign.open(path, plugins.load(), tmp_path) as again:
+        assert (again.state.calls.retries, again.state.calls.failed_requests) == (live.retries, 9)

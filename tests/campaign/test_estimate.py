@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from evolve.campaign.estimate import ANSWER_TOKENS, estimate
 from evolve.campaign.spending import prices_of
 from evolve.config import ModelSection
-from evolve.models.cost import Cost
+from evolve.models.prices import Cost
 from evolve.stop import Budget, any_of, parse
 from evolve.types import Message, Progress, Prompt, Section
 

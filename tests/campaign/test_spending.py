@@ -7,7 +7,7 @@ from evolve.campaign import Campaign
 from evolve.campaign.spending import check_priced, check_spendable, prices_of
 from evolve.config import ModelSection
 from evolve.hookspecs import ModelEntry
-from evolve.models.prices import Rates
+from evolve.models.prices import ModelRates
 from evolve.stop import Budget, any_of, parse
 from evolve.types import Call, ConfigError, Progress
 from tests.written import Written
@@ -35,13 +35,13 @@ def kinds(name: str) -> ModelEntry:
 @pytest.mark.parametrize(
     ("fields", "rates"),
     [
-        ({}, Rates(concurrency=8)),
-        ({"prompt_price": 2, "completion_price": 8}, Rates(2, 2, 8, concurrency=8)),
-        ({"prompt_price": 2, "cached_price": 0.5}, Rates(2, 0.5, 0, concurrency=8)),
-        ({"gpus": 4, "gpu_hour_price": 2.5, "concurrency": 64}, Rates(gpus=4, gpu_hour=2.5, concurrency=64)),
+        ({}, ModelRates(concurrency=8)),
+        ({"prompt_price": 2, "completion_price": 8}, ModelRates(2, 2, 8, concurrency=8)),
+        ({"prompt_price": 2, "cached_price": 0.5}, ModelRates(2, 0.5, 0, concurrency=8)),
+        ({"gpus": 4, "gpu_hour_price": 2.5, "concurrency": 64}, ModelRates(gpus=4, gpu_hour=2.5, concurrency=64)),
     ],
 )
-def test_prices_are_those_of_the_settings(fields: dict[str, object], rates: Rates) -> None:
+def test_prices_are_those_of_the_settings(fields: dict[str, object], rates: ModelRates) -> None:
     """A cached token costs as much as another where nobody says less."""
     assert prices_of(member(**fields)).rates == rates
 

@@ -238,6 +238,19 @@ def test_the_scoreboard_tells_failed_calls_with_their_reason(written, clock):
     assert rows["spent"] == "1 call (1 failed), 0 tokens"
 
 
+def test_requests_that_failed_are_told_with_their_causes(written, clock):
+    """At once, and in the table with their sum."""
+    out = io.StringIO()
+    watch = display.PlainLines(written.campaign, out, clock)
+    for _ in range(5):
+        written.called(Call("fast", attempts=3, retries={"503": 1, "429 (rate limited)": 1}))
+        watch.turned(written.campaign)
+    assert out.getvalue() == "     0 s  model fast: 2 requests failed: 1 x 429 (rate limited), 1 x 503\n"
+    rows = dict(display.Scoreboard(written.campaign, clock).rows(written.campaign))
+    assert rows["retries"] == "fast: 10 requests failed: 5 x 429 (rate limited), 5 x 503"
+    assert rows["spent"] == "5 calls (10 requests failed), 0 tokens"
+
+
 def test_who_is_waited_for_is_seen(tmp_path, monkeypatch, clock):
     """How many calls are in flight, and in which folder somebody is to answer."""
     monkeypatch.chdir(tmp_path)

@@ -11,7 +11,7 @@ from evolve.campaign.estimate import Estimate, ModelEstimate
 from evolve.cli import foreseeing
 from evolve.cli.request import Plan
 from evolve.config import ModelSection, ModelsSection, Settings
-from evolve.models.cost import Cost
+from evolve.models.prices import Cost
 from evolve.types import Call, Message, Prompt, Section
 from tests.written import Written, number_task
 

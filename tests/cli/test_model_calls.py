@@ -95,6 +95,16 @@ def test_a_step_is_shown_with_its_texts(call, told):
     assert found["prompt"][0] == {"role": "system", "name": "rules", "text": "Be brief."}
 
 
+def test_requests_that_failed_are_told_with_their_causes(call, home):
+    found = Told(home)
+    found.call(1, 0, "x = 1", attempts=4, retries={"503": 1, "time was up": 2})
+    found.campaign.close()
+    assert call("model", "calls").stdout.endswith("stop (failed requests: 2 x time was up, 1 x 503)\n")
+    shown = call("model", "calls", "--step", "1").stdout
+    assert "failed requests  2 x time was up, 1 x 503\n" in shown
+    assert json.loads(call("model", "calls", "--json").stdout)["retries"] == {"503": 1, "time was up": 2}
+
+
 def test_the_name_that_a_server_gives_its_model_is_one_short_line(call, home):
     """It may claim anything."""
     found = Told(home)

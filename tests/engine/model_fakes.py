@@ -10,7 +10,7 @@ from loop_fakes import Workbench
 from evolve.config import ModelSection
 from evolve.engine.members import Member, Members
 from evolve.hookspecs import OperatorEntry
-from evolve.models.cost import Cost
+from evolve.models.prices import Cost
 from evolve.plugins import Registered
 from evolve.protocols import Context
 from evolve.types import (
@@ -129,7 +129,7 @@ def members(campaign, *models: FakeModel) -> Members:
     """The campaign's models, each played by one of these; waited for by nobody."""
     sections: Sequence[ModelSection] = campaign.settings.models.members
     made = [
-        Member(section, model, model, threading.BoundedSemaphore(section.concurrency), Usage())
+        Member(section, model, threading.BoundedSemaphore(section.concurrency))
         for section, model in zip(sections, models, strict=True)
     ]
     return Members(made, campaign.settings.models)

@@ -14,7 +14,7 @@ def fails(*_: object) -> None:
     raise RuntimeError("it does not end")
 
 
-@pytest.mark.parametrize("part", ["_record_last_calls", "_proposals.close", "_desk.close"])
+@pytest.mark.parametrize("part", ["_record_last_calls", "_proposals.close"])
 def test_an_end_that_fails_closes_the_rest(bench: Workbench, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shops: list[Run] = []
     closed: list[Recorder] = []

@@ -8,9 +8,9 @@ from model_fakes import FakeModel, members, with_operators
 
 from evolve.campaign.cases import CANARY
 from evolve.engine import infrastructure, run
-from evolve.engine.asking import Asking, Load
 from evolve.engine.infrastructure import HOPELESS, IN_A_ROW, Infrastructure
 from evolve.engine.jobs import Work
+from evolve.engine.scheduler import Load, Scheduler
 from evolve.evaluation import Job, Report
 from evolve.types import (
     NOBODYS_FAULT,
@@ -164,7 +164,7 @@ def test_a_canary_waits_for_no_room(bench, load, deterministic):
     with bench.create(models=models, operators={"names": ["writes"]}, deterministic=deterministic) as campaign:
         run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, FakeModel()))
         machinery, _ = failing()
-        asking = Asking(campaign, machinery, members(campaign, FakeModel()))
+        asking = Scheduler(campaign, machinery, members(campaign, FakeModel()))
         with campaign.log.transaction():
             (asked,) = asking.next_steps(load)
             assert asked.action == Measure(1, ProgramId("seed"), why="judges that fail", case=CANARY)

@@ -12,11 +12,10 @@ from model_fakes import FakeModel, Writes, members, spent, with_operators
 
 from evolve import plugins
 from evolve.config import settings_from
-from evolve.engine import calling, run
+from evolve.engine import run
 from evolve.engine.members import Members
 from evolve.hookspecs import OperatorEntry
-from evolve.models import turns
-from evolve.models.cost import Cost
+from evolve.models.prices import Cost
 from evolve.plugins import Registered
 from evolve.protocols import Context
 from evolve.types import (
@@ -113,19 +112,6 @@ def test_no_more_calls_are_in_flight_than_the_model_takes(models: Workbench) -> 
     with models.create(**ONE, budget=["30programs"]) as campaign:
         played(models, campaign, fake)
     assert 1 <= fake.most <= 4
-
-
-def test_who_lets_others_go_first_after_a_call_has_its_turn_again(
-    models: Workbench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`FakeModel` says that its calls are long."""
-    monkeypatch.setattr(turns, "_PATIENCE_SECONDS", 60)
-    had = list[bool]()
-    monkeypatch.setattr(calling, "step_back", lambda: had.append(turns._mine.turns is not None))
-    with models.create(**ONE, budget=["10programs"]) as campaign:
-        played(models, campaign, FakeModel())
-    assert len(had) >= 10
-    assert all(had)
 
 
 def test_a_reply_that_cannot_be_used_goes_back_once(models: Workbench) -> None:

@@ -9,7 +9,7 @@ import time
 import pytest
 from loop_fakes import JUDGES, FakeExecutor, Seen, cut
 from model_fakes import FakeModel, members, with_operators
-from test_requests import answers
+from test_steering import answers
 
 from evolve.campaign.inbox import Add, Configure, Hint, Inbox, Pause, Request, Stop, Unpause
 from evolve.engine import run
@@ -32,7 +32,7 @@ def put(campaign, *wishes):
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     """An engine that looks into its inbox at every turn."""
-    monkeypatch.setattr("evolve.engine.requests.INTERVAL", 0.0)
+    monkeypatch.setattr("evolve.engine.steering.INTERVAL", 0.0)
     monkeypatch.setattr("evolve.engine.loop.INTERVAL", 0.005)
 
 

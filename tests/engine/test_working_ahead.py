@@ -9,7 +9,7 @@ from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench
 from model_fakes import FakeModel, members, with_operators
 
 from evolve.engine import run
-from evolve.engine.asking import Free
+from evolve.engine.scheduler import FreeRoom
 from evolve.evaluation import decode_job
 from evolve.types import Asked, Measure, ProgramId, Propose, Selection
 
@@ -64,7 +64,7 @@ def test_a_measurement_needs_a_judge_and_a_proposal_its_model(
     judging: int, calls: int, measures: bool, writes: bool, left: bool
 ) -> None:
     """The proposal's model has been found when room is asked for it."""
-    free = Free(judging, {"fast": calls}, AHEAD)
+    free = FreeRoom(judging, {"fast": calls}, AHEAD)
     action = Propose(Selection("writes", 0, (1,), model="fast"))
     assert (free.takes(Measure(1, ProgramId("a"))), free.takes(action), free.is_left) == (measures, writes, left)
 

@@ -6,9 +6,9 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from evolve.models.chat import ChatModel
-from evolve.models.clock import Clock
-from evolve.models.settings import OpenAISettings
+from evolve.models.endpoint import OpenAISettings
+from evolve.models.limits import ModelClock
+from evolve.models.openai import OpenAIModel
 from evolve.types import Message, Prompt, Reply, Section
 from tests.models.fault_server import MODEL, FaultServer, Step
 
@@ -23,7 +23,7 @@ class FakeTime:
         self.pauses: list[float] = []
         self._skipped = 0.0
         self._lock = threading.Lock()
-        self.clock = Clock(now=self.now, wall=lambda: 1_000_000_000.0, pause=self.pause, chance=lambda: chance)
+        self.clock = ModelClock(now=self.now, wall=lambda: 1_000_000_000.0, pause=self.pause, chance=lambda: chance)
 
     def now(self) -> float:
         return time.monotonic() + self._skipped
@@ -38,10 +38,12 @@ class FakeTime:
 @contextmanager
 def asked_of(
     server: FaultServer, times: FakeTime | None = None, environment: Mapping[str, str] | None = None, **settings: Any
-) -> Generator[ChatModel]:
+) -> Generator[OpenAIModel]:
     """A model behind the server, closed at the end."""
     clock = (times or FakeTime()).clock
-    model = ChatModel(OpenAISettings(**{"model": MODEL, "base_url": server.url, **settings}), environment or {}, clock)
+    model = OpenAIModel(
+        OpenAISettings(**{"model": MODEL, "base_url": server.url, **settings}), environment or {}, clock
+    )
     try:
         yield model
     finally:
@@ -49,7 +51,7 @@ def asked_of(
 
 
 def ask(
-    model: ChatModel, samples: int = 1, seconds: float = 30.0, cancelled: threading.Event | None = None
+    model: OpenAIModel, samples: int = 1, seconds: float = 30.0, cancelled: threading.Event | None = None
 ) -> Sequence[Reply]:
     """One call."""
     return model.complete(

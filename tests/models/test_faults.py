@@ -1,6 +1,6 @@
 import pytest
 
-from evolve.models.faults import RULES, SYSTEM, Refusal, Treatment, asked_to_wait, blamed, diagnosed
+from evolve.models.faults import RULES, SYSTEM, Refusal, Treatment, diagnose, find_blamed_field, parse_retry_after
 
 WALL = 1_000_000_000.0
 
@@ -13,8 +13,11 @@ WALL = 1_000_000_000.0
         (Refusal(404, "model 'llama9' not found"), Treatment.GONE),
         (Refusal(404, "<html>"), Treatment.GONE),
         (Refusal(301, ""), Treatment.GONE),
-        (Refusal(429, "Rate limit reached", "rate_limit_exceeded"), Treatment.HELD),
-        (Refusal(429, "You exceeded your current quota, please retry in 12 s", "RESOURCE_EXHAUSTED"), Treatment.HELD),
+        (Refusal(429, "Rate limit reached", "rate_limit_exceeded"), Treatment.RATE_LIMITED),
+        (
+            Refusal(429, "You exceeded your current quota, please retry in 12 s", "RESOURCE_EXHAUSTED"),
+            Treatment.RATE_LIMITED,
+        ),
         (Refusal(429, "You exceeded your current quota", "insufficient_quota"), Treatment.GONE),
         (Refusal(403, "Insufficient balance"), Treatment.GONE),
         (Refusal(400, "maximum context length is 8192 tokens", "context_length_exceeded"), Treatment.REFUSED),
@@ -23,7 +26,7 @@ WALL = 1_000_000_000.0
             Refusal(400, "max_tokens is too large: 32768. This model supports at most 16384 completion tokens"),
             Treatment.REFUSED,
         ),
-        (Refusal(413, "Request Entity Too Large"), Treatment.REFUSED),
+        (Refusal(413, "EndpointRequest Entity Too Large"), Treatment.REFUSED),
         (Refusal(400, "The response was filtered", "content_filter"), Treatment.REFUSED),
         (Refusal(400, "messages: expected an array"), Treatment.REFUSED),
         (Refusal(418, "I am a teapot"), Treatment.REFUSED),
@@ -35,15 +38,15 @@ WALL = 1_000_000_000.0
     ],
 )
 def test_each_refusal_has_its_treatment(refusal: Refusal, treatment: Treatment):
-    assert diagnosed(refusal).treatment is treatment
+    assert diagnose(refusal).treatment is treatment
 
 
 def test_every_status_means_something():
-    assert [status for status in range(300, 600) if str(status) not in str(diagnosed(Refusal(status, "words")))] == []
+    assert [status for status in range(300, 600) if str(status) not in str(diagnose(Refusal(status, "words")))] == []
 
 
 def test_a_servers_words_are_one_short_line_that_no_terminal_obeys():
-    said = str(diagnosed(Refusal(500, "a\x1b[2J\n\tb " + "c" * 1000)))
+    said = str(diagnose(Refusal(500, "a\x1b[2J\n\tb " + "c" * 1000)))
     assert said == f"it failed (status 500: a [2J b {'c' * 292}). Do: see what its log says, or try later"
 
 
@@ -75,10 +78,10 @@ def test_what_ends_a_run_names_a_remedy():
         ("", "", ""),
     ],
 )
-def test_a_field_is_blamed_where_an_error_names_it(parameter: str, message: str, field: str):
+def test_a_field_is_find_blamed_field_where_an_error_names_it(parameter: str, message: str, field: str):
     sent = ("n", "temperature", "seed", "reasoning_effort", "max_tokens", SYSTEM)
-    assert blamed(parameter, message, sent) == field
-    fault = diagnosed(Refusal(422, message or "no", "", parameter), sent)
+    assert find_blamed_field(parameter, message, sent) == field
+    fault = diagnose(Refusal(422, message or "no", "", parameter), sent)
     assert (fault.field, fault.treatment is Treatment.FIELD) == (field, bool(field))
 
 
@@ -99,4 +102,4 @@ def test_a_field_is_blamed_where_an_error_names_it(parameter: str, message: str,
     ],
 )
 def test_how_long_a_server_wants_to_be_left_alone(headers: dict[str, str], seconds: float | None):
-    assert asked_to_wait(headers, WALL) == seconds
+    assert parse_retry_after(headers, WALL) == seconds

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolve.models.cost import Cost
 from evolve.models.ledger import Ledger
+from evolve.models.prices import Cost
 from evolve.stop import Budget, any_of, parse
 from evolve.types import ModelError, Progress, Unaffordable
 from tests.models.meanwhile import until
@@ -67,7 +67,6 @@ def test_no_budget_is_overshot_with_64_calls_in_flight(limits: Budget) -> None:
     assert limits.affords(ledger.spent)
     assert (len(used), sum(used)) == (ledger.spent.calls, ledger.spent.tokens)
     assert ledger.reserved == Cost()
-    assert ledger.exhausted
     assert not limits.affords(cost(500).after(ledger.spent))
 
 
@@ -93,7 +92,6 @@ def test_without_a_budget_everything_is_paid() -> None:
     ledger = Ledger(any_of([]), Progress())
     reservations = [ledger.reserve(cost(10**9), NEVER) for _ in range(100)]
     assert ledger.reserved.calls == len(reservations)
-    assert not ledger.exhausted
 
 
 @pytest.mark.parametrize(
@@ -153,7 +151,6 @@ def test_a_call_that_waited_in_vain_is_refused() -> None:
     ledger.settle(first, cost(501))
     second.join()
     assert done == ["second: Unaffordable"]
-    assert ledger.exhausted
 
 
 def test_a_large_call_is_not_passed_by_small_ones() -> None:
@@ -183,7 +180,6 @@ def test_a_call_that_waits_ends_with_the_run() -> None:
     assert done == ["second: ModelError"]
     assert ledger.reserved == cost(800)
     ledger.settle(first, cost(0))
-    assert not ledger.exhausted
 
 
 def test_nothing_is_reserved_after_the_run_was_cancelled() -> None:
@@ -222,24 +218,3 @@ def test_whatever_is_called_in_whatever_order_spent_and_reserved_fit(
         ledger.settle(reservation, used)
     assert limits.affords(ledger.spent)
     assert ledger.reserved == Cost()
-
-
-def test_what_fits_is_reserved_at_once_and_what_must_wait_is_not() -> None:
-    ledger = Ledger(budget("1000tokens"), Progress())
-    first = ledger.reserve_at_once(cost(800))
-    assert first is not None
-    assert ledger.reserve_at_once(cost(500)) is None
-    assert ledger.reserved == cost(800)
-    ledger.settle(first, cost(300))
-    assert ledger.reserve_at_once(cost(500)) is not None
-
-
-def test_nothing_is_reserved_at_once_before_those_who_wait() -> None:
-    ledger, done = Ledger(budget("1000tokens"), Progress()), list[str]()
-    first = ledger.reserve(cost(800), NEVER)
-    second = waiting(ledger, cost(500), NEVER, done, "second")
-    second.join(0.05)
-    assert ledger.reserve_at_once(cost(1)) is None
-    ledger.settle(first, cost(300))
-    second.join()
-    assert done == ["second"]

@@ -112,6 +112,26 @@ def test_twenty_calls_are_in_flight_and_a_restart_asks_for_nothing_twice(folder)
     assert [path.name for path in folder.iterdir()] == [DONE]
 
 
+def test_equal_prompts_that_wait_at_once_are_asked_once(folder):
+    """Their answer is for all of them; the next one is asked anew."""
+    asked, mailbox = prompt(), Mailbox(folder, LOOK)
+    first = Asking(mailbox, asked, (0,))
+    appears(folder / f"{name(asked, 0)}.md")
+    others = [Asking(mailbox, asked, (sample,)) for sample in (1, 2)]
+    until = time.monotonic() + 20
+    while len(mailbox._questions) < 3:
+        assert time.monotonic() < until
+        time.sleep(0.005)
+    assert [path.name for path in folder.glob("*.md")] == [f"{name(asked, 0)}.md"]
+    answer(folder, name(asked, 0), "x = 3")
+    assert [call.replies()[0].text for call in (first, *others)] == ["x = 3"] * 3
+    later = Asking(mailbox, asked, (3,))
+    appears(folder / f"{name(asked, 3)}.md")
+    later.cancelled.set()
+    with pytest.raises(ModelError):
+        later.replies()
+
+
 def test_all_samples_of_a_prompt_lie_there_together(folder):
     """Each has a file of its own, and the order is that of the samples."""
     asked = prompt()

@@ -4,12 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolve.models.cost import Cost
-from evolve.models.prices import ENOUGH, MESSAGE_TOKENS, TEMPLATE_TOKENS, Prices, Rates
-from evolve.types import Message, Prompt, Reply, Section, Usage
+from evolve.models.prices import ENOUGH, MESSAGE_TOKENS, TEMPLATE_TOKENS, Cost, ModelRates, Prices, sum_costs
+from evolve.types import Message, Progress, Prompt, Reply, Section, Usage
 
-RATES = Rates(prompt=2.0, cached=0.5, completion=10.0)
-SERVER = Rates(gpus=2, gpu_hour=3.6, concurrency=8)
+RATES = ModelRates(prompt=2.0, cached=0.5, completion=10.0)
+SERVER = ModelRates(gpus=2, gpu_hour=3.6, concurrency=8)
 
 
 def prompt(text: str) -> Prompt:
@@ -34,7 +33,7 @@ def test_as_many_calls_as_run_at_a_time_cost_what_the_server_costs() -> None:
 
 
 def test_without_rates_a_call_costs_its_tokens_alone() -> None:
-    assert Prices(Rates()).cost(Usage(7, 3), 9.0) == Cost(1, 10)
+    assert Prices(ModelRates()).cost(Usage(7, 3), 9.0) == Cost(1, 10)
 
 
 def test_more_cached_tokens_than_there_are_count_as_all() -> None:
@@ -58,9 +57,9 @@ def test_the_worst_case_learns_from_exact_answers() -> None:
     """The densest prompt seen, and a quarter more; four are too few."""
     prices, asked = Prices(RATES), prompt("x" * 1000)
     for tokens in (300, 400, 200, 100):
-        prices.saw(asked, Reply("", usage=Usage(tokens, 9, exact=True)))
+        prices.learn(asked, Reply("", usage=Usage(tokens, 9, exact=True)))
     assert prices.tokens_per_byte == 1.0
-    prices.saw(asked, Reply("", usage=Usage(50, 9, exact=True)))
+    prices.learn(asked, Reply("", usage=Usage(50, 9, exact=True)))
     assert prices.tokens_per_byte == 0.5
 
 
@@ -76,7 +75,7 @@ def test_the_worst_case_learns_from_exact_answers() -> None:
 def test_other_answers_tell_nothing(reply: Reply) -> None:
     prices = Prices(RATES)
     for _ in range(2 * ENOUGH):
-        prices.saw(prompt("x" * 100), reply)
+        prices.learn(prompt("x" * 100), reply)
     assert prices.tokens_per_byte == 1.0
 
 
@@ -84,12 +83,14 @@ def test_other_answers_tell_nothing(reply: Reply) -> None:
 def test_what_is_learned_stays_between_an_estimates_tokens_and_one_per_byte(tokens: int, bound: float) -> None:
     prices = Prices(RATES)
     for _ in range(ENOUGH):
-        prices.saw(prompt("x" * 1000), Reply("", usage=Usage(tokens, 9, exact=True)))
+        prices.learn(prompt("x" * 1000), Reply("", usage=Usage(tokens, 9, exact=True)))
     assert prices.tokens_per_byte == bound
 
 
 def test_a_cached_token_that_costs_more_is_the_worst_case() -> None:
-    assert Prices(Rates(prompt=1.0, cached=3.0)).worst(0, 0, 0, 0.0).money == pytest.approx(TEMPLATE_TOKENS * 3 / 1e6)
+    assert Prices(ModelRates(prompt=1.0, cached=3.0)).worst(0, 0, 0, 0.0).money == pytest.approx(
+        TEMPLATE_TOKENS * 3 / 1e6
+    )
 
 
 @given(
@@ -98,15 +99,15 @@ def test_a_cached_token_that_costs_more_is_the_worst_case() -> None:
     st.floats(0, 1),
     st.integers(0, 4000),
     st.floats(0, 1),
-    st.sampled_from([RATES, SERVER, Rates(1.0, 2.0, 3.0, 1, 2.0, 4)]),
+    st.sampled_from([RATES, SERVER, ModelRates(1.0, 2.0, 3.0, 1, 2.0, 4)]),
 )
 def test_no_call_costs_more_than_its_worst_case(
-    seen: list[tuple[int, float]], size: int, share: float, answer: int, cached: float, rates: Rates
+    seen: list[tuple[int, float]], size: int, share: float, answer: int, cached: float, rates: ModelRates
 ) -> None:
     """Whatever was seen before, as long as a byte makes no more tokens than then, and the bounds of the call are kept."""
     prices = Prices(rates)
     for length, density in seen:
-        prices.saw(prompt("x" * length), Reply("", usage=Usage(max(1, int(length * density)), 1, exact=True)))
+        prices.learn(prompt("x" * length), Reply("", usage=Usage(max(1, int(length * density)), 1, exact=True)))
     tokens = int(size * prices.tokens_per_byte * share)
     actual = prices.cost(Usage(tokens, answer, int(tokens * cached)), 30.0)
     worst = prices.worst(size, 1, 4000, 60.0)
@@ -121,4 +122,33 @@ def test_a_count_of_more_tokens_than_bytes_is_not_believed(attempts: int, tokens
     asked = prompt("ten bytes!")
     assert asked.size + TEMPLATE_TOKENS + MESSAGE_TOKENS == 146
     reply = Reply("x", usage=Usage(tokens, 1, exact=True), attempts=attempts)
-    assert Prices(RATES).believed(asked, reply).usage == Usage(tokens, 1, exact=exact)
+    assert Prices(RATES).check_usage(asked, reply).usage == Usage(tokens, 1, exact=exact)
+
+
+# Money in binary fractions, so that sums are exact.
+costs = st.builds(
+    Cost,
+    st.integers(0, 100),
+    st.integers(0, 10**6),
+    st.integers(0, 1 << 20).map(lambda number: number / 1024),
+    st.integers(0, 1 << 20).map(lambda number: number / 16),
+)
+
+
+@given(st.lists(costs, max_size=8))
+def test_a_total_is_one_cost_after_another(drawn: list[Cost]) -> None:
+    found = Cost()
+    for cost in drawn:
+        found = found.plus(cost)
+    assert sum_costs(drawn) == found
+
+
+@given(costs, st.integers(0, 9))
+def test_so_many_of_a_cost_are_their_sum(cost: Cost, count: int) -> None:
+    assert cost.times(count) == sum_costs([cost] * count)
+
+
+def test_what_is_spent_grows_by_a_cost_and_by_nothing_else() -> None:
+    before = Progress(programs=3, seconds=5.0, calls=1, tokens=10, money=0.5, gpu_seconds=2.0)
+    after = Progress(programs=3, seconds=5.0, calls=3, tokens=40, money=0.75, gpu_seconds=2.5)
+    assert Cost(2, 30, 0.25, 0.5).after(before) == after

@@ -9,10 +9,10 @@ from contextlib import closing
 
 import pytest
 
-from evolve.models.chat import ChatModel
-from evolve.models.clock import Clock
-from evolve.models.patience import Patience, PatientModel
-from evolve.models.settings import OpenAISettings
+from evolve.models.circuit_breaker import CircuitBreaker
+from evolve.models.endpoint import OpenAISettings
+from evolve.models.limits import ModelClock
+from evolve.models.openai import OpenAIModel
 from evolve.types import ModelError, Reply
 from tests.models.asking import PROMPT
 from tests.models.fault_server import (
@@ -31,7 +31,7 @@ from tests.models.fault_server import (
 
 CALLS = 600
 FAULTS = (failure(503), failure(500), failure(429, retry_after="0.01"), DROP, CUT, HTML, TRUNCATED, NO_CHOICES, EMPTY)
-QUICK = Clock(pause=lambda seconds, cancelled: cancelled.wait(seconds / 50), chance=random.Random(5).random)
+QUICK = ModelClock(pause=lambda seconds, cancelled: cancelled.wait(seconds / 50), chance=random.Random(5).random)
 
 
 def script(seed: int) -> list[Step]:
@@ -46,25 +46,29 @@ def test_each_answer_is_a_reply_once_and_each_call_ends(streaming: bool):
     settings = {"model": MODEL, "streaming": streaming}
     with (
         FaultServer(script(11)) as server,
-        closing(ChatModel(OpenAISettings.model_validate({**settings, "base_url": server.url}), {}, QUICK)) as inner,
+        closing(OpenAIModel(OpenAISettings.model_validate({**settings, "base_url": server.url}), {}, QUICK)) as model,
     ):
-        model = PatientModel(inner, Patience(600.0, QUICK))
+        breaker = CircuitBreaker(600.0, QUICK)
 
-        def call(sample: int) -> Sequence[Reply] | ModelError:
+        def call(sample: int) -> int | ModelError:
+            def complete(until: float) -> Sequence[Reply]:
+                return model.complete(PROMPT, samples=[sample], deadline=until, cancelled=never)
+
             try:
-                return model.complete(PROMPT, samples=[sample], deadline=time.monotonic() + 60, cancelled=never)
+                done = breaker.call(complete, time.monotonic() + 60, never)
             except ModelError as error:
                 return error
+            return done.attempts + done.value[0].attempts
 
         with ThreadPoolExecutor(64) as pool:
             ended = list(pool.map(call, range(CALLS)))
         assert len([outcome for outcome in ended if not isinstance(outcome, ModelError)]) == script(11)[
             : server.count
         ].count(OK)
-        assert {type(outcome) for outcome in ended} == {list, ModelError}, "no outage is left to the caller"
+        assert {type(outcome) for outcome in ended} == {int, ModelError}, "no outage is left to the caller"
         assert sum(map(attempts, ended)) == server.count
 
 
-def attempts(outcome: Sequence[Reply] | ModelError) -> int:
-    """How many requests a call took."""
-    return outcome.attempts if isinstance(outcome, ModelError) else outcome[0].attempts
+def attempts(outcome: int | ModelError) -> int:
+    """Returns how many requests a call took."""
+    return outcome.attempts if isinstance(outcome, ModelError) else outcome

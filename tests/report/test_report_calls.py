@@ -7,18 +7,23 @@ from tests.written import Written
 GOOD = Call("good", prompt_tokens=10)
 
 
-def test_a_proposal_waits_until_its_model_has_answered(tmp_path):
-    """One that needs no model waits for none."""
-    written = Written(tmp_path)
+MEMBER = {"name": "good", "kind": "mailbox", "settings": {"folder": "/nowhere"}, "concurrency": 2}
+
+
+def test_a_call_is_in_flight_until_its_model_has_answered_and_no_more_than_it_takes_at_once(tmp_path):
+    """A proposal that is made ready for a busy model is no call yet, and one that needs no model is none."""
+    written = Written(tmp_path, models={"members": [MEMBER]})
     written.seed()
+    in_flight = []
     with written.campaign as campaign:
         with campaign.log.transaction():
-            for step, model in ((2, "good"), (3, "good"), (4, "")):
+            for step, model in ((2, "good"), (3, "good"), (4, ""), (5, "good")):
                 campaign.write(Asked(step, Propose(Selection("diff", parents=(1,), model=model)), 1))
-        assert report.waiting(campaign) == 2
-        with campaign.log.transaction():
-            campaign.write(Replied(2, 0, GOOD))
-        assert report.waiting(campaign) == 1
+        for step in (2, 3, 5):
+            in_flight.append(report.waiting(campaign))
+            with campaign.log.transaction():
+                campaign.write(Replied(step, 0, GOOD))
+        assert [*in_flight, report.waiting(campaign)] == [2, 2, 1, 0]
 
 
 def test_the_calls_of_a_record_are_those_of_its_step_with_their_texts(tmp_path):

@@ -1,0 +1,416 @@
+"""Calls of models by the operators of a step: answered from the log, else paid from the ledger, asked of the client, and told to the log.
+
+`MeteredCaller._call` is that way from its beginning to its end. The calls of a step are numbered in the order in which they are made, so
+that an operator that runs again gets the same answers in the same order. An answer is put into the inbox before its step's proposal is, so
+that no record is in the log without the calls that it came from."""
+
+import json
+import logging
+import math
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import islice
+from typing import Any
+
+from evolve.campaign import Campaign
+from evolve.campaign.spending import prices_of
+from evolve.config import Settings
+from evolve.engine.members import Member, Members, named, said_of
+from evolve.models.ledger import Ledger
+from evolve.models.prices import Cost, Prices, sum_costs
+from evolve.plugins import guarded
+from evolve.protocols import Caller, Embedder, no_model
+from evolve.types import (
+    Asked,
+    Call,
+    ConfigError,
+    Message,
+    ModelError,
+    ModelGone,
+    Part,
+    Progress,
+    Prompt,
+    Propose,
+    Replied,
+    Reply,
+    Section,
+    TextId,
+    Unaffordable,
+    Usage,
+    text_id,
+)
+from evolve.types.errors import without_remedy
+
+ABANDONED = -1
+"""Index of a call that answers nothing when its step runs again."""
+_SCREENING = frozenset({"novelty", "embed"})
+"""Purposes for which the engine calls models, and not an operator."""
+_LONGEST_TOKEN = 16
+"""Characters of a token, more than any tokenizer makes on average."""
+_SHORTEST_BOUND = 1 << 16
+"""Characters that an answer may have whatever its `max_tokens`, which a command need not obey."""
+_LOOK_SECONDS = 0.5
+"""Seconds between two looks whether a call that waits for a slot was cancelled."""
+
+_log = logging.getLogger(__name__)
+
+Ask = Callable[[Sequence[int], float], Sequence[Reply]]
+"""Asks the client for samples of these numbers until a deadline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer or a failure of a model: the event, and the texts that it names."""
+
+    event: Replied
+    texts: Mapping[TextId, str]
+
+
+class StepCalls:
+    """Calls of one step in their order; `known` are those that the log has."""
+
+    def __init__(self, step: int, known: Mapping[int, Call]) -> None:
+        self.step = step
+        self._known = dict(sorted(known.items()))
+        self._next = max(known, default=-1) + 1
+
+    def recorded(self, purpose: str, request: str) -> Call | None:
+        """Takes the next call for a purpose, if the log has it. The questions that screen a child depend on what else was proposed until
+        then: there, only the same words are answered."""
+        for index, call in self._known.items():
+            if call.purpose == purpose and (purpose not in _SCREENING or call.request == request):
+                return self._known.pop(index)
+        return None
+
+    def next_index(self) -> int:
+        """Takes the index of the next call."""
+        self._next += 1
+        return self._next - 1
+
+
+class MeteredModels:
+    """Models of one run as operators reach them. `tell` takes answers, on any thread; `cancelled` ends all calls."""
+
+    def __init__(
+        self, campaign: Campaign, members: Members, tell: Callable[[Answered], None], cancelled: threading.Event
+    ) -> None:
+        self._campaign = campaign
+        self._state = campaign.state
+        self._members = members
+        self.tell = tell
+        self.cancelled = cancelled
+        self._prices = {member.name: prices_of(member.section) for member in members}
+        checked = [member for member in members if member.checked.prompt_tokens]
+        self._checks = [check_of(member) for member in checked]
+        checks = sum_costs(self._prices[member.name].cost(member.checked, 0.0) for member in checked)
+        self.ledger = Ledger(campaign.budget, checks.after(campaign.state.progress))
+        self._samples: dict[str, Iterator[int]] = {}
+        self._numbering = threading.Lock()
+
+    @property
+    def wanted(self) -> Progress | None:
+        """Progress with the last call that the budget did not pay for."""
+        return self.ledger.wanted
+
+    def checks(self) -> Sequence[Replied]:
+        """Returns the calls that checked the models, for the log. Main thread, before anything is asked."""
+        return [Replied(0, ABANDONED, call) for call in self._checks]
+
+    def retune(self, settings: Settings) -> None:
+        """Takes the budget and the wait for models from other settings. Main thread."""
+        self._members.wait(settings.outage.model_wait_seconds)
+        self.ledger.change(self._campaign.budget)
+
+    def callers(self, asked: Asked) -> Callable[[str], Caller]:
+        """Returns the function by which a step's operator gets a model for a purpose."""
+        assert isinstance(asked.action, Propose), "only a proposal calls models"
+        step = self._state.steps.get(asked.step)
+        calls = StepCalls(asked.step, {} if step is None else dict(step.replies))
+        return partial(self._caller, calls, asked.action.selection.model)
+
+    def _caller(self, calls: StepCalls, proposer: str, purpose: str) -> Caller:
+        member = self._members.named_for(purpose)
+        if member is None:
+            if not proposer:
+                return no_model(purpose)
+            if proposer not in self._members:
+                raise ModelError(
+                    f"model {proposer!r} is no model of this campaign any more. Do: nothing; others propose"
+                )
+            member = self._members[proposer]
+        return MeteredCaller(self, member, purpose, calls)
+
+    def prices(self, member: Member) -> Prices:
+        """Returns the prices of a model."""
+        return self._prices[member.name]
+
+    def text(self, name: str) -> str:
+        """Reads a text of the log."""
+        return self._state.reader.text(TextId(name)) if name else ""
+
+    def next_samples(self, request: str, count: int) -> Sequence[int]:
+        """Takes the numbers of the next samples of a prompt: they count its calls in the whole campaign."""
+        with self._numbering:
+            if request not in self._samples:
+                # This run has no call of it yet, so that the main thread does not change what is read here.
+                self._samples[request] = self._state.calls.samples.free(request)
+            return list(islice(self._samples[request], count))
+
+    def note_failure(self, member: Member, error: ModelError) -> None:
+        """Counts a failed call; warns where its model is given up while the run goes on. Where it ends, its error says so."""
+        if self.cancelled.is_set() or not member.failed(error):
+            return
+        others = self._members.proposing
+        if others or self._campaign.settings.outage.then == "offline":
+            what = without_remedy(member.gone).removeprefix(f"model {member.name!r}: ")
+            left = ", ".join(others) or "operators that need no model"
+            _log.warning("model %r is asked no more in this run: %s. Left to propose: %s", member.name, what, left)
+
+
+class MeteredCaller:
+    """Model for one step and one purpose; implements `protocols.Caller`. Proposal thread."""
+
+    def __init__(self, models: MeteredModels, member: Member, purpose: str, calls: StepCalls) -> None:
+        self._models = models
+        self._member = member
+        self._purpose = purpose
+        self._calls = calls
+
+    @property
+    def name(self) -> str:
+        """Name of the model in the campaign."""
+        return self._member.name
+
+    @property
+    def context_tokens(self) -> int:
+        """Bound of prompt and answer together."""
+        return self._member.section.context_tokens
+
+    @property
+    def max_tokens(self) -> int:
+        """Bound of an answer."""
+        return self._member.section.max_tokens
+
+    def complete(self, prompt: Prompt, samples: int = 1) -> Sequence[Reply]:
+        """Returns so many answers to one prompt; fewer where a call failed. Raises `ModelError` where there was none at all."""
+        bounded = replace(prompt, max_tokens=min(prompt.max_tokens or self.max_tokens, self.max_tokens))
+        longest = max(_SHORTEST_BOUND, _LONGEST_TOKEN * bounded.max_tokens)
+
+        def ask(numbers: Sequence[int], deadline: float) -> Sequence[Reply]:
+            model, cancelled = self._member.model, self._models.cancelled
+            replies = model.complete(bounded, samples=numbers, deadline=deadline, cancelled=cancelled)
+            if not replies:
+                raise ModelError("it gave no answer and no error. Do: mend the plugin that provides this kind of model")
+            return [_cut(reply, longest) for reply in replies[: len(numbers)]]
+
+        return self._call(bounded, samples, ask)
+
+    def embed(self, text: str) -> Sequence[float]:
+        """Returns the text's vector, of length 1. Raises `ModelError`."""
+
+        def ask(numbers: Sequence[int], deadline: float) -> Sequence[Reply]:
+            model, began = self._member.model, time.monotonic()
+            if not isinstance(model, Embedder):
+                raise ConfigError(
+                    f"model {self.name!r} turns no texts into vectors. Do: name one that does in models.purposes.embed"
+                )
+            vector, usage = model.embed(text, deadline=deadline, cancelled=self._models.cancelled)
+            return [Reply(format_vector(vector), usage=usage, seconds=time.monotonic() - began)]
+
+        prompt = Prompt((Message("user", (Section("text", text),)),))
+        return read_vector(self._call(prompt, 1, ask)[0].text)
+
+    def _call(self, prompt: Prompt, samples: int, ask: Ask) -> Sequence[Reply]:
+        """Answers from the log first; then reserves each request in the ledger, sends it, settles its cost, and tells the log."""
+        replies, failure = self._recorded(prompt, samples)
+        missing = samples - len(replies) if failure is None else 0
+        numbers = self._models.next_samples(prompt.request, missing) if missing else ()
+        while numbers and failure is None:
+            try:
+                with said_of(self.name):
+                    answered = self._request(prompt, numbers, ask)
+                replies, numbers = [*replies, *answered], numbers[len(answered) :]
+            except ModelError as error:
+                failure = error
+        if failure is not None and not replies:
+            raise failure
+        return replies
+
+    def _recorded(self, prompt: Prompt, samples: int) -> tuple[list[Reply], ModelError | None]:
+        """Returns the answers that the log has, until a call that failed."""
+        replies: list[Reply] = []
+        while len(replies) < samples and (call := self._calls.recorded(self._purpose, prompt.request)) is not None:
+            if call.error:
+                return replies, ModelError(named(call.model, call.error))
+            usage = Usage(call.prompt_tokens, call.completion_tokens, call.cached_tokens, call.exact)
+            text, thinking = self._models.text(call.reply), self._models.text(call.thinking)
+            replies.append(
+                Reply(text, thinking, call.finish, usage, call.revision, call.seconds, call.attempts, call.retries)
+            )
+        return replies, None
+
+    def _request(self, prompt: Prompt, numbers: Sequence[int], ask: Ask) -> Sequence[Reply]:
+        """Pays and carries out one request."""
+        member, models, prices = self._member, self._models, self._models.prices(self._member)
+        section = member.section
+        worst = prices.worst(
+            prompt.size, len(prompt.messages), prompt.max_tokens, section.timeout_seconds, len(numbers)
+        )
+        with _slot(member, models.cancelled):
+            if member.gone:
+                raise ModelGone(member.gone)
+            reservation, spent = models.ledger.reserve(worst, models.cancelled), Cost()
+            try:
+                replies = guarded(section.kind, self._ask_client, partial(ask, numbers))
+                replies = [prices.check_usage(prompt, reply) for reply in replies]
+                prices.learn(prompt, replies[0])
+                costs = [prices.cost(reply.usage, reply.seconds) for reply in replies]
+                spent = sum_costs(costs)
+                member.answered()
+            except ModelError as error:
+                spent = self._settle_failure(prompt, numbers[0], error)
+                if member.gone and not models.cancelled.is_set():
+                    raise ModelGone(member.gone, error.usage, error.attempts, error.seconds) from error
+                raise
+            finally:
+                models.ledger.settle(reservation, spent)
+            for number, reply, cost in zip(numbers[: len(replies)], replies, costs, strict=True):
+                models.tell(self._to_event(prompt, number, reply, cost))
+        return replies
+
+    def _ask_client(self, ask: Callable[[float], Sequence[Reply]]) -> Sequence[Reply]:
+        """Asks the client when its circuit breaker lets it; adds the usage of failed tries to the first answer."""
+        deadline = time.monotonic() + self._member.section.timeout_seconds
+        done = self._member.breaker.call(ask, deadline, self._models.cancelled)
+        if not done.attempts:
+            return done.value
+        first, *others = [replace(reply, attempts=done.attempts + reply.attempts) for reply in done.value]
+        retries = dict(Counter(done.retries) + Counter(first.retries))
+        return [replace(first, usage=done.wasted.plus(first.usage), retries=retries), *others]
+
+    def _settle_failure(self, prompt: Prompt, number: int, error: ModelError) -> Cost:
+        """Returns the cost of a failed call, and tells the log of it; of one that was cancelled only where it may have been charged. One that
+        was the last that its model may fail answers nothing later: its step asks again in the next run."""
+        models = self._models
+        models.note_failure(self._member, error)
+        charged = error.usage.prompt_tokens > 0
+        is_abandoned = models.cancelled.is_set() or isinstance(error, ModelGone | Unaffordable)
+        if not charged and is_abandoned:
+            return Cost()
+        cost = models.prices(self._member).cost(error.usage, error.seconds)
+        models.tell(self._to_failure(prompt, number, error, cost, is_abandoned or bool(self._member.gone)))
+        return cost
+
+    def _to_event(self, prompt: Prompt, number: int, reply: Reply, cost: Cost) -> Answered:
+        text, thinking = (text_id(text) if text else TextId("") for text in (reply.text, reply.thinking))
+        texts = {name: text for name, text in ((text, reply.text), (thinking, reply.thinking)) if name}
+        call = Call(
+            sample=number,
+            revision=reply.revision,
+            reply=text,
+            thinking=thinking,
+            finish=reply.finish,
+            seconds=reply.seconds,
+            attempts=reply.attempts,
+            retries=reply.retries,
+            **self._call_fields(prompt, reply.usage, cost),
+        )
+        return Answered(Replied(self._calls.step, self._calls.next_index(), call), {**_to_parts(prompt)[1], **texts})
+
+    def _to_failure(self, prompt: Prompt, number: int, error: ModelError, cost: Cost, is_abandoned: bool) -> Answered:
+        call = Call(
+            sample=number,
+            attempts=error.attempts,
+            retries=error.retries,
+            seconds=error.seconds,
+            error=str(error),
+            **self._call_fields(prompt, error.usage, cost),
+        )
+        index = ABANDONED if is_abandoned else self._calls.next_index()
+        return Answered(Replied(self._calls.step, index, call), _to_parts(prompt)[1])
+
+    def _call_fields(self, prompt: Prompt, usage: Usage, cost: Cost) -> dict[str, Any]:
+        """Returns the fields that answers and failures have in common."""
+        sampling = {"temperature": prompt.temperature, "effort": prompt.effort, "max_tokens": prompt.max_tokens}
+        return {
+            "model": self.name,
+            "purpose": self._purpose,
+            "parameters": {name: value for name, value in sampling.items() if value not in (None, "", 0)},
+            "prompt": _to_parts(prompt)[0],
+            "request": prompt.request,
+            "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens,
+            "cached_tokens": usage.cached_tokens,
+            "gpu_seconds": cost.gpu_seconds,
+            "cost": cost.money,
+            "exact": usage.exact,
+        }
+
+
+@contextmanager
+def _slot(member: Member, cancelled: threading.Event) -> Iterator[None]:
+    """Waits until fewer calls of a model are in flight than its settings allow."""
+    while not member.slots.acquire(timeout=_LOOK_SECONDS):
+        if cancelled.is_set():
+            raise ModelError("the call was given up while it waited for its turn")
+    try:
+        yield
+    finally:
+        member.slots.release()
+
+
+def _cut(reply: Reply, longest: int) -> Reply:
+    """Cuts text and thinking, for the log keeps them."""
+    if max(len(reply.text), len(reply.thinking)) <= longest:
+        return reply
+    return replace(reply, text=reply.text[:longest], thinking=reply.thinking[:longest], finish="length")
+
+
+def _to_parts(prompt: Prompt) -> tuple[tuple[Part, ...], dict[TextId, str]]:
+    """Returns the sections as the log holds them, and their texts by their ids."""
+    parts, texts = list[Part](), dict[TextId, str]()
+    for message in prompt.messages:
+        for section in message.sections:
+            name = _section_id(section)
+            parts.append(Part(message.role, section.name, name))
+            texts[name] = section.text
+    return tuple(parts), texts
+
+
+@lru_cache(maxsize=64)
+def _section_id(section: Section) -> TextId:
+    """Returns the id of a section's text. Kept, for the task and the rules stand in every prompt."""
+    return text_id(section.text)
+
+
+def format_vector(vector: Sequence[float]) -> str:
+    """Formats a vector as a text of the log: scaled to length 1, in single precision. Raises `ModelError` where it has no direction."""
+    length = math.sqrt(sum(value * value for value in vector))
+    if not (0 < length < math.inf):
+        raise ModelError("an embedding is a vector of finite numbers that are not all 0. Do: use another model for it")
+    return json.dumps([float(f"{value / length:.8g}") for value in vector])
+
+
+def read_vector(text: str) -> Sequence[float]:
+    """Reads the vector that `format_vector` wrote."""
+    vector: list[float] = json.loads(text)
+    return vector
+
+
+def check_of(member: Member) -> Call:
+    """Returns the check of a model as a call."""
+    usage = member.checked
+    return Call(
+        member.name,
+        "check",
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        cached_tokens=usage.cached_tokens,
+        cost=prices_of(member.section).cost(usage, 0.0).money,
+        exact=usage.exact,
+    )

@@ -1,0 +1,109 @@
+import threading
+
+import pytest
+
+from evolve.models.faults import RequestFault, Treatment
+from evolve.models.limits import RateLimit
+from evolve.models.retries import CallResult, call_with_retries
+from evolve.types import ModelDown, ModelError, ModelGone, Usage
+from tests.models.asking import FakeTime
+
+NEVER = threading.Event()
+PAID = Usage(5, 1)
+
+
+class Script:
+    """Fails as told, then answers."""
+
+    def __init__(self, *faults: RequestFault) -> None:
+        self.faults = list(faults)
+        self.asked = 0
+
+    def __call__(self) -> str:
+        self.asked += 1
+        if self.faults:
+            raise self.faults.pop(0)
+        return "done"
+
+
+def answered(script: Script, times: FakeTime, seconds: float = 1000.0) -> CallResult[str]:
+    return call_with_retries(script, "m", RateLimit(times.clock), times.clock, times.now() + seconds, NEVER)
+
+
+@pytest.mark.parametrize(
+    ("treatment", "survived", "error"),
+    [
+        (Treatment.GONE, 0, ModelGone),
+        (Treatment.REFUSED, 0, ModelError),
+        (Treatment.LATE, 0, ModelError),
+        (Treatment.CANCELLED, 0, ModelError),
+        (Treatment.SILENT, 0, ModelDown),
+        (Treatment.BAD_ANSWER, 1, ModelError),
+        (Treatment.DOWN, 4, ModelDown),
+        (Treatment.FIELD, 11, ModelError),
+    ],
+)
+def test_so_many_faults_of_a_kind_are_survived(treatment: Treatment, survived: int, error: type[ModelError]):
+    faults = [RequestFault(treatment, "it failed", usage=PAID) for _ in range(survived)]
+    assert answered(Script(*faults), FakeTime()).attempts == survived + 1
+    script = Script(*faults, RequestFault(treatment, "it failed", usage=PAID))
+    with pytest.raises(error, match="model m: it failed") as raised:
+        answered(script, FakeTime())
+    assert (type(raised.value), script.asked, raised.value.attempts) == (error, survived + 1, survived + 1)
+    assert raised.value.usage == Usage(5 * (survived + 1), survived + 1)
+
+
+def test_what_failed_requests_may_have_cost_goes_with_the_answer():
+    script = Script(RequestFault(Treatment.BAD_ANSWER, "x", usage=PAID), RequestFault(Treatment.DOWN, "y"))
+    assert answered(script, FakeTime()) == CallResult("done", 3, PAID, {"x": 1, "y": 1})
+
+
+def test_pauses_are_drawn_below_a_ceiling_that_doubles():
+    times = FakeTime(chance=0.5)
+    answered(Script(*[RequestFault(Treatment.DOWN, "x") for _ in range(4)]), times)
+    assert times.pauses == [0.25, 0.5, 1.0, 2.0]
+
+
+def test_only_those_that_wait_for_the_server_pause():
+    times = FakeTime()
+    answered(Script(RequestFault(Treatment.FIELD, "x"), RequestFault(Treatment.BAD_ANSWER, "x")), times)
+    assert times.pauses == []
+
+
+def test_a_server_that_asks_for_no_time_again_and_again_is_given_some():
+    times = FakeTime()
+    answered(
+        Script(*[RequestFault(Treatment.RATE_LIMITED, "x", retry_after=0.0) for _ in range(6)]), times, seconds=1e6
+    )
+    held = [pause for pause in times.pauses if pause >= 1]
+    assert held[:3] == [4.0, 1.0, 8.0]
+
+
+def test_a_pause_beyond_the_deadline_is_not_begun():
+    times = FakeTime()
+    script = Script(*[RequestFault(Treatment.DOWN, "it fails") for _ in range(4)])
+    with pytest.raises(ModelDown, match="it fails"):
+        answered(script, times, seconds=2.0)
+    assert (script.asked, times.pauses) == (3, [0.5, 1.0])
+
+
+def test_a_hold_beyond_the_deadline_tells_what_the_server_said():
+    with pytest.raises(ModelDown, match="come back tomorrow") as raised:
+        answered(Script(RequestFault(Treatment.RATE_LIMITED, "come back tomorrow", retry_after=5000.0)), FakeTime())
+    assert 4990 < raised.value.retry_after <= 5000
+
+
+def test_the_seconds_of_tries_that_may_have_been_paid_are_told():
+    """So that a call which timed out on one's own GPUs has used them; a refused connection has not."""
+    times = FakeTime()
+
+    def ask() -> str:
+        times.pause(30.0, NEVER)
+        raise RequestFault(Treatment.BAD_ANSWER, "x", usage=PAID)
+
+    with pytest.raises(ModelError) as raised:
+        call_with_retries(ask, "m", RateLimit(times.clock), times.clock, times.now() + 1000, NEVER)
+    assert raised.value.seconds == pytest.approx(60.0, abs=0.5)
+    with pytest.raises(ModelDown) as refused:
+        answered(Script(*[RequestFault(Treatment.DOWN, "x")] * 5), times)
+    assert refused.value.seconds == 0.0
