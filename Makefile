@@ -15,7 +15,7 @@ JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all test-server test-web adversarial check bench gpu-check wheel clean
+.PHONY: help demo test test-slow test-all test-server test-web adversarial redteam check bench gpu-check wheel clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
@@ -71,6 +71,9 @@ test-web: $(WEB_STAMP)  ## the pages of `evolve view` in a real browser, in less
 
 adversarial: $(STAMP)  ## every known cheat against the judge of its task, as a table; fails where one gains anything
 	$(BIN)/python tests/adversarial
+
+redteam: $(STAMP)  ## hostile programs against the box of this machine, at the levels that it reaches; fails where one gets out
+	$(BIN)/python tests/redteam
 
 check: $(STAMP)  ## format, lint, types, layers, warnings as errors, branch coverage
 	$(BIN)/ruff format --check .

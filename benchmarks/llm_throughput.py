@@ -20,7 +20,7 @@ from pathlib import Path
 from figures import report
 from stub_model import FIRST
 
-from evolve.sandbox.family import descendants
+from evolve.sandbox.processes import descendants
 
 LATENCY = 0.5
 LOOK_SECONDS = 0.5

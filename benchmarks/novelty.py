@@ -10,7 +10,8 @@ import tracemalloc
 import numpy as np
 from figures import report
 
-from evolve.nearest import MINIMA, SketchIndex
+from evolve.novelty import SketchIndex
+from evolve.novelty.indexes import MINIMA
 
 WINDOW = 1000
 MOST_CHANGES = 30

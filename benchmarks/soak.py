@@ -12,9 +12,9 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from evolve.sandbox import Box, Means, SessionFailed
-from evolve.sandbox.family import descendants
-from evolve.sandbox.walls.hierarchy import places
-from evolve.sandbox.walls.watchdog import apparent
+from evolve.sandbox.inner.excess import apparent
+from evolve.sandbox.processes import descendants
+from evolve.sandbox.walls.cgroup import places
 from evolve.types import Limits, Program
 
 WARM = 500

@@ -22,8 +22,8 @@ from evolve.config import settings_from
 from evolve.engine import RunRequest, open_run
 from evolve.engine.isolation import WantedLevel
 from evolve.operators.mutate_ast import MutateAst, MutateSettings
+from evolve.operators.python_source import read
 from evolve.protocols import Context
-from evolve.syntax import read
 from evolve.testing import RehearsedHistory
 from evolve.types import (
     EditError,

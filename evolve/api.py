@@ -17,7 +17,7 @@ import tomli_w
 
 import evolve.task
 from evolve import report
-from evolve.appearing import appearing
+from evolve.atomic_write import atomic_write
 from evolve.campaign import Campaign as EngineCampaign
 from evolve.campaign import workspace as default_workspace
 from evolve.cli import summary
@@ -201,7 +201,7 @@ def _write(target: Path, files: Mapping[str, str], *, replace: bool) -> None:
         )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with appearing(target, replace=replace) as made:
+        with atomic_write(target, replace=replace) as made:
             for path, text in files.items():
                 (made / path).parent.mkdir(parents=True, exist_ok=True)
                 (made / path).write_text(text, "utf-8")

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 from numpy.random import Generator
 
 from evolve.archive import Archive
-from evolve.derived import Derived
+from evolve.bounded_cache import BoundedCache
 from evolve.types import (
     Asked,
     Child,
@@ -172,7 +172,7 @@ class Context:
     sections: Sequence[Section] = ()
     prompt_tokens: int = 24_000
     quarantined: Set[ProgramId] = frozenset()
-    derived: Derived = field(default_factory=Derived)
+    derived: BoundedCache = field(default_factory=BoundedCache)
 
 
 class Operator(Protocol):

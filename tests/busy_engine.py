@@ -21,10 +21,11 @@ _FILES = {
     "README.md": "Do as you like.\n",
     "seed.py": "def value():\n    return 1.0\n",
     "evaluator.py": """from evolve import Candidate, Evaluation, Trial, evaluator
-from evolve.sandbox.walls.cgroup import Group, kind
+from evolve.sandbox.machine.host import try_cgroup
+from evolve.sandbox.walls.cgroup import ControlGroup
 
-KIND = kind()
-HELD = Group.make(KIND, 1 << 30, 100) if KIND else None
+KIND, _ = try_cgroup()
+HELD = ControlGroup.make(KIND, 1 << 30, 100) if KIND else None
 
 
 @evaluator

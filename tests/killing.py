@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from evolve.sandbox.family import children
+from evolve.sandbox.processes import children
 
 SECONDS = 60.0
 """In which something is judged."""

@@ -9,8 +9,7 @@ from typing import NoReturn
 import pytest
 
 from evolve.engine.isolation import VARIABLE, wanted_level
-from evolve.sandbox.machine.choice import unreached
-from evolve.sandbox.machine.probe import Found
+from evolve.sandbox.machine.offer import ProbeResult, explain_unreached
 from evolve.types import ConfigError, Level
 
 
@@ -21,7 +20,7 @@ def not_here(why: str) -> NoReturn:
     pytest.skip(why)
 
 
-def broken_promise(probe: Callable[[], Found], variable: str) -> str:
+def broken_promise(probe: Callable[[], ProbeResult], variable: str) -> str:
     """Why what the probe finds is less than what the variable says, which may be empty; empty where it is not. What every machine reaches is not
     looked for."""
     try:
@@ -31,4 +30,4 @@ def broken_promise(probe: Callable[[], Found], variable: str) -> str:
     if not wish.said or Level.REDUCED.reaches(wish.level):
         return ""
     found = probe()
-    return "" if found.level.reaches(wish.level) else unreached(wish.level, found)
+    return "" if found.level.reaches(wish.level) else explain_unreached(wish.level, found)

@@ -2,13 +2,12 @@
 
 import pytest
 
-from evolve.sandbox.machine.offer import Finding
-from evolve.sandbox.machine.probe import Found
+from evolve.sandbox.machine.offer import MeanFinding, ProbeResult
 from evolve.sandbox.means import PLAIN, Means
 from tests.promised import broken_promise, not_here
 
 STRICT = Means(namespaces=True, landlock=7, seccomp=True)
-REFUSED = Finding("namespaces", False, cause="the kernel refuses them", remedy="run as root")
+REFUSED = MeanFinding("namespaces", False, cause="the kernel refuses them", remedy="run as root")
 
 
 @pytest.mark.parametrize(
@@ -27,14 +26,14 @@ REFUSED = Finding("namespaces", False, cause="the kernel refuses them", remedy="
 )
 def test_a_machine_that_reaches_less_than_was_promised_is_told_of(variable: str, means: Means, told: str) -> None:
     """With its causes; nothing is said of any other."""
-    broken = broken_promise(lambda: Found("python", means, (REFUSED,)), variable)
+    broken = broken_promise(lambda: ProbeResult("python", means, (REFUSED,)), variable)
     assert (bool(broken), told in broken) == (bool(told), True)
 
 
 def test_what_every_machine_reaches_is_not_looked_for() -> None:
     """So the tests start as fast as before where nothing is promised."""
 
-    def probe() -> Found:
+    def probe() -> ProbeResult:
         raise AssertionError
 
     assert broken_promise(probe, "reduced") == ""

@@ -1,4 +1,4 @@
-"""Where good programs are kept: islands of MAP-Elites cells, folded from records; pure, without clock, files or global randomness."""
+"""Archive of good programs: islands of MAP-Elites cells, folded from records; pure, without clock, files or global randomness."""
 
 from evolve.archive.archive import Archive
 from evolve.archive.values import ArchiveSettings, Challenger, Elite, Estimate, Stats

@@ -1,6 +1,6 @@
-"""The archive: the fold of settled records, rulings and arrangements into islands of elites, and the questions about them.
+"""Archive: the fold of settled records, rulings and arrangements into islands of elites, and the questions about them.
 
-Invariant: equal events in equal order give equal `state()`, whatever was asked in between; the cost of an event does not grow
+Equal events in equal order give equal `state()`, whatever was asked in between; the cost of an event does not grow
 with the number of records (a ruling or a failed measurement scans the members of one cell). Main thread."""
 
 import math
@@ -10,13 +10,11 @@ from typing import Any
 
 from numpy.random import Generator
 
-from evolve.archive.centroids import Centroids
-from evolve.archive.confirmation import Rule
-from evolve.archive.contests import Contests
+from evolve.archive.cells import Centroids, Grid
+from evolve.archive.confirmation import ConfirmationRule
+from evolve.archive.contests import Contests, migrate, rearrange, reset
 from evolve.archive.evidence import FAILED, QUARANTINED, Evidence
-from evolve.archive.grid import Grid
 from evolve.archive.island import Rank
-from evolve.archive.migration import migrate, rearranged, reset
 from evolve.archive.pareto import Pareto
 from evolve.archive.values import ArchiveSettings, Challenger, Elite, Stats
 from evolve.types import (
@@ -51,7 +49,7 @@ class Archive:
         bound: float | None = None,
         objectives: Sequence[Objective] = (),
     ) -> None:
-        rule = Rule(deterministic, certifies, settings.z, settings.sigmas)
+        rule = ConfirmationRule(deterministic, certifies, settings.z, settings.sigmas)
         self.settings = settings
         self.promoted: set[ProgramId] = set()
         self._bound = math.inf if bound is None else bound
@@ -103,7 +101,7 @@ class Archive:
         for number in range(self.settings.islands) if everywhere else (home,):
             self._contests.islands[number].join(program, cell)
             insertion = max(insertion, self._contests.enter(program, number))
-        title = self._contests.title.challenge(program)
+        title = self._contests.best_so_far.challenge(program)
         if insertion is Insertion.NOT_ADDED:
             insertion = title
         return Placement(insertion, home, cell)
@@ -116,7 +114,7 @@ class Archive:
             stranger = record.evaluation.certified
             return Placement(Insertion.NOT_ADDED, record.origin.island) if stranger else self._newcomer(record)
         evaluation, cell = record.evaluation, self._evidence.cells[program]
-        self._contests.jury.agenda.ended(program, measured=evaluation.outcome not in NOBODYS_FAULT)
+        self._contests.confirmation.queue.ended(program, measured=evaluation.outcome not in NOBODYS_FAULT)
         fitness = evaluation.fitness
         if fitness is not None and fitness <= self._bound:
             self._evidence.measure(program, record.id, evaluation, fitness)
@@ -127,7 +125,7 @@ class Archive:
         return Placement(self._after(program), self._evidence.homes[program], cell)
 
     def _after(self, program: int) -> Insertion:
-        """What a measurement changed for its program: what it won, else whether it still waits."""
+        """Returns what a program won by a measurement, else whether it still waits."""
         insertion = self._contests.measured(program)
         return Insertion.PENDING if insertion is Insertion.NOT_ADDED and self._contests.waits(program) else insertion
 
@@ -168,45 +166,45 @@ class Archive:
         self._pareto.changed(program)
 
     def accepts(self, record: RecordId) -> bool:
-        """Whether the program of a record may hold a place: it was accepted, and is neither quarantined nor has it failed since."""
+        """Returns whether the program of a record may hold a place: it was accepted, and is neither quarantined nor has it failed since."""
         program = self._evidence.of_record(record)
         return program is not None and self._evidence.alive(program)
 
     def rearrange(self, island: int, records: Sequence[RecordId]) -> None:
-        """The island then belongs to these records' programs alone; raises `ValueError` for a record without an accepted one."""
+        """Gives an island to these records' programs alone; raises `ValueError` for a record without an accepted one."""
         self._shown.clear()
-        rearranged(self._contests, island, records)
+        rearrange(self._contests, island, records)
 
     def measured_machine(self, event: MachineMeasured) -> None:
-        """A run began on a machine. Noisy estimates of another hardware class must be measured again before they may defend."""
+        """Takes the start of a run on a machine. Noisy estimates of another hardware class must be measured again before they may defend."""
         self._shown.clear()
-        if self._contests.jury.rule.noisy and self._evidence.move_to(event.hardware):
+        if self._contests.confirmation.rule.noisy and self._evidence.move_to(event.hardware):
             self._pareto.all_changed()
-        self._contests.rule_changed(replace(self._contests.jury.rule, noise_floor=event.noise_floor))
+        self._contests.rule_changed(replace(self._contests.confirmation.rule, noise_floor=event.noise_floor))
 
     def asked(self, measure: Measure) -> None:
-        """A measurement was asked for, by `due` or by anybody else: it is not due again before it settles."""
+        """Marks a measurement as asked for, by `due` or otherwise: it is not due again before it settles."""
         program = self._evidence.find(measure.program)
         if program is not None:
-            self._contests.jury.agenda.asked(program)
+            self._contests.confirmation.queue.asked(program)
 
     # --- measurements
 
     def due(self, *, best_only: bool = False) -> Measure | None:
-        """What should be measured next by the rule of confirmation, or only what decides or reports who is the best. Changes
+        """Returns the next measurement by the rule of confirmation, or only one that decides or reports who is the best. Changes
         nothing: mark it with `asked`."""
         found = self._contests.due(best_only=best_only)
         if found is None:
             return None
         program, why = found
-        stage = "certify" if self._contests.jury.rule.certifies else ""
+        stage = "certify" if self._contests.confirmation.rule.certifies else ""
         return Measure(self._evidence.records[program], self._evidence.programs[program], stage, why)
 
     @property
     def pending(self) -> Sequence[Challenger]:
-        """Who waits for a measurement: the best's challenger first, then by island and cell."""
+        """Challengers that wait for a measurement: the best's first, then by island and cell."""
         evidence = self._evidence
-        rival = self._contests.title.rival
+        rival = self._contests.best_so_far.rival
         waiting: list[tuple[int | None, int]] = [] if rival is None else [(None, rival)]
         waiting += [
             (number, program)
@@ -233,30 +231,30 @@ class Archive:
 
     @property
     def cells(self) -> int:
-        """How many cells an island has."""
+        """Number of cells of an island."""
         return self._grid.cells
 
     def index_of(self, descriptors: Mapping[str, float]) -> int:
-        """The flat index of the cell for these descriptors; raises `ValueError` where an axis has no finite one."""
+        """Returns the flat index of the cell for these descriptors; raises `ValueError` where an axis has no finite one."""
         return self._grid.cell(self._grid.point(descriptors))
 
     @property
     def best(self) -> Elite | None:
         """The best of all that may hold the title: certified where the task certifies, confirmed where it is noisy."""
-        best = self._contests.title.holder
+        best = self._contests.best_so_far.holder
         return None if best is None else self._elite(best, self._evidence.homes[best])
 
     def best_elite(self, island: int) -> Elite | None:
-        """The first of an island's ranking."""
+        """Returns the first of an island's ranking."""
         best = self._contests.islands[island].best()
         return None if best is None else self._elite(best, island)
 
     def retrieve(self, island: int, cell: int) -> tuple[Elite, ...]:
-        """The elites of a cell, the best first."""
+        """Returns the elites of a cell, the best first."""
         return tuple(self._elite(program, island) for _, program in self._contests.islands[island].cells.get(cell, ()))
 
     def elites(self, island: int | None = None) -> Sequence[Elite]:
-        """All elites of an island, or of all islands one after the other, the best first; a program may be in several. Who meets the
+        """Returns all elites of an island, or of all islands one after the other, the best first; a program may be in several. Who meets the
         constraints comes before who does not."""
         numbers = range(self.settings.islands) if island is None else (island,)
         return [
@@ -264,7 +262,7 @@ class Archive:
         ]
 
     def sample_elites(self, island: int, count: int, rng: Generator, *, evenly: bool = False) -> list[Elite]:
-        """`count` elites of an island, with replacement; none where it is empty. The logarithm of the rank is uniform: rank r
+        """Draws `count` elites of an island, with replacement; none where it is empty. The logarithm of the rank is uniform: rank r
         of n is drawn with probability log(1 + 1/r) / log(n + 1), about 1/r, whatever the scale of the fitness. `evenly`: each rank is as
         likely as another."""
         ranking = self._contests.islands[island].ranking
@@ -276,11 +274,11 @@ class Archive:
     def _elite(self, program: int, island: int) -> Elite:
         found = self._shown.get((program, island))
         if found is None:
-            found = self._shown[program, island] = self._looked_up(program, island)
+            found = self._shown[program, island] = self._make_elite(program, island)
         return found
 
-    def _looked_up(self, program: int, island: int) -> Elite:
-        evidence, noise = self._evidence, self._contests.jury.rule.noise_floor
+    def _make_elite(self, program: int, island: int) -> Elite:
+        evidence, noise = self._evidence, self._contests.confirmation.rule.noise_floor
         return Elite(
             record=evidence.records[program],
             program=evidence.programs[program],
@@ -321,24 +319,24 @@ class Archive:
         return self.stats().coverage
 
     def front(self) -> Sequence[Elite]:
-        """The Pareto front over the task's objectives, the best in the first one first: every program that meets the constraints and
+        """Returns the Pareto front over the task's objectives, the best in the first one first: every program that meets the constraints and
         that no other such is as good as in all objectives; of equal ones the earlier. It need not hold a place in a cell."""
         return [self._elite(program, self._evidence.homes[program]) for program in self._pareto.members()]
 
     @property
     def hypervolume(self) -> float | None:
-        """What the front covers beyond the objectives' references, in the product of their units; None where there are no objectives,
+        """Volume that the front covers beyond the objectives' references, in the product of their units; None where there are no objectives,
         or no seed yet whose values are the reference. The cost grows with the front, and fast with the number of objectives."""
         return self._pareto.hypervolume()
 
     @property
     def reference(self) -> Mapping[str, float] | None:
-        """Where the hypervolume begins, by objective: what the task says, else the seed's values; None as `hypervolume`."""
+        """Start of the hypervolume, by objective: what the task says, else the seed's values; None as `hypervolume`."""
         return self._pareto.reference()
 
     def state(self) -> dict[str, Any]:
-        """Everything that later answers depend on, as plain JSON data: equal states answer alike for ever."""
-        rule = self._contests.jury.rule
+        """Returns all that later answers depend on, as plain JSON data: equal states answer alike for ever."""
+        rule = self._contests.confirmation.rule
         return {
             "settled": self._settled,
             "noise_floor": rule.noise_floor,

@@ -1,20 +1,133 @@
-"""What is known of every program that was ever accepted, in columns: 100,000 of them must fit beside everything else.
+"""Evidence on every program that was ever accepted, in columns: 100,000 of them must fit beside everything else.
 
-Invariant: a program has one number (its place in the columns), one cell, and one estimate in whatever islands it is held."""
+A program has one number (its place in the columns), one cell, and one estimate in whatever islands it is held. Constraints and objectives are
+estimated as the fitness is: in a noisy task by the mean over all measurements on one hardware class, else by the latest one. So a noisy program
+meets the constraints when it met them every time. What a task does not have costs nothing here."""
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evolve.archive.centroids import Centroids
-from evolve.archive.figures import Figures
-from evolve.archive.grid import Grid
+from evolve.archive.cells import Centroids, Grid
 from evolve.archive.values import Estimate
 from evolve.statistics import Pool
 from evolve.types import Evaluation, Objective, ProgramId, Record, RecordId
+
+
+class HardwareMeans:
+    """Means on one hardware class: the mean violation of each program that ever missed a constraint there, and the mean objectives, row
+    by row."""
+
+    def __init__(self, width: int) -> None:
+        self.violations: dict[int, float] = {}
+        self.rows = array("d")
+        self._width = width
+
+    def take(self, program: int, evaluation: Evaluation, values: Sequence[float], count: int) -> None:
+        """Takes judging number `count` of a program."""
+        missed = self.violations.get(program, 0.0)
+        if missed or evaluation.violation:
+            self.violations[program] = _mean(missed, evaluation.violation, count)
+        start = program * self._width
+        short = start + self._width - len(self.rows)
+        if short > 0:
+            self.rows.extend([0.0] * short)
+        for place, value in enumerate(values, start):
+            self.rows[place] = _mean(self.rows[place], value, count)
+
+    def row(self, program: int) -> "array[float]":
+        """Returns the mean objectives of a program."""
+        start = program * self._width
+        return self.rows[start : start + self._width]
+
+
+class Figures:
+    """Violations and objectives of programs. `violations` has the programs that miss a constraint, in units of the constraints' bounds; every other one meets them all.
+    Objectives are larger the better, in the order of `names`."""
+
+    def __init__(self, objectives: Sequence[Objective]) -> None:
+        self.names = tuple(objective.name for objective in objectives)
+        self.violations: dict[int, float] = {}
+        self._rows = array("d")
+        self._here = HardwareMeans(len(self.names))
+        self._classes: dict[str, HardwareMeans] = {}
+
+    def holds(self, evaluation: Evaluation) -> bool:
+        """Returns whether each objective has a value there."""
+        return evaluation.objectives.keys() >= set(self.names) if self.names else True
+
+    def take(self, program: int, evaluation: Evaluation, count: int) -> None:
+        """Takes a judging that ended OK, number `count` of this program here; a first one of program n follows that of n - 1. Where
+        there are no objectives, a judging need not be told before one has missed a constraint."""
+        values = [evaluation.objectives[name] for name in self.names]
+        self._here.take(program, evaluation, values, count)
+        self._publish(program)
+
+    def _publish(self, program: int) -> None:
+        """Publishes the means of the present hardware class."""
+        missed = self._here.violations.get(program, 0.0)
+        if missed:
+            self.violations[program] = missed
+        else:
+            self.violations.pop(program, None)
+        start = program * len(self.names)
+        self._rows[start : start + len(self.names)] = self._here.row(program)
+
+    def move_to(self, hardware: str, judged: Iterable[int]) -> None:
+        """Makes the means of this hardware class count, for the programs that were judged on it."""
+        if not self._classes:
+            self._classes[hardware] = self._here
+        self._here = self._classes.setdefault(hardware, HardwareMeans(len(self.names)))
+        for program in judged:
+            self._publish(program)
+
+    def feasible(self, program: int) -> bool:
+        """Returns whether a program meets the constraints."""
+        return program not in self.violations
+
+    def violation(self, program: int) -> float:
+        """Returns how far a program misses the constraints; 0 where it meets them."""
+        return self.violations.get(program, 0.0)
+
+    def violations_of(self, programs: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+        """Returns the violations of many programs."""
+        found = np.zeros(len(programs))
+        if self.violations:
+            found[:] = [self.violations.get(program, 0.0) for program in programs.tolist()]
+        return found
+
+    def objectives(self, program: int) -> Mapping[str, float]:
+        """Returns a program's objectives by name."""
+        return dict(zip(self.names, self.point(program), strict=True))
+
+    def point(self, program: int) -> "array[float]":
+        """Returns a program's objectives in their order."""
+        start = program * len(self.names)
+        return self._rows[start : start + len(self.names)]
+
+    def points(self) -> npt.NDArray[np.float64]:
+        """Returns the objectives of all programs, one row each; valid until the next program is taken."""
+        return np.frombuffer(self._rows).reshape(-1, len(self.names))
+
+    def state(self) -> dict[str, Any]:
+        """Returns everything as plain data."""
+        classes = self._classes or {"": self._here}
+        return {
+            "violations": sorted(self.violations.items()),
+            "objectives": list(self._rows),
+            "means": {
+                hardware: [sorted(means.violations.items()), list(means.rows)]
+                for hardware, means in sorted(classes.items())
+            },
+        }
+
+
+def _mean(before: float, value: float, count: int) -> float:
+    return value if count == 1 else before + (value - before) / count
+
 
 QUARANTINED = 1
 FAILED = 2
@@ -30,7 +143,7 @@ class Pools:
         self.within = array("d")
 
     def get(self, program: int) -> Pool:
-        """The pool of a program."""
+        """Returns the pool of a program."""
         if program >= len(self.counts):
             return Pool()
         return Pool(self.counts[program], self.means[program], self.squares[program], self.within[program])
@@ -76,16 +189,16 @@ class Evidence:
         return len(self.programs)
 
     def find(self, program: ProgramId | None) -> int | None:
-        """The number of a program that was accepted once."""
+        """Returns the number of a program that was accepted once."""
         return None if program is None else self._numbers.get(program)
 
     def of_record(self, record: RecordId) -> int | None:
-        """The number of the program that a record brought or measured; None where it was not accepted."""
+        """Returns the number of the program that a record brought or measured; None where it was not accepted."""
         found = self._by_record[record] if 0 <= record < len(self._by_record) else -1
         return None if found < 0 else found
 
     def takes(self, evaluation: Evaluation) -> bool:
-        """Whether a success has a number for each axis and each objective: one that was judged for other ones may not."""
+        """Returns whether a success has a number for each axis and each objective: one that was judged for other ones may not."""
         return self._grid.holds(evaluation.descriptors) and self.figures.holds(evaluation)
 
     def add(self, record: Record, program: ProgramId, fitness: float, *, quarantined: bool) -> int:
@@ -114,7 +227,7 @@ class Evidence:
             self.reported[program] = self.reported.get(program, Pool()).add(fitness, evaluation.standard_error)
 
     def won(self, program: int) -> None:
-        """From now on only new measurements are reported: those before it chose the winner, and are too good on average."""
+        """Forgets the measurements until now for the report: they chose the winner, and are too good on average."""
         for reported in (self.reported, *self._reported.values()):
             reported.pop(program, None)
 
@@ -156,23 +269,23 @@ class Evidence:
         return self._pools is not before
 
     def rank(self, program: int) -> tuple[float, float]:
-        """What orders programs, the best first: who meets the constraints, then who misses them by less, then the larger value."""
+        """Returns the key that orders programs, the best first: who meets the constraints, then who misses them by less, then the larger value."""
         return self.figures.violation(program), -self.values[program]
 
     def judgings(self, program: int) -> int:
-        """How often a program was judged on the present hardware class."""
+        """Counts the measurements of a program on the present hardware class."""
         return self._pools.counts[program] if program < len(self._pools.counts) else 0
 
     def error(self, program: int, noise: float | None) -> float | None:
-        """The standard error of a program's pooled mean."""
+        """Returns the standard error of a program's pooled mean."""
         return self._pools.get(program).standard_error(noise)
 
     def alive(self, program: int) -> bool:
-        """Whether a program may hold a place: neither quarantined nor failed when it was measured again."""
+        """Returns whether a program may hold a place: neither quarantined nor failed when it was measured again."""
         return not self.status[program]
 
     def estimate(self, program: int, noise: float | None) -> Estimate:
-        """What selection knows."""
+        """Returns the estimate that selection uses."""
         if self.certified[program]:
             return Estimate(self.values[program], 0.0, 1, True)
         if not self._pooling:
@@ -180,28 +293,28 @@ class Evidence:
         return Estimate(self.values[program], self.error(program, noise), self.judgings(program))
 
     def report(self, program: int, noise: float | None) -> Estimate | None:
-        """What may be reported: measurements since the program won its place; without noise, or certified, the estimate."""
+        """Returns the estimate that may be reported: measurements since the program won its place; without noise, or certified, the estimate."""
         if self.certified[program] or not self._pooling:
             return self.estimate(program, noise)
         pool = self.reported.get(program)
         return None if pool is None else Estimate(pool.mean, pool.standard_error(noise), pool.count)
 
     def descriptors(self, program: int) -> Mapping[str, float]:
-        """The axes' values of a program."""
+        """Returns the axes' values of a program."""
         names = self._grid.names
         start = program * len(names)
         return dict(zip(names, self._points[start : start + len(names)], strict=True))
 
     def strongest(self, programs: Sequence[int], excluded: Sequence[int] = ()) -> int | None:
-        """The best living one of `programs` that is not excluded; the first of equals."""
+        """Returns the best living one of `programs` that is not excluded; the first of equals."""
         numbers = np.array(programs, dtype=np.intp)
         values = np.frombuffer(self.values)[numbers]
         out = np.frombuffer(self.status, dtype=np.uint8)[numbers] != 0
         out |= np.isin(numbers, np.array(excluded, dtype=np.intp))
-        return _first_best(numbers, self.figures.missed(numbers), values, ~out)
+        return _first_best(numbers, self.figures.violations_of(numbers), values, ~out)
 
     def strongest_of_all(self, *, certified: bool, judgings: int) -> int | None:
-        """The best living program that meets the constraints, with a certificate if asked for, and at least so many judgings here;
+        """Returns the best living program that meets the constraints, with a certificate if asked for, and at least so many judgings here;
         the first of equals."""
         if not self.programs:
             return None
@@ -213,11 +326,11 @@ class Evidence:
             counts[: len(self._pools.counts)] = np.frombuffer(self._pools.counts, dtype=np.intc)
             mask &= counts >= judgings
         numbers = np.arange(len(self))
-        missed = self.figures.missed(numbers)
+        missed = self.figures.violations_of(numbers)
         return _first_best(numbers, missed, np.frombuffer(self.values), mask & (missed == 0.0))
 
     def state(self) -> dict[str, Any]:
-        """All columns as plain data."""
+        """Returns all columns as plain data."""
         classes = self._classes or {"": self._pools}
         columns = {
             name: list(getattr(self, name)) for name in ("records", "values", "cells", "homes", "status", "certified")

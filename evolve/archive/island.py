@@ -1,6 +1,6 @@
-"""One island: its cells with their elites, the ranking of all of them, and everybody who ever belonged to a cell.
+"""Island: its cells with their elites, the ranking of all of them, and everybody who ever belonged to a cell.
 
-Invariant: a program holds at most one place; each cell and the ranking are sorted by rank, the earlier program first among
+A program holds at most one place; each cell and the ranking are sorted by rank, the earlier program first among
 equals; every elite is a member of its cell."""
 
 from array import array
@@ -54,11 +54,11 @@ class Island:
         return entry[0]
 
     def weakest(self, cell: int) -> int:
-        """The last elite of an occupied cell."""
+        """Returns the last elite of an occupied cell."""
         return self.cells[cell][-1][1]
 
     def best(self) -> int | None:
-        """The first of the ranking."""
+        """Returns the first of the ranking."""
         return self.ranking[0][1] if self.ranking else None
 
     def clear(self, *, since: int) -> None:
@@ -68,7 +68,7 @@ class Island:
             column.clear()
 
     def state(self) -> dict[str, Any]:
-        """Everything as plain data."""
+        """Returns everything as plain data."""
         return {
             "cells": [[cell, [program for _, program in holders]] for cell, holders in sorted(self.cells.items())],
             "waiting": sorted(self.waiting.items()),

@@ -1,6 +1,6 @@
-"""What the archive is set to and what it answers: frozen values that callers may keep.
+"""Settings and answers of the archive: frozen values that callers may keep.
 
-Invariant: nothing here refers back to the archive, so a value never changes after it was handed out."""
+Nothing here refers back to the archive, so a value never changes after it was handed out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class ArchiveSettings:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What is known of a program's fitness: `count` judgings on public cases of one hardware class, or its latest certified
+    """Estimate of a program's fitness: `count` judgings on public cases of one hardware class, or its latest certified
     value. `standard_error` is that of the mean; None where nothing is known about the noise."""
 
     mean: float
@@ -76,7 +76,7 @@ class Challenger:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """One island, or all of them laid on one another. `coverage` is the share of cells that are occupied, `qd_score` the sum
+    """Figures of one island, or of all of them laid on one another. `coverage` is the share of cells that are occupied, `qd_score` the sum
     of the best fitness of each occupied cell, `best` the largest of these; for both, a program that misses a constraint does not count."""
 
     elites: int

@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from evolve.campaign.state import REFLECTION
 from evolve.config import ModelsSection
-from evolve.strategies.bandit import Bandit, drawn
+from evolve.strategies.bandit import Bandit, draw
 from evolve.types import Event
 
 
@@ -42,11 +42,11 @@ class Ensemble:
         busy comes another, but none with less than half of an even share: a model that is always free because its answers are short and useless must not
         get all that the others have no time for. None where it is better to wait."""
         shares = self.shares(answering or free)
-        found = drawn(rng, shares)
+        found = draw(rng, shares)
         if found in free:
             return found
         good = [name for name in free if shares[name] >= 0.5 / len(shares)]
-        return drawn(rng, self.shares(good)) if good else None
+        return draw(rng, self.shares(good)) if good else None
 
     def shares(self, among: Sequence[str] | None = None) -> dict[str, float]:
         """The probability of each model, of these or of all; they sum to 1."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from evolve.bounded_cache import BoundedCache
 from evolve.campaign.totals import Spent
-from evolve.derived import Derived
 from evolve.log import Log
 from evolve.types import (
     FAILURES,
@@ -136,15 +136,15 @@ class Reader:
         self.program = lru_cache(maxsize=1024)(log.program)
         self.text = log.text
         self._read = log.settled
-        self._records = Derived(2048)
+        self._records = BoundedCache(2048)
 
     def settled(self, record: RecordId) -> Settled:
         """The event that settled a record."""
-        return self._records.found(record, lambda: self._read(record))
+        return self._records.get_or_create(record, lambda: self._read(record))
 
     def keep(self, settled: Settled) -> None:
         """Knows an event that is about to be in the log, without reading it there."""
-        self._records.found(settled.record.id, lambda: settled)
+        self._records.get_or_create(settled.record.id, lambda: settled)
 
     def task(self, definition: str) -> Task:
         """The whole task that an event names by the id of its text."""

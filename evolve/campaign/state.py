@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from evolve.archive import Archive
+from evolve.bounded_cache import BoundedCache
 from evolve.campaign.calls import Calls
 from evolve.campaign.cases import Cases
 from evolve.campaign.history import Columns, Past, Reader, without_result
 from evolve.campaign.reached import Reached
 from evolve.campaign.refusals import Refusals
 from evolve.campaign.totals import Spent
-from evolve.derived import Derived
 from evolve.types import (
     NOBODYS_FAULT,
     Asked,
@@ -147,7 +147,7 @@ class State:
         """How long the judging of that record took."""
         self.seed_values.clear()
         self.noise_values.clear()
-        self.derived = Derived()
+        self.derived = BoundedCache()
         """What was made of records, as this version of the task has judged them."""
         self.refusals = Refusals()
 

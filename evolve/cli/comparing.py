@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 import evolve.task
-from evolve.appearing import appearing
+from evolve.atomic_write import atomic_write
 from evolve.campaign import Campaign, workspace
 from evolve.cli import arms, contest
 from evolve.cli.breadth import broken, narrow
@@ -180,7 +180,7 @@ def _write(folder: Path, found: Comparison, command: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            with appearing(folder / name, replace=True) as made:
+            with atomic_write(folder / name, replace=True) as made:
                 made.write_text(text, "utf-8")
     except OSError as error:
         raise ConfigError(

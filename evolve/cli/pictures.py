@@ -4,7 +4,7 @@ Invariant: a picture that cannot be made is an error, and what was there then st
 
 from pathlib import Path
 
-from evolve.appearing import appearing
+from evolve.atomic_write import atomic_write
 from evolve.campaign import Campaign
 from evolve.pictures import drawn
 from evolve.sandbox.means import Means
@@ -15,7 +15,7 @@ def draw(campaign: Campaign, record: RecordId, target: Path, means: Means) -> No
     """Writes the picture of a record to `target`, of a task that draws; raises `ConfigError` or `TaskError`."""
     picture = drawn(campaign, record, means)
     try:
-        with appearing(target, replace=True) as made:
+        with atomic_write(target, replace=True) as made:
             made.write_text(picture, encoding="utf-8")
     except OSError as error:
         raise ConfigError(

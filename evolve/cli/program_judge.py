@@ -15,7 +15,6 @@ import click
 
 import evolve.task
 from evolve.campaign import secret_for, workspace
-from evolve.changes import matches, refusal
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.granting import devices_option, granted
 from evolve.cli.importing import read_files
@@ -24,6 +23,7 @@ from evolve.cli.judged import Judged, Summary, line, page, summary
 from evolve.cli.output import debug_option, emit, json_option, one_line
 from evolve.cli.parameters import parameters
 from evolve.cli.say import say
+from evolve.edits.changes import matches, refusal
 from evolve.engine import open_executor
 from evolve.engine.isolation import confine, wanted_level
 from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job

@@ -10,7 +10,7 @@ import click
 
 import evolve
 from evolve import pictures
-from evolve.appearing import appearing
+from evolve.atomic_write import atomic_write
 from evolve.campaign import Campaign, workspace
 from evolve.cli.isolation import sandbox_option
 from evolve.cli.output import CELL, brief, debug_option, emit, json_option, one_line
@@ -130,7 +130,7 @@ def _write(target: Path | None, text: str) -> None:
         click.echo(data, nl=False)
         return
     try:
-        with appearing(target, replace=True) as made:
+        with atomic_write(target, replace=True) as made:
             made.write_bytes(data)
     except OSError as error:
         raise ConfigError(

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from evolve import changes, novelty
+from evolve import novelty
 from evolve.config import StrategySection
 from evolve.conformance.findings import Finding
+from evolve.edits import changes
 from evolve.plugins import Plugins
 from evolve.protocols import Context
 from evolve.testing import RehearsedHistory

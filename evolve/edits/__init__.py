@@ -1,11 +1,9 @@
-"""From what a model answered to programs, and from two programs to the edit that leads from one to the other.
+"""Edits: from a model's reply to programs.
 
-Invariant: only what is inside the blocks changes; an edit that fits nowhere, or in two places, is an error that says so and no guess."""
+Only text inside the blocks changes; an edit that fits nowhere, or in two places, is an error that says so and no guess."""
 
-from evolve.edits.candidate import Candidate
-from evolve.edits.failure import EditFailed, EditKind
-from evolve.edits.parsing import unparsable
-from evolve.edits.reading import read
-from evolve.edits.writing import diff
+from evolve.edits.errors import EditFailed, EditKind
+from evolve.edits.python_check import find_syntax_error
+from evolve.edits.reply import EditedProgram, read
 
-__all__ = ["Candidate", "EditFailed", "EditKind", "diff", "read", "unparsable"]
+__all__ = ["EditedProgram", "EditFailed", "EditKind", "find_syntax_error", "read"]

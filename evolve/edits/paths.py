@@ -1,16 +1,16 @@
-"""Which file a model means, from what it wrote near an edit.
+"""Paths of the files that a model means, from the text near an edit.
 
-Invariant: a path is one that the program has, or one that was written as a path; words are never taken for one."""
+A path is one that the program has, or one that was written as a path; words are never taken for one."""
 
 import re
 from collections.abc import Collection, Sequence
 
-from evolve.changes import matches
-from evolve.edits.failure import EditFailed, EditKind
+from evolve.edits.changes import matches
+from evolve.edits.errors import EditFailed, EditKind
 
 _MARKS = "`*_\"'<>()[]#:, \t"
 _LABELS = frozenset(
-    {
+    [
         "file",
         "filename",
         "name",
@@ -24,8 +24,13 @@ _LABELS = frozenset(
         "improved",
         "in",
         "edit",
-    }
-    | {"update", "create", "modify", "full", "complete", "final"}
+        "update",
+        "create",
+        "modify",
+        "full",
+        "complete",
+        "final",
+    ]
 )
 _ASIDE = re.compile(r"\([^()]*\)[\s:*]*$")
 _ATTRIBUTE = re.compile(r"(?:title|file|filename|path|name|src)\s*[=:]\s*[\"'{]?([^\s\"'}]+)", re.IGNORECASE)
@@ -34,54 +39,54 @@ _COMMENT = re.compile(r"\s*(?:#|//|--|/\*|<!--|;|%)+\s*(?P<rest>.{1,220}?)\s*(?:
 _WORD = re.compile(r"[\w./\\-]+")
 
 
-def cleaned(path: str) -> str:
-    """A path without decoration, with `/` between its parts."""
+def clean_path(path: str) -> str:
+    """Returns a path without decoration, with `/` between its parts."""
     found = path.strip(_MARKS).replace("\\", "/").removesuffix(".") if path else ""
     while found.startswith("./"):
         found = found[2:]
     return found
 
 
-def from_info(info: str) -> tuple[str, str]:
-    """The language and the path of a fence's info string (```` ```python seed.py ````, `python:seed.py`, `seed.py`, `title="seed.py"`),
+def read_info(info: str) -> tuple[str, str]:
+    """Returns the language and the path of a fence's info string (```` ```python seed.py ````, `python:seed.py`, `seed.py`, `title="seed.py"`),
     each empty where it names none."""
     info = info.strip()[:300]
     attribute = _ATTRIBUTE.search(info)
     language, _, rest = info.partition(" ")
     if attribute:
-        return language.strip("{}.").lower() if attribute.start() else "", cleaned(attribute[1])
+        return language.strip("{}.").lower() if attribute.start() else "", clean_path(attribute[1])
     if ":" in language and not rest:
         language, _, rest = language.partition(":")
     if not rest and _is_path(language):
-        return "", cleaned(language)
+        return "", clean_path(language)
     first = rest.split()[0] if rest.split() else ""
-    return language.strip("{}.").lower(), cleaned(first) if _is_path(cleaned(first)) else ""
+    return language.strip("{}.").lower(), clean_path(first) if _is_path(clean_path(first)) else ""
 
 
-def from_label(line: str) -> str:
-    """The path in a line that has nothing else to say: `### File: seed.py`, `**seed.py** (lines 3-8)`, `seed.py:`; empty where it has."""
+def read_label(line: str) -> str:
+    """Returns the path in a line that has nothing else to say: `### File: seed.py`, `**seed.py** (lines 3-8)`, `seed.py:`; empty where it has."""
     if len(line) > 240:
         return ""
-    words = [cleaned(word) for word in _ASIDE.sub("", line.replace(":", ": ")).split()]
+    words = [clean_path(word) for word in _ASIDE.sub("", line.replace(":", ": ")).split()]
     telling = [word for word in words if word.strip("=-.*#").strip("0123456789") and word.lower() not in _LABELS]
     return telling[0] if len(telling) == 1 and _is_path(telling[0]) else ""
 
 
-def from_comment(line: str) -> str:
-    """The path in a comment that has nothing else to say, such as the first line of a file: `# seed.py`."""
+def read_comment(line: str) -> str:
+    """Returns the path in a comment that has nothing else to say, such as the first line of a file: `# seed.py`."""
     found = _COMMENT.fullmatch(line[:260])
-    return from_label(found["rest"]) if found else ""
+    return read_label(found["rest"]) if found else ""
 
 
-def in_passing(line: str, paths: Collection[str]) -> str:
-    """The one path of a program that a line of prose tells of; empty where it tells of none, or of several."""
-    words = {cleaned(word) for word in _WORD.findall(line[:1000])}
+def find_in_passing(line: str, paths: Collection[str]) -> str:
+    """Returns the one path of a program that a line of prose tells of; empty where it tells of none, or of several."""
+    words = {clean_path(word) for word in _WORD.findall(line[:1000])}
     found = [path for path in paths if path in words]
     return found[0] if len(found) == 1 else ""
 
 
-def resolved(path: str, paths: Sequence[str], new_files: Sequence[str]) -> str:
-    """The path of the program, or the new one, that a model means; a leading folder too many or too few is forgiven where it is
+def resolve_path(path: str, paths: Sequence[str], new_files: Sequence[str]) -> str:
+    """Returns the path of the program, or the new one, that a model means; a leading folder too many or too few is forgiven where it is
     certain which is meant; a path that climbs (`..`) is none of a program's. Raises `EditFailed`."""
     if path in paths:
         return path
@@ -107,7 +112,7 @@ def _unknown(path: str, paths: Sequence[str], new_files: Sequence[str]) -> EditF
 
 
 def _is_path(text: str) -> bool:
-    """It has a suffix or a folder, and no character that no path of a program has."""
+    """Reports a text with a suffix or a folder, and no character that no path of a program has."""
     name = text.rpartition("/")[2].rpartition("\\")[2]
     stem, _, suffix = name.rpartition(".")
     has_suffix = bool(stem) and suffix.isalnum() and not suffix.isdigit()

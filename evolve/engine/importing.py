@@ -5,11 +5,12 @@ a step which is interrupted is finished by the next run."""
 
 from collections.abc import MutableMapping, Sequence
 
-from evolve import changes, novelty
+from evolve import novelty
 from evolve.campaign import Campaign
 from evolve.campaign.inbox import Add
 from evolve.campaign.rulings import program_of
 from evolve.campaign.state import State
+from evolve.edits import changes
 from evolve.types import Asked, ConfigError, Import, PluginError, Program, ProgramId, RecordId
 
 

@@ -12,7 +12,7 @@ from evolve.campaign import Campaign
 from evolve.evaluation.interpreter import check
 from evolve.evaluation.lifeline import clean_environment
 from evolve.plugins import Plugins
-from evolve.sandbox.machine.choice import NOT_MORE, causes, chosen, line
+from evolve.sandbox.machine.offer import NOT_MORE, choose_means, describe_causes, describe_means
 from evolve.sandbox.machine.probe import probe
 from evolve.sandbox.means import NOTHING, Means
 from evolve.task import is_bundled
@@ -67,9 +67,9 @@ def confine(task: Task, wanted: WantedLevel, *, harmless: bool = False) -> Confi
         check(task.python, clean_environment(os.environ))
     found = probe(task.python)
     accepted = harmless and not wanted.said and found.level is Level.REDUCED
-    means = chosen(Level.REDUCED if accepted else wanted.level, found)
-    told = line(found, means)
-    return Confinement(means, f"{told}. {NOT_MORE}" if accepted else told, accepted, causes(found))
+    means = choose_means(Level.REDUCED if accepted else wanted.level, found)
+    told = describe_means(found, means)
+    return Confinement(means, f"{told}. {NOT_MORE}" if accepted else told, accepted, describe_causes(found))
 
 
 def confine_campaign(

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from evolve import changes, novelty
+from evolve import novelty
 from evolve.campaign import Campaign
-from evolve.nearest import MINIMA, SketchIndex, VectorIndex, packed, sketch
-from evolve.prompts.quoting import fenced, said
+from evolve.edits import changes
+from evolve.novelty import SketchIndex, VectorIndex, pack_vector, sketch
+from evolve.novelty.indexes import MINIMA
+from evolve.prompts.quoting import fence_text, quote_inline
 from evolve.protocols import Caller, Context
 from evolve.types import (
     Message,
@@ -50,7 +52,7 @@ def ask_difference(caller: Caller, older: Program, newer: Program) -> str:
     text = caller.complete(asked)[0].text
     different = _ANSWERS.get(text.strip().strip("*_`\"'.!").lower())
     if different is None:
-        return f"the novelty model {caller.name} answered neither yes nor no: {said(text, _SAID) or 'nothing'}"
+        return f"the novelty model {caller.name} answered neither yes nor no: {quote_inline(text, _SAID) or 'nothing'}"
     return "" if different else f"the novelty model {caller.name} finds no meaningful difference"
 
 
@@ -58,7 +60,7 @@ def difference_prompt(older: Program, newer: Program) -> Prompt:
     """The question."""
     told = "\n".join(line for path in sorted({*older.files, *newer.files}) for line in _changed(path, older, newer))
     told = told.encode("utf-8", "replace").decode()
-    question = f"The difference, with `-` before lines of the older program and `+` before lines of the newer one:\n\n{fenced(told, 'diff')}"
+    question = f"The difference, with `-` before lines of the older program and `+` before lines of the newer one:\n\n{fence_text(told, 'diff')}"
     return Prompt(
         (Message("system", (Section("novelty", RULES),)), Message("user", (Section("difference", question),)))
     )
@@ -286,6 +288,6 @@ class Screening:
         """Empty where the embedding model fails: then the child is judged."""
         text = "\n\n".join(f"{path}\n{content}" for path, content in program.files.items())
         try:
-            return packed(family.context.model("embed").embed(text.encode("utf-8", "replace").decode()))
+            return pack_vector(family.context.model("embed").embed(text.encode("utf-8", "replace").decode()))
         except ModelError:
             return b""

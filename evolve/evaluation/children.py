@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from evolve.sandbox import family
-from evolve.sandbox.family import PROCESSES, by_parent
+from evolve.sandbox import processes
 from evolve.sandbox.kernel import LINUX, PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
+from evolve.sandbox.processes import PROCESSES, by_parent
 
 
 class Children(Protocol):
@@ -48,7 +48,7 @@ class OwnChildren:
 
     def seen(self) -> set[int]:
         """The children by the kernel's own list, where it has one."""
-        return set(family.children(os.getpid()))
+        return set(processes.children(os.getpid()))
 
     def kill(self, pid: int) -> None:
         """Ends a child; one that has ended already is a zombie and takes no harm."""

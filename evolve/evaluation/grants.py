@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evolve.devices import Gpu, device_names
 from evolve.evaluation.machine import has_gpu
-from evolve.sandbox.machine.paths import is_below, is_shared
+from evolve.sandbox.machine.visible import is_below, is_shared
 from evolve.types import Task, TaskError
 
 _ENGINE = Path(__file__).resolve().parents[1]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evolve.sandbox.inner.removal import remove_tree
+from evolve.sandbox.inner.scratch import remove_tree
 from evolve.sandbox.kernel import ATTACH
 from evolve.types import SandboxError
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from evolve.evaluation.children import Children, OwnChildren, adopt_orphans
 from evolve.evaluation.interpreter import worker_command, worker_environment
-from evolve.sandbox.inner.removal import remove_tree
+from evolve.sandbox.inner.scratch import remove_tree
 from evolve.sandbox.kernel import close_to_others
 from evolve.sandbox.walls import cgroup
 

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 import evolve
-from evolve.appearing import appearing
+from evolve.atomic_write import atomic_write
 from evolve.models.faults import shorten
 from evolve.types import ModelError, ModelGone, Prompt, Reply, Usage
 from evolve.types.codec import decoder, encode
@@ -104,7 +104,7 @@ def add_answers(path: Path, answers: Iterable[RecordedAnswer]) -> int:
     whole = path.read_bytes().rpartition(b"\n")[0] if path.exists() else b""
     lines = [] if whole else [_format_line({"cassette": VERSION, "evolve": evolve.__version__})]
     lines += [_format_line(encode(answer)) for answer in new.values()]
-    with appearing(path, replace=True) as file:
+    with atomic_write(path, replace=True) as file:
         file.write_bytes((whole and whole + b"\n") + b"".join(lines))
     return len(new)
 

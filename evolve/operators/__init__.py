@@ -1,15 +1,15 @@
-"""The bundled operators, registered as a third party would register its own.
+"""Bundled operators, registered as a third party would register its own.
 
-Invariant: the engine knows them by the names given here and by nothing else."""
+The engine knows them by the names given here and by nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
 
 from evolve import novelty
-from evolve.hookspecs import OperatorEntry, Settings, hookimpl
-from evolve.operators.mutate_ast import MutateAst, MutateSettings
-from evolve.operators.perturb_literals import PerturbLiterals, PerturbSettings
-from evolve.operators.tune_literals import TuneLiterals, TuneSettings
-from evolve.operators.written import (
+from evolve.hookspecs import OperatorEntry, hookimpl
+from evolve.operators.language_model import (
     Crossover,
     Diff,
     DiffSettings,
@@ -19,6 +19,9 @@ from evolve.operators.written import (
     Rewrite,
     WritingSettings,
 )
+from evolve.operators.mutate_ast import MutateAst, MutateSettings
+from evolve.operators.perturb_literals import PerturbLiterals, PerturbSettings
+from evolve.operators.tune_literals import TuneLiterals, TuneSettings
 from evolve.protocols import Operator
 from evolve.types import Program
 
@@ -30,47 +33,24 @@ _ASKING = ("temperature", "effort", "max_tokens", "tokens")
 """Settings of how a model is asked: they change no number of children."""
 
 
-def _tune(settings: Settings) -> Operator:
-    return TuneLiterals(TuneSettings(**settings))
+AnySettings = TypeVar("AnySettings", bound=BaseModel)
 
 
-def _mutate(settings: Settings) -> Operator:
-    return MutateAst(MutateSettings(**settings))
-
-
-def _perturb(settings: Settings) -> Operator:
-    return PerturbLiterals(PerturbSettings(**settings))
-
-
-def _diff(settings: Settings) -> Operator:
-    return Diff(DiffSettings(**settings))
-
-
-def _rewrite(settings: Settings) -> Operator:
-    return Rewrite(WritingSettings(**settings))
-
-
-def _crossover(settings: Settings) -> Operator:
-    return Crossover(WritingSettings(**settings))
-
-
-def _fix(settings: Settings) -> Operator:
-    return Fix(WritingSettings(**settings))
-
-
-def _reflect(settings: Settings) -> Operator:
-    return Reflect(ReflectSettings(**settings))
+def _entry(
+    name: str, operator: Callable[[AnySettings], Operator], settings: type[AnySettings], **traits: Any
+) -> OperatorEntry:
+    return OperatorEntry(name, lambda values: operator(settings(**values)), settings, **traits)
 
 
 @hookimpl
 def register_operators() -> Sequence[OperatorEntry]:
-    """Without a model `tune_literals` and `mutate_ast`, and for the baselines `perturb_literals` in the place of the first; with one, those
+    """Returns, without a model, `tune_literals` and `mutate_ast`, and for the baselines `perturb_literals` in the place of the first; with one, those
     whose children it writes, and `reflect`, which the engine asks for lessons."""
     return (
-        OperatorEntry("tune_literals", _tune, TuneSettings, embedded=True),
-        OperatorEntry(
+        _entry("tune_literals", TuneLiterals, TuneSettings, embedded=True),
+        _entry(
             "mutate_ast",
-            _mutate,
+            MutateAst,
             MutateSettings,
             embedded=True,
             history_free=True,
@@ -78,24 +58,18 @@ def register_operators() -> Sequence[OperatorEntry]:
             embedded_suffixes=(".py",),
             retunable=("more",),
         ),
-        OperatorEntry("perturb_literals", _perturb, PerturbSettings, history_free=True, retunable=("sigma",)),
-        OperatorEntry(
-            "diff", _diff, DiffSettings, embedded=True, needs_model=True, retunable=(*_ASKING, "size_exponent")
-        ),
-        OperatorEntry("rewrite", _rewrite, WritingSettings, embedded=True, needs_model=True, retunable=_ASKING),
-        OperatorEntry(
-            "crossover", _crossover, WritingSettings, embedded=True, needs_model=True, parents=2, retunable=_ASKING
-        ),
-        OperatorEntry(
-            "fix", _fix, WritingSettings, embedded=True, needs_model=True, takes_failures=True, retunable=_ASKING
-        ),
-        OperatorEntry("reflect", _reflect, ReflectSettings, needs_model=True, scheduled=True, retunable=_ASKING),
+        _entry("perturb_literals", PerturbLiterals, PerturbSettings, history_free=True, retunable=("sigma",)),
+        _entry("diff", Diff, DiffSettings, embedded=True, needs_model=True, retunable=(*_ASKING, "size_exponent")),
+        _entry("rewrite", Rewrite, WritingSettings, embedded=True, needs_model=True, retunable=_ASKING),
+        _entry("crossover", Crossover, WritingSettings, embedded=True, needs_model=True, parents=2, retunable=_ASKING),
+        _entry("fix", Fix, WritingSettings, embedded=True, needs_model=True, takes_failures=True, retunable=_ASKING),
+        _entry("reflect", Reflect, ReflectSettings, needs_model=True, scheduled=True, retunable=_ASKING),
     )
 
 
 @hookimpl
 def screen_program(program: Program, parents: Sequence[Program]) -> str | None:
-    """A no-op: the child reads the same as a parent, but for spacing and comments."""
+    """Returns a no-op: the child reads the same as a parent, but for spacing and comments."""
     if novelty.signature(program) in map(novelty.signature, parents):
         return "no-op: it reads the same as its parent"
     return None

@@ -1,6 +1,6 @@
 """`mutate_ast`: a few grammatical edits of a Python program, made of what the program and the inspirations hold.
 
-Invariant: a child compiles, differs from its parent in more than layout, changes nothing outside the blocks, and reads no name that
+A child compiles, differs from its parent in more than layout, changes nothing outside the blocks, and reads no name that
 nothing binds, unless its parent did. It is a function of the selection, the programs in it and the step's random numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,11 +11,12 @@ from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
 from evolve import novelty
-from evolve.blocks import Span, blocks, changeable, outside
-from evolve.operators.mutations import WEIGHTS, Material
+from evolve.edits.blocks import Span, blocks, changeable, outside
+from evolve.operators.material import Material
+from evolve.operators.mutations import WEIGHTS
 from evolve.operators.parents import parent_program
+from evolve.operators.python_source import Edit, Source, apply_edit, read
 from evolve.protocols import Context, History
-from evolve.syntax import Edit, Source, applied, read
 from evolve.types import Child, EditError, Program, Selection
 
 _MOST_EDITS = 8
@@ -40,8 +41,8 @@ class MutateSettings(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """What stays the same while one file is edited: its path, whether only blocks may change, the names that it must keep, and the
+class FileLimits:
+    """Limits that hold while one file is edited: its path, whether only blocks may change, the names that it must keep, and the
     size that it may grow to."""
 
     path: str
@@ -61,7 +62,7 @@ class MutateAst:
         self._read = lru_cache(maxsize=256)(read)
 
     def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
-        """`selection.samples` children of the first parent; raises `EditError` where nothing can be changed."""
+        """Returns `selection.samples` children of the first parent; raises `EditError` where nothing can be changed."""
         parent = parent_program(selection, context.history)
         try:
             donors = list(self._donors(parent, selection, context.history))
@@ -73,7 +74,7 @@ class MutateAst:
             ) from error
 
     def _files(self, parent: Program) -> Mapping[str, Source]:
-        """The Python files of the parent that may change; raises `EditError` where there is none, or none that parses."""
+        """Returns the Python files of the parent that may change; raises `EditError` where there is none, or none that parses."""
         spans = {path: found for path, found in changeable(parent.files).items() if path.endswith(".py") and found}
         files, unread = dict[str, Source](), list[EditError]()
         for path, found in spans.items():
@@ -91,14 +92,14 @@ class MutateAst:
         )
 
     def _donors(self, parent: Program, selection: Selection, history: History) -> Iterator[tuple[str, Source]]:
-        """The Python files of the other parents and the inspirations, with their paths."""
+        """Yields the Python files of the other parents and the inspirations, with their paths."""
         for record in dict.fromkeys((*selection.parents[1:], *selection.inspirations)):
             program = history.program_id(record)
             if program is not None and program != parent.id:
                 yield from self._readable(history.program(program))
 
     def _readable(self, donor: Program) -> Iterator[tuple[str, Source]]:
-        """Its Python files; what cannot be read has nothing to give."""
+        """Yields the Python files of a donor; files that do not parse are left out."""
         for path, text in donor.files.items():
             if not path.endswith(".py"):
                 continue
@@ -112,11 +113,9 @@ class MutateAst:
     ) -> Child:
         rng, old = context.rng, novelty.signature(parent)
         for _ in range(_AGAIN):
-            path = _chosen(files, rng)
+            path = _choose_file(files, rng)
             given = [source for name, source in donors if name == path or name not in parent.files]
-            text, words = self._edited(
-                files[path], given, self._frame(path, files[path], parent, context.task.seed), rng
-            )
+            text, words = self._edit(files[path], given, self._frame(path, files[path], parent, context.task.seed), rng)
             child = Program({**parent.files, path: text})
             if words and novelty.signature(child) != old:
                 return Child(child, thought=f"{path}: {'; '.join(words)}"[:_WORDS])
@@ -124,21 +123,22 @@ class MutateAst:
             f"none of {_AGAIN * _TRIES} edits of {', '.join(files)} gave another program that compiles. Do: use another operator"
         )
 
-    def _frame(self, path: str, source: Source, parent: Program, seed: Program) -> Frame:
-        """The names of the seed's module are for the world outside; in a file that is not the seed's, all names of the module."""
+    def _frame(self, path: str, source: Source, parent: Program, seed: Program) -> FileLimits:
+        """Returns the limits of a file. It keeps the names of the seed's module, which the evaluator may use; in a file that is not
+        the seed's, all names of the module."""
         has_blocks = any(blocks(text, name) for name, text in parent.files.items())
         try:
             first = self._read(seed.files[path], path, ())
         except (KeyError, EditError):
             first = source
-        return Frame(
+        return FileLimits(
             path, has_blocks, frozenset(first.names.module.bindings), max(_LARGEST, _GROWTH * len(first.nodes))
         )
 
-    def _edited(
-        self, source: Source, donors: Sequence[Source], frame: Frame, rng: Generator
+    def _edit(
+        self, source: Source, donors: Sequence[Source], frame: FileLimits, rng: Generator
     ) -> tuple[str, Sequence[str]]:
-        """The text after one edit or a few, and what each did."""
+        """Returns the text after one edit or a few, and what each did."""
         words: list[str] = []
         for _ in range(min(_MOST_EDITS, int(rng.geometric(1.0 - self._more)))):
             found = self._once(Material(source, donors, frame.kept, rng), frame)
@@ -148,25 +148,25 @@ class MutateAst:
             words.append(found[1])
         return source.text, words
 
-    def _once(self, material: Material, frame: Frame) -> tuple[Source, str] | None:
-        """The file with one edit that may be made; None where no try found one."""
+    def _once(self, material: Material, frame: FileLimits) -> tuple[Source, str] | None:
+        """Returns the file with one edit that may be made; None where no try found one."""
         for choice in material.rng.choice(len(self._finds), _TRIES, p=self._shares):
             edit = self._finds[choice](material)
-            made = _made(material.source, edit, frame) if edit else None
+            made = _apply(material.source, edit, frame) if edit else None
             if edit and made:
                 return made, edit.words
         return None
 
 
-def _chosen(files: Mapping[str, Source], rng: Generator) -> str:
-    """A file, in proportion to its values."""
+def _choose_file(files: Mapping[str, Source], rng: Generator) -> str:
+    """Returns a file, in proportion to its values."""
     sizes = [1 + len(source.sites) for source in files.values()]
     return list(files)[int(rng.choice(len(sizes), p=[size / sum(sizes) for size in sizes]))]
 
 
-def _made(source: Source, edit: Edit, frame: Frame) -> Source | None:
-    """The file with an edit in it; None where that is no other program, or one that may not be."""
-    text = applied(source, edit)
+def _apply(source: Source, edit: Edit, frame: FileLimits) -> Source | None:
+    """Returns the file with an edit in it; None where that is no other program, or one that may not be."""
+    text = apply_edit(source, edit)
     if text is None or (frame.has_blocks and outside(text, frame.path) != outside(source.text, frame.path)):
         return None
     regions = blocks(text, frame.path) if frame.has_blocks else (Span(0, len(text)),)

@@ -1,14 +1,14 @@
-"""What both literal operators ask of a selection: a parent's program, with a number in it.
+"""Programs of the parents that a selection names.
 
-Invariant: what cannot be used is an `EditError` that says what to do."""
+A selection that cannot be used is an `EditError` with its remedy."""
 
-from evolve.literals import Template, template
+from evolve.operators.literals import LiteralTemplate, template
 from evolve.protocols import History
 from evolve.types import EditError, Program, Selection
 
 
 def parent_program(selection: Selection, history: History) -> Program:
-    """The program of the selection's first parent; raises `EditError` where there is none."""
+    """Returns the program of the selection's first parent; raises `EditError` where there is none."""
     program = history.program_id(selection.parents[0]) if selection.parents else None
     if program is None:
         raise EditError(
@@ -17,8 +17,8 @@ def parent_program(selection: Selection, history: History) -> Program:
     return history.program(program)
 
 
-def tunable(program: Program) -> Template:
-    """The program as a template with at least one literal; raises `EditError`."""
+def tunable(program: Program) -> LiteralTemplate:
+    """Returns the program as a template with at least one literal; raises `EditError`."""
     form = template(program)
     if not form.values:
         raise EditError(

@@ -1,6 +1,6 @@
-"""`perturb_literals`: Gaussian steps of fixed size on a few of a program's numbers; what the baselines use.
+"""`perturb_literals`: Gaussian steps of fixed size on a few of a program's numbers, for the baselines.
 
-Invariant: history-free. A child follows from the parent's text and the step's random numbers alone."""
+History-free. A child follows from the parent's text and the step's random numbers alone."""
 
 import math
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from typing import Any
 from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
-from evolve.literals import Template
+from evolve.operators.literals import LiteralTemplate
 from evolve.operators.parents import parent_program, tunable
 from evolve.protocols import Context
 from evolve.types import Child, EditError, Program, Selection
@@ -33,20 +33,20 @@ class PerturbLiterals:
         self._sigma = settings.sigma
 
     def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
-        """`selection.samples` children of the first parent; raises `EditError` where there is nothing to tune."""
+        """Returns `selection.samples` children of the first parent; raises `EditError` where there is nothing to tune."""
         form = tunable(parent_program(selection, context.history))
         return [Child(self._child(form, context.rng)) for _ in range(selection.samples)]
 
-    def _child(self, form: Template, rng: Generator) -> Program:
+    def _child(self, form: LiteralTemplate, rng: Generator) -> Program:
         for _ in range(_TRIES):
-            values = form.nearest(self._perturbed(form, rng))
+            values = form.nearest(self._perturb(form, rng))
             if values != form.values:
                 return form.fill(values)
         raise EditError(
             f"no step of {_TRIES} changed a literal: all are at the end of their range. Do: use another operator"
         )
 
-    def _perturbed(self, form: Template, rng: Generator) -> list[float]:
+    def _perturb(self, form: LiteralTemplate, rng: Generator) -> list[float]:
         count = len(form.values)
         chosen = rng.choice(count, int((count + 1) ** rng.random()), replace=False)
         values: list[Any] = list(form.values)

@@ -1,6 +1,6 @@
 """`tune_literals`: a program's numbers, searched by CMA-ES over the records that earlier proposals of the same skeleton became.
 
-Invariant: a proposal is a function of selection, history and the step's random numbers. What the operator keeps between proposals is a
+A proposal is a function of selection, history and the step's random numbers. The operator's state between proposals is a
 cache: an operator made fresh reads the same from the history, because every child notes the point that it is."""
 
 import base64
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
-from evolve.literals import Template
-from evolve.operators.descent import Descent, Plan, Vector
+from evolve.operators.cma_es import Descent, DescentPlan, Vector
+from evolve.operators.literals import LiteralTemplate
 from evolve.operators.parents import parent_program, tunable
 from evolve.protocols import Context, History
 from evolve.types import NOBODYS_FAULT, Child, RecordId, Selection
@@ -37,7 +37,7 @@ class TuneSettings(BaseModel):
 
 
 class Note(NamedTuple):
-    """What a child's extras hold: the number of its descent among those of its skeleton, the record whose program that descent
+    """Note in a child's extras: the number of its descent among those of its skeleton, the record whose program that descent
     started from, and the point, in scales from there, as float32 in base64."""
 
     number: int
@@ -51,7 +51,7 @@ class Search:
 
     number: int
     start: RecordId
-    form: Template
+    form: LiteralTemplate
     descent: Descent
 
 
@@ -63,14 +63,14 @@ class TuneLiterals:
         self._forget()
 
     def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
-        """`selection.samples` children; raises `EditError` where there is nothing to tune."""
+        """Returns `selection.samples` children; raises `EditError` where there is nothing to tune."""
         history = context.history
         parent = tunable(parent_program(selection, history))
         self._fold(history)
         search = self._searches.get(parent.skeleton)
         if search is None or search.descent.finished:
             start = _start(selection, parent.skeleton, history)
-            search = self._started(1 + (search.number if search else 0), start, _form(history, start))
+            search = self._start_search(1 + (search.number if search else 0), start, _form(history, start))
         return [_child(search, parent, context.rng) for _ in range(selection.samples)]
 
     def _forget(self) -> None:
@@ -99,63 +99,65 @@ class TuneLiterals:
             skeleton = self._skeletons[note.start]
             known = self._searches.get(skeleton)
             if known is None or note.number > known.number:
-                self._searches[skeleton] = self._started(note.number, note.start, _form(history, note.start))
+                self._searches[skeleton] = self._start_search(note.number, note.start, _form(history, note.start))
 
-    def _started(self, number: int, start: RecordId, form: Template) -> Search:
-        return Search(number, start, form, Descent(len(form.values), plan(number, len(form.values), self._settings)))
+    def _start_search(self, number: int, start: RecordId, form: LiteralTemplate) -> Search:
+        return Search(
+            number, start, form, Descent(len(form.values), plan_descent(number, len(form.values), self._settings))
+        )
 
 
-def plan(number: int, dimension: int, settings: TuneSettings) -> Plan:
-    """How descent `number` (from 1) of a skeleton goes: first steps as set, then twice and half as long, in turn. The population is
+def plan_descent(number: int, dimension: int, settings: TuneSettings) -> DescentPlan:
+    """Returns the plan of descent `number` (from 1) of a skeleton: first steps as set, then twice and half as long, in turn. The population is
     twice the tutorial's, because results are told late and a landscape of literals has many tops."""
     population = settings.population or 2 * (4 + int(3 * math.log(dimension)))
-    return Plan(settings.sigma * _CYCLE[(number - 1) % len(_CYCLE)], population)
+    return DescentPlan(settings.sigma * _CYCLE[(number - 1) % len(_CYCLE)], population)
 
 
 def _start(selection: Selection, skeleton: str, history: History) -> RecordId:
-    """Where a new descent begins: the fittest of the parent and those inspirations that have its skeleton. A descent takes thousands
+    """Returns the start of a new descent: the fittest of the parent and those inspirations that have its skeleton. A descent takes thousands
     of judgings, so that a weak start costs more than it does for an operator that makes one child."""
     alike = [record for record in selection.inspirations if _form(history, record).skeleton == skeleton]
     return min([selection.parents[0], *alike], key=lambda record: _rank(history, record))
 
 
 def _rank(history: History, record: RecordId) -> tuple[float, float]:
-    """The smaller one is better: who meets the constraints first, failures last."""
+    """Ranks a record, the smaller the better: programs that meet the constraints first, failures last."""
     fitness = history.fitness(record)
     return (math.inf, 0.0) if fitness is None else (history.violation(record), -fitness)
 
 
-def _form(history: History, record: RecordId) -> Template:
+def _form(history: History, record: RecordId) -> LiteralTemplate:
     program = history.program_id(record)
     assert program is not None, f"record {record} was a parent and has no program"
     return tunable(history.program(program))
 
 
 def _tell(descent: Descent, history: History, record: RecordId, note: Note) -> None:
-    """A duplicate or a refused program says nothing about its point, nor does a failure of the infrastructure."""
+    """Tells a descent a result. A duplicate or a refused program says nothing about its point, nor does a failure of the infrastructure."""
     if history.outcome(record) in NOBODYS_FAULT:
         descent.skip()
     else:
-        descent.tell(_decoded(note.point), history.fitness(record), history.violation(record))
+        descent.tell(_decode(note.point), history.fitness(record), history.violation(record))
 
 
-def _child(search: Search, parent: Template, rng: Generator) -> Child:
-    """A child that differs from the start and the parent, if a few tries find one."""
+def _child(search: Search, parent: LiteralTemplate, rng: Generator) -> Child:
+    """Returns a child that differs from the start and the parent, if a few tries find one."""
     for _ in range(_TRIES):
-        point = _stirred(search, search.descent.ask(rng), rng)
+        point = _stir(search, search.descent.ask(rng), rng)
         values = search.form.nearest(_values(search.form, point))
         if values not in (search.form.values, parent.values):
             break
-    note = Note(search.number, search.start, _encoded(point))
+    note = Note(search.number, search.start, _encode(point))
     return Child(search.form.fill(values), extras={NAME: list(note)})
 
 
-def _values(form: Template, point: Vector) -> list[float]:
+def _values(form: LiteralTemplate, point: Vector) -> list[float]:
     return list((np.array(form.values, np.float64) + np.array(form.scales) * point).tolist())
 
 
-def _stirred(search: Search, point: Vector, rng: Generator) -> Vector:
-    """The point, with a step of 1 up or down for each integer that would hardly move any more, one time in as many as there are
+def _stir(search: Search, point: Vector, rng: Generator) -> Vector:
+    """Returns the point, with a step of 1 up or down for each integer that would hardly move any more, one time in as many as there are
     literals; as it will be noted."""
     kinds = np.array([isinstance(value, int) for value in search.form.values])
     if kinds.any():
@@ -169,9 +171,9 @@ def _stirred(search: Search, point: Vector, rng: Generator) -> Vector:
     return point.astype(np.float32).astype(np.float64)
 
 
-def _encoded(point: Vector) -> str:
+def _encode(point: Vector) -> str:
     return base64.b64encode(point.astype("<f4").tobytes()).decode("ascii")
 
 
-def _decoded(text: str) -> Vector:
+def _decode(text: str) -> Vector:
     return np.frombuffer(base64.b64decode(text), "<f4").astype(np.float64)

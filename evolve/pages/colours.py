@@ -7,7 +7,7 @@ import keyword
 import re
 from collections.abc import Iterator
 
-from evolve.lexical import ESCAPED_QUOTE, language
+from evolve.edits.blocks import ESCAPED_QUOTE, language
 
 Piece = tuple[str, str]
 """A class, empty for most words, and a text."""

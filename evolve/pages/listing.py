@@ -5,7 +5,7 @@ Invariant: what may change and what may not is told apart as the engine does it.
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
-from evolve.blocks import blocks
+from evolve.edits.blocks import blocks
 from evolve.pages.document import Block, Code, Paragraph
 
 Notes = Mapping[str, Sequence[str]]

@@ -1,8 +1,8 @@
-"""What a model reads: from a selection and what the campaign knows to a prompt.
+"""Prompts for models, from a selection and the campaign's history.
 
-Invariant: a prompt is a function of the step's `Asked` and the log before it; what a program or a model wrote stands in it as a quotation."""
+A prompt is a function of the step's `Asked` and the log before it; what a program or a model wrote stands in it as a quotation."""
 
-from evolve.prompts.building import build, repair
+from evolve.prompts.builder import build, repair
 from evolve.prompts.templates import KINDS, PLACES, bundled, check, from_folder
 
 __all__ = ["KINDS", "PLACES", "build", "bundled", "check", "from_folder", "repair"]

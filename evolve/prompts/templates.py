@@ -1,6 +1,6 @@
-"""The texts around what is told: Markdown files with `{{placeholders}}`, of which a task or a campaign may bring its own.
+"""Templates of prompts: Markdown files with `{{placeholders}}`, of which a task or a campaign may bring its own.
 
-Invariant: a template that passes `check` can be filled; what is filled in is never read as a template."""
+A template that passes `check` can be filled; what is filled in is never read as a template."""
 
 import functools
 import re
@@ -63,14 +63,14 @@ _REMEDY = "docs/prompts.md tells what each template may say"
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class PromptTemplate:
     """A text with places in it: `literals` before, between and after the places that `names` name."""
 
     literals: tuple[str, ...]
     names: tuple[str, ...]
 
-    def filled(self, values: Mapping[str, str]) -> str:
-        """The text with a value in each place."""
+    def fill(self, values: Mapping[str, str]) -> str:
+        """Returns the text with a value in each place."""
         found = [self.literals[0]]
         for name, literal in zip(self.names, self.literals[1:], strict=True):
             found += (values[name], literal)
@@ -79,36 +79,36 @@ class Template:
 
 @functools.cache
 def bundled() -> Mapping[str, str]:
-    """The engine's own templates by name."""
+    """Returns the engine's own templates by name."""
     return {path.stem: path.read_text("utf-8") for path in sorted(_FOLDER.glob("*.md"))}
 
 
-def chosen(name: str, templates: Mapping[str, str]) -> Template:
-    """The template of a name: that of `templates`, else the engine's; raises `ConfigError` where there is none."""
+def find_template(name: str, templates: Mapping[str, str]) -> PromptTemplate:
+    """Returns the template of a name: that of `templates`, else the engine's; raises `ConfigError` where there is none."""
     if name not in templates and name not in PLACES:
         raise ConfigError(
             f"no prompt is called {name!r}.{did_you_mean(name, KINDS)} Do: name one of {', '.join(KINDS)}"
         )
-    return _usable(name, templates[name]) if name in templates else parsed(bundled()[name])
+    return _usable(name, templates[name]) if name in templates else parse_template(bundled()[name])
 
 
 @functools.lru_cache(maxsize=256)
-def _usable(name: str, text: str) -> Template:
+def _usable(name: str, text: str) -> PromptTemplate:
     check({name: text})
-    return parsed(text)
+    return parse_template(text)
 
 
 @functools.lru_cache(maxsize=256)
-def parsed(text: str) -> Template:
-    """A text as a template."""
+def parse_template(text: str) -> PromptTemplate:
+    """Returns a text as a template."""
     pieces = _PLACE.split(text.strip())
-    return Template(tuple(pieces[0::2]), tuple(pieces[1::2]))
+    return PromptTemplate(tuple(pieces[0::2]), tuple(pieces[1::2]))
 
 
 @functools.lru_cache(maxsize=256)
-def layout(template: Template) -> tuple[str | Template, ...]:
-    """A layout's parts in their order: the names of sections, and the texts between them."""
-    found: list[str | Template] = []
+def split_layout(template: PromptTemplate) -> tuple[str | PromptTemplate, ...]:
+    """Returns a layout's parts in their order: the names of sections, and the texts between them."""
+    found: list[str | PromptTemplate] = []
     literals, names = [template.literals[0]], list[str]()
     for name, literal in zip(template.names, template.literals[1:], strict=True):
         if name in SECTIONS:
@@ -121,11 +121,11 @@ def layout(template: Template) -> tuple[str | Template, ...]:
     return tuple(part for part in found if isinstance(part, str) or part.names or part.literals[0])
 
 
-def _between(literals: list[str], names: list[str]) -> Template:
-    """What stands between two sections, without the empty lines around it."""
+def _between(literals: list[str], names: list[str]) -> PromptTemplate:
+    """Returns the template between two sections, without the empty lines around it."""
     whole = [*literals]
     whole[0], whole[-1] = whole[0].lstrip(), whole[-1].rstrip() if len(whole) > 1 else whole[-1].strip()
-    return Template(tuple(whole), tuple(names))
+    return PromptTemplate(tuple(whole), tuple(names))
 
 
 def check(templates: Mapping[str, str]) -> None:
@@ -135,11 +135,11 @@ def check(templates: Mapping[str, str]) -> None:
             raise ConfigError(
                 f"no prompt template is called {name!r}.{did_you_mean(name, PLACES)} Do: name the file so; {_REMEDY}"
             )
-        _check_places(name, parsed(text))
+        _check_places(name, parse_template(text))
         _check_lines(name, text)
 
 
-def _check_places(name: str, template: Template) -> None:
+def _check_places(name: str, template: PromptTemplate) -> None:
     for place in template.names:
         if place not in PLACES[name]:
             raise ConfigError(
@@ -163,7 +163,7 @@ def _check_lines(name: str, text: str) -> None:
 
 
 def from_folder(folder: Path) -> Mapping[str, str]:
-    """The templates that a folder holds, by the names of its files; raises `ConfigError` for a folder that cannot be read, for one that
+    """Returns the templates that a folder holds, by the names of its files; raises `ConfigError` for a folder that cannot be read, for one that
     has none, and for what `check` refuses."""
     try:
         found = {path.stem: path.read_text("utf-8") for path in _files(folder)}

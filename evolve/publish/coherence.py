@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evolve.changes import refusal
+from evolve.edits.changes import refusal
 from evolve.publish import readme, stand_alone
 from evolve.publish.claims import RECORD, Claims, Judging, TaskClaim, Value
 from evolve.publish.contents import MANIFEST, Contents, is_plain, parsed, stored_names

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from evolve.appearing import appearing
+from evolve.atomic_write import atomic_write
 from evolve.publish.contents import LARGEST, MANIFEST, Contents, check_paths, check_size
 from evolve.types import ConfigError
 
@@ -42,7 +42,7 @@ def write(contents: Contents, target: Path, *, top: str, force: bool = False) ->
     _check_target(target, force=force)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with appearing(target, replace=force) as made:
+        with atomic_write(target, replace=force) as made:
             if target.suffix == ZIP:
                 _write_zip(contents, made, top)
             else:

@@ -5,7 +5,7 @@ Invariant: a function of the folders alone, so that it is rebuilt at any time to
 from pathlib import Path
 
 from evolve import report
-from evolve.appearing import appearing
+from evolve.atomic_write import atomic_write
 from evolve.publish import keeping, readme
 from evolve.publish.archive import FOLDER, check_place, check_publishable, published
 from evolve.publish.claims import Claims, claims_of
@@ -60,7 +60,7 @@ def write_index(archive: Path) -> Path:
     target, text = archive / INDEX, index(archive)
     try:
         archive.mkdir(parents=True, exist_ok=True)
-        with appearing(target, replace=True) as made:
+        with atomic_write(target, replace=True) as made:
             made.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ConfigError(

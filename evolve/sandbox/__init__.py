@@ -1,20 +1,17 @@
 """Candidate processes: a program's functions are called in a process of their own, and only plain data comes back.
 
-Here is the judge's side: a `Box` opens a `Session`, which is a dialogue over a channel. `inner` runs in the processes of a slot, `walls` are what
-confines a candidate there, `machine` finds out what this machine offers for that, and `corpus` are the hostile programs that try it.
+The judge's side is here: a `Box` (box.py) keeps a warm template (template_process.py), and opens a `Session` (session.py) with a candidate that the
+template forks; requests and answers cross by channel.py in the form of wire.py. `inner` runs in the processes of a slot, `walls` confine a candidate
+there, and `machine` finds out what this machine offers for that. policy.py makes of a task's grants and of these means the jail of a slot.
 
-Invariant: no byte of a candidate is ever executed, imported or unpickled in the process that judges it."""
+No byte of a candidate is ever executed, imported or unpickled in the process that judges it."""
 
 from evolve.sandbox.box import Box
-from evolve.sandbox.clock import TimingUnavailable
-from evolve.sandbox.devices import Devices
 from evolve.sandbox.means import NOTHING, PLAIN, Means
-from evolve.sandbox.native import NATIVE_BLOCK, Native, native_source
-from evolve.sandbox.outcome import OUTCOME
-from evolve.sandbox.segment import Segment, Window
-from evolve.sandbox.session import JobKind, Session
-from evolve.sandbox.status import Completed, SessionFailed, Status, Usage
-from evolve.sandbox.timing import Timed
+from evolve.sandbox.policy import Devices
+from evolve.sandbox.session import OUTCOME, JobKind, Session
+from evolve.sandbox.status import Completed, SessionFailed, SessionUsage, Status
+from evolve.sandbox.timing import NATIVE_BLOCK, Native, Segment, Timed, TimingUnavailable, Window, native_source
 from evolve.sandbox.wire import WireError, decode, encode
 
 __all__ = [
@@ -34,7 +31,7 @@ __all__ = [
     "Status",
     "Timed",
     "TimingUnavailable",
-    "Usage",
+    "SessionUsage",
     "Window",
     "WireError",
     "decode",

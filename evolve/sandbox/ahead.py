@@ -1,7 +1,7 @@
 """A module of a program as code objects, made by the judge and piece by piece, so that of a program that differs from its parent in one
 function one function is compiled and not all of them, again, in a fresh fork.
 
-Nothing of a program runs here. Invariant: running the pieces one after another in one namespace is what running the text is; where that is
+Nothing of a program runs here. Running the pieces one after another in one namespace is what running the text is; where that is
 not certain, or the compiler has anything to say, there are none, and the candidate's process compiles the text itself."""
 
 import functools
@@ -23,7 +23,7 @@ _HIDDEN_NAMES = frozenset({"__doc__", "__annotate__", "__conditional_annotations
 """What the compiler sets in a module by itself, of the module as a whole."""
 
 
-def compiled(path: str, text: str) -> tuple[bytes, ...]:
+def compile_ahead(path: str, text: str) -> tuple[bytes, ...]:
     """The marshalled pieces of a module whose file is `path`; none where the text must be compiled as a whole."""
     if len(text) > _MOST or _OF_THE_WHOLE.search(text):
         return ()

@@ -1,21 +1,21 @@
-"""Where candidates run: one warm template, and one session of it at a time.
+"""Box in which candidates run: one warm template, and one session of it at a time.
 
-Invariant: whatever a candidate did, the next session starts as the first did, in a new template if need be."""
+Whatever a candidate did, the next session starts as the first did, in a new template if need be."""
 
 import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
-from evolve.sandbox.ahead import compiled
+from evolve.sandbox.ahead import compile_ahead
 from evolve.sandbox.channel import Channel
-from evolve.sandbox.clock import ProcessClock, ProcessEnded, TimingUnavailable
-from evolve.sandbox.devices import EVERY, Devices
-from evolve.sandbox.frames import packed
 from evolve.sandbox.means import PLAIN, Means
-from evolve.sandbox.process import Ended, TemplateLost, TemplateProcess
+from evolve.sandbox.policy import EVERY, Devices
 from evolve.sandbox.session import JobKind, Session
 from evolve.sandbox.status import SessionFailed, Status
+from evolve.sandbox.template_process import SessionReport, TemplateLost, TemplateProcess
+from evolve.sandbox.timing import ProcessClock, ProcessEnded, TimingUnavailable
+from evolve.sandbox.wire import pack_program
 from evolve.types import Limits, Program, SandboxError
 
 _SESSIONS = 2000
@@ -50,7 +50,7 @@ class Box:
         self._sessions = 0
         self._context = dict(context)
         self._busy = False
-        self._template: TemplateProcess | None = self._started()
+        self._template: TemplateProcess | None = self._start_template()
         self._rehearse()
 
     def open(self, program: Program, entry: str, seconds: float, job: JobKind = "run") -> Session:
@@ -67,20 +67,20 @@ class Box:
         finally:
             channel.hand_over()
         self._busy = True
-        channel.send(packed(entry, program.files, self._context, self._compiled(entry, program.files)))
+        channel.send(pack_program(entry, program.files, self._context, self._compile_ahead(entry, program.files)))
         return Session(channel, self._end, seconds, self._limits, job, self._clock)
 
-    def _compiled(self, entry: str, files: Mapping[str, str]) -> Sequence[bytes]:
+    def _compile_ahead(self, entry: str, files: Mapping[str, str]) -> Sequence[bytes]:
         """The entry, where it is one file of the program's own and candidates have this Python."""
         stem = entry.replace(".", "/")
         path = f"{stem}.py"
         others = {path, f"{stem}/__init__.py"} & self._context.keys()
         if path not in files or f"{stem}/__init__.py" in files or others or self._python != sys.executable:
             return ()
-        return compiled(path, files[path])
+        return compile_ahead(path, files[path])
 
     def pin(self, cores: Collection[int]) -> None:
-        """From now on candidates run on these threads of cores alone, until it is called again; between two sessions. Raises `SandboxError`."""
+        """Keeps candidates to these threads of cores, until it is called again; between two sessions. Raises `SandboxError`."""
         if self._cores == frozenset(cores):
             return
         self._cores = frozenset(cores)
@@ -102,7 +102,7 @@ class Box:
                 return self._template
             except TemplateLost:
                 self._discard()
-        self._template = self._started()
+        self._template = self._start_template()
         try:
             self._template.open(seconds, channel.theirs, job)
         except TemplateLost as lost:
@@ -129,13 +129,13 @@ class Box:
         session.close()
         self._sessions = 0
 
-    def _started(self) -> TemplateProcess:
+    def _start_template(self) -> TemplateProcess:
         template = TemplateProcess.start(self._limits, self._python, self._means, self._hidden, self._devices)
         if self._cores is not None:
             template.pin(self._cores)
         return template
 
-    def _end(self, patience: float) -> Ended:
+    def _end(self, patience: float) -> SessionReport:
         self._busy = False
         if self._template is None:
             raise TemplateLost("the box was closed")
@@ -146,7 +146,7 @@ class Box:
             raise
 
     def _clock(self) -> ProcessClock:
-        """Of the candidate of the session that is open. Where no filter keeps it from starting processes, of these too."""
+        """Returns the clock of the candidate of the open session. Where no filter keeps it from starting processes, of these too."""
         if self._template is None:
             raise ProcessEnded
         handle = self._template.handle()

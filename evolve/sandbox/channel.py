@@ -1,20 +1,33 @@
-"""The judge's ends of what leads to a candidate and back: requests, answers, and what it prints.
+"""Judge's ends of what leads to a candidate and back: requests, answers, and what it prints; and why a request got no answer.
 
-Invariant: at most one answer of at most `most` bytes is ever held, and one that was not asked for, or bears another ticket than the
-request that waits, fails the session."""
+What a candidate receives cannot be changed any more by anybody: it is its own copy, or a file in memory that is sealed. At most one answer of at most
+`most` bytes is ever held, and one that was not asked for, or bears another ticket than the request that waits, fails the session. After a failure of
+the dialogue itself every further request fails in the same way, and asks nobody."""
 
 import contextlib
+import fcntl
 import os
 import select
+import signal
+import socket
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeVar
 
-from evolve.sandbox.frames import ANSWER, TICKET
-from evolve.sandbox.outbox import Outbox
-from evolve.sandbox.output import Tail
-from evolve.sandbox.status import SessionFailed, Status
-from evolve.sandbox.wire import Piece
+from evolve.sandbox.output import Tail, shown
+from evolve.sandbox.status import SessionFailed, SessionUsage, Status
+from evolve.sandbox.template_process import SessionReport, TemplateLate, TemplateLost
+from evolve.sandbox.wire import ANSWER, IN_A_FILE, INLINE, REQUEST, TICKET, WITH_A_FILE, Piece, WireError, decode
 
+_SMALL = 1 << 17
+"""Bytes up to which a request goes through the socket: about there a file in memory becomes the faster way (`docs/results.md`)."""
+_MOST = 1 << 28
+"""Bytes of one session's requests that go as files: a candidate may keep them, and they are the judge's memory and not its own. What comes
+after that is copied to it."""
+_NO_FILE = -1
+_NEVER_EXECUTED = 8
+"""MFD_NOEXEC_SEAL: never to be executed, whatever is done to its mode. Linux has it from 6.3 on, Python's library no name for it."""
 _CHUNK = 1 << 16
 _FREE_OUTPUT = 1 << 20
 _OUTPUT_PAUSE = 0.01
@@ -23,6 +36,109 @@ _ABSURD = 1 << 40
 """A length in bytes that no answer has: it is garbage where an answer should be."""
 _UNANSWERED = bytes(TICKET)
 """What bears this is asked of nobody."""
+T = TypeVar("T")
+_LATE = "the program did not answer in time"
+_PATIENCE = 0.2
+"""Seconds that a process gets to end after its replies have: an exit closes files first, and its code is worth knowing."""
+_CLAIMABLE = {Status.ERROR, Status.MEMORY_LIMIT, Status.BAD_JSON, Status.NO_RESULT, Status.NO_ENTRY}
+_BEGINS = 1.0
+"""Seconds after which a template has begun a program late: it was stopped, or the machine had no time for it."""
+_MESSAGE = 10_000
+"""Characters of a failure's message, which is what the program says; an honest one says less."""
+
+
+class Outbox:
+    """A pair of sockets. `theirs`, the candidate's end until it is handed over, is shut for writing: through it nothing can be sent, and no
+    descriptor passed. Used by one thread."""
+
+    def __init__(self) -> None:
+        self._sock, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        theirs.shutdown(socket.SHUT_WR)
+        self._sock.setblocking(False)
+        self.theirs = theirs.detach()
+        self._waiting = deque[tuple[memoryview, int]]()
+        self._left = _MOST
+
+    def fileno(self) -> int:
+        """The judge's end, to wait for."""
+        return self._sock.fileno()
+
+    def add(self, ticket: bytes, pieces: Sequence[bytes | memoryview]) -> None:
+        """Puts a request in line; its pieces may be changed afterwards."""
+        size = sum(map(len, pieces))
+        file = seal(pieces) if _SMALL < size <= self._left else _NO_FILE
+        self._left -= size if file != _NO_FILE else 0
+        header = REQUEST.pack(ticket, size, INLINE if file == _NO_FILE else IN_A_FILE)
+        self._waiting.append((memoryview(header if file != _NO_FILE else b"".join((header, *pieces))), file))
+
+    def add_with(self, ticket: bytes, pieces: Sequence[bytes | memoryview], file: int) -> None:
+        """Puts a small request in line with which a file goes to the candidate; the caller keeps its own descriptor of it."""
+        header = REQUEST.pack(ticket, sum(map(len, pieces)), WITH_A_FILE)
+        self._waiting.append((memoryview(b"".join((header, *pieces))), os.dup(file)))
+
+    def add_signal(self, mark: bytes) -> None:
+        """Puts one byte in line, for a process that was told to wait for it."""
+        self._waiting.append((memoryview(mark), _NO_FILE))
+
+    def write(self) -> bool:
+        """Sends what the socket takes now; gives whether nothing is left. Nothing is, too, when nobody is there any more to receive it."""
+        while self._waiting:
+            data, file = self._waiting[0]
+            try:
+                sent = self._sock.send(data) if file == _NO_FILE else socket.send_fds(self._sock, [data], [file])
+            except BlockingIOError:
+                return False
+            except ConnectionError:
+                self._drop()
+                return True
+            if file != _NO_FILE:
+                os.close(file)
+            self._waiting.popleft()
+            if sent < len(data):
+                self._waiting.appendleft((data[sent:], _NO_FILE))
+        return True
+
+    def close(self) -> None:
+        """Ends the requests, and forgets those that have not been sent."""
+        self._drop()
+        self._sock.close()
+
+    def _drop(self) -> None:
+        for _, file in self._waiting:
+            if file != _NO_FILE:
+                os.close(file)
+        self._waiting.clear()
+
+
+def seal(pieces: Sequence[bytes | memoryview]) -> int:
+    """A descriptor of a file without a name that holds the pieces and that nobody can change: not its bytes, its length, nor this. -1 where
+    the system has no such files, or has no room for one now."""
+    file = memory_file("request")
+    if file == _NO_FILE:
+        return file
+    try:
+        for piece in pieces:
+            rest = memoryview(piece)
+            while rest:
+                rest = rest[os.write(file, rest) :]
+        os.fchmod(file, 0o400)
+        fcntl.fcntl(
+            file, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SEAL
+        )
+    except OSError:
+        os.close(file)
+        return _NO_FILE
+    return file
+
+
+def memory_file(name: str) -> int:
+    """A file without a path, empty, that can be sealed and never be executed; -1 where the system has none, or none is to be had now."""
+    if not hasattr(os, "memfd_create"):
+        return _NO_FILE
+    for more in (_NEVER_EXECUTED, 0):
+        with contextlib.suppress(OSError):
+            return os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING | more)
+    return _NO_FILE
 
 
 class RepliesEnded(Exception):
@@ -57,7 +173,7 @@ class Channel:
             os.close(number)
 
     def watch(self, template: int) -> None:
-        """From now on the end of the process behind this descriptor is the end of the dialogue, whoever holds the pipes open."""
+        """Makes the end of the process behind this descriptor the end of the dialogue, whoever holds the pipes open."""
         self._template = template
         self._poll.register(template, select.POLLIN)
 
@@ -101,7 +217,7 @@ class Channel:
             raise SessionFailed(Status.BAD_FRAME, "the program sent something before it was asked")
 
     def spoke(self) -> bool:
-        """Whether something has arrived that was not asked for."""
+        """Returns whether something has arrived that was not asked for."""
         if not self._received:
             with contextlib.suppress(RepliesEnded):
                 self._take({number for number, _ in self._poll.poll(0)} & {self._replies})
@@ -184,3 +300,141 @@ class Channel:
         """Sends what is taken now. Where nobody takes it any more, the answers' end of file follows."""
         if self._outbox.write():
             self._poll.unregister(self._outbox)
+
+
+class Conversation:
+    """The judge's side, used by one thread. `end` ends the process and tells how it did."""
+
+    def __init__(self, channel: Channel, end: Callable[[float], SessionReport], seconds: float) -> None:
+        self.closed = False
+        self._channel = channel
+        self._end = end
+        self._opened = time.monotonic()
+        self._deadline = self._opened + seconds
+        self._seconds = seconds
+        self._failure: SessionFailed | None = None
+        self._ended: SessionReport | None = None
+
+    def check(self) -> None:
+        """Raises the failure that ended the dialogue, where one has."""
+        if self._failure is not None:
+            raise SessionFailed(self._failure.status, self._failure.message, self._failure.signal)
+
+    def ask(
+        self, payload: Sequence[Piece], what: str, seconds: float | None, *, binary: bool = False, file: int = -1
+    ) -> Any:
+        """The answer to a request, of which `what` is the name in a failure's message; `file` goes with it. Raises `SessionFailed`."""
+        status, value = self._await(
+            lambda deadline: _answer(self._channel.exchange(payload, deadline, file), binary), what, seconds
+        )
+        if status is Status.OK:
+            return value
+        raise SessionFailed(
+            status, shown(value, _MESSAGE) or f"{what} failed, and the program gave no reason that can be shown"
+        )
+
+    def signal(self, what: str, seconds: float | None) -> None:
+        """Sends a signal, and has its answer: see `Channel.signal`. Raises as `ask` does."""
+        self.check()
+        self._await(self._channel.signal, what, seconds)
+
+    def fail(self, failure: SessionFailed) -> NoReturn:
+        """Ends the dialogue by a failure that was found elsewhere, and raises it."""
+        self._failure = failure
+        raise failure
+
+    def miss(self, what: str) -> NoReturn:
+        """Raises why there is no process any more that could answer: it was ended when its time was over, perhaps, while nobody asked it anything."""
+        self.check()
+        if time.monotonic() > self._deadline:
+            self.fail(self._name_failure(SessionFailed(Status.TIMEOUT, _LATE), what, self._seconds))
+        self.fail(self._explain_silence(what, inside_frame=False))
+
+    def _await(self, get: Callable[[float], T], what: str, seconds: float | None) -> T:
+        """Returns what `get` returns until a deadline; its failure is that of the dialogue."""
+        deadline = self._deadline if seconds is None else min(self._deadline, time.monotonic() + seconds)
+        try:
+            return get(deadline)
+        except RepliesEnded as ended:
+            self._failure = self._explain_silence(what, ended.inside_frame)
+            raise self._failure from None
+        except SessionFailed as failure:
+            self._failure = self._name_failure(
+                failure, what, self._seconds if seconds is None else min(seconds, self._seconds)
+            )
+            raise self._failure from None
+
+    def close(self) -> tuple[SessionUsage, SessionFailed | None]:
+        """Ends the candidate and all that it started; gives what was used, and what was wrong that no question has brought to light."""
+        self.closed = True
+        failure = self._finish(0.0) if self._ended is None else None
+        if failure is None and self._failure is None and self._channel.spoke():
+            failure = SessionFailed(Status.BAD_FRAME, "the program sent something that it was not asked for")
+        self._channel.close()
+        seconds, log = time.monotonic() - self._opened, self._channel.log.text()
+        ended = self._ended or SessionReport(0, killed=True, cpu_seconds=0.0, peak_bytes=0, strays=0)
+        usage = SessionUsage(seconds, ended.cpu_seconds, ended.peak_bytes, ended.strays, log)
+        return usage, failure if self._failure is None else None
+
+    def _finish(self, patience: float) -> SessionFailed | None:
+        try:
+            self._ended = self._end(patience)
+        except TemplateLate:
+            # All that a template does at the end of a session is to end what the candidate has left.
+            return SessionFailed(Status.TIMEOUT, "what the program left behind could not be ended and removed in time")
+        except TemplateLost as lost:
+            return SessionFailed(Status.BROKEN, str(lost))
+        if self._ended.problem:
+            return SessionFailed(Status.BROKEN, f"a candidate's process could not be confined: {self._ended.problem}")
+        return None
+
+    def _name_failure(self, failure: SessionFailed, what: str, seconds: float) -> SessionFailed:
+        """With what was asked. A program that is out of time is not to blame where its template was stopped, or began it late."""
+        if failure.status is not Status.TIMEOUT:
+            return SessionFailed(failure.status, f"{failure.message} ({what})")
+        lost = self._finish(0.0) if self._ended is None else None
+        if lost is not None and lost.status is Status.BROKEN:
+            return lost
+        if self._ended is not None and self._ended.late > _BEGINS:
+            return SessionFailed(Status.BROKEN, f"the template began this program {self._ended.late:.1f} s late")
+        return SessionFailed(Status.TIMEOUT, f"{failure.message} ({what}, {seconds:g} s)")
+
+    def _explain_silence(self, what: str, inside_frame: bool) -> SessionFailed:
+        """Returns why there is no answer, by the end of the process."""
+        lost = self._finish(_PATIENCE)
+        if lost is not None or self._ended is None:
+            return lost or SessionFailed(Status.BROKEN, "the session has no end")
+        if self._ended.exceeded:
+            return SessionFailed(Status.MEMORY_LIMIT, f"{what} {self._ended.exceeded}")
+        if self._ended.code < 0 and not self._ended.killed:
+            return explain_signal(-self._ended.code, self._ended.cpu_seconds, self._seconds)
+        if inside_frame:
+            return SessionFailed(Status.BAD_FRAME, f"{what} ended in the middle of its answer")
+        how = "closed its answers' pipe" if self._ended.killed else f"exited with code {self._ended.code}"
+        return SessionFailed(Status.NO_RESULT, f"{what} {how} instead of answering")
+
+
+def explain_signal(number: int, cpu_seconds: float, seconds: float) -> SessionFailed:
+    """The failure of a process that this signal ended; a kill beyond its `seconds` of processor time is a time-out."""
+    if number == signal.SIGKILL and cpu_seconds > seconds:
+        return SessionFailed(Status.TIMEOUT, f"the program used {cpu_seconds:.1f} s of processor time", number)
+    try:
+        name = signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        name = "no name"
+    return SessionFailed(Status.SIGNAL, f"the program was ended by signal {number} ({name})", number)
+
+
+def _answer(payload: bytes, binary: bool) -> tuple[Status, Any]:
+    """A reply as what it claims; raises `SessionFailed` for one that no honest process sends."""
+    try:
+        reply = decode(payload, binary=binary)
+    except WireError as error:
+        raise SessionFailed(Status.BAD_JSON, f"the answer is no plain data: {shown(str(error), _MESSAGE)}") from error
+    if type(reply) is not list or len(reply) != 2 or type(reply[0]) is not str:
+        raise SessionFailed(Status.BAD_JSON, "the answer is not of the form in which answers come")
+    if reply[0] == Status.OK:
+        return Status.OK, reply[1]
+    if reply[0] not in _CLAIMABLE or type(reply[1]) is not str:
+        raise SessionFailed(Status.BAD_JSON, "the answer claims a status that a program cannot have")
+    return Status(reply[0]), reply[1]

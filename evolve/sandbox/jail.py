@@ -1,6 +1,6 @@
-"""How one template and its candidates are confined: what the judge decides, told to the template as plain data.
+"""Confinement of one template and its candidates: the judge decides it, and the template gets it as plain data.
 
-Standard library only, for it lives in the template. Invariant: everything that a layer of the box depends on stands here; no layer looks at the
+Standard library only, for it lives in the template. Everything that a layer of the box depends on stands here; no layer looks at the
 environment, and none decides by itself to do without another."""
 
 import json
@@ -45,14 +45,14 @@ class Jail:
     template: bool
     private: bool
 
-    def told(self) -> str:
-        """As it is told to the template."""
+    def to_json(self) -> str:
+        """Returns the jail as JSON."""
         return json.dumps(asdict(self))
 
     @classmethod
-    def heard(cls, told: str) -> "Jail":
-        """What was told."""
+    def from_json(cls, text: str) -> "Jail":
+        """Reads a jail from its JSON."""
         found: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in json.loads(told).items()
+            name: tuple(value) if isinstance(value, list) else value for name, value in json.loads(text).items()
         }
         return cls(**found)

@@ -1,6 +1,6 @@
 """Calls to the Linux kernel that Python's library has no name for, by ctypes.
 
-Standard library only, for it lives in the template. Invariant: a call that fails raises `OSError` with its name; none fails silently."""
+Standard library only, for it lives in the template. A call that fails raises `OSError` with its name; none fails silently."""
 
 import ctypes
 import errno
@@ -55,11 +55,11 @@ ATTACH = "attach"
 
 def prctl(option: int, *arguments: int) -> int:
     """`prctl(2)`; raises `OSError`."""
-    return _checked("prctl", _LIBC.prctl(option, *(*arguments, 0, 0, 0, 0)[:4]))
+    return _check("prctl", _LIBC.prctl(option, *(*arguments, 0, 0, 0, 0)[:4]))
 
 
 def close_to_others() -> None:
-    """From now on no other process of this user may read or change this one's memory, environment or descriptors, by /proc or as a
+    """Closes this process: no other process of this user may read or change this one's memory, environment or descriptors, by /proc or as a
     debugger, and it leaves no core file. Root still may. (A limit of 1 byte instead of none: at that one alone the kernel does not call a
     program of the host's for a crash either, and candidates inherit it.)
 
@@ -76,26 +76,21 @@ def close_to_others() -> None:
 def syscall(name: str, number: int, *arguments: object) -> int:
     """A system call by its number; integers are passed as 64 bits, other ctypes values as they are. Raises `OSError` with `name`."""
     passed = [ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments]
-    return _checked(name, _LIBC.syscall(ctypes.c_long(number), *passed))
-
-
-def capget(header: bytes, sets: ctypes.Array[ctypes.c_uint32]) -> None:
-    """`capget(2)` into `sets`; raises `OSError`."""
-    _checked("capget", _LIBC.capget(header, sets))
+    return _check(name, _LIBC.syscall(ctypes.c_long(number), *passed))
 
 
 def capset(header: bytes, sets: ctypes.Array[ctypes.c_uint32]) -> None:
     """`capset(2)`; raises `OSError`."""
-    _checked("capset", _CAPSET(header, sets))
+    _check("capset", _CAPSET(header, sets))
 
 
 def unshare(flags: int) -> None:
     """`unshare(2)`; raises `OSError`."""
-    _checked("unshare", _LIBC.unshare(flags))
+    _check("unshare", _LIBC.unshare(flags))
 
 
 def single_threaded() -> bool:
-    """Whether this process has one thread. The kernel lets only such a one say that it wants to share its memory with nobody; where it may not
+    """Returns whether this process has one thread. The kernel lets only such a one say that it wants to share its memory with nobody; where it may not
     ask, /proc tells."""
     if not LINUX:
         return True
@@ -108,7 +103,7 @@ def single_threaded() -> bool:
 
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
     """`mount(2)`; raises `OSError` with the target."""
-    _checked(
+    _check(
         f"mount {target}",
         _LIBC.mount(source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), options.encode()),
     )
@@ -116,7 +111,7 @@ def mount(source: str, target: str, kind: str, flags: int, options: str = "") ->
 
 def unmount(target: str, flags: int = 0) -> None:
     """`umount2(2)`; raises `OSError` with the target."""
-    _checked(f"umount {target}", _LIBC.umount2(target.encode(), flags))
+    _check(f"umount {target}", _LIBC.umount2(target.encode(), flags))
 
 
 def pivot_root() -> None:
@@ -125,7 +120,7 @@ def pivot_root() -> None:
     syscall("pivot_root", _PIVOT_ROOT[os.uname().machine], here, here)
 
 
-def _checked(name: str, result: int) -> int:
+def _check(name: str, result: int) -> int:
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")

@@ -1,6 +1,6 @@
 """The means by which candidates are confined on this machine, and the level that they come to.
 
-Standard library only, for a task's own Python needs this too. Invariant: the level follows from the means alone, by the rule in `level`."""
+Standard library only, for a task's own Python needs this too. The level follows from the means alone, by the rule in `level`."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from evolve.types.level import Level
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What is used. `landlock` is the version of its interface, 0 for none; `cgroup` is "v1", "v2" or empty, where memory is watched
+    """Means by which candidates are confined. `landlock` is the version of its interface, 0 for none; `cgroup` is "v1", "v2" or empty, where memory is watched
     instead. `limits`: rlimits and the bound on total memory; only level `none` goes without."""
 
     namespaces: bool = False
@@ -20,7 +20,7 @@ class Means:
 
     @property
     def level(self) -> Level:
-        """What these means promise."""
+        """Level that these means promise."""
         if not self.limits:
             return Level.NONE
         if self.seccomp and self.namespaces:

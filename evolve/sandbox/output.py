@@ -1,6 +1,6 @@
-"""What a candidate prints and says: made fit to be read by people, terminals and models, and cut to a length.
+"""Output of candidates, made fit to be read by people, terminals and models, and cut to a length.
 
-Invariant: what is readable shows all that it holds, in the order in which it is stored, and no line of what is quoted can be taken for
+What is readable shows all that it holds, in the order in which it is stored, and no line of what is quoted can be taken for
 one of ours; however much is printed, a bounded number of bytes is held."""
 
 import re
@@ -95,7 +95,7 @@ class Tail:
             self._trim()
 
     def text(self) -> str:
-        """What was kept, as it is shown; bytes that are no UTF-8 are replaced."""
+        """Returns what was kept, as it is shown; bytes that are no UTF-8 are replaced."""
         self._trim()
         return shown(self._kept.decode("utf-8", "replace"), self._most)
 

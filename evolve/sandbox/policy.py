@@ -1,18 +1,25 @@
-"""From what a task may use and what a machine offers to one jail.
+"""Policy that makes one jail of what a task may use and what a machine offers.
 
-Judge side. Invariant: whatever a task grants and an environment names, the engine, its tasks and what is named as hidden, such as logs, stay
+Judge side. Whatever a task grants and an environment names, the engine, its tasks and what is named as hidden, such as logs, stay
 hidden, but for an interpreter that lies there and folders in it that the task grants; where these means cannot do that, there is no jail."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 
-from evolve.sandbox.devices import EVERY, Devices
 from evolve.sandbox.jail import Jail
-from evolve.sandbox.machine.paths import is_below
-from evolve.sandbox.machine.reach import closed_folder, closed_to_others, remedy
-from evolve.sandbox.machine.visible import Visible, paths_of, private_paths_of, with_links
+from evolve.sandbox.machine.visible import (
+    Visible,
+    find_closed_folder,
+    find_closed_parts,
+    format_remedy,
+    is_below,
+    paths_of,
+    private_paths_of,
+    with_links,
+)
 from evolve.sandbox.means import Means
 from evolve.types import Grants, Limits, SandboxError
 
@@ -30,6 +37,18 @@ _OWN = os.fspath(Path(__file__).resolve().parent)
 _NETWORKLESS = (
     "its network is the machine's: a loopback of its own needs namespaces. Do: run where level strict is reached"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """`environment` are variables by which drivers are told which devices a process sees, and `closed` the device files that are somebody else's."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    closed: tuple[str, ...] = ()
+
+
+EVERY = Devices()
+"""Whatever the judge may use."""
 
 
 def jail_for(
@@ -88,7 +107,7 @@ def jail_for(
 
 
 def _check_without_namespaces(grants: Grants) -> None:
-    """What only a slot's own network and file tree can give."""
+    """Refuses grants that need a slot's own network and file tree."""
     if grants.network == "loopback":
         raise SandboxError(f"the task grants its candidates the network `loopback`, and here {_NETWORKLESS}")
     if grants.shm != Grants().shm:
@@ -99,7 +118,7 @@ def _check_without_namespaces(grants: Grants) -> None:
 
 
 def _readable(grants: Grants, means: Means) -> tuple[str, ...]:
-    """What may be read, also where it lies in what is hidden: a task that comes with the engine has its data there."""
+    """Returns what may be read, also where it lies in what is hidden: a task that comes with the engine has its data there."""
     places = with_links(grants.read) if means.seccomp else grants.read
     if not means.namespaces:  # there, a rule about a link is one about all that it leads to
         places = tuple(place for place in places if not Path(place).is_symlink())
@@ -122,13 +141,13 @@ def _check_hidden(hidden: Sequence[str], found: Visible, readable: Sequence[str]
 def _check_reachable(python: str, found: Visible, *, private: bool) -> None:
     """Candidates are another user than the judge here: what they run must be open to everybody, and where they have no file tree that is
     `private`, the way to it as well."""
-    closed = closed_to_others(found, private=private)
+    closed = find_closed_parts(found, private=private)
     if closed:
         raise SandboxError(
             f"candidates cannot use {python!r} as it is installed: users other than root may not read all of {closed[0]}, and candidates are a "
-            f"user of their own. Do: {remedy(closed)}"
+            f"user of their own. Do: {format_remedy(closed)}"
         )
-    folder = "" if private else next(filter(None, map(closed_folder, (python, *found.visible))), "")
+    folder = "" if private else next(filter(None, map(find_closed_folder, (python, *found.visible))), "")
     if folder:
         raise SandboxError(
             f"candidates cannot run {python!r}: {folder} is closed to everybody but its owner, and candidates are a user of their own. "

@@ -1,6 +1,6 @@
-"""How a session ended, and what it used. Standard library only: the candidate's side imports this too.
+"""End of a session, and what it used. Standard library only: the candidate's side imports this too.
 
-Invariant: a session ends in exactly one of these; `evolve.sandbox.outcome` says what each means for the program."""
+A session ends in exactly one of these; `evolve.sandbox.session` says what each means for the program."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """What became of a call. `docs/outcomes.md` explains them one by one."""
+    """Outcome of a call. `docs/outcomes.md` explains them one by one."""
 
     OK = "ok"
     TIMEOUT = "timeout"
@@ -26,8 +26,8 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """What a session used. `seconds` is wall time as the judge saw it; `cpu_seconds` and `peak_bytes` (resident memory, with what
+class SessionUsage:
+    """Resources that a session used. `seconds` is wall time as the judge saw it; `cpu_seconds` and `peak_bytes` (resident memory, with what
     the template had loaded) are the kernel's word; `strays` counts the processes that the candidate left behind; `log` is the
     end of its output as readable text."""
 
@@ -40,7 +40,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """What came of a command: its exit code, and the texts that it printed. All of it is the command's own word."""
+    """Result of a command: its exit code, and the texts that it printed. All of it is the command's own word."""
 
     code: int
     stdout: str
@@ -62,8 +62,8 @@ class SessionFailed(Exception):
 
 
 @contextmanager
-def failing(session: object) -> Iterator[None]:
-    """What fails inside is the failure of this session."""
+def attribute_failures(session: object) -> Iterator[None]:
+    """Makes failures inside the block those of this session."""
     try:
         yield
     except SessionFailed as failure:

@@ -1,17 +1,29 @@
-"""Plain data as bytes, between a judge and a candidate that may lie. Pure functions; numpy is imported when an array arrives.
+"""Plain data as bytes, between a judge and a candidate that may lie, and the frames in which it crosses. Numpy is imported when an array arrives.
 
 A payload is the length of a JSON text (4 bytes, big-endian), the text, and the bytes of its arrays in the order in which they stand in
 it. An array is written `{"$array": [type, shape]}`; a key of a caller's own mapping that begins with `$` is sent with one more, so that
 no mapping can pass for an array. Where both sides say `binary`, bytes may cross as well, written `{"$bytes": length}`.
 
-Invariant: `decode` gives plain data or raises `WireError`, whatever the bytes; nothing that arrives is ever executed."""
+A request is a header (a ticket of 8 bytes, the payload's length, and whether the payload lies in a file that comes with the header, or a file comes
+along that is shared) and, where it lies in no file, the payload. The first request is the program, which `pack_program` makes; it is not answered. An
+answer is the ticket of its request, its length, and the payload. Numbers are big-endian. Where a request has told the candidate to wait for a signal,
+one byte is that, and the same byte is the answer to it.
+
+Standard library only, for it lives in the template. `decode` gives plain data or raises `WireError`, whatever the bytes; nothing that arrives is ever
+executed. A ticket is drawn at random when its request is sent, so an answer that bears it was written by a process that has read the request: none can
+be prepared before, and an old one is none."""
 
 import importlib
 import json
+import marshal
 import math
 import mmap
+import os
+import socket
 import struct
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
 DEPTH = 64
@@ -41,6 +53,20 @@ _LONGEST = 1 << 40
 _EMPTY_ROWS = 1 << 20
 """An array without elements may still have so many rows, for each of which a reader may make a list."""
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":"))
+TICKET = 8
+REQUEST = struct.Struct(">8sQB")
+INLINE, IN_A_FILE, WITH_A_FILE = 0, 1, 2
+"""Where the payload lies; with the last, inline, and a file that is not the payload comes along."""
+ANSWER = struct.Struct(">8sQ")
+_CHUNK = 1 << 20
+_FORMAT = 4
+"""Of `marshal`, which every Python from 3.4 on reads."""
+_ONE_WRITE = 1 << 17
+_DESCRIPTOR = struct.Struct("=i")
+_ONE_DESCRIPTOR = socket.CMSG_LEN(_DESCRIPTOR.size)
+_MAPPING = mmap.MAP_PRIVATE | getattr(
+    mmap, "MAP_POPULATE", 0
+)  # a shared mapping of a sealed file is refused before Linux 6.7
 
 
 class WireError(ValueError):
@@ -80,7 +106,7 @@ class _Outgoing:
         self._binary = binary
 
     def plain(self, value: Any, depth: int) -> Any:
-        """What stands for `value` in the text."""
+        """Returns what stands for `value` in the text."""
         if type(value) in _SCALARS:
             return value
         if isinstance(value, list | tuple | dict) and depth == 0:
@@ -128,10 +154,10 @@ def _outgoing_key(key: Any) -> str:
 def decode(payload: bytes | bytearray | memoryview | mmap.mmap, *, binary: bool = False) -> Any:
     """The plain data of a payload; arrays are writable copies. Raises `WireError` for anything that `encode` would not have sent."""
     with memoryview(payload) as view:
-        return _decoded(view, binary)
+        return _decode(view, binary)
 
 
-def _decoded(payload: memoryview, binary: bool) -> Any:
+def _decode(payload: memoryview, binary: bool) -> Any:
     if len(payload) < _TEXT.size:
         raise WireError("the message is shorter than its header")
     end = _TEXT.size + _TEXT.unpack_from(payload)[0]
@@ -152,7 +178,7 @@ def _decoded(payload: memoryview, binary: bool) -> Any:
 
 
 def _has_no_key(text: str) -> bool:
-    """Whether all mappings in a JSON text are empty, so that nothing has to be found out about their keys: so are most requests and answers."""
+    """Returns whether all mappings in a JSON text are empty, so that nothing has to be found out about their keys: so are most requests and answers."""
     return text.count("{") == text.count("{}")
 
 
@@ -261,3 +287,84 @@ def _check_scalar(kind: type, item: Any) -> None:
             item.encode()
         except UnicodeEncodeError as error:
             raise WireError("a text holds half of a surrogate pair, which UTF-8 cannot say") from error
+
+
+@dataclass(slots=True)  # not frozen, which makes it twice as slow to make
+class ReceivedRequest:
+    """Request as it arrived. A payload in a file is mapped, its descriptor closed with the mapping: `close` it once it is decoded. `file`: what came
+    along, -1 for nothing; whoever takes it closes it."""
+
+    ticket: bytes
+    payload: bytes | mmap.mmap
+    file: int = -1
+
+    def close(self) -> None:
+        """Gives back what holds the payload."""
+        if isinstance(self.payload, mmap.mmap):
+            self.payload.close()
+
+
+def pack_program(
+    entry: str, files: Mapping[str, str], context: Mapping[str, str], compiled: Sequence[bytes] = ()
+) -> bytes:
+    """A program as its candidate's process is told of it, with what `ahead` has compiled of its entry. Marshalled: that says half surrogates too,
+    which are for the compiler to refuse, and it is read without a line of Python. It goes from the judge to the candidate alone; what comes back is
+    never read so."""
+    return marshal.dumps((entry, dict(files), dict(context), tuple(compiled)), _FORMAT)
+
+
+def unpack_program(payload: bytes | mmap.mmap) -> tuple[str, dict[str, str], dict[str, str], tuple[bytes, ...]]:
+    """Entry, files, context and what is compiled, in the candidate's process."""
+    entry, files, context, compiled = marshal.loads(payload)  # made by the judge alone
+    return entry, files, context, compiled
+
+
+def receive(requests: socket.SocketType) -> ReceivedRequest | None:
+    """The next request; None at the end. Raises `OSError` where this process has no descriptor left for a file that was sent."""
+    header, files = b"", b""
+    while len(header) < REQUEST.size:
+        data, passed, _, _ = requests.recvmsg(REQUEST.size - len(header), _ONE_DESCRIPTOR)
+        if not data:
+            return None
+        header += data
+        files += b"".join(content for _, _, content in passed)
+    ticket, length, place = REQUEST.unpack(header)
+    if place == INLINE:
+        payload = _read(requests, length)
+        return None if payload is None else ReceivedRequest(ticket, payload)
+    if not files:
+        raise OSError("a request came without its file: too many are open")
+    (file,) = _DESCRIPTOR.unpack(files)
+    if place == IN_A_FILE:
+        return ReceivedRequest(ticket, _map(file, length))
+    payload = _read(requests, length)
+    return None if payload is None else ReceivedRequest(ticket, payload, file)
+
+
+def _map(file: int, length: int) -> mmap.mmap:
+    try:
+        return mmap.mmap(file, length, flags=_MAPPING, prot=mmap.PROT_READ)
+    finally:
+        os.close(file)
+
+
+def _read(requests: socket.SocketType, size: int) -> bytes | None:
+    found = requests.recv(min(size, _CHUNK)) if size else b""
+    if len(found) == size:
+        return found
+    rest = bytearray(found)
+    while chunk := requests.recv(min(size - len(rest), _CHUNK)):
+        rest += chunk
+        if len(rest) == size:
+            return bytes(rest)
+    return None
+
+
+def reply(replies: int, ticket: bytes, pieces: Sequence[bytes | memoryview]) -> None:
+    """Writes an answer; a short one at once."""
+    size = sum(map(len, pieces))
+    header = ANSWER.pack(ticket, size)
+    for data in [b"".join((header, *pieces))] if size <= _ONE_WRITE else [header, *pieces]:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(replies, rest) :]

@@ -1,6 +1,6 @@
-"""How sure we are of what was measured: pools of noisy values, intervals of medians, races, and exact tests. docs/statistics.md explains them.
+"""Statistics of noisy measurements: pools of noisy values, intervals of medians, races, and exact tests. docs/statistics.md explains them.
 
-Invariant: plain numbers in, values out; nothing here knows what was measured, draws numbers that nobody could draw again, or needs a library.
+Plain numbers in, values out; nothing here knows what was measured, draws numbers that nobody could draw again, or needs a library.
 `bootstrap`, which is imported by its own name, needs numpy."""
 
 from evolve.statistics.exact import clopper_pearson, mcnemar, sign_flip, tie

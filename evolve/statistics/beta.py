@@ -1,6 +1,6 @@
 """The incomplete beta function and its inverse, of which binomial sums, Student's t and exact limits of a share are all values.
 
-Invariant: plain functions of their arguments, right to about 1e-11; what is asked for again is remembered."""
+Plain functions of their arguments, right to about 1e-11; what is asked for again is remembered."""
 
 import math
 from functools import lru_cache
@@ -10,7 +10,7 @@ _TINY = 1e-300
 
 
 def incomplete_beta(x: float, a: float, b: float) -> float:
-    """The probability that a Beta(a, b) variable is at most `x` (I_x(a, b); the continued fraction of https://dlmf.nist.gov/8.17#v)."""
+    """Returns the probability that a Beta(a, b) variable is at most `x` (I_x(a, b); the continued fraction of https://dlmf.nist.gov/8.17#v)."""
     if not 0.0 < x < 1.0:
         return float(x >= 1.0)
     if x > (a + 1.0) / (a + b + 2.0):
@@ -38,7 +38,7 @@ def _fraction(x: float, a: float, b: float) -> float:
 
 @lru_cache(maxsize=4096)
 def beta_quantile(probability: float, a: float, b: float) -> float:
-    """The `x` that a Beta(a, b) variable exceeds with one minus this probability; by halving, to the last digit."""
+    """Returns the `x` that a Beta(a, b) variable exceeds with one minus this probability; by halving, to the last digit."""
     low, high = 0.0, 1.0
     while low < (middle := (low + high) / 2.0) < high:
         if incomplete_beta(middle, a, b) < probability:
@@ -56,7 +56,7 @@ def student_quantile(level: float, degrees: float) -> float:
 
 
 def binomial_at_most(most: int, trials: int, probability: float) -> float:
-    """The probability of at most `most` successes in so many trials."""
+    """Returns the probability of at most `most` successes in so many trials."""
     if not 0 <= most < trials:
         return float(most >= trials)
     return incomplete_beta(1.0 - probability, trials - most, most + 1)

@@ -1,11 +1,11 @@
-"""How sure a figure of few independent values is, by drawing as many of them anew, again and again: the bootstrap (Efron 1979, https://doi.org/10.1214/aos/1176344552).
+"""Bootstrap: intervals of a figure of few independent values, by drawing as many of them anew, again and again (Efron 1979, https://doi.org/10.1214/aos/1176344552).
 
 The middle of a few runs is their interquartile mean: the mean of the half in the middle, which one lucky or failed run does not move, and which wastes less than a median (Agarwal et al. 2021,
 arXiv:2108.13264). Limits are percentiles of what the draws came to. Of few values these lie too near to each other; they are taken further outside, as far as Student's t lies outside of the normal
 distribution (Hesterberg 2015, arXiv:1411.5279, section 5.3). Limits that correct for bias (BCa) need a figure for each value left out, which there is none of where a run failed; percentiles are order
 statistics, and hold where a value is infinite.
 
-Invariant: all chance comes from the generator that is given; an infinite value makes limits infinite, and never NaN. Needs numpy, and is not imported by the package."""
+All chance comes from the generator that is given; an infinite value makes limits infinite, and never NaN. Needs numpy, and is not imported by the package."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ DRAWS = 5_000
 
 
 def interquartile_mean(values: Reals) -> Reals:
-    """The mean of the half in the middle, along the last axis; a value that lies on the border of that half counts by its part within. Where both infinities are in the
+    """Returns the mean of the half in the middle, along the last axis; a value that lies on the border of that half counts by its part within. Where both infinities are in the
     middle it is 0."""
     weights = _weights(values.shape[-1])
     middle = weights > 0.0
@@ -34,7 +34,7 @@ def interquartile_mean(values: Reals) -> Reals:
 
 
 def _weights(count: int) -> Reals:
-    """What each of so many ordered values counts; 1 together."""
+    """Returns the weights of so many ordered values; 1 together."""
     if count == 0:
         raise ValueError("there is no mean of no values. Do: give at least one")
     edges = np.clip(np.arange(count + 1) / count, 0.25, 0.75)
@@ -53,7 +53,7 @@ def bootstrap(
     level: float = LEVEL,
     draws: int = DRAWS,
 ) -> Interval:
-    """A figure of independent values and where it lies; raises `ValueError` for fewer than two values, and for NaN."""
+    """Returns a figure of independent values and where it lies; raises `ValueError` for fewer than two values, and for NaN."""
     given = _checked(values)
     return _interval(statistic(given), statistic(given[drawn(len(given), rng, draws)]), len(given), level)
 
@@ -65,7 +65,7 @@ def bootstrap_difference(
     level: float = LEVEL,
     draws: int = DRAWS,
 ) -> Interval:
-    """The interquartile mean of `first` minus that of `second`, which have nothing to do with each other; raises `ValueError` as `bootstrap` does. `count` is that of
+    """Returns the interquartile mean of `first` minus that of `second`, which have nothing to do with each other; raises `ValueError` as `bootstrap` does. `count` is that of
     the smaller one."""
     one, other = _checked(first), _checked(second)
     ones = interquartile_mean(one[drawn(len(one), rng, draws)])
@@ -75,7 +75,7 @@ def bootstrap_difference(
 
 
 def _minus(first: Reals, second: Reals) -> Reals:
-    """Two equal infinities do not differ."""
+    """Returns two equal infinities do not differ."""
     with np.errstate(invalid="ignore"):
         found = np.subtract(first, second)
     return np.where(np.isnan(found), 0.0, found)
@@ -97,14 +97,14 @@ def _interval(estimate: Reals, estimates: Reals, count: int, level: float) -> In
 
 
 def limits(estimates: Reals, count: int, level: float = LEVEL) -> tuple[Reals, Reals]:
-    """The percentiles of draws, which are ordered along the first axis, that enclose what is estimated from `count` values."""
+    """Returns the percentiles of draws, which are ordered along the first axis, that enclose what is estimated from `count` values."""
     draws = len(estimates)
     outside = int(tail(count, level) * draws)
     return estimates[outside], estimates[draws - 1 - outside]
 
 
 def tail(count: int, level: float = LEVEL) -> float:
-    """The share of the draws beyond each limit, so that intervals of few values are as wide as Student's."""
+    """Returns the share of the draws beyond each limit, so that intervals of few values are as wide as Student's."""
     if not 0.0 < level < 1.0:
         raise ValueError(f"the level of an interval is between 0 and 1, got {level!r}")
     wide = student_quantile(level, count - 1) * math.sqrt(count / (count - 1))

@@ -1,6 +1,6 @@
 """Tests of few observations that need no table and no assumption about a distribution: shares, disagreements, paired differences.
 
-Invariant: equal arguments give equal answers; a probability is that of a finding at least as extreme, in either direction, where there is no difference."""
+Equal arguments give equal answers; a probability is that of a finding at least as extreme, in either direction, where there is no difference."""
 
 import math
 import random
@@ -16,7 +16,7 @@ _ROUNDING = 1e-12
 
 
 def clopper_pearson(successes: int, trials: int, level: float = LEVEL) -> Interval:
-    """The share of successes and its exact interval, which encloses the truth at least as often as it says (Clopper and Pearson 1934, https://doi.org/10.1093/biomet/26.4.404).
+    """Returns the share of successes and its exact interval, which encloses the truth at least as often as it says (Clopper and Pearson 1934, https://doi.org/10.1093/biomet/26.4.404).
     Raises `ValueError` for counts that cannot be."""
     if not (0 <= successes <= trials and trials > 0):
         raise ValueError(f"successes are between 0 and the number of trials, got {successes} of {trials}")
@@ -30,7 +30,7 @@ def clopper_pearson(successes: int, trials: int, level: float = LEVEL) -> Interv
 
 
 def mcnemar(first_only: int, second_only: int) -> float:
-    """Two programs answered the same questions: the probability of such a disagreement where they are equally good, from how many
+    """Returns two programs answered the same questions: the probability of such a disagreement where they are equally good, from how many
     only the one and only the other had right (McNemar 1947, https://doi.org/10.1007/BF02295996, exact). Raises `ValueError` for a negative count."""
     if min(first_only, second_only) < 0:
         raise ValueError(f"counts are not negative, got {first_only} and {second_only}")
@@ -39,7 +39,7 @@ def mcnemar(first_only: int, second_only: int) -> float:
 
 
 def sign_flip(differences: Sequence[float]) -> float:
-    """The probability of a mean as far from zero as that of these paired differences, where either side of each pair could as well have been the other (Fisher 1935; for the drawn ones Phipson and Smyth 2010,
+    """Returns the probability of a mean as far from zero as that of these paired differences, where either side of each pair could as well have been the other (Fisher 1935; for the drawn ones Phipson and Smyth 2010,
     https://doi.org/10.2202/1544-6115.1585). All signs are tried for up to 16 differences, for more 20,000 draws of a stream of their own. Raises `ValueError` for none, or one that is not finite."""
     if len(differences) == 0 or not all(map(math.isfinite, differences)):
         raise ValueError(f"a test needs finite differences, got {len(differences)}: {list(differences[:5])}")
@@ -56,7 +56,7 @@ def _share_beyond(sums: Sequence[float], least: float) -> float:
 
 
 def _signed_sums(differences: Sequence[float]) -> list[float]:
-    """The sums of the differences with all signs."""
+    """Returns the sums of the differences with all signs."""
     sums = [0.0]
     for difference in differences:
         sums = [one + difference for one in sums] + [one - difference for one in sums]
@@ -64,7 +64,7 @@ def _signed_sums(differences: Sequence[float]) -> list[float]:
 
 
 def _drawn_sums(differences: Sequence[float]) -> list[float]:
-    """With signs that are drawn eight at a time."""
+    """Draws sums with random signs, eight at a time."""
     stream, sums = random.Random(0), [0.0] * DRAWS
     for start in range(0, len(differences), _TABLE):
         table = _signed_sums(differences[start : start + _TABLE])
@@ -74,7 +74,7 @@ def _drawn_sums(differences: Sequence[float]) -> list[float]:
 
 
 def tie(differences: Sequence[float]) -> bool:
-    """Whether the mean of paired differences is below two standard errors, 2 sigma / sqrt(n): too small to call one side better. One difference is always a tie, for its sigma is
+    """Returns whether the mean of paired differences is below two standard errors, 2 sigma / sqrt(n): too small to call one side better. One difference is always a tie, for its sigma is
     unknown. Of few it is a rule of thumb (equal sides tie in 95 of 100 cases of many, in 88 of five, in 70 of two): `sign_flip` is exact."""
     if len(differences) == 0 or not all(map(math.isfinite, differences)):
         raise ValueError(f"a tie is one of finite differences, got {len(differences)}: {list(differences[:5])}")

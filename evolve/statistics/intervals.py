@@ -1,11 +1,11 @@
-"""Where a median lies, from few noisy values: of the log ratios of pairs above all.
+"""Intervals of medians of few noisy values, of the log ratios of pairs above all.
 
 A bootstrap over pairs asks what the median would be of values drawn anew from those that there are. For a median that needs no drawing: the chance of each
 value to be it is known (Efron 1979, https://doi.org/10.1214/aos/1176344552). So the standard error is that of infinitely many draws, and equal values give equal answers. The limits are not the bootstrap's
 percentiles, which are order statistics as well, but too narrow for few values (of seven: 88 % where 95 % was asked for): they are the order statistics of the binomial
 distribution, which hold whatever the values' distribution is.
 
-Invariant: values in, values out, no randomness; an interval contains its estimate."""
+Values in, values out, no randomness; an interval contains its estimate."""
 
 import math
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ def log_ratios(baseline: Sequence[float], candidate: Sequence[float]) -> list[fl
 
 
 def median_interval(values: Sequence[float], level: float = LEVEL) -> Interval:
-    """The median of at least two finite values, and where that of all values lies which there could be; raises `ValueError` else.
+    """Returns the median of at least two finite values, and where that of all values lies which there could be; raises `ValueError` else.
 
     The limits are order statistics, interpolated between two (Hettmansperger and Sheather 1986, https://doi.org/10.1016/0167-7152(86)90021-0), and assume nothing about the distribution. Where even the
     smallest and the largest value do not enclose the median often enough (fewer than 6 values at 95 %), they are those of Student's t around the mean, which assume that the values are spread about
@@ -79,7 +79,7 @@ def _limits(ordered: Sequence[float], level: float) -> tuple[float, float]:
 
 @lru_cache(maxsize=4096)
 def _ranks(count: int, level: float) -> tuple[int, float]:
-    """The largest rank that is far enough outside, counted from 1, and how far the limit lies from it towards the next one."""
+    """Returns the largest rank that is far enough outside, counted from 1, and how far the limit lies from it towards the next one."""
     outside, inside = 1, count // 2 + 1
     while inside - outside > 1:
         middle = (outside + inside) // 2
@@ -90,7 +90,7 @@ def _ranks(count: int, level: float) -> tuple[int, float]:
 
 
 def _enclosed(rank: int, count: int) -> float:
-    """How often the values of this rank from below and from above have the median between them."""
+    """Returns how often the values of this rank from below and from above have the median between them."""
     return 1.0 - 2.0 * binomial_at_most(rank - 1, count, 0.5)
 
 
@@ -103,7 +103,7 @@ def _error_of_median(ordered: Sequence[float]) -> float:
 
 @lru_cache(maxsize=1024)
 def _weights(count: int) -> tuple[int, tuple[float, ...]]:
-    """The chance of each value to be the median of a bootstrap, from the first on whose chance is not negligible (of an even number, the usual smooth form of it)."""
+    """Returns the chance of each value to be the median of a bootstrap, from the first on whose chance is not negligible (of an even number, the usual smooth form of it)."""
     reach, half = 4.0 * math.sqrt(count), (count + 1) / 2.0
     first, last = max(0, math.floor(count / 2.0 - reach)), min(count, math.ceil(count / 2.0 + reach))
     below = [incomplete_beta(rank / count, half, half) for rank in range(first, last + 1)]
@@ -111,7 +111,7 @@ def _weights(count: int) -> tuple[int, tuple[float, ...]]:
 
 
 def combined(intervals: Sequence[Interval], level: float = LEVEL) -> Interval:
-    """One interval of several that measured the same thing at different times; raises `ValueError` for none. Each counts by its number of values, never by its own precision, which may be luck. Where the estimates differ by more
+    """Returns one interval of several that measured the same thing at different times; raises `ValueError` for none. Each counts by its number of values, never by its own precision, which may be luck. Where the estimates differ by more
     than their errors explain, as processes do from one start to the next, the error is larger (Birge 1932, https://doi.org/10.1103/PhysRev.40.207), shrunk as a `Pool` is."""
     if not intervals:
         raise ValueError("no intervals to combine. Do: measure at least once")
@@ -125,13 +125,13 @@ def combined(intervals: Sequence[Interval], level: float = LEVEL) -> Interval:
 
 
 def aa_floor(runs: Sequence[Sequence[float]], level: float = LEVEL) -> float:
-    """How far from zero the median of one more run lies at most, with the probability `level`, where a program is timed against itself: from the
+    """Returns how far from zero the median of one more run lies at most, with the probability `level`, where a program is timed against itself: from the
     log ratios of each such run. It holds what pairs cannot cancel, such as which of the two comes first. A gain below it is none. Raises `ValueError` for fewer than two runs."""
     return zero_floor([median_interval(run).estimate for run in runs], level)
 
 
 def zero_floor(estimates: Sequence[float], level: float = LEVEL) -> float:
-    """The same from one estimate of each run, of something whose true value is 0. Raises `ValueError` for fewer than two."""
+    """Returns the same from one estimate of each run, of something whose true value is 0. Raises `ValueError` for fewer than two."""
     count = len(estimates)
     if count < 2:
         raise ValueError(f"a floor needs at least two runs of a program against itself, got {count}")

@@ -1,6 +1,6 @@
 """Measurements of one thing in one pool: their mean and how sure it is.
 
-Invariant: values in, values out; nothing here knows what was measured. Figures are in the unit of the measured value."""
+Values in, values out; nothing here knows what was measured. Figures are in the unit of the measured value."""
 
 import math
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ class Pool:
     within: float = 0.0
 
     def add(self, value: float, standard_error: float | None = None) -> "Pool":
-        """The pool with one more measurement."""
+        """Returns the pool with one more measurement."""
         return self.merge(Pool(1, value, 0.0, (standard_error or 0.0) ** 2))
 
     def merge(self, other: "Pool") -> "Pool":
-        """Both pools as one; the order makes no difference but for rounding."""
+        """Returns both pools as one; the order makes no difference but for rounding."""
         count = self.count + other.count
         if count == 0:
             return self
@@ -39,7 +39,7 @@ class Pool:
         )
 
     def standard_error(self, noise: float | None) -> float | None:
-        """The standard error of the mean. The variance of one measurement is that of the pool, shrunk towards the larger of
+        """Returns the standard error of the mean. The variance of one measurement is that of the pool, shrunk towards the larger of
         `noise` (one standard deviation, from elsewhere) and what the measurements said of themselves: two values that agree
         by luck are no proof of precision. None when nothing is known: no noise given, nothing said, fewer than two values."""
         if self.count == 0 or (noise is None and self.within == 0.0 and self.count < 2):
@@ -52,7 +52,7 @@ class Pool:
 
 
 def pooled(values: Sequence[float]) -> Pool:
-    """All of `values` in one pool."""
+    """Returns all of `values` in one pool."""
     pool = Pool()
     for value in values:
         pool = pool.add(value)
@@ -60,7 +60,7 @@ def pooled(values: Sequence[float]) -> Pool:
 
 
 def noise_floor(values: Sequence[float]) -> float:
-    """One standard deviation of a single measurement, from repeated measurements of one program; raises `ValueError` for
+    """Returns one standard deviation of a single measurement, from repeated measurements of one program; raises `ValueError` for
     fewer than two."""
     if len(values) < 2:
         raise ValueError(f"a noise floor needs at least two measurements of one program, got {len(values)}")
@@ -69,5 +69,5 @@ def noise_floor(values: Sequence[float]) -> float:
 
 
 def error_of_difference(first: float, second: float) -> float:
-    """The standard error of the difference of two independent means with these standard errors."""
+    """Returns the standard error of the difference of two independent means with these standard errors."""
     return math.hypot(first, second)

@@ -1,10 +1,10 @@
-"""As many pairs as a decision needs and no more: a race of a candidate against a baseline.
+"""Races of a candidate against a baseline: as many pairs as a decision needs and no more.
 
 Whoever looks at an interval after every pair and stops when it excludes zero finds a difference where there is none, one day. So a race looks rarely (after 4, 6, 9, 13, 19, 28 and 40
 pairs), and the chance to err is spent on the looks in parts that add up to `error` (alpha spending, Lan and DeMets 1983, https://doi.org/10.1093/biomet/70.3.659): the interval of each look is as wide as its part demands.
 That all of them contain the truth has at least the probability 1 - error, however the looks depend on each other.
 
-Invariant: a verdict, once there is one, does not change."""
+A verdict, once there is one, does not change."""
 
 import math
 from collections.abc import Sequence
@@ -39,12 +39,12 @@ class Race:
 
     @property
     def values(self) -> Sequence[float]:
-        """All that was added."""
+        """Values that were added."""
         return tuple(self._values)
 
     @property
     def wanted(self) -> int:
-        """How many more values there must be before the next look; 0 when the race has ended, decided or open."""
+        """Number of values before the next look; 0 when the race has ended, decided or open."""
         count = len(self._values)
         if self.decided:
             return 0
@@ -57,7 +57,7 @@ class Race:
 
     @property
     def decided(self) -> bool:
-        """Whether there is a verdict."""
+        """True where there is a verdict."""
         return self._verdict != "open"
 
     @property
@@ -67,7 +67,7 @@ class Race:
         return self._interval
 
     def add(self, value: float) -> None:
-        """One more log ratio; raises `ValueError` where it is not finite, or where none is wanted."""
+        """Adds a log ratio; raises `ValueError` where it is not finite, or where none is wanted."""
         if not math.isfinite(value):
             raise ValueError(f"a log ratio is finite, got {value!r}")
         if not self.wanted:
@@ -88,14 +88,14 @@ class Race:
             self._verdict = "equal"
 
     def _spent(self, look: int) -> float:
-        """The part of `error` that belongs to this look: what is spent by then, without what was by the one before."""
+        """Returns the part of `error` that belongs to this look: what is spent by then, without what was by the one before."""
         place = self._looks.index(look)
         before = self._looks[place - 1] if place else 0
         return self.error * (_share(look / self._looks[-1]) - _share(before / self._looks[-1]))
 
 
 def _share(time: float) -> float:
-    """How much is spent by this share of all values: more in the beginning, so that what is plain is told at once."""
+    """Returns the error that is spent by this share of all values: more in the beginning, so that what is plain is told at once."""
     return math.log1p((math.e - 1.0) * time)
 
 

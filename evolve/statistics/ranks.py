@@ -1,6 +1,6 @@
 """Comparisons that only ask which of two values is the larger: tests, the probability that one side wins, and many tests at once.
 
-Invariant: any increasing transformation of the values changes nothing, so that a failed run may stand as minus infinity."""
+Any increasing transformation of the values changes nothing, so that a failed run may stand as minus infinity."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _STEPS = 60
 
 
 def midranks(values: Sequence[float]) -> list[float]:
-    """The rank of each value, from 1; equal ones share the mean of theirs."""
+    """Returns the rank of each value, from 1; equal ones share the mean of theirs."""
     order = sorted(range(len(values)), key=values.__getitem__)
     ranks, before = [0.0] * len(values), 0
     for _, group in groupby(order, key=values.__getitem__):
@@ -26,7 +26,7 @@ def midranks(values: Sequence[float]) -> list[float]:
 
 
 def signed_rank(differences: Sequence[float]) -> float:
-    """The probability of such paired differences where neither side is better (Wilcoxon 1945, https://doi.org/10.2307/3001968): by all signs of up to 16 of them, by 20,000 draws for more.
+    """Returns the probability of such paired differences where neither side is better (Wilcoxon 1945, https://doi.org/10.2307/3001968): by all signs of up to 16 of them, by 20,000 draws for more.
     Those that are 0 tell nothing; 1 where all are."""
     told = [difference for difference in differences if difference != 0.0]
     if not told:
@@ -36,7 +36,7 @@ def signed_rank(differences: Sequence[float]) -> float:
 
 
 def rank_sum(first: Sequence[float], second: Sequence[float]) -> float:
-    """The same for two sides that have nothing to do with each other (Mann and Whitney 1947, https://doi.org/10.1214/aoms/1177730491): exact, equal values included, by counting all ways to choose
+    """Returns the same for two sides that have nothing to do with each other (Mann and Whitney 1947, https://doi.org/10.1214/aoms/1177730491): exact, equal values included, by counting all ways to choose
     which values belong to the first side. Raises `ValueError` where a side is empty."""
     if not first or not second:
         raise ValueError("a test needs a value of each side. Do: run a campaign of each")
@@ -50,7 +50,7 @@ def rank_sum(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def _sums(values: Sequence[int], size: int) -> dict[int, int]:
-    """How many choices of `size` values have each sum."""
+    """Counts the choices of `size` values that have each sum."""
     ways: list[dict[int, int]] = [{0: 1}, *({} for _ in range(size))]
     for place, value in enumerate(values, 1):
         for taken in range(min(place, size), 0, -1):
@@ -61,7 +61,7 @@ def _sums(values: Sequence[int], size: int) -> dict[int, int]:
 
 
 def superiority(first: Sequence[float], second: Sequence[float], level: float = LEVEL) -> Interval:
-    """How probable it is that a value of `first` is larger than one of `second`, equal ones counting half (Vargha and Delaney 2000, https://doi.org/10.3102/10769986025002101), with the limits of Newcombe
+    """Returns the probability that a value of `first` is larger than one of `second`, equal ones counting half (Vargha and Delaney 2000, https://doi.org/10.3102/10769986025002101), with the limits of Newcombe
     2006 (https://doi.org/10.1002/sim.2324, method 5), which have a width also where every value of one side is larger. Raises `ValueError` where a side is empty."""
     if not first or not second:
         raise ValueError("a probability needs a value of each side. Do: run a campaign of each")
@@ -73,14 +73,14 @@ def superiority(first: Sequence[float], second: Sequence[float], level: float = 
 
 
 def _error(share: float, first: int, second: int) -> float:
-    """The standard error of a probability of superiority that is in truth `share`."""
+    """Returns the standard error of a probability of superiority that is in truth `share`."""
     more = (first + second) / 2.0 - 1.0
     spread = 1.0 + more * ((1.0 - share) / (2.0 - share) + share / (1.0 + share))
     return math.sqrt(share * (1.0 - share) * spread / (first * second))
 
 
 def _limit(share: float, end: float, wide: float, first: int, second: int) -> float:
-    """The value between `share` and `end` from which `share` is just so far away, by halving."""
+    """Returns the value between `share` and `end` from which `share` is just so far away, by halving."""
     near, far = share, end
     for _ in range(_STEPS):
         middle = (near + far) / 2.0
@@ -90,7 +90,7 @@ def _limit(share: float, end: float, wide: float, first: int, second: int) -> fl
 
 
 def holm(probabilities: Sequence[float]) -> tuple[float, ...]:
-    """The probabilities of several tests, each raised for there being others, so that any is below 0.05 by chance in one of twenty cases at most (Holm 1979, https://www.jstor.org/stable/4615733)."""
+    """Returns the probabilities of several tests, each raised for there being others, so that any is below 0.05 by chance in one of twenty cases at most (Holm 1979, https://www.jstor.org/stable/4615733)."""
     order = sorted(range(len(probabilities)), key=probabilities.__getitem__)
     raised, before = [1.0] * len(probabilities), 0.0
     for place, index in enumerate(order):

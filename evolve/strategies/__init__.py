@@ -1,39 +1,64 @@
-"""The bundled strategies, registered as a third party would register its own.
+"""Bundled strategies, and the building blocks that they are made of: parent sampling, inspirations, repairs, and bandits over operators
+or models. A strategy of one's own combines them (docs/strategies.md).
 
-Invariant: the engine knows them by the names given here and by nothing else; baselines get history-free operators."""
+The engine knows the bundled strategies by the names given here and by nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from evolve.hookspecs import Settings, StrategyEntry, hookimpl
+from evolve.hookspecs import StrategyEntry, hookimpl
 from evolve.protocols import Strategy
-from evolve.strategies.best_of_n import BestOfN
+from evolve.strategies.bandit import Bandit
+from evolve.strategies.baselines import (
+    Baseline,
+    EvenOperators,
+    RecordPool,
+    make_best_of_n,
+    make_random,
+    make_sequential,
+)
 from evolve.strategies.islands import Islands, IslandsSettings
-from evolve.strategies.sequential import Sequential
-from evolve.strategies.uniform import Uniform
+from evolve.strategies.repairs import Repair, list_repairs
+from evolve.strategies.sampling import (
+    InspirationSampler,
+    ParentSampler,
+    sample_by_rank,
+    sample_evenly,
+    sample_in_proportion,
+    sample_partners,
+    sample_varied,
+)
+
+__all__ = [
+    "Bandit",
+    "Baseline",
+    "EvenOperators",
+    "InspirationSampler",
+    "Islands",
+    "IslandsSettings",
+    "ParentSampler",
+    "RecordPool",
+    "Repair",
+    "list_repairs",
+    "sample_by_rank",
+    "sample_evenly",
+    "sample_in_proportion",
+    "sample_partners",
+    "sample_varied",
+]
 
 
-def _islands(settings: Settings, operators: Sequence[str]) -> Strategy:
-    return Islands(IslandsSettings(**settings), operators)
-
-
-def _best_of_n(settings: Settings, operators: Sequence[str]) -> Strategy:
-    return BestOfN(operators)
-
-
-def _sequential(settings: Settings, operators: Sequence[str]) -> Strategy:
-    return Sequential(operators)
-
-
-def _random(settings: Settings, operators: Sequence[str]) -> Strategy:
-    return Uniform(operators)
+def _baseline(name: str, make: Callable[[Sequence[str]], Strategy]) -> StrategyEntry:
+    return StrategyEntry(name, lambda settings, operators: make(operators), history_free_operators=True)
 
 
 @hookimpl
 def register_strategies() -> Sequence[StrategyEntry]:
-    """`islands`, and the baselines that it is compared with."""
+    """Returns `islands`, and the baselines that it is compared with."""
     return (
-        StrategyEntry("islands", _islands, IslandsSettings),
-        StrategyEntry("best_of_n", _best_of_n, history_free_operators=True),
-        StrategyEntry("sequential", _sequential, history_free_operators=True),
-        StrategyEntry("random", _random, history_free_operators=True),
+        StrategyEntry(
+            "islands", lambda settings, operators: Islands(IslandsSettings(**settings), operators), IslandsSettings
+        ),
+        _baseline("best_of_n", make_best_of_n),
+        _baseline("sequential", make_sequential),
+        _baseline("random", make_random),
     )

@@ -1,6 +1,6 @@
-"""Which operator to use next, or which model to call: a bandit that pays for gains on a rank scale, per cost.
+"""Bandit over operators, or over models, that pays for gains on a rank scale, per cost.
 
-Invariant: the state is a fold over the events that it is told, so a replay rebuilds it exactly, and only the order of
+The state is a fold over the events that it is told, so a replay rebuilds it exactly, and only the order of
 the fitness values matters: any increasing transformation of them changes nothing. Every event costs the same, however
 long the campaign is.
 
@@ -89,7 +89,7 @@ class Ranks:
         self._worth: dict[RecordId, Worth] = {}
 
     def add(self, record: RecordId, worth: Worth) -> None:
-        """One more success; the oldest one leaves the window."""
+        """Adds a success; the oldest one leaves the window."""
         self._worth[record] = worth
         self._recent.append(worth)
         insort(self._sorted, worth)
@@ -98,13 +98,13 @@ class Ranks:
             del self._sorted[bisect_right(self._sorted, oldest) - 1]
 
     def inherit(self, record: RecordId, parents: Sequence[RecordId]) -> None:
-        """A failure: worth what the best of its parents is; it enters no window."""
+        """Gives a failure the worth of the best of its parents; it enters no window."""
         worth = self._best(parents)
         if worth != _WORST:
             self._worth[record] = worth
 
     def gain(self, parents: Sequence[RecordId], child: Worth) -> float:
-        """What a settled child has gained on the best of its parents: 0 to log2(1 + WINDOW)."""
+        """Returns the gain of a settled child on the best of its parents: 0 to log2(1 + WINDOW)."""
         parent = self._best(parents)
         if child <= parent:
             return 0.0
@@ -117,8 +117,8 @@ class Ranks:
         return len(self._sorted) - bisect_right(self._sorted, worth)
 
 
-def drawn(rng: Generator, shares: Mapping[str, float]) -> str:
-    """One of the names, each with the probability of its share; the shares sum to 1."""
+def draw(rng: Generator, shares: Mapping[str, float]) -> str:
+    """Draws one of the names, each with the probability of its share; the shares sum to 1."""
     left, names = rng.random(), list(shares)
     for name in names:
         left -= shares[name]
@@ -128,34 +128,34 @@ def drawn(rng: Generator, shares: Mapping[str, float]) -> str:
 
 
 @dataclass(slots=True)
-class Arm:
+class BanditArm:
     """Discounted gains and costs."""
 
     gains: float = 0.0
     costs: float = 0.0
 
     def settle(self, gain: float, cost: float) -> None:
-        """One more proposal; the earlier ones fade."""
+        """Adds a proposal; the earlier ones fade."""
         self.gains = self.gains * DISCOUNT + gain
         self.costs = self.costs * DISCOUNT + cost
 
 
-class Calls(NamedTuple):
-    """What calls have cost of the resource; and 1 where there were any, which held a slot of the model."""
+class CallCost(NamedTuple):
+    """Cost of calls in the resource; `slots` is 1 where there were any, which held a slot of the model."""
 
     cost: float
     slots: float
 
 
-NO_CALLS = Calls(0.0, 0.0)
+NO_CALLS = CallCost(0.0, 0.0)
 
 
 @dataclass(slots=True)
-class Open:
+class OpenStep:
     """A step of an arm that has not settled as a whole: its calls, and how many of its children have settled."""
 
     arm: str
-    calls: Calls = NO_CALLS
+    calls: CallCost = NO_CALLS
     settled: int = 0
 
 
@@ -173,22 +173,22 @@ class Bandit:
     ) -> None:
         if not arms:
             raise ConfigError(_NO_ARMS[arm_of])
-        self._arms = {name: Arm() for name in arms}
+        self._arms = {name: BanditArm() for name in arms}
         self._resource = resource
         self._floor = floor
         self._kind = arm_of
         self._besides = frozenset(besides)
         self._ranks = Ranks()
-        self._steps: dict[int, Open] = {}
+        self._steps: dict[int, OpenStep] = {}
         self._used = 0.0
         self._uses = 0
 
     def choose(self, rng: Generator, among: Collection[str] | None = None) -> str:
-        """The next arm of those that may be used, all without `among`, with the probabilities of `shares`."""
-        return drawn(rng, self.shares(among))
+        """Draws the next arm of those that may be used, all without `among`, with the probabilities of `shares`."""
+        return draw(rng, self.shares(among))
 
     def shares(self, among: Collection[str] | None = None) -> dict[str, float]:
-        """The probability of each arm that may be used; they sum to 1."""
+        """Returns the probability of each arm that may be used; they sum to 1."""
         allowed = {name: arm for name, arm in self._arms.items() if among is None or name in among}
         gains = sum(arm.gains for arm in self._arms.values())
         costs = sum(arm.costs for arm in self._arms.values())
@@ -207,9 +207,9 @@ class Bandit:
             case Asked(step=step, action=Propose(selection=selection)):
                 arm = self._arm(selection)
                 if arm in self._arms:
-                    self._steps[step] = Open(arm)
+                    self._steps[step] = OpenStep(arm)
             case Replied(step=step, call=call) if step in self._steps:
-                self._called(self._steps[step], call)
+                self._add_call(self._steps[step], call)
             case Settled(record=record):
                 self._settle(record)
             case TaskChanged():
@@ -217,14 +217,14 @@ class Bandit:
                 self._steps.clear()
 
     def _arm(self, made: Selection | Origin) -> str:
-        """The name of the arm that a step belongs to; empty for one that says nothing."""
+        """Returns the name of the arm that a step belongs to; empty for a step that says nothing about one."""
         if made.operator in self._besides:
             return ""
         return made.operator if self._kind == "operator" else made.model
 
-    def _called(self, step: Open, call: Call) -> None:
+    def _add_call(self, step: OpenStep, call: Call) -> None:
         if self._kind == "operator" or call.model == step.arm:
-            step.calls = Calls(step.calls.cost + self._in_means(self._use_of_call(call)), 1.0)
+            step.calls = CallCost(step.calls.cost + self._in_means(self._use_of_call(call)), 1.0)
 
     def _settle(self, record: Record) -> None:
         evaluation, origin = record.evaluation, record.origin
@@ -243,17 +243,17 @@ class Bandit:
         if origin.kind == "proposal" and arm is not None:
             arm.settle(gain, self._cost(evaluation, calls))
 
-    def _share_of_calls(self, record: Record) -> Calls:
-        """What one child of a step bears of its calls."""
+    def _share_of_calls(self, record: Record) -> CallCost:
+        """Returns the share of a step's calls that one child bears."""
         step = self._steps.get(record.origin.step)
         if step is None:
             return NO_CALLS
         step.settled += 1
         if step.settled == record.origin.count:
             del self._steps[record.origin.step]
-        return Calls(step.calls.cost / record.origin.count, step.calls.slots / record.origin.count)
+        return CallCost(step.calls.cost / record.origin.count, step.calls.slots / record.origin.count)
 
-    def _cost(self, evaluation: Evaluation, calls: Calls) -> float:
+    def _cost(self, evaluation: Evaluation, calls: CallCost) -> float:
         if evaluation.outcome is Outcome.SCREENED:
             return OVERHEAD + (calls.cost or calls.slots)
         if self._resource == "seconds":
@@ -275,7 +275,7 @@ class Bandit:
                 return 0.0
 
     def _in_means(self, use: float) -> float:
-        """`use` in units of the mean of all uses so far, this one included; nothing used costs nothing."""
+        """Returns `use` in units of the mean of all uses so far, this one included; nothing used costs nothing."""
         if use <= 0:
             return 0.0
         self._used += use

@@ -1,6 +1,6 @@
-"""The default strategy, `islands`: the archive's islands in turn, the operator by the bandit, and the parents that this operator wants.
+"""The default strategy, `islands`: the archive's islands in turn, the operator by a bandit, and the parents that this operator wants.
 
-Invariant: the only state is the bandit, how often each island was asked, and which programs are quarantined; all are folds over the events."""
+A strategy that differs in one law is this one with another function: see `docs/strategies.md`."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,8 +11,14 @@ from evolve.archive import Elite
 from evolve.protocols import View
 from evolve.stop import Resource
 from evolve.strategies.bandit import FLOOR, Bandit
-from evolve.strategies.company import partners, varied
-from evolve.strategies.repairs import Repair, repairs
+from evolve.strategies.repairs import Repair, list_repairs
+from evolve.strategies.sampling import (
+    InspirationSampler,
+    ParentSampler,
+    sample_by_rank,
+    sample_partners,
+    sample_varied,
+)
 from evolve.types import Asked, ConfigError, Event, ProgramId, Propose, RecordId, Ruled, Selection, Traits, Wait
 
 
@@ -30,21 +36,32 @@ class IslandsSettings(BaseModel):
 
 
 class Islands:
-    """Evolves islands side by side; what moves between them is the archive's business."""
+    """Evolves islands side by side; the archive moves programs between them.
 
-    def __init__(self, settings: IslandsSettings, operators: Sequence[str]) -> None:
+    The state is the bandit, how often each island was asked, and which programs are quarantined: all are folds over the events."""
+
+    def __init__(
+        self,
+        settings: IslandsSettings,
+        operators: Sequence[str],
+        *,
+        sample_parents: ParentSampler = sample_by_rank,
+        sample_inspirations: InspirationSampler = sample_varied,
+    ) -> None:
         self._inspirations = settings.inspirations
+        self._sample_parents = sample_parents
+        self._sample_inspirations = sample_inspirations
         self._count = len(operators)
         self._bandit = Bandit(operators, settings.resource, settings.floor)
         self._asked: dict[int, int] = {}
         self._quarantined: set[ProgramId] = set()
 
     def ask(self, view: View, rng: Generator) -> Propose | Wait:
-        """A proposal on the least asked island that has an elite; Wait while none has one. Raises `ConfigError` where no operator of the
-        campaign could ever be used."""
+        """Returns a proposal on the least asked island that has an elite; Wait while none has one. Raises `ConfigError` where no
+        operator of the campaign could ever be used."""
         islands = range(view.archive.settings.islands)
         for island in sorted(islands, key=lambda number: self._asked.get(number, 0)):
-            elites = view.archive.sample_elites(island, 1 + self._inspirations, rng)
+            elites = self._sample_parents(view, island, 1 + self._inspirations, rng)
             if elites:
                 return self._proposal(island, elites, view, rng)
         return Wait()
@@ -60,35 +77,35 @@ class Islands:
                 self._quarantined.discard(program)
 
     def shares(self) -> Mapping[str, float]:
-        """The probability of each operator at the next proposal."""
+        """Returns the probability of each operator at the next proposal."""
         return self._bandit.shares()
 
     def _proposal(self, island: int, elites: Sequence[Elite], view: View, rng: Generator) -> Propose | Wait:
-        """By one of the operators that find what they want: as many parents as that, or a failure that is worth a repair."""
+        """Proposes by one of the operators that find what they want: as many parents as that, or a failure that is worth a repair."""
         traits = {operator: view.traits(operator) for operator in view.operators}
         most = max((one.parents for one in traits.values()), default=1)
-        parents = [elites[0], *partners(view.archive, elites[0], most - 1, rng)]
+        parents = [elites[0], *sample_partners(view.archive, elites[0], most - 1, rng)]
         able = [name for name, one in traits.items() if self._finds_parents(view, one, len(parents))]
         if not able:
-            return self._nothing_to_do(view)
+            return self._wait_or_refuse(view)
         operator = self._bandit.choose(rng, able)
         wanted = traits[operator]
         if wanted.takes_failures:
-            return _repair(operator, island, sorted(repairs(view, wanted, self._quarantined)), view, rng)
+            return _propose_repair(operator, island, sorted(list_repairs(view, wanted, self._quarantined)), view, rng)
         chosen = parents[: max(1, wanted.parents)]
         others = elites[1:]
         if wanted.needs_model:
-            others = varied(view.archive, chosen, self._inspirations, rng)
-        return Propose(_selection(operator, island, chosen, others))
+            others = self._sample_inspirations(view, chosen, self._inspirations, rng)
+        return Propose(_select(operator, island, chosen, others))
 
     def _finds_parents(self, view: View, wanted: Traits, elites: int) -> bool:
-        """A failure that is worth a repair, or so many elites as it wants."""
+        """Reports whether there is a failure that is worth a repair, or as many elites as an operator wants."""
         if wanted.takes_failures:
-            return any(True for _ in repairs(view, wanted, self._quarantined))
+            return any(True for _ in list_repairs(view, wanted, self._quarantined))
         return wanted.parents <= elites
 
-    def _nothing_to_do(self, view: View) -> Wait:
-        """No operator finds what it wants. That may change with what is under way, or the others may be asked later; else the campaign would stand still."""
+    def _wait_or_refuse(self, view: View) -> Wait:
+        """Waits where steps under way, or operators that may be used later, could find parents; else the campaign would stand still."""
         if view.pending or len(view.operators) < self._count:
             return Wait()
         names = ", ".join(view.operators) or "none"
@@ -98,8 +115,8 @@ class Islands:
         )
 
 
-def _selection(operator: str, island: int, parents: Sequence[Elite], others: Sequence[Elite]) -> Selection:
-    """With inspirations whose programs are not those of the parents, each record once."""
+def _select(operator: str, island: int, parents: Sequence[Elite], others: Sequence[Elite]) -> Selection:
+    """Selects inspirations whose programs are not those of the parents, each record once."""
     programs, inspirations = {parent.program for parent in parents}, list[RecordId]()
     for elite in others:
         if elite.program not in programs and elite.record not in inspirations:
@@ -107,8 +124,8 @@ def _selection(operator: str, island: int, parents: Sequence[Elite], others: Seq
     return Selection(operator, island, tuple(parent.record for parent in parents), tuple(inspirations))
 
 
-def _repair(operator: str, island: int, found: Sequence[Repair], view: View, rng: Generator) -> Propose:
-    """Of the failures, the first most often, as elites are drawn; on the island that it was made for."""
+def _propose_repair(operator: str, island: int, found: Sequence[Repair], view: View, rng: Generator) -> Propose:
+    """Proposes a repair of one of the failures, of the first most often, as elites are drawn; on the island that it was made for."""
     repair = found[min(int((len(found) + 1) ** rng.random()), len(found)) - 1]
     home = view.history.record(repair.failure).origin.island
     place = home if home < view.archive.settings.islands else island

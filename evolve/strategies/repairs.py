@@ -1,7 +1,6 @@
-"""Which failures are worth a repair: recent programs that failed when they were judged, rather those with good ancestors.
+"""Failures that are worth a repair: recent programs that failed when they were judged, those with good ancestors first.
 
-Invariant: a failure that was mended, was tried twice, or is quarantined is none; the answer is a function of the history and of what is
-under way."""
+A failure that was repaired, was tried twice, or is quarantined is not; the answer is a function of the history and of the steps under way."""
 
 import math
 from collections import Counter
@@ -30,54 +29,54 @@ class Repair(NamedTuple):
     origin: tuple[RecordId, ...]
 
 
-def repairs(view: View, wanted: Traits, quarantined: Set[ProgramId]) -> Iterator[Repair]:
-    """The failures that an operator with these traits may mend, the newest first. One that needs a
-    model is given what was made with a model: the failures of the others are many, and each is but a number or an edit away from its parent."""
+def list_repairs(view: View, wanted: Traits, quarantined: Set[ProgramId]) -> Iterator[Repair]:
+    """Yields the failures that an operator with these traits may repair, the newest first. One that needs a model
+    is given what was made with a model: the failures of the others are many, and each is but a number or an edit away from its parent."""
     history = view.history
-    under_way, makers = _under_way(view), _makers(view, wanted)
+    under_way, makers = _count_under_way(view), _repairable_operators(view, wanted)
     for record in history.failures(RECENT):
         if makers is not None and history.operator(record) not in makers:
             continue
         if history.program_id(record) in quarantined:
             continue
-        origin = _last_success(history, record)
-        if origin is None or under_way[record] + _tries(view, record) >= TRIES:
+        origin = _find_last_success(history, record)
+        if origin is None or under_way[record] + _count_tries(view, record) >= TRIES:
             continue
         current = history.is_current(origin)
         shown = () if not current or history.program_id(origin) in quarantined else (origin,)
-        worth = _worth(history, origin) if current else _NOT_COMPARED
+        worth = _rank(history, origin) if current else _NOT_COMPARED
         yield Repair((*worth, -record), record, shown)
 
 
-def _worth(history: History, success: RecordId) -> tuple[float, float]:
-    """The smaller, the better."""
+def _rank(history: History, success: RecordId) -> tuple[float, float]:
+    """Returns the rank of a success: the smaller, the better."""
     fitness = history.fitness(success)
     assert fitness is not None, "a success has a fitness"
     return history.violation(success), -fitness
 
 
-def _under_way(view: View) -> Counter[RecordId]:
-    """How many proposals that have not settled have a record as their parent."""
+def _count_under_way(view: View) -> Counter[RecordId]:
+    """Counts, for each record, the proposals under way that have it as their parent."""
     actions = (step.action for step in view.pending)
     return Counter(parent for action in actions if isinstance(action, Propose) for parent in action.selection.parents)
 
 
-def _makers(view: View, wanted: Traits) -> Set[str] | None:
-    """Whose failures may be mended; None for everybody's."""
+def _repairable_operators(view: View, wanted: Traits) -> Set[str] | None:
+    """Returns the operators whose failures may be repaired; None for all."""
     if not wanted.needs_model:
         return None
     return frozenset(name for name in view.operators if view.traits(name).needs_model)
 
 
-def _tries(view: View, record: RecordId) -> int:
-    """How often it was tried to be mended; as often as may be, where it was."""
+def _count_tries(view: View, record: RecordId) -> int:
+    """Counts the repairs that were tried; as many as may be, where one worked."""
     made = view.history.children(record)
     mended = any(view.history.fitness(child) is not None for child in made)
     return TRIES if mended else len(made)
 
 
-def _last_success(history: History, record: RecordId) -> RecordId | None:
-    """The nearest ancestor that succeeded, at most `TRIES` steps away; of several parents the first."""
+def _find_last_success(history: History, record: RecordId) -> RecordId | None:
+    """Returns the nearest ancestor that succeeded, at most `TRIES` steps away; of several parents the first."""
     for _ in range(TRIES):
         parents = history.parents(record)
         if not parents:

@@ -5,7 +5,7 @@ Invariant: nothing that is there is overwritten, and a task appears whole or not
 import shutil
 from pathlib import Path
 
-from evolve.appearing import appearing
+from evolve.atomic_write import atomic_write
 from evolve.task.folders import ONE_FILE, find, name_of
 from evolve.types import TaskError
 from evolve.types.suggest import did_you_mean
@@ -54,7 +54,7 @@ def _copied(source: Path, target: Path) -> Path:
         raise TaskError(f"a task is written as a folder, got {str(target)!r}. Do: name the folder")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with appearing(target) as made:
+        with atomic_write(target) as made:
             if source.is_dir():
                 shutil.copytree(source, made, ignore=_LEFT_OUT, copy_function=shutil.copyfile)
             else:

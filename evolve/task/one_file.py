@@ -18,7 +18,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from evolve.blocks import END, START
+from evolve.edits.blocks import END, START
 from evolve.types import TaskError
 
 SEED = "seed.py"

@@ -15,7 +15,7 @@ from pygments.lexer import Lexer
 from pygments.lexers import TextLexer, get_lexer_for_filename
 from pygments.util import ClassNotFound
 
-from evolve.blocks import blocks
+from evolve.edits.blocks import blocks
 from evolve.sandbox.output import unseen
 
 COLOURED = 100_000

@@ -22,7 +22,7 @@ from evolve.types import (
 AXES = (Axis("size", 0.0, 4.0, 4), Axis("walls", 0.0, 2.0, 2))
 
 
-def program(name: object) -> ProgramId:
+def make_program(name: object) -> ProgramId:
     """A program's id that a person can read."""
     return ProgramId(f"program-{name}")
 
@@ -58,7 +58,7 @@ class Story:
         self.archive.measured_machine(MachineMeasured(hardware, noise, "reduced"))
 
     def settle(self, origin: Origin, name: object, evaluation: Evaluation) -> Placement:
-        record = Record(len(self.records) + 1, origin, None if name is None else program(name), evaluation)
+        record = Record(len(self.records) + 1, origin, None if name is None else make_program(name), evaluation)
         self.records.append(record)
         return self.archive.settle(record)
 
@@ -112,7 +112,7 @@ class Story:
         **fields: Any,
     ) -> Insertion:
         """A measurement of a program settles, with a fitness or else with this outcome."""
-        about = next((record.id for record in self.records if record.program == program(name)), 0)
+        about = next((record.id for record in self.records if record.program == make_program(name)), 0)
         at = {} if certified else {"size": 0.0, "walls": 0.0}
         evaluation = Evaluation(outcome)
         if fitness is not None:
@@ -123,7 +123,7 @@ class Story:
         return self.measure(name, fitness, certified=fitness is not None)
 
     def rule(self, what: Any, name: object) -> None:
-        self.archive.rule(Ruled(what, program(name), by="a test"))
+        self.archive.rule(Ruled(what, make_program(name), by="a test"))
 
     def next_due(self, *, best_only: bool = False) -> tuple[str, str] | None:
         """Name of the program that is due, and why; marks it as asked."""
@@ -148,4 +148,4 @@ class Story:
 
 def ask(story: Story, name: object) -> None:
     """Somebody else than the archive asks for a measurement."""
-    story.archive.asked(Measure(1, program(name)))
+    story.archive.asked(Measure(1, make_program(name)))

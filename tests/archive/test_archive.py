@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from archive_makers import AXES, Story, program
+from archive_makers import AXES, Story, make_program
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,7 +33,7 @@ def filled() -> Story:
 def test_an_elite_says_who_where_and_how_sure() -> None:
     elite = filled().archive.best_elite(0)
     estimate = Estimate(3.0, 0.0, 1)
-    assert elite == Elite(2, program("b"), 3.0, {"size": 0.0, "walls": 0.0}, 0, 0, estimate, estimate)
+    assert elite == Elite(2, make_program("b"), 3.0, {"size": 0.0, "walls": 0.0}, 0, 0, estimate, estimate)
 
 
 def test_a_cell_is_retrieved_with_its_best_first() -> None:
@@ -200,15 +200,20 @@ def test_a_promotion_is_remembered_and_moves_nobody() -> None:
     story = Story()
     story.propose("a", 1.0)
     story.rule("promote", "a")
-    assert (story.archive.promoted, story.names()) == ({program("a")}, ["a"])
+    assert (story.archive.promoted, story.names()) == ({make_program("a")}, ["a"])
 
 
 def test_what_is_due_says_what_to_judge_and_why() -> None:
     story = Story("certifies")
     story.propose("a", 1.0)
     measure = story.archive.due()
-    assert (measure.about, measure.program, measure.stage, measure.why) == (1, program("a"), "certify", "challenger")
-    assert story.archive.pending == [Challenger(1, program("a"), 1.0, None, 0)]
+    assert (measure.about, measure.program, measure.stage, measure.why) == (
+        1,
+        make_program("a"),
+        "certify",
+        "challenger",
+    )
+    assert story.archive.pending == [Challenger(1, make_program("a"), 1.0, None, 0)]
     noisy = Story("noisy")
     noisy.propose("a", 1.0)
     assert noisy.archive.due(best_only=True).stage == ""

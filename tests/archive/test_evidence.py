@@ -1,12 +1,13 @@
-"""Facts about what is known of programs."""
+"""Evidence on programs: fitness, constraints and objectives."""
 
+import numpy as np
 import pytest
-from archive_makers import AXES, program
+from archive_makers import AXES, Story, make_program
 
-from evolve.archive.evidence import FAILED, QUARANTINED, Evidence
-from evolve.archive.grid import Grid
+from evolve.archive.cells import Grid
+from evolve.archive.evidence import FAILED, QUARANTINED, Evidence, Figures
 from evolve.archive.values import Estimate
-from evolve.types import Evaluation, Origin, Outcome, Record
+from evolve.types import Evaluation, Objective, Origin, Outcome, Record
 
 
 def evidence_of(*fitnesses: float, pooling: bool = True) -> Evidence:
@@ -14,8 +15,8 @@ def evidence_of(*fitnesses: float, pooling: bool = True) -> Evidence:
     evidence = Evidence(Grid(AXES), pooling=pooling)
     for number, fitness in enumerate(fitnesses):
         found = Evaluation.ok(fitness, descriptors={"size": 1.5, "walls": 1.0})
-        record = Record(number + 1, Origin("proposal", number, island=2), program(number), found)
-        evidence.add(record, program(number), fitness, quarantined=False)
+        record = Record(number + 1, Origin("proposal", number, island=2), make_program(number), found)
+        evidence.add(record, make_program(number), fitness, quarantined=False)
     return evidence
 
 
@@ -26,7 +27,11 @@ def again(evidence: Evidence, number: int, fitness: float, *, certified: bool = 
 def test_a_program_is_found_by_its_id_and_by_its_records() -> None:
     evidence = evidence_of(1.0, 2.0)
     again(evidence, 1, 2.5, record=40)
-    assert [evidence.find(program(1)), evidence.find(program("other")), evidence.find(None)] == [1, None, None]
+    assert [evidence.find(make_program(1)), evidence.find(make_program("other")), evidence.find(None)] == [
+        1,
+        None,
+        None,
+    ]
     assert [evidence.of_record(record) for record in (-1, 0, 1, 2, 3, 39, 40, 41)] == [
         None,
         None,
@@ -143,9 +148,69 @@ def test_columns_can_grow_after_they_were_searched() -> None:
     assert evidence.strongest_of_all(certified=True, judgings=1) is None
     assert evidence.strongest([0]) == 0
     evidence.add(
-        Record(2, Origin("proposal", 2), program("x"), Evaluation.ok(2.0, descriptors={"size": 0, "walls": 0})),
-        program("x"),
+        Record(2, Origin("proposal", 2), make_program("x"), Evaluation.ok(2.0, descriptors={"size": 0, "walls": 0})),
+        make_program("x"),
         2.0,
         quarantined=True,
     )
     assert not evidence.alive(1)
+
+
+AIMS = (Objective("length"), Objective("speed"))
+
+
+def found(violation: float = 0.0, length: float = 0.0, speed: float = 0.0) -> Evaluation:
+    return Evaluation(Outcome.OK, 1.0, objectives={"length": length, "speed": speed}, violation=violation)
+
+
+def test_the_first_judging_counts_as_it_is_and_later_ones_by_their_mean() -> None:
+    figures = Figures(AIMS)
+    figures.take(0, found(0.0, 1.0, 5.0), 1)
+    figures.take(0, found(0.5, 3.0, 5.0), 2)
+    assert figures.objectives(0) == {"length": 2.0, "speed": 5.0}
+    assert figures.violation(0) == 0.25
+
+
+def test_only_the_latest_counts_where_every_judging_is_the_first() -> None:
+    """So a task that is not noisy tells it."""
+    figures = Figures(AIMS)
+    figures.take(0, found(0.7, 1.0, 5.0), 1)
+    assert (figures.violation(0), figures.feasible(0)) == (0.7, False)
+    figures.take(0, found(0.0, 3.0, 2.0), 1)
+    assert (figures.violation(0), figures.feasible(0)) == (0.0, True)
+    assert list(figures.point(0)) == [3.0, 2.0]
+
+
+def test_one_judging_that_missed_a_constraint_is_never_forgotten() -> None:
+    figures = Figures(())
+    for count, violation in enumerate([0.0, 0.4, 0.0, 0.0], 1):
+        figures.take(0, found(violation), count)
+    assert figures.violation(0) == pytest.approx(0.1)
+
+
+def test_each_hardware_class_has_its_own_means() -> None:
+    figures = Figures(AIMS)
+    figures.take(0, found(0.5, 1.0), 1)
+    figures.take(1, found(0.0, 2.0), 1)
+    figures.move_to("here", [0, 1])
+    figures.move_to("there", [])
+    assert figures.violation(0) == 0.5
+    figures.take(0, found(0.0, 9.0), 1)
+    assert (figures.violation(0), figures.point(0)[0]) == (0.0, 9.0)
+    figures.move_to("here", [0, 1])
+    assert (figures.violation(0), figures.point(0)[0]) == (0.5, 1.0)
+
+
+def test_many_programs_at_once() -> None:
+    figures = Figures(AIMS)
+    figures.take(0, found(0.0, 1.0, 2.0), 1)
+    figures.take(1, found(0.3, 3.0, 4.0), 1)
+    assert figures.violations_of(np.array([1, 0])).tolist() == [0.3, 0.0]
+    assert figures.points().tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+
+def test_a_certificate_says_nothing_about_them() -> None:
+    story = Story("certifies", objectives=AIMS)
+    story.propose("a", 1.0, violation=0.0, objectives=[1.0, 2.0])
+    story.certify("a", 1.0)
+    assert story.archive.best.objectives == {"length": 1.0, "speed": 2.0}

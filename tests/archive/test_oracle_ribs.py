@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from archive_makers import Story
 
-from evolve.archive.centroids import UNITS, centroids
+from evolve.archive.cells import UNITS, make_centroids
 from evolve.types import Axis
 
 AXES = (Axis("first", -1.0, 1.0, 12), Axis("second", 0.0, 5.0, 7))
@@ -46,7 +46,7 @@ def test_regions_around_centroids_are_those_of_pyribs_cvt_archive(seed: int) -> 
         ranges=[(axis.low, axis.high) for axis in box],
         qd_score_offset=0.0,
         dtype=np.float64,
-        centroids=centroids(2, 200) / UNITS,
+        centroids=make_centroids(2, 200) / UNITS,
     )
     rng = np.random.default_rng(seed)
     compare(Story(axes=box, cells="cvt", centroids=200), oracle, rng.integers(0, UNITS, (1500, 2)) / UNITS, rng)

@@ -1,11 +1,15 @@
-"""Facts about the Pareto front of an archive; that it is what brute force finds after every event is in test_archive."""
+"""Pareto front and hypervolume."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
-from archive_makers import Story, program
+from archive_makers import Story, make_program
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from evolve.archive.pareto import BLOCK, Front, hypervolume
 from evolve.types import Evaluation, Insertion, Objective, Origin
 
 AIMS = (Objective("length"), Objective("speed"))
@@ -99,7 +103,7 @@ def test_a_noisy_member_that_measures_worse_gives_way() -> None:
     story = aiming("noisy")
     story.measure("b", 1.0, objectives=[0.0, 4.0])
     assert front(story) == ["c", "d", "a"]
-    assert program("b") not in {elite.program for elite in story.archive.front()}
+    assert make_program("b") not in {elite.program for elite in story.archive.front()}
     story.measure("b", 1.0, objectives=[8.0, 5.5])
     assert front(story) == ["c", "b", "a"]
     assert story.archive.front()[1].objectives == {"length": 4.0, "speed": pytest.approx(4.5)}
@@ -124,3 +128,107 @@ def test_a_large_front_can_lose_every_member() -> None:
     for number in range(150):
         story.rule("quarantine", f"2.0/{number}")
     assert front(story) == [f"1.0/{number}" for number in range(150)]
+
+
+def covers(front: dict[int, tuple[float, ...]], one: int, other: int) -> bool:
+    no_smaller = all(mine >= yours for mine, yours in zip(front[one], front[other], strict=True))
+    return no_smaller and (front[one] != front[other] or one < other)
+
+
+def brute(points: dict[int, tuple[float, ...]]) -> list[int]:
+    return [one for one in sorted(points) if not any(covers(points, other, one) for other in points)]
+
+
+@given(st.integers(1, 3), st.data())
+@settings(max_examples=100, deadline=None)
+def test_the_members_are_those_that_nobody_covers_in_whatever_order_they_come(
+    dimensions: int, data: st.DataObject
+) -> None:
+    """Small numbers, so that many points are equal."""
+    rows = data.draw(st.lists(st.tuples(*[st.integers(0, 4).map(float)] * dimensions), max_size=25))
+    points = dict(enumerate(rows))
+    front = Front(dimensions)
+    for program in data.draw(st.permutations(range(len(rows)))):
+        member = front.offer(program, points[program])
+        assert member == program or covers(points, member, program)
+    assert list(front) == brute(points)
+
+
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_a_front_of_many_blocks_is_what_brute_force_finds(dimensions: int) -> None:
+    rng = np.random.default_rng(dimensions)
+    rows = np.abs(rng.normal(size=(12 * BLOCK, dimensions)))
+    rows = rows / np.linalg.norm(rows, axis=1)[:, None] * rng.uniform(0.97, 1.0, (len(rows), 1))
+    points = {number: tuple(row) for number, row in enumerate(rows.tolist())}
+    front = Front(dimensions)
+    for program, point in points.items():
+        front.offer(program, point)
+    left = brute(points)
+    assert list(front) == left
+    assert len(left) > 2 * BLOCK
+    for program in left[::2]:
+        assert front.remove(program).tolist() == list(points[program])
+    assert list(front) == left[1::2]
+    assert len(front) == len(left[1::2])
+
+
+def test_of_equal_points_the_earlier_program_stays_also_when_it_comes_later() -> None:
+    front = Front(2)
+    assert [front.offer(7, [1.0, 2.0]), front.offer(9, [1.0, 2.0]), front.offer(3, [1.0, 2.0])] == [7, 7, 3]
+    assert list(front) == [3]
+    assert (3 in front, 7 in front) == (True, False)
+
+
+def volume(points: list[tuple[float, ...]], reference: tuple[float, ...]) -> float:
+    return hypervolume(np.array(points, dtype=float).reshape(-1, len(reference)), np.array(reference, dtype=float))
+
+
+@pytest.mark.parametrize(
+    ("points", "reference", "expected"),
+    [
+        ([], (0, 0), 0.0),
+        ([(3,), (5,)], (1,), 4.0),
+        ([(2, 3)], (0, 0), 6.0),
+        ([(2, 3), (3, 1)], (0, 0), 7.0),
+        ([(2, 3), (3, 1), (2, 3), (1, 1)], (0, 0), 7.0),
+        ([(2, 3), (3, 1)], (2, 0), 1.0),
+        ([(-1, 3), (3, -1)], (0, 0), 0.0),
+        ([(1, 1, 1)], (0, 0, 0), 1.0),
+        ([(2, 1, 1), (1, 2, 1), (1, 1, 2)], (0, 0, 0), 4.0),
+        ([(2, 2, 1, 1), (1, 1, 2, 2)], (0, 0, 0, 0), 7.0),
+    ],
+)
+def test_volumes_that_can_be_counted_by_hand(
+    points: list[tuple[float, ...]], reference: tuple[float, ...], expected: float
+) -> None:
+    assert volume(points, reference) == expected
+
+
+@given(st.integers(1, 5), st.data())
+@settings(max_examples=100, deadline=None)
+def test_it_is_the_number_of_unit_cubes_that_a_point_covers(dimensions: int, data: st.DataObject) -> None:
+    """Points of small whole numbers, so that every volume is exact."""
+    size = 4 if dimensions < 5 else 3
+    points = data.draw(st.lists(st.tuples(*[st.integers(-1, size)] * dimensions), max_size=8))
+    cubes = product(range(size), repeat=dimensions)
+    covered = sum(any(all(p > c for p, c in zip(point, cube, strict=True)) for point in points) for cube in cubes)
+    assert volume(points, (0,) * dimensions) == covered
+
+
+@pytest.mark.parametrize(("dimensions", "size"), [(2, 300), (3, 200), (4, 60), (5, 30)])
+def test_it_agrees_with_random_darts(dimensions: int, size: int) -> None:
+    rng = np.random.default_rng(dimensions)
+    rows = np.abs(rng.normal(size=(size, dimensions)))
+    points = rows / np.linalg.norm(rows, axis=1)[:, None]
+    hit = np.zeros(20_000, dtype=bool)
+    darts = rng.random((len(hit), dimensions))
+    for point in points:
+        hit |= (point >= darts).all(axis=1)
+    error = np.sqrt(hit.mean() * (1 - hit.mean()) / len(hit))
+    assert hypervolume(points, np.zeros(dimensions)) == pytest.approx(hit.mean(), abs=4 * error)
+
+
+def test_a_shift_of_everything_changes_nothing() -> None:
+    rng = np.random.default_rng(1)
+    points = rng.random((20, 3))
+    assert hypervolume(points - 7.0, np.full(3, -7.0)) == pytest.approx(hypervolume(points, np.zeros(3)))

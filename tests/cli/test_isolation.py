@@ -17,8 +17,7 @@ from evolve.engine import isolation
 from evolve.engine.isolation import VARIABLE, WantedLevel, confine, confine_campaign, wanted_level
 from evolve.hookspecs import OperatorEntry
 from evolve.sandbox.machine.host import Host
-from evolve.sandbox.machine.offer import offer
-from evolve.sandbox.machine.probe import Found
+from evolve.sandbox.machine.offer import ProbeResult, offer
 from evolve.sandbox.means import NOTHING, PLAIN, Means
 from evolve.types import ConfigError, Level, SandboxError, Task
 from tests.written import Written
@@ -39,7 +38,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Callable[[Level], Means]:
     def found(level: Level) -> Means:
         offered = offer(MACHINES[level])
         means = PLAIN if level is Level.REDUCED else offered.means
-        monkeypatch.setattr(isolation, "probe", lambda python: Found(python, means, offered.findings))
+        monkeypatch.setattr(isolation, "probe", lambda python: ProbeResult(python, means, offered.findings))
         return means
 
     return found

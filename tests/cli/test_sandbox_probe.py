@@ -8,8 +8,7 @@ from click.testing import Result
 
 from evolve.cli import sandbox
 from evolve.sandbox.machine.host import Host
-from evolve.sandbox.machine.offer import offer
-from evolve.sandbox.machine.probe import Found
+from evolve.sandbox.machine.offer import ProbeResult, offer
 
 REFUSED = Host(
     "linux", "x86_64", namespaces="unshare: Operation not permitted", landlock=7, seccomp=True, container=True
@@ -20,11 +19,12 @@ REFUSED = Host(
 def refused(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
     """A container that refuses namespaces; what was asked of its probe."""
     asked: list[tuple[str, bool]] = []
+    monkeypatch.delenv("EVOLVE_SANDBOX", raising=False)
 
-    def probe(python: str, *, fresh: bool) -> Found:
+    def probe(python: str, *, fresh: bool) -> ProbeResult:
         asked.append((python, fresh))
         offered = offer(REFUSED)
-        return Found(python or "python", offered.means, offered.findings)
+        return ProbeResult(python or "python", offered.means, offered.findings)
 
     monkeypatch.setattr(sandbox, "probe", probe)
     return asked
@@ -45,6 +45,7 @@ def test_the_page_says_what_is_had_and_what_to_do_about_the_rest(
         "landlock     had      version 7",
         "  namespaces: on a machine or virtual machine that holds nothing of value, start the container with",
         "  cgroup: none is needed",
+        "read a file of the host                                                     held",
     ):
         assert f"\n{line}" in shown.stdout
     assert (
@@ -75,3 +76,13 @@ def test_this_machine_is_probed(call: Callable[..., Result]) -> None:
     """Whatever it has."""
     told = json.loads(call("sandbox", "probe", "--json").stdout)
     assert told["isolation"].startswith(told["level"])
+
+
+def test_a_level_that_is_asked_for_and_not_reached_is_an_error(
+    call: Callable[..., Result], refused: list[tuple[str, bool]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the page, with the remedy."""
+    monkeypatch.setenv("EVOLVE_SANDBOX", "strict")
+    shown = call("sandbox", "probe")
+    assert (shown.exit_code, shown.stdout.startswith("isolation  standard")) == (1, True)
+    assert "isolated at least at 'strict', and this machine reaches 'standard': no namespaces" in shown.stderr

@@ -3,7 +3,7 @@
 import pytest
 
 from evolve.edits import EditFailed, EditKind
-from evolve.edits.paths import from_comment, from_info, from_label, in_passing, resolved
+from evolve.edits.paths import find_in_passing, read_comment, read_info, read_label, resolve_path
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from evolve.edits.paths import from_comment, from_info, from_label, in_passing, 
 )
 def test_the_info_string_of_a_fence(info: str, expected: tuple[str, str]) -> None:
     """A language, a path, or both."""
-    assert from_info(info) == expected
+    assert read_info(info) == expected
 
 
 @pytest.mark.parametrize(
@@ -38,28 +38,28 @@ def test_the_info_string_of_a_fence(info: str, expected: tuple[str, str]) -> Non
 )
 def test_a_line_that_is_a_path(line: str) -> None:
     """With decoration, and nothing else to say."""
-    assert from_label(line) == "seed.py"
+    assert read_label(line) == "seed.py"
 
 
 @pytest.mark.parametrize("line", ["I change seed.py and run it", "e.g. this", "Version 1.2", "", "seed", "a.py b.py"])
 def test_words_are_no_path(line: str) -> None:
     """Nor are two paths one."""
-    assert from_label(line) == ""
+    assert read_label(line) == ""
 
 
 def test_a_path_in_passing_is_one_that_the_program_has() -> None:
     """And the only one."""
-    assert in_passing("Now the new seed.py, in full:", ["seed.py", "b.py"]) == "seed.py"
-    assert in_passing("As seed.py, b.py changes", ["seed.py", "b.py"]) == ""
-    assert from_comment("// src/a.c") == "src/a.c"
+    assert find_in_passing("Now the new seed.py, in full:", ["seed.py", "b.py"]) == "seed.py"
+    assert find_in_passing("As seed.py, b.py changes", ["seed.py", "b.py"]) == ""
+    assert read_comment("// src/a.c") == "src/a.c"
 
 
 def test_a_folder_too_many_is_forgiven_where_it_is_certain() -> None:
     """Otherwise the files that there are, are told."""
-    assert resolved("b/src/seed.py", ["seed.py", "x.py"], ()) == "seed.py"
-    assert resolved("seed.py", ["lib/seed.py"], ()) == "lib/seed.py"
+    assert resolve_path("b/src/seed.py", ["seed.py", "x.py"], ()) == "seed.py"
+    assert resolve_path("seed.py", ["lib/seed.py"], ()) == "lib/seed.py"
     with pytest.raises(EditFailed, match=r"The program has a/f.py, b/f.py, and no new ones. Do: name one") as failed:
-        resolved("f.py", ["a/f.py", "b/f.py"], ())
+        resolve_path("f.py", ["a/f.py", "b/f.py"], ())
     assert failed.value.kind == EditKind.UNKNOWN_FILE
 
 
@@ -67,5 +67,5 @@ def test_a_folder_too_many_is_forgiven_where_it_is_certain() -> None:
 def test_a_path_that_climbs_is_no_file_of_a_program(path: str) -> None:
     """Where it ends up is not asked."""
     with pytest.raises(EditFailed) as failed:
-        resolved(path, ["seed.py"], ("*.py", "**/*.py"))
+        resolve_path(path, ["seed.py"], ("*.py", "**/*.py"))
     assert failed.value.kind == EditKind.UNKNOWN_FILE

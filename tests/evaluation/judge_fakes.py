@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from evolve.evaluation.version import task_version
-from evolve.sandbox import Completed, JobKind, SessionFailed, Status, Usage
+from evolve.sandbox import Completed, JobKind, SessionFailed, SessionUsage, Status
 from evolve.types import EvaluatorSource, Program, Task
 
 
@@ -15,7 +15,7 @@ class FakeSession:
     """Answers calls with what `answers` holds for the function; an exception there is raised."""
 
     answers: Mapping[str, Any]
-    usage: Usage
+    usage: SessionUsage
     calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
     placed: dict[str, bytes] = field(default_factory=dict)
     closed: bool = False
@@ -61,7 +61,7 @@ class FakeBox:
     closed: bool = False
 
     def open(self, program: Program, entry: str, seconds: float, job: JobKind = "run") -> FakeSession:
-        usage = Usage(seconds=0.2, cpu_seconds=0.25, peak_bytes=1000, strays=0, log=self.log)
+        usage = SessionUsage(seconds=0.2, cpu_seconds=0.25, peak_bytes=1000, strays=0, log=self.log)
         self.opened.append(seconds)
         self.jobs.append(job)
         self.sessions.append(FakeSession(self.answers, usage))

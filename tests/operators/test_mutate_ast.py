@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from operator_fakes import TASK, Past, context_of
 
-from evolve.blocks import blocks, outside
+from evolve.edits.blocks import blocks, outside
 from evolve.novelty import signature
 from evolve.operators.mutate_ast import MutateAst, MutateSettings
-from evolve.syntax import read
+from evolve.operators.python_source import read
 from evolve.testing import check_operator
 from evolve.types import Child, EditError, Program, Selection
 

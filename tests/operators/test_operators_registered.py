@@ -1,10 +1,10 @@
 """The bundled operators as the engine finds them."""
 
 from evolve.operators import register_operators
+from evolve.operators.language_model import Crossover, Diff, Fix, Reflect, Rewrite
 from evolve.operators.mutate_ast import MutateAst
 from evolve.operators.perturb_literals import PerturbLiterals
 from evolve.operators.tune_literals import TuneLiterals
-from evolve.operators.written import Crossover, Diff, Fix, Reflect, Rewrite
 from evolve.types import Traits
 
 

@@ -3,7 +3,7 @@
 import pytest
 from operator_fakes import Past, context_of
 
-from evolve.literals import template
+from evolve.operators.literals import template
 from evolve.operators.perturb_literals import PerturbLiterals, PerturbSettings
 from evolve.protocols import Context
 from evolve.types import EditError, Program, Selection

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.random import PCG64, Generator
 from operator_fakes import Past, context_of
 
-from evolve.literals import template
-from evolve.operators.descent import Plan
-from evolve.operators.tune_literals import NAME, Note, TuneLiterals, TuneSettings, plan
+from evolve.operators.cma_es import DescentPlan
+from evolve.operators.literals import template
+from evolve.operators.tune_literals import NAME, Note, TuneLiterals, TuneSettings, plan_descent
 from evolve.types import Child, EditError, Outcome, Program, Selection
 
 SEEDS = ("x = [0.5, 0.25, 3.5, -0.5]\nn = 7\n", "y = 0.5 * 20\n")
@@ -190,10 +190,10 @@ def test_without_a_literal_it_says_what_to_do() -> None:
 
 def test_a_plan_follows_the_settings() -> None:
     """What is set is used; else the population grows with the number of literals."""
-    assert plan(1, 52, TuneSettings(population=9, sigma=2.0)) == Plan(2.0, 9)
-    assert [plan(1, dimension, TuneSettings()).population for dimension in (1, 2, 52)] == [8, 12, 30]
+    assert plan_descent(1, 52, TuneSettings(population=9, sigma=2.0)) == DescentPlan(2.0, 9)
+    assert [plan_descent(1, dimension, TuneSettings()).population for dimension in (1, 2, 52)] == [8, 12, 30]
 
 
 def test_restarts_vary_the_first_steps() -> None:
     """Twice and half as long in turn, then as set again."""
-    assert [plan(number, 52, TuneSettings()).sigma for number in (1, 2, 3, 4)] == [1.0, 2.0, 0.5, 1.0]
+    assert [plan_descent(number, 52, TuneSettings()).sigma for number in (1, 2, 3, 4)] == [1.0, 2.0, 0.5, 1.0]

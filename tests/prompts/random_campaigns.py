@@ -8,8 +8,8 @@ from random import Random
 import numpy as np
 from prompt_scenes import SEED, SWEEP, TWO_OPT, tour_task, with_block
 
+from evolve.bounded_cache import BoundedCache
 from evolve.campaign.history import Columns, Past
-from evolve.derived import Derived
 from evolve.protocols import Context
 from evolve.types import Evaluation, Lesson, Origin, Outcome, Program, ProgramId, Record, Selection
 
@@ -48,15 +48,15 @@ class Campaign:
     def __init__(self, seed: int, length: int, *, since: int = 0) -> None:
         self.random = Random(seed)
         self.task = tour_task(deterministic=bool(seed % 2))
-        self.columns, self.stored, self.derived = Columns(), Stored(), Derived(256)
-        self._add(Origin("seed", 0), Program({"seed.py": SEED}), self._scored())
+        self.columns, self.stored, self.derived = Columns(), Stored(), BoundedCache(256)
+        self._add(Origin("seed", 0), Program({"seed.py": SEED}), self._classify_score())
         while len(self.stored.records) < length:
             self._grow()
         self.columns.since = since
         programs = sorted(self.stored.programs)
         self.rulings = (frozenset[ProgramId](), frozenset(self.random.sample(programs, len(programs) // 8)))
 
-    def context(self, length: int, derived: Derived | None, *, ruling: int = 0) -> Context:
+    def context(self, length: int, derived: BoundedCache | None, *, ruling: int = 0) -> Context:
         """With what was derived before, or with nothing."""
         return Context(
             self.task,
@@ -66,7 +66,7 @@ class Campaign:
             threading.Event(),
             lessons=tuple(Lesson(f"Lesson {number}.", "reflect") for number in range(length // 20)),
             quarantined=self.rulings[ruling],
-            derived=Derived() if derived is None else derived,
+            derived=BoundedCache() if derived is None else derived,
         )
 
     def selection(self, kind: str, length: int) -> Selection:
@@ -79,18 +79,18 @@ class Campaign:
         number = len(self.stored.records) + 1
         chance = self.random.random()
         if chance < 0.05:
-            self._add(Origin("proposal", number, operator="reflect", parents=(1,)), None, self._failed())
+            self._add(Origin("proposal", number, operator="reflect", parents=(1,)), None, self._classify_failure())
         elif chance < 0.1:
             about = self.stored.records[self.random.randrange(len(self.stored.records))]
             program = self.stored.programs[about.program] if about.program else None
             parents = about.origin.parents
-            self._add(Origin("measurement", number, about=about.id, parents=parents), program, self._scored())
+            self._add(Origin("measurement", number, about=about.id, parents=parents), program, self._classify_score())
         else:
             parents = self.selection("diff", number).parents
             program = None if chance < 0.2 else self._program()
             failed = program is None or chance < 0.45
             origin = Origin("proposal", number, operator=self.random.choice(["diff", "fix"]), parents=parents)
-            self._add(origin, program, self._failed() if failed else self._scored())
+            self._add(origin, program, self._classify_failure() if failed else self._classify_score())
 
     def _add(self, origin: Origin, program: Program | None, evaluation: Evaluation) -> None:
         number = len(self.stored.records) + 1
@@ -105,12 +105,12 @@ class Campaign:
         body = self.random.choice([TWO_OPT, SWEEP])
         return with_block(body.replace("order", f"order{self.random.randrange(3)}") + f"# {self.random.random()}\n")
 
-    def _scored(self) -> Evaluation:
+    def _classify_score(self) -> Evaluation:
         score = round(self.random.uniform(4.0, 5.0), self.random.choice([1, 4, 8]))
         error = self.random.choice([None, 0.01])
         found = Evaluation.ok(-score, standard_error=error, metrics={"visits": 30.0}, objectives={"milliseconds": -3.0})
         object.__setattr__(found, "violation", self.random.choice([0.0, 0.0, 0.5]))
         return found
 
-    def _failed(self) -> Evaluation:
+    def _classify_failure(self) -> Evaluation:
         return Evaluation.failed(self.random.choice(_WITHOUT), self.random.choice(["", *_FEEDBACK]))

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from random_campaigns import Campaign
 
-from evolve.derived import Derived
+from evolve.bounded_cache import BoundedCache
 from evolve.prompts import build
 from evolve.types import EditError, text_id
 
@@ -24,7 +24,7 @@ def steps(campaign: Campaign, seed: int) -> Iterator[tuple[str, int, int, int]]:
         yield random.choice(KINDS), length, random.choice([0, 0, 1]), random.choice([24_000, 24_000, 2_500])
 
 
-def built(campaign: Campaign, step: tuple[str, int, int, int], number: int, derived: Derived | None) -> str:
+def built(campaign: Campaign, step: tuple[str, int, int, int], number: int, derived: BoundedCache | None) -> str:
     """What is asked in a step; why nothing is, where nothing is."""
     kind, length, ruling, tokens = step
     campaign.random.seed(number)

@@ -6,7 +6,7 @@ import pytest
 
 import evolve
 from evolve.prompts import KINDS, PLACES, bundled, check, from_folder
-from evolve.prompts.templates import Template, chosen, layout, parsed
+from evolve.prompts.templates import PromptTemplate, find_template, parse_template, split_layout
 from evolve.types import ConfigError
 
 
@@ -24,19 +24,24 @@ def test_the_templates_are_part_of_the_package() -> None:
 
 def test_what_is_filled_in_is_no_template() -> None:
     """A brief that speaks of placeholders keeps them."""
-    assert parsed("{{name}}: {{ brief }}!\n").filled({"name": "{{brief}}", "brief": "b"}) == "{{brief}}: b!"
+    assert parse_template("{{name}}: {{ brief }}!\n").fill({"name": "{{brief}}", "brief": "b"}) == "{{brief}}: b!"
 
 
 def test_a_layout_is_sections_and_the_texts_between() -> None:
     """In their order, without empty lines around them."""
-    parts = layout(parsed("Before.\n\n{{lessons}}\n\n{{parent}}\n\nProgram {{number}}.\n"))
-    assert parts == (Template(("Before.",), ()), "lessons", "parent", Template(("Program ", "."), ("number",)))
+    parts = split_layout(parse_template("Before.\n\n{{lessons}}\n\n{{parent}}\n\nProgram {{number}}.\n"))
+    assert parts == (
+        PromptTemplate(("Before.",), ()),
+        "lessons",
+        "parent",
+        PromptTemplate(("Program ", "."), ("number",)),
+    )
 
 
 def test_a_campaigns_template_comes_before_the_engines() -> None:
     """By its name."""
-    assert chosen("repair", {"repair": "Again: {{reason}}"}).filled({"reason": "no"}) == "Again: no"
-    assert chosen("repair", {}) == parsed(bundled()["repair"])
+    assert find_template("repair", {"repair": "Again: {{reason}}"}).fill({"reason": "no"}) == "Again: no"
+    assert find_template("repair", {}) == parse_template(bundled()["repair"])
 
 
 @pytest.mark.parametrize(
@@ -66,7 +71,7 @@ def test_a_prompt_that_there_is_not() -> None:
     with pytest.raises(
         ConfigError, match=f"no prompt is called 'dif'. Did you mean 'diff'\\? Do: name one of {', '.join(KINDS)}"
     ):
-        chosen("dif", {})
+        find_template("dif", {})
 
 
 def test_a_folder_holds_templates_by_the_names_of_their_files(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from evolve.sandbox import Box
-from evolve.sandbox.corpus.runner import RedTeam
 from evolve.sandbox.machine.probe import probe
+from tests.redteam.runner import RedTeam
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.corpus.all import CASES
-from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.runner import RedTeam
 from evolve.types import Level
 from tests.promised import not_here
+from tests.redteam.case import Case
+from tests.redteam.corpus import CASES
+from tests.redteam.runner import RedTeam
 
 _AT_ANY_LEVEL = {"out", "log", "name", "crash"}
 """Groups against which a process of its own and a strict reader are enough."""

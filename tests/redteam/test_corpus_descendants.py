@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from evolve.sandbox.corpus.descendants import adopted, descendants, end_all_but
+from tests.redteam.descendants import adopted, descendants, end_all_but
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells which processes there are")
 _LEAVES_A_CHILD = """

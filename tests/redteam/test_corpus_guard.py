@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from evolve.sandbox.corpus.guard import boxed, learnt, tried
-from evolve.sandbox.corpus.host import Host
+from tests.redteam.guard import boxed, learnt, tried
+from tests.redteam.host import Host
 
 _WORD = "evolve-canary-0123456789abcdef0123456789abcdef"
 _LIMITS = {resource.RLIMIT_DATA: 1 << 30, resource.RLIMIT_FSIZE: 1 << 20, resource.RLIMIT_NPROC: 64}

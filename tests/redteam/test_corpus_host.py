@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.corpus.case import Told
-from evolve.sandbox.corpus.descendants import descendants
-from evolve.sandbox.corpus.host import Host
+from tests.redteam.case import Told
+from tests.redteam.descendants import descendants
+from tests.redteam.host import Host
 
 
 @pytest.fixture

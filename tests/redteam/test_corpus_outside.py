@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.corpus.all import CASES
-from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.descendants import descendants
-from evolve.sandbox.corpus.outside import ENOUGH, bite
+from tests.redteam.case import Case
+from tests.redteam.corpus import CASES
+from tests.redteam.descendants import descendants
+from tests.redteam.outside import ENOUGH, bite
 
 _HARMLESS = [case for case in CASES if case.harmless]
 _ONLY_AS_ROOT = {"cpu.nice", "cpu.realtime", "disk.immutable"}

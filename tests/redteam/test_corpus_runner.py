@@ -7,10 +7,10 @@ from typing import ClassVar
 import pytest
 
 from evolve.sandbox import Box, Session, Status
-from evolve.sandbox.corpus.case import Case
-from evolve.sandbox.corpus.descendants import descendants
-from evolve.sandbox.corpus.runner import LIMITS, RedTeam, missing
 from evolve.types import Limits, Program, SandboxError
+from tests.redteam.case import Case
+from tests.redteam.descendants import descendants
+from tests.redteam.runner import LIMITS, RedTeam, missing
 
 _HELD = "def attack(told):\n    return []\n"
 

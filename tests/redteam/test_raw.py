@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.corpus import raw
-from evolve.sandbox.corpus.all import CASES
-from evolve.sandbox.corpus.runner import program
-from tests.redteam import places
+from tests.redteam import places, raw
+from tests.redteam.corpus import CASES
+from tests.redteam.runner import program
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has these calls")
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evolve.sandbox import Box, SessionFailed
-from evolve.sandbox.ahead import _piece, compiled
+from evolve.sandbox.ahead import _piece, compile_ahead
 from evolve.types import Limits, Program
 
 MODULE = '''"""What it is for."""
@@ -55,7 +55,7 @@ def run(text: str, pieces: tuple[bytes, ...]) -> dict[str, Any]:
 
 def test_a_module_is_cut_at_its_statements() -> None:
     """And is what it was, with its docstring, annotations and lines."""
-    pieces = compiled("seed.py", MODULE)
+    pieces = compile_ahead("seed.py", MODULE)
     assert len(pieces) == 5
     names = run(MODULE, pieces)
     assert names["told"]() == ("What it is for.", {"LIMIT": int}, 7)
@@ -67,9 +67,9 @@ def test_a_module_is_cut_at_its_statements() -> None:
 def test_what_has_not_changed_is_not_compiled_again() -> None:
     """A child that differs in one function costs one function."""
     child = MODULE.replace("r**2", "r**3")
-    compiled("cut.py", MODULE)
+    compile_ahead("cut.py", MODULE)
     before = _piece.cache_info().misses
-    first, second = compiled("cut.py", MODULE), compiled("cut.py", child)
+    first, second = compile_ahead("cut.py", MODULE), compile_ahead("cut.py", child)
     assert _piece.cache_info().misses == before + 1
     assert [a == b for a, b in zip(first, second, strict=True)] == [True, True, False, True, True]
 
@@ -101,7 +101,7 @@ def test_what_has_not_changed_is_not_compiled_again() -> None:
 )
 def test_what_is_not_sure_is_left_whole(text: str) -> None:
     """So is everything of which the compiler would say something, in the words that its author is to see."""
-    assert compiled("seed.py", text) == ()
+    assert compile_ahead("seed.py", text) == ()
 
 
 _LINES = st.sampled_from(
@@ -132,7 +132,7 @@ _LINES = st.sampled_from(
 def test_pieces_are_the_whole(lines: list[str]) -> None:
     """Whatever stands behind an empty line: where there are pieces, the text compiles, and leaves the same names and values, or the same error."""
     text = "\n".join(lines)
-    pieces = compiled("seed.py", text)
+    pieces = compile_ahead("seed.py", text)
     if pieces:
         assert _outcome(text, pieces) == _outcome(text, ())
 
@@ -149,7 +149,7 @@ def _outcome(text: str, pieces: tuple[bytes, ...]) -> Any:
 def test_a_candidate_runs_what_was_compiled() -> None:
     """A traceback quotes the line of the program's text, and the module knows its docstring."""
     source = '"""Why."""\n\n\ndef why():\n    return __doc__\n\n\ndef fail():\n    raise ValueError("no")\n'
-    assert len(compiled("seed.py", source)) == 3
+    assert len(compile_ahead("seed.py", source)) == 3
     with closing(Box(Limits())) as box, box.open(Program({"seed.py": source}), "seed", 20.0) as session:
         assert session.call("why") == "Why."
         with pytest.raises(SessionFailed, match=r'File "seed.py", line 9, in fail\n    raise ValueError\("no"\)'):
@@ -179,15 +179,15 @@ def test_a_hostile_text_costs_the_compiler_little(tmp_path: Path) -> None:
     """The judge's process lives on where a text nests as deeply as a piece may, in all that nests."""
     program = tmp_path / "nests.py"
     program.write_text(
-        "from evolve.sandbox.ahead import compiled\n"
+        "from evolve.sandbox.ahead import compile_ahead\n"
         "for one in ('(', '[', '{', '-', 'not ', 'lambda:', 'f(', 'x[', '{1:', '~', 'await ', 'x if x else ', 'f\"{', 'x.', '*'):\n"
-        "    compiled('seed.py', 'x = ' + one * (7_900 // len(one)))\n"
-        "    compiled('seed.py', 'x = ' + one * 90 + '1')\n"
+        "    compile_ahead('seed.py', 'x = ' + one * (7_900 // len(one)))\n"
+        "    compile_ahead('seed.py', 'x = ' + one * 90 + '1')\n"
         "for one in ('if x:', 'for x in x:', 'with x:', 'def f():', 'class C:', 'try:'):\n"
-        "    compiled('seed.py', ''.join(f'{\" \" * n}{one}\\n' for n in range(98)) + ' ' * 98 + 'pass\\n')\n"
-        "compiled('seed.py', 'if x: pass\\n' + 'elif x: pass\\n' * 600)\n"
-        "compiled('seed.py', 'x = ' + 'x+' * 3900 + '1')\n"
-        "compiled('seed.py', 'x = ' + 'x.a' + '.a' * 3900)\n"
+        "    compile_ahead('seed.py', ''.join(f'{\" \" * n}{one}\\n' for n in range(98)) + ' ' * 98 + 'pass\\n')\n"
+        "compile_ahead('seed.py', 'if x: pass\\n' + 'elif x: pass\\n' * 600)\n"
+        "compile_ahead('seed.py', 'x = ' + 'x+' * 3900 + '1')\n"
+        "compile_ahead('seed.py', 'x = ' + 'x.a' + '.a' * 3900)\n"
         "print('alive')\n"
     )
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120)

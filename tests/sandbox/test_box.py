@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 from every_level import LEVELS, opened
 
-from evolve.sandbox import PLAIN, Box, Means, SessionFailed, Status, process
-from evolve.sandbox.family import children
-from evolve.sandbox.process import Ended, TemplateProcess
+from evolve.sandbox import PLAIN, Box, Means, SessionFailed, Status, template_process
+from evolve.sandbox.processes import children
+from evolve.sandbox.template_process import SessionReport, TemplateProcess
 from evolve.types import Grants, Limits, Program, SandboxError
 
 _ANSWER = Program({"seed.py": "def f(): return 42"})
@@ -223,8 +223,8 @@ class Unconfined:
     def open(self, seconds: float, files: object, job: str) -> None:
         pass
 
-    def end(self, patience: float) -> Ended:
-        return Ended(1, False, 0.0, 0, 0, problem="setresuid: Operation not permitted")
+    def end(self, patience: float) -> SessionReport:
+        return SessionReport(1, False, 0.0, 0, 0, problem="setresuid: Operation not permitted")
 
     def close(self) -> None:
         self._ours.close()
@@ -257,8 +257,8 @@ def test_a_template_that_is_stopped_is_no_fault_of_the_program(
     level: tuple[Means, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither before the program begins nor at its end; the next one is judged in a new template."""
-    monkeypatch.setattr(process, "_CLEANING", 0.5)
-    monkeypatch.setattr(process, "_PATIENCE", 0.2)
+    monkeypatch.setattr(template_process, "_CLEANING", 0.5)
+    monkeypatch.setattr(template_process, "_PATIENCE", 0.2)
     with opened(level) as box:
         os.kill(of_template(box), signal.SIGSTOP)
         with pytest.raises(SessionFailed) as before, box.open(ANSWERS, "seed", 0.5) as session:

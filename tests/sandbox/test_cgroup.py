@@ -13,38 +13,38 @@ from pathlib import Path
 
 import pytest
 
+from evolve.sandbox.machine.host import try_cgroup
 from evolve.sandbox.walls import cgroup
-from evolve.sandbox.walls.cgroup import Group
-from evolve.sandbox.walls.hierarchy import places
+from evolve.sandbox.walls.cgroup import ControlGroup, places
 
 MB = 1 << 20
 TASKS = 20
 UNIFIED = Path("/sys/fs/cgroup/unified")
-KIND = cgroup.kind()
-needs_groups = pytest.mark.skipif(not KIND, reason=f"this machine lets us make none: {cgroup.reason()}")
+KIND = try_cgroup()[0]
+needs_groups = pytest.mark.skipif(not KIND, reason=f"this machine lets us make none: {try_cgroup()[1]}")
 _MAKER = """
 import sys
-from evolve.sandbox.walls.cgroup import Group
-group = Group.make(sys.argv[1], 100 << 20, 20)
+from evolve.sandbox.walls.cgroup import ControlGroup
+group = ControlGroup.make(sys.argv[1], 100 << 20, 20)
 print(len(group._nodes), flush=True)
 sys.stdin.read()
 """
 
 
 @pytest.fixture
-def made() -> Iterator[Callable[..., Group]]:
+def made() -> Iterator[Callable[..., ControlGroup]]:
     """Makes groups that are closed at the end."""
     with contextlib.ExitStack() as opened:
 
-        def make(memory: int = 100 * MB, tasks: int = TASKS) -> Group:
-            group = Group.make(KIND, memory, tasks)
+        def make(memory: int = 100 * MB, tasks: int = TASKS) -> ControlGroup:
+            group = ControlGroup.make(KIND, memory, tasks)
             opened.callback(group.close)
             return group
 
         yield make
 
 
-def ended(group: Group | None, act: Callable[[], None]) -> int:
+def ended(group: ControlGroup | None, act: Callable[[], None]) -> int:
     """How a forked process ends that enters the group and acts: 0 when all went well, negative for a signal."""
     pid = os.fork()
     if pid == 0:
@@ -86,13 +86,15 @@ def of(pid: int) -> str:
 
 def test_what_is_tried_is_gone() -> None:
     """There is a kind, or a reason why there is none."""
-    assert (cgroup.kind() != "") is (cgroup.reason() == "")
+    assert (try_cgroup()[0] != "") is (try_cgroup()[1] == "")
     assert folders(os.getpid()) == set()
 
 
 @needs_groups
 @pytest.mark.parametrize("allocate", [touched, shared], ids=["private", "shared"])
-def test_a_process_above_the_limit_is_ended(made: Callable[..., Group], allocate: Callable[[int], object]) -> None:
+def test_a_process_above_the_limit_is_ended(
+    made: Callable[..., ControlGroup], allocate: Callable[[int], object]
+) -> None:
     """The kill is told once; what stays below is left alone."""
     group = made(40 * MB)
     assert ended(group, lambda: allocate(20 * MB) and None) == 0
@@ -102,7 +104,7 @@ def test_a_process_above_the_limit_is_ended(made: Callable[..., Group], allocate
 
 
 @needs_groups
-def test_many_small_processes_are_counted_together(made: Callable[..., Group]) -> None:
+def test_many_small_processes_are_counted_together(made: Callable[..., ControlGroup]) -> None:
     """Each of four is below the limit, all of them are not."""
     group = made(50 * MB)
 
@@ -119,7 +121,7 @@ def test_many_small_processes_are_counted_together(made: Callable[..., Group]) -
 
 
 @needs_groups
-def test_what_was_there_before_the_entry_is_not_counted_until_it_is_written(made: Callable[..., Group]) -> None:
+def test_what_was_there_before_the_entry_is_not_counted_until_it_is_written(made: Callable[..., ControlGroup]) -> None:
     """A template's preloaded memory is free for all who only read it."""
     group, preloaded = made(30 * MB), touched(60 * MB)
     assert ended(group, lambda: preloaded.count(b"y") and None) == 0
@@ -128,7 +130,7 @@ def test_what_was_there_before_the_entry_is_not_counted_until_it_is_written(made
 
 
 @needs_groups
-def test_no_more_tasks_than_allowed(made: Callable[..., Group]) -> None:
+def test_no_more_tasks_than_allowed(made: Callable[..., ControlGroup]) -> None:
     """The process itself counts as one."""
     if len(next(iter(places())).parents) < 2 and KIND == "v1":
         pytest.skip("this machine has no groups for processes")
@@ -147,7 +149,7 @@ def test_no_more_tasks_than_allowed(made: Callable[..., Group]) -> None:
 
 
 @needs_groups
-def test_closing_ends_whoever_is_inside(made: Callable[..., Group]) -> None:
+def test_closing_ends_whoever_is_inside(made: Callable[..., ControlGroup]) -> None:
     """Daemons too; and it may be done twice."""
     group = made()
     read, write = os.pipe()
@@ -176,7 +178,7 @@ def test_a_member_that_closes_its_group_leaves_it() -> None:
 
     def enter_and_close() -> None:
         before = of(os.getpid())
-        group = Group.make(KIND, 100 * MB, TASKS)
+        group = ControlGroup.make(KIND, 100 * MB, TASKS)
         group.add()
         inside = of(os.getpid())
         group.close()
@@ -190,9 +192,9 @@ def test_a_group_leaves_no_descriptor() -> None:
     """However it ends."""
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(10):
-        Group.make(KIND, 100 * MB, TASKS).close()
+        ControlGroup.make(KIND, 100 * MB, TASKS).close()
     with pytest.raises(OSError):
-        Group.make(KIND, -(1 << 20), TASKS)
+        ControlGroup.make(KIND, -(1 << 20), TASKS)
     assert len(list(Path("/proc/self/fd").iterdir())) == before
     assert folders(os.getpid()) == set()
 
@@ -219,7 +221,7 @@ def test_sweeping_while_groups_are_made_disturbs_nobody() -> None:
 
     def live() -> None:
         for _ in range(50):
-            group = Group.make(KIND, 100 * MB, TASKS)
+            group = ControlGroup.make(KIND, 100 * MB, TASKS)
             cgroup.sweep()
             group.add()
             group.close()
@@ -265,17 +267,17 @@ def test_what_is_left_is_ended_at_one_blow_in_version_2() -> None:
 @pytest.mark.skipif(not (UNIFIED / "cgroup.controllers").exists(), reason="needs a tree of version 2 beside version 1")
 def test_a_tree_whose_memory_is_elsewhere_is_refused() -> None:
     """Its memory controller is with version 1."""
-    assert cgroup.kind(tree=UNIFIED) == ""
-    assert "no control group can be used" in cgroup.reason(tree=UNIFIED)
+    assert try_cgroup(tree=UNIFIED)[0] == ""
+    assert "no control group can be used" in try_cgroup(tree=UNIFIED)[1]
 
 
 def test_a_system_without_groups_says_so(tmp_path: Path) -> None:
     """And so does making one."""
-    assert cgroup.kind(tree=tmp_path) == ""
-    assert cgroup.reason(tree=tmp_path) == f"the system has no control groups for memory below {tmp_path}"
+    assert try_cgroup(tree=tmp_path)[0] == ""
+    assert try_cgroup(tree=tmp_path)[1] == f"the system has no control groups for memory below {tmp_path}"
     assert cgroup.sweep(tree=tmp_path) == 0
     with pytest.raises(OSError, match="no control groups of kind 'v1'"):
-        Group.make("v1", MB, TASKS, tree=tmp_path)
+        ControlGroup.make("v1", MB, TASKS, tree=tmp_path)
 
 
 def test_a_folder_that_is_no_group_is_given_up(tmp_path: Path) -> None:
@@ -283,7 +285,7 @@ def test_a_folder_that_is_no_group_is_given_up(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
     own = tmp_path / "own"
     own.write_text("4:memory:/\n")
-    assert "cgroup.procs" in cgroup.reason(tmp_path, own)
+    assert "cgroup.procs" in try_cgroup(tmp_path, own)[1]
     assert list((tmp_path / "memory").iterdir()) == []
 
 
@@ -294,12 +296,12 @@ def test_who_may_make_none_is_told_why() -> None:
 
     def ask() -> None:
         os.setuid(65534)
-        os._exit(0 if cgroup.kind() == "" and "Permission denied" in cgroup.reason() else 3)
+        os._exit(0 if try_cgroup()[0] == "" and "Permission denied" in try_cgroup()[1] else 3)
 
     assert ended(None, ask) == 0
 
 
-class Tree:
+class RootTree:
     """A folder that plays the kernel's part for version 2: a new group has its files, and is removed with them."""
 
     FILES = ("cgroup.procs", "cgroup.subtree_control", "memory.max", "memory.swap.max", "pids.max", "memory.events")
@@ -338,15 +340,15 @@ class Tree:
 
 
 @pytest.fixture
-def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RootTree:
     """An empty one."""
-    return Tree(tmp_path, monkeypatch)
+    return RootTree(tmp_path, monkeypatch)
 
 
-def test_a_group_of_version_2_has_its_limits_and_no_swap(tree: Tree) -> None:
+def test_a_group_of_version_2_has_its_limits_and_no_swap(tree: RootTree) -> None:
     """And its parent hands on both controllers."""
     home = tree.group("app.slice")
-    group = Group.make("v2", 100 * MB, TASKS, tree.root, tree.own)
+    group = ControlGroup.make("v2", 100 * MB, TASKS, tree.root, tree.own)
     (folder,) = home.glob("evolve-*")
     group.add(1234)
     read = {name: (folder / name).read_text() for name in ("memory.max", "memory.swap.max", "pids.max", "cgroup.procs")}
@@ -355,10 +357,10 @@ def test_a_group_of_version_2_has_its_limits_and_no_swap(tree: Tree) -> None:
     group.close()
 
 
-def test_a_kill_is_told_once_in_version_2(tree: Tree) -> None:
+def test_a_kill_is_told_once_in_version_2(tree: RootTree) -> None:
     """By the file of events, whose other lines say nothing of kills."""
     home = tree.group("app.slice")
-    group = Group.make("v2", MB, TASKS, tree.root, tree.own)
+    group = ControlGroup.make("v2", MB, TASKS, tree.root, tree.own)
     (events,) = home.glob("evolve-*/memory.events")
     looks = []
     for kills in (0, 1, 1, 3):
@@ -369,12 +371,12 @@ def test_a_kill_is_told_once_in_version_2(tree: Tree) -> None:
     assert list(home.glob("evolve-*")) == []
 
 
-def test_where_the_own_group_may_not_the_one_above_is_tried(tree: Tree) -> None:
+def test_where_the_own_group_may_not_the_one_above_is_tried(tree: RootTree) -> None:
     """A group that has members cannot limit groups inside: what stands here for the refusal is a control file that cannot be written."""
     home = tree.group("app.slice/term.scope")
     (home / "cgroup.subtree_control").unlink()
     (home / "cgroup.subtree_control").mkdir()
-    group = Group.make("v2", MB, TASKS, tree.root, tree.own)
+    group = ControlGroup.make("v2", MB, TASKS, tree.root, tree.own)
     assert len(list(home.parent.glob("evolve-*"))) == 1
     group.close()
     assert (home / "cgroup.procs").read_text() == "0", "the process that leaves goes home"
@@ -388,7 +390,7 @@ def test_where_the_own_group_may_not_the_one_above_is_tried(tree: Tree) -> None:
         (("2147483648", "max"), ["a/b", "a"]),
     ],
 )
-def test_no_limit_from_outside_is_left_behind(tree: Tree, limits: tuple[str, str], expected: list[str]) -> None:
+def test_no_limit_from_outside_is_left_behind(tree: RootTree, limits: tuple[str, str], expected: list[str]) -> None:
     """The limits of a, and of b in it, where the process is."""
     tree.group("a", limits[0])
     tree.group("a/b", limits[1])
@@ -397,7 +399,7 @@ def test_no_limit_from_outside_is_left_behind(tree: Tree, limits: tuple[str, str
 
 
 @pytest.mark.parametrize("path", ["/../../outside", "/docker/0123"])
-def test_a_path_that_means_nothing_here_is_the_root(tree: Tree, path: str) -> None:
+def test_a_path_that_means_nothing_here_is_the_root(tree: RootTree, path: str) -> None:
     """As a container sees it."""
     tree.own.write_text(f"0::{path}\n")
     assert [place.homes for place in places(tree.root, tree.own)] == [(tree.root,)]

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from evolve.sandbox.clock import ProcessClock, ProcessEnded, TimingUnavailable
-from evolve.sandbox.family import children, thread_states
+from evolve.sandbox.processes import children, thread_states
+from evolve.sandbox.timing import ProcessClock, ProcessEnded, TimingUnavailable
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="clocks of other processes are Linux's")
 

@@ -19,12 +19,11 @@ from hypothesis import strategies as some
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from evolve.sandbox.channel import Channel
-from evolve.sandbox.frames import ANSWER, TICKET, Request, receive
 from evolve.sandbox.output import readable
-from evolve.sandbox.process import Ended, TemplateLost
 from evolve.sandbox.session import Session
 from evolve.sandbox.status import Completed, SessionFailed, Status
-from evolve.sandbox.wire import encode
+from evolve.sandbox.template_process import SessionReport, TemplateLost
+from evolve.sandbox.wire import ANSWER, TICKET, ReceivedRequest, encode, receive
 from evolve.types import Limits, SandboxError
 
 _MOST, _LOG, _MESSAGE = 5000, 300, 10_100
@@ -111,7 +110,7 @@ class Player:
         if self._receive() is not None:
             self.do(steps)
 
-    def _receive(self) -> Request | None:
+    def _receive(self) -> ReceivedRequest | None:
         while not self._stop.is_set() and self.ends["requests"] >= 0:
             poll = select.poll()
             poll.register(self.ends["requests"], select.POLLIN)
@@ -195,11 +194,11 @@ class Stage:
         self.session = Session(self.channel, self._end, 60.0, _LIMITS)
         self._fate = fate
 
-    def _end(self, patience: float) -> Ended:
+    def _end(self, patience: float) -> SessionReport:
         self.player.leave()
         if self._fate is None:
             raise TemplateLost("the template has ended")
-        return Ended(*self._fate, 0.0, 0, 0)
+        return SessionReport(*self._fate, 0.0, 0, 0)
 
     def ask(self, steps: Sequence[Step], act: Callable[[Session], Any], linger: float = 0.03) -> Any:
         """What comes of a request that is followed by these steps, which have `linger` seconds more to end: a plain answer or

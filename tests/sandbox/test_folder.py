@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.inner.folder import Folder, Missing, kept
+from evolve.sandbox.inner.folder import Missing, ProgramFolder, read_files
 
 
 @pytest.fixture(autouse=True)
@@ -23,19 +23,19 @@ def found(folder: Path) -> dict[str, str]:
 
 def test_the_context_wins_over_the_program() -> None:
     """In what is imported."""
-    assert Folder({"a.h": "theirs", "a.c": "x"}, {"a.h": "ours"}).files == {"a.c": "x", "a.h": "ours"}
+    assert ProgramFolder({"a.h": "theirs", "a.c": "x"}, {"a.h": "ours"}).files == {"a.c": "x", "a.h": "ours"}
 
 
 @pytest.mark.parametrize("name", ["a.h", "./a.h", ".//a.h"])
 def test_the_context_wins_in_the_folder_however_a_file_is_named(here: Path, name: str) -> None:
     """A program that names the same place otherwise has nothing of it."""
-    Folder({name: "theirs"}, {"a.h": "ours"}).write(modules=True)
+    ProgramFolder({name: "theirs"}, {"a.h": "ours"}).write(modules=True)
     assert found(here) == {"a.h": "ours"}
 
 
 def test_modules_are_written_when_they_are_needed(here: Path) -> None:
     """And what was written before is left as it is now."""
-    folder = Folder({"part/b.py": "1", "data/x.txt": "größe"}, {"c.py": "2"})
+    folder = ProgramFolder({"part/b.py": "1", "data/x.txt": "größe"}, {"c.py": "2"})
     folder.write(modules=False)
     assert found(here) == {"data/x.txt": "größe"}
     (here / "data" / "x.txt").write_text("changed")
@@ -56,12 +56,12 @@ def test_modules_are_written_when_they_are_needed(here: Path) -> None:
 def test_a_program_whose_files_cannot_lie_there_is_refused(program: dict[str, str], message: str) -> None:
     """It is the program that is at fault: the task's own files can."""
     with pytest.raises(Missing, match=message):
-        Folder(program, {"include/a.h": ""}).write(modules=True)
+        ProgramFolder(program, {"include/a.h": ""}).write(modules=True)
 
 
 def test_what_was_built_goes_before_the_programs_files_and_the_contexts(here: Path) -> None:
     """However they are named, and it may be run."""
-    folder = Folder({"kernel.so": "theirs", "./a.txt": "theirs", "b.txt": "theirs"}, {"b.txt": "the context's"})
+    folder = ProgramFolder({"kernel.so": "theirs", "./a.txt": "theirs", "b.txt": "theirs"}, {"b.txt": "the context's"})
     folder.place({"kernel.so": b"\x7fELF", "a.txt": b"built", "b.txt": b"built", "out/c": b""})
     folder.write(modules=True)
     assert (here / "kernel.so").read_bytes() == b"\x7fELF"
@@ -71,7 +71,7 @@ def test_what_was_built_goes_before_the_programs_files_and_the_contexts(here: Pa
 
 def test_a_text_that_was_built_can_be_read_and_others_not() -> None:
     """As the source of a module."""
-    folder = Folder({"a.py": "theirs"}, {})
+    folder = ProgramFolder({"a.py": "theirs"}, {})
     folder.place({"a.py": "größe".encode(), "b.py": b"\xff"})
     assert [folder.text(name) for name in ("a.py", "none.py")] == ["größe", ""]
     with pytest.raises(Missing, match=r"the file 'b\.py' is no text"):
@@ -83,10 +83,10 @@ def test_files_are_kept_as_bytes(here: Path) -> None:
     (here / "out").mkdir()
     (here / "a.so").write_bytes(b"\0\xff")
     (here / "out" / "b").write_bytes(b"xyz")
-    assert kept(["a.so", "out/b", "./a.so"], 7) == {"a.so": b"\0\xff", "out/b": b"xyz", "./a.so": b"\0\xff"}
+    assert read_files(["a.so", "out/b", "./a.so"], 7) == {"a.so": b"\0\xff", "out/b": b"xyz", "./a.so": b"\0\xff"}
     with pytest.raises(Missing, match="the file 'out/b' cannot be kept: that would be too many bytes"):
-        kept(["a.so", "out/b"], 4)
-    assert kept(["none", "a.so", "none/b"], 4, absent_ok=True) == {"a.so": b"\0\xff"}
+        read_files(["a.so", "out/b"], 4)
+    assert read_files(["none", "a.so", "none/b"], 4, absent_ok=True) == {"a.so": b"\0\xff"}
 
 
 def _linked_folder(here: Path) -> None:
@@ -115,5 +115,5 @@ def test_only_ordinary_files_within_the_folder_are_kept(
     make(here)
     before = os.listdir("/proc/self/fd")  # noqa: PTH208
     with pytest.raises(Missing, match=f"the file '{name}' cannot be kept: {why}"):
-        kept([name], 100)
+        read_files([name], 100)
     assert os.listdir("/proc/self/fd") == before  # noqa: PTH208

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.channel import Channel
-from evolve.sandbox.frames import packed
+from evolve.sandbox.channel import Channel, Outbox
 from evolve.sandbox.inner.fresh import FOLDER, command
-from evolve.sandbox.outbox import Outbox
-from evolve.sandbox.process import Ended
 from evolve.sandbox.session import Session
 from evolve.sandbox.status import SessionFailed, Status
+from evolve.sandbox.template_process import SessionReport
 from evolve.sandbox.walls import seccomp
+from evolve.sandbox.wire import pack_program
 from evolve.types import Limits
 
 _BECOME = """
@@ -54,18 +53,18 @@ def fresh(tmp_path: Path) -> Open:
         for number in numbers:
             os.close(number)
         channel.hand_over()
-        channel.send(packed("seed", {"seed.py": source}, {}))
+        channel.send(pack_program("seed", {"seed.py": source}, {}))
         return Session(channel, lambda patience: ended(process, patience), 20.0, Limits())
 
     return open_session
 
 
-def ended(process: "subprocess.Popen[bytes]", patience: float) -> Ended:
+def ended(process: "subprocess.Popen[bytes]", patience: float) -> SessionReport:
     try:
-        return Ended(process.wait(patience), False, 0.0, 0, 0)
+        return SessionReport(process.wait(patience), False, 0.0, 0, 0)
     except subprocess.TimeoutExpired:
         process.kill()
-        return Ended(process.wait(), True, 0.0, 0, 0)
+        return SessionReport(process.wait(), True, 0.0, 0, 0)
 
 
 def test_calls_are_answered(fresh: Open) -> None:
@@ -105,7 +104,7 @@ def test_the_modules_that_are_asked_for_are_there_before_the_program(fresh: Open
         assert session.call("f") is True
 
 
-@pytest.mark.skipif(not seccomp.supported(), reason="there is no seccomp, or no table for this machine")
+@pytest.mark.skipif(not seccomp.is_supported(), reason="there is no seccomp, or no table for this machine")
 def test_it_can_be_the_last_program_that_is_started(fresh: Open) -> None:
     """Also from a thread that a module has started, before the program's first line."""
     source = """

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from evolve.sandbox.machine import host
+from evolve.sandbox.machine.visible import find_closed_folder
 
 
 def test_the_facts_of_this_machine() -> None:
@@ -30,12 +31,12 @@ def test_a_folder_that_others_may_not_enter_is_named(tmp_path: Path) -> None:
     closed.chmod(0o700)
     for folder in [tmp_path, *tmp_path.parents][:-1]:
         if not folder.stat().st_mode & 0o001:
-            assert host.closed_folder(str(tmp_path / "python")) != ""
+            assert find_closed_folder(str(tmp_path / "python")) != ""
             return
-    assert host.closed_folder(str(closed / "bin" / "python")) == str(closed)
-    assert host.closed_folder(str(tmp_path / "python")) == str(closed)
+    assert find_closed_folder(str(closed / "bin" / "python")) == str(closed)
+    assert find_closed_folder(str(tmp_path / "python")) == str(closed)
 
 
 def test_what_anybody_can_reach_is_closed_to_nobody() -> None:
     """Such as the system's own programs."""
-    assert host.closed_folder("/usr/bin/env") == ""
+    assert find_closed_folder("/usr/bin/env") == ""

@@ -68,8 +68,8 @@ def test_none_left_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_a_user_namespace_may_lack_users(tmp_path: Path, table: str, known: bool) -> None:
     """As where a container maps one user only."""
     (tmp_path / "uid_map").write_text(table)
-    assert identity._mapped(FIRST, tmp_path / "uid_map") == known
-    assert not identity._mapped(FIRST, tmp_path / "none")
+    assert identity._is_mapped(FIRST, tmp_path / "uid_map") == known
+    assert not identity._is_mapped(FIRST, tmp_path / "none")
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ import pytest
 
 from evolve.sandbox import kernel
 from evolve.sandbox.walls import capabilities, landlock
-from evolve.sandbox.walls.landlock import CHANGE, LOOK, NODE, READ, WRITE, Right, Rule
+from evolve.sandbox.walls.landlock import CHANGE, LOOK, NODE, READ, WRITE, PathRule, Right
 from tests.confined import child, outcome
 
 HERE = landlock.version()
 NEEDED = pytest.mark.skipif(HERE == 0, reason="this kernel has no Landlock")
-SYSTEM = [Rule(path, READ, needed=False) for path in ("/usr", "/lib", "/lib64", "/bin")]
+SYSTEM = [PathRule(path, READ, needed=False) for path in ("/usr", "/lib", "/lib64", "/bin")]
 
 
 def needs(abi: int) -> pytest.MarkDecorator:
@@ -39,7 +39,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def confined(rules: list[Rule], act: Callable[[], Any], abi: int = HERE, **more: bool) -> Any:
+def confined(rules: list[PathRule], act: Callable[[], Any], abi: int = HERE, **more: bool) -> Any:
     """What `act` returns under these rules and the system's."""
     ruleset = landlock.prepare([*SYSTEM, *rules], abi, **more)
 
@@ -63,13 +63,13 @@ def test_elsewhere_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_interface_knows_all_rights_of_the_ones_before() -> None:
-    new = [landlock.handled(abi) & ~landlock.handled(abi - 1) for abi in range(2, 8)]
+    new = [landlock.rights_of(abi) & ~landlock.rights_of(abi - 1) for abi in range(2, 8)]
     assert new == [Right.REFER, Right.TRUNCATE, Right(0), Right.IOCTL_DEV, Right(0), Right(0)]
 
 
 def test_a_working_folder_has_all_rights_but_device_files() -> None:
     devices = Right.MAKE_CHAR | Right.MAKE_BLOCK | Right.IOCTL_DEV
-    assert landlock.handled(7) & ~devices == WRITE
+    assert landlock.rights_of(7) & ~devices == WRITE
 
 
 @NEEDED
@@ -84,7 +84,7 @@ def test_a_needed_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     before = os.dup(0)
     os.close(before)
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        landlock.prepare([Rule(str(tmp_path / "nowhere"), READ)], HERE)
+        landlock.prepare([PathRule(str(tmp_path / "nowhere"), READ)], HERE)
     after = os.dup(0)
     os.close(after)
     assert before == after
@@ -92,7 +92,7 @@ def test_a_needed_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 @NEEDED
 def test_a_path_that_is_not_needed_is_left_out(tmp_path: Path) -> None:
-    rules = [Rule(str(tmp_path / "nowhere"), READ, needed=False), Rule("/dev/null/below", READ, needed=False)]
+    rules = [PathRule(str(tmp_path / "nowhere"), READ, needed=False), PathRule("/dev/null/below", READ, needed=False)]
     assert confined(rules, lambda: outcome(os.listdir, "/usr")) == "done"
 
 
@@ -115,7 +115,7 @@ def test_what_no_rule_names_is_closed(abi: int, place: Path) -> None:
             "over": outcome(lambda: (work / ".." / "outside" / "secret").read_text()),
         }
 
-    found = confined([Rule(str(work), WRITE)], act, abi)
+    found = confined([PathRule(str(work), WRITE)], act, abi)
     assert {"EACCES", "EXDEV"} >= set(found.values())
     assert [path.read_text() for path in outside.iterdir()] == ["secret"]
 
@@ -139,7 +139,7 @@ def test_a_working_folder_is_whole(abi: int, place: Path) -> None:
             os.waitstatus_to_exitcode(os.system(str(work / "program"))),
         ]
 
-    assert confined([Rule(str(work), WRITE)], act, abi) == [["link", "pipe", "program", "renamed"], 7]
+    assert confined([PathRule(str(work), WRITE)], act, abi) == [["link", "pipe", "program", "renamed"], 7]
     assert (work / "renamed").read_text() == "again"
 
 
@@ -149,7 +149,7 @@ def test_a_working_folder_is_whole(abi: int, place: Path) -> None:
 def test_moving_between_folders_came_with_interface_2(abi: int, result: str, place: Path) -> None:
     work = place / "work"
     act = lambda: outcome(os.rename, work / "file", work / "inner" / "file")  # noqa: E731
-    assert confined([Rule(str(work), WRITE)], act, abi) == result
+    assert confined([PathRule(str(work), WRITE)], act, abi) == result
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_truncating_came_with_interface_3(abi: int, result: str, left: str, plac
 @needs(3)
 def test_reading_does_not_truncate(place: Path) -> None:
     secret = place / "outside" / "secret"
-    rules = [Rule(str(place / "outside"), READ)]
+    rules = [PathRule(str(place / "outside"), READ)]
     assert confined(rules, lambda: outcome(os.open, secret, os.O_RDONLY | os.O_TRUNC)) == "EACCES"
     assert secret.read_text() == "secret"
 
@@ -177,7 +177,7 @@ def test_looking_is_not_executing(place: Path) -> None:
     program.write_text("#!/bin/sh\nexit 7\n")
     program.chmod(0o755)
     act = lambda: [outcome(program.read_text), outcome(os.execv, program, ["program"])]  # noqa: E731
-    assert confined([Rule(str(place / "work"), LOOK)], act) == ["done", "EACCES"]
+    assert confined([PathRule(str(place / "work"), LOOK)], act) == ["done", "EACCES"]
 
 
 @NEEDED
@@ -191,14 +191,14 @@ def test_changing_is_not_making(place: Path) -> None:
             outcome((work / "file").unlink),
         ]
 
-    assert confined([Rule(str(work), CHANGE)], act) == ["done", "EACCES", "EACCES"]
+    assert confined([PathRule(str(work), CHANGE)], act) == ["done", "EACCES", "EACCES"]
 
 
 @NEEDED
 def test_a_rule_on_a_file_grants_no_more_than_the_file(place: Path) -> None:
     work = place / "work"
     act = lambda: [outcome((work / "file").open, "r+"), outcome(os.listdir, work)]  # noqa: E731
-    assert confined([Rule(str(work / "file"), WRITE)], act) == ["done", "EACCES"]
+    assert confined([PathRule(str(work / "file"), WRITE)], act) == ["done", "EACCES"]
 
 
 @NEEDED
@@ -206,12 +206,12 @@ def test_a_device_is_used_where_it_is_granted() -> None:
     def act() -> object:
         return [outcome(open, "/dev/null", "r+b", 0), outcome(open, "/dev/zero", "r+b", 0)]
 
-    assert confined([Rule("/dev/null", NODE)], act) == ["done", "EACCES"]
+    assert confined([PathRule("/dev/null", NODE)], act) == ["done", "EACCES"]
 
 
 @NEEDED
 def test_every_child_of_one_ruleset_is_alike(place: Path) -> None:
-    ruleset = landlock.prepare([*SYSTEM, Rule(str(place / "work"), WRITE)], HERE)
+    ruleset = landlock.prepare([*SYSTEM, PathRule(str(place / "work"), WRITE)], HERE)
 
     def inside() -> object:
         landlock.enter(ruleset, HERE)
@@ -291,4 +291,4 @@ def test_the_parent_cannot_be_looked_into() -> None:
         capabilities.drop()
         return outcome(open, environment, "rb")
 
-    assert confined([Rule("/proc", READ)], act) == "EACCES"
+    assert confined([PathRule("/proc", READ)], act) == "EACCES"

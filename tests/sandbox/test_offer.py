@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 
 from evolve.sandbox.machine.host import Host
-from evolve.sandbox.machine.offer import Finding, offer
-from evolve.sandbox.means import Means
-from evolve.types import Level
+from evolve.sandbox.machine.offer import MeanFinding, ProbeResult, choose_means, describe_means, offer
+from evolve.sandbox.means import NOTHING, PLAIN, Means
+from evolve.types import Level, SandboxError
 
 ALL = Host("linux", "x86_64", landlock=7, seccomp=True, cgroup="v2")
 REFUSED = "unshare: Operation not permitted"
 
 
-def finding(host: Host, mean: str) -> Finding:
+def finding(host: Host, mean: str) -> MeanFinding:
     """What is said of a mean there."""
     (found,) = [finding for finding in offer(host).findings if finding.mean == mean]
     return found
@@ -117,3 +117,64 @@ def test_an_interpreter_below_a_closed_folder(host: Host, had: bool, told: str) 
     """Root's candidates run as another user, and see it in their private root alone."""
     found = finding(host, "interpreter")
     assert (found.had, found.told) == (had, told)
+
+
+def found(**facts: object) -> ProbeResult:
+    """What a machine with these facts has."""
+    offered = offer(Host("linux", "x86_64", **{"landlock": 7, "seccomp": True, **facts}))  # type: ignore[arg-type]
+    means = offered.means if offered.means.level.reaches(Level.STANDARD) else PLAIN
+    return ProbeResult("python", means, offered.findings)
+
+
+STRICT = found()
+STANDARD = found(namespaces="unshare: Operation not permitted")
+REDUCED = found(namespaces="unshare: Operation not permitted", landlock=0, landlock_error="Function not implemented")
+
+
+@pytest.mark.parametrize("least", [Level.REDUCED, Level.STANDARD, Level.STRICT])
+def test_the_best_is_taken_whatever_is_wanted_at_least(least: Level) -> None:
+    """Nobody gets less for asking for less."""
+    assert choose_means(least, STRICT) == STRICT.means
+
+
+def test_none_is_exactly_none() -> None:
+    """However much there is."""
+    assert choose_means(Level.NONE, STRICT) == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("least", "machine"), [(Level.STRICT, STANDARD), (Level.STRICT, REDUCED), (Level.STANDARD, REDUCED)]
+)
+def test_less_than_is_wanted_is_an_error_with_cause_and_remedy(least: Level, machine: ProbeResult) -> None:
+    """In one line, with both levels, every missing mean and the way to accept it."""
+    with pytest.raises(SandboxError) as refused:
+        choose_means(least, machine)
+    text = str(refused.value)
+    assert text.startswith(
+        f"candidates are to be isolated at least at {str(least)!r}, and this machine reaches {str(machine.level)!r}: "
+        "no namespaces (the kernel refuses them: unshare: Operation not permitted)"
+    )
+    for part in (" Do: run as root, or", f"--sandbox {machine.level}.", "`evolve sandbox probe`"):
+        assert part in text
+    assert ("could read the files and keys" in text) == (machine.level is Level.REDUCED)
+    assert "\n" not in text
+
+
+def test_the_line_of_strict_is_that_of_its_means() -> None:
+    """There is nothing to remedy."""
+    assert describe_means(STRICT, STRICT.means) == "strict: namespaces, landlock 7, seccomp, memory watched"
+
+
+def test_the_line_of_a_weaker_level_says_what_is_missing_why_and_what_to_do() -> None:
+    """In one line, too."""
+    assert describe_means(STANDARD, STANDARD.means) == (
+        "standard: landlock 7, seccomp, memory watched. No namespaces (the kernel refuses them: unshare: Operation not permitted). "
+        "To get strict: run as root, or in a virtual machine; docs/sandbox.md has more ways"
+    )
+
+
+def test_landlock_is_not_blamed_where_strict_needs_none() -> None:
+    """A machine with namespaces and without Landlock is strict."""
+    machine = found(landlock=0, landlock_error="Function not implemented")
+    assert (machine.level, machine.missing) == (Level.STRICT, ())
+    assert describe_means(machine, machine.means) == Means(namespaces=True, seccomp=True).line

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox.machine.paths import home_folders, is_below, is_shared, outermost
+from evolve.sandbox.machine.visible import home_folders, is_below, is_shared, outermost
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def made(grants: Grants = NONE, means: Means = STRICT, user: int = -1, python: s
 def test_what_is_told_is_what_was_meant(tmp_path: Path) -> None:
     """A jail crosses to the template whole."""
     jail = made(Grants(read=(str(tmp_path),), threads=3, execute=False))
-    assert Jail.heard(jail.told()) == jail
+    assert Jail.from_json(jail.to_json()) == jail
 
 
 def test_the_engine_is_hidden() -> None:

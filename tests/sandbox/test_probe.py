@@ -1,18 +1,21 @@
 """The best means that hold."""
 
+import contextlib
 import sys
+import tempfile
 import venv
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from evolve.sandbox import Box
+from evolve.sandbox.machine import attempts
 from evolve.sandbox.machine import probe as module
-from evolve.sandbox.machine import tryout
 from evolve.sandbox.machine.host import Host
 from evolve.sandbox.machine.identity import can_choose
 from evolve.sandbox.machine.offer import offer
-from evolve.sandbox.machine.probe import probe, tried, weaker_and_weaker
+from evolve.sandbox.machine.probe import attempts_at, find_best, find_failure, probe, weaken
 from evolve.sandbox.means import PLAIN, Means
 from evolve.types import Level, SandboxError
 
@@ -20,13 +23,13 @@ BEST = Means(namespaces=True, landlock=7, seccomp=True, cgroup="v1")
 OFFERED = offer(Host("linux", "x86_64", landlock=7, seccomp=True, cgroup="v1"))
 
 
-def missing(found: module.Found) -> dict[str, str]:
+def missing(found: module.ProbeResult) -> dict[str, str]:
     return {finding.mean: finding.cause for finding in found.findings if not finding.had}
 
 
 def test_the_parts_of_the_best_means_begin_with_the_best_and_end_with_the_plain_ones() -> None:
     """The level never rises on the way, and no part that comes to a level is left out."""
-    parts = list(weaker_and_weaker(BEST))
+    parts = list(weaken(BEST))
     assert (parts[0], parts[1:4], parts[-1]) == (
         BEST,
         [
@@ -42,7 +45,7 @@ def test_the_parts_of_the_best_means_begin_with_the_best_and_end_with_the_plain_
 def test_what_holds_at_once_is_tried_once() -> None:
     """Nothing is missing."""
     asked: list[Means] = []
-    found = tried("python", OFFERED, lambda means: asked.append(means) or "")  # type: ignore[func-returns-value]
+    found = find_best("python", OFFERED, lambda means: asked.append(means) or "")  # type: ignore[func-returns-value]
     assert (found.means, found.missing, asked) == (BEST, (), [BEST])
 
 
@@ -57,7 +60,7 @@ def test_what_holds_at_once_is_tried_once() -> None:
 )
 def test_a_mean_that_fails_is_left_out_with_the_reason(bad: str, left: Means) -> None:
     """And no other mean is."""
-    found = tried("python", OFFERED, lambda means: "the box does not start" if vars_of(means)[bad] else "")
+    found = find_best("python", OFFERED, lambda means: "the box does not start" if vars_of(means)[bad] else "")
     assert found.means == left
     assert missing(found)[bad] == "with it, the box does not start"
     assert found.level is left.level
@@ -70,7 +73,7 @@ def vars_of(means: Means) -> dict[str, object]:
 def test_what_was_not_tried_for_want_of_another_is_still_had() -> None:
     """Landlock alone promises nothing, and that is not its fault."""
     offered = offer(Host("linux", "aarch64", landlock=7))
-    found = tried("python", offered, lambda means: "")
+    found = find_best("python", offered, lambda means: "")
     assert (found.means, set(missing(found))) == (PLAIN, {"seccomp", "cgroup"})
     assert [finding.mean for finding in found.missing] == ["seccomp"]
 
@@ -78,7 +81,7 @@ def test_what_was_not_tried_for_want_of_another_is_still_had() -> None:
 def test_an_interpreter_in_which_nothing_runs_is_an_error() -> None:
     """With its name and the reason."""
     with pytest.raises(SandboxError, match=r"no candidate runs in python, not even a harmless one: it broke\. Do: "):
-        tried("python", OFFERED, lambda means: "it broke")
+        find_best("python", OFFERED, lambda means: "it broke")
 
 
 @pytest.fixture
@@ -90,7 +93,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], 
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
         monkeypatch.setattr(module, "offer", lambda facts: OFFERED)
         failing = lambda means, python: asked.append(means) or (ending if means.namespaces else "")  # noqa: E731
-        monkeypatch.setattr(tryout, "failure", failing)
+        monkeypatch.setattr(module, "find_failure", failing)
         return asked
 
     return count
@@ -120,7 +123,7 @@ def test_this_machine_is_probed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     found = probe()
     assert (found.python, found.level) == (sys.executable, found.means.level)
-    assert tryout.failure(found.means) == ""
+    assert find_failure(found.means) == ""
     assert (found.missing == ()) == (found.level is Level.STRICT)
 
 
@@ -136,3 +139,48 @@ def test_an_interpreter_that_others_may_not_read_is_told_with_the_remedy(tmp_pat
     assert f"may not read all of {site}, " in told.cause
     assert [finding.mean for finding in found.findings if not finding.had] == ["interpreter"]
     assert probe(str(tmp_path / "env" / "bin" / "python")) == found  # and nothing was kept that says otherwise
+
+
+def test_the_plain_box_answers_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Below `standard` an end in time is all that is promised."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert find_failure(PLAIN) == ""
+    assert list(tmp_path.iterdir()) == []
+    assert attempts_at(Level.REDUCED) == attempts.AT_EVERY_LEVEL
+
+
+def test_an_interpreter_that_there_is_not_is_a_failure() -> None:
+    """With the box's own words, but for its remedy."""
+    failed = find_failure(PLAIN, "/nowhere/python")
+    assert failed.startswith("the box does not start: no candidate process")
+    assert "Do:" not in failed
+
+
+def test_a_plain_box_that_claims_to_be_strict_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The claim does not count."""
+    monkeypatch.setattr(module, "Box", lambda limits, python, means: Box(limits, python))
+    assert find_failure(BEST) == "a program could read a file of the host"
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        attempts.read_file,
+        attempts.write_file,
+        attempts.change_mode,
+        attempts.signal_process,
+        attempts.connect,
+        attempts.shed_filter,
+    ],
+)
+def test_an_attempt_succeeds_where_nothing_holds_it(attempt: attempts.Attempt) -> None:
+    """What is held in a box is therefore held by the box."""
+    with module._target() as target, contextlib.closing(Box(module._LIMITS)) as box:
+        assert module._attempt(box, attempt, target) == f"a program could {attempt.__doc__}"
+
+
+def test_a_program_that_ends_otherwise_could_not_try() -> None:
+    """A refusal is an answer, a signal or want of memory."""
+    with contextlib.closing(Box(module._LIMITS)) as box:
+        failed = module._attempt(box, attempts.read_file, {})
+    assert failed.startswith("a program could not try to read a file of the host: error: ")

@@ -6,6 +6,7 @@ import fcntl
 import mmap
 import os
 import platform
+import re
 import resource
 import signal
 import socket
@@ -23,13 +24,12 @@ from hypothesis import strategies as st
 from evolve.sandbox import kernel
 from evolve.sandbox.walls import capabilities, seccomp
 from evolve.sandbox.walls.bpf import ALLOW, KILL, When, fail
-from evolve.sandbox.walls.seccomp import Filter
-from evolve.sandbox.walls.system_calls import NUMBERS
+from evolve.sandbox.walls.seccomp import NUMBERS, Filter
 from tests.confined import become_ordinary, child, outcome
 from tests.interpreted import answer
 from tests.sandbox.test_bpf import meant
 
-NEEDED = pytest.mark.skipif(not seccomp.supported(), reason="no seccomp filter for this machine")
+NEEDED = pytest.mark.skipif(not seccomp.is_supported(), reason="no seccomp filter for this machine")
 FILTERS = st.builds(Filter, *[st.booleans()] * 8)
 CLOSED = Filter(execute=False, truncate=True, signals=True, metadata=True, processes=False)
 OPEN = Filter(memfd=True, loopback=True, gpu=True)
@@ -64,7 +64,7 @@ def asked(wanted: Filter, name: str, *arguments: int, own_pid: int = 0) -> int:
 
 @pytest.mark.parametrize("wanted", [Filter(), CLOSED, OPEN])
 def test_every_known_call_stands_in_one_row(wanted: Filter) -> None:
-    names = [name for row in seccomp.table(wanted) for name in row.names.split()]
+    names = [name for names in seccomp.table(wanted) for name in names.split()]
     assert sorted(names) == sorted(NUMBERS)
 
 
@@ -73,7 +73,7 @@ ARGUMENTS = st.lists(st.integers(0, 20) | st.integers(0, 2**64 - 1), min_size=6,
 
 @given(FILTERS, st.integers(0, 600), ARGUMENTS, st.integers(1, 2**22))
 def test_the_program_is_the_table(wanted: Filter, number: int, arguments: list[int], own_pid: int) -> None:
-    rows = {NUMBERS[name]: row.verdict for row in seccomp.table(wanted) for name in row.names.split()}
+    rows = {NUMBERS[name]: verdict for names, verdict in seccomp.table(wanted).items() for name in names.split()}
     verdict = rows.get(number, ENOSYS)
     if isinstance(verdict, When) and seccomp.OWN in verdict.values:
         verdict = replace(verdict, values=(0, own_pid, 2**32 - own_pid))
@@ -172,12 +172,12 @@ def test_without_a_number_no_signal_leaves_the_group() -> None:
 @pytest.mark.parametrize("machine", ["aarch64", "riscv64", "i686"])
 def test_other_machines_have_no_table(machine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: machine)
-    assert not seccomp.supported()
+    assert not seccomp.is_supported()
 
 
 def test_other_systems_have_no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "LINUX", False)
-    assert not seccomp.supported()
+    assert not seccomp.is_supported()
 
 
 @NEEDED
@@ -193,10 +193,10 @@ def test_a_process_that_may_gain_privileges_cannot_enter() -> None:
 def test_every_call_that_is_denied_is_denied() -> None:
     """With arguments of 0, so that nothing happens where one is not."""
     denied = {
-        name: row.verdict & 0xFFFF
-        for row in seccomp.table(CLOSED)
-        if not isinstance(row.verdict, When) and row.verdict != ALLOW
-        for name in row.names.split()
+        name: verdict & 0xFFFF
+        for names, verdict in seccomp.table(CLOSED).items()
+        if not isinstance(verdict, When) and verdict != ALLOW
+        for name in names.split()
     }
     expected = {name: errno.errorcode[number] if number else "done" for name, number in denied.items()}
     assert filtered(CLOSED, lambda: {name: call(name, 0, 0, 0, 0, 0, 0) for name in denied}) == expected
@@ -363,3 +363,25 @@ def test_more_filters_may_be_added_but_none_that_others_answer() -> None:
         return call("seccomp", 1, 8, ctypes.c_void_p())
 
     assert filtered(Filter(), act) == "EPERM"
+
+
+_HEADERS = [Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"), Path("/usr/include/asm/unistd_64.h")]
+
+
+def test_the_numbers_are_those_of_the_headers() -> None:
+    header = next((path for path in _HEADERS if path.exists()), None)
+    if header is None:
+        pytest.skip("no headers of x86_64 on this machine")
+    told = dict(re.findall(r"#define __NR_(\w+) (\d+)", header.read_text()))
+    assert {name: int(number) for name, number in told.items() if name in NUMBERS} == {
+        name: number for name, number in NUMBERS.items() if name in told
+    }
+    assert {name for name in told if name not in NUMBERS and int(told[name]) <= 471} <= {"uretprobe", "uprobe"}
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("read", 0), ("rseq", 334), ("pidfd_send_signal", 424), ("futex_waitv", 449), ("mseal", 462), ("listns", 470)],
+)
+def test_both_runs_begin_and_end_where_they_should(name: str, number: int) -> None:
+    assert NUMBERS[name] == number

@@ -1,5 +1,6 @@
 """The dialogue with a candidate process."""
 
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -9,9 +10,10 @@ from typing import Any
 import numpy
 import pytest
 
-from evolve.sandbox import Box, Session, SessionFailed, Status, WireError
+from evolve.sandbox import OUTCOME, Box, Session, SessionFailed, Status, WireError
 from evolve.sandbox.channel import Channel
-from evolve.sandbox.process import Ended
+from evolve.sandbox.session import check_command, check_names
+from evolve.sandbox.template_process import SessionReport
 from evolve.types import Grants, Limits, Program, SandboxError
 
 _COUNTER = """
@@ -188,7 +190,7 @@ def test_a_kill_beyond_the_processor_limit_is_a_time_out(cpu_seconds: float, sta
     """The kernel kills a program whose threads use more than a second per second; any other kill is a crash."""
     channel = Channel(most=100, log=100)
     channel.hand_over()
-    session = Session(channel, lambda patience: Ended(-9, False, cpu_seconds, 0, 0), 1.0, Limits())
+    session = Session(channel, lambda patience: SessionReport(-9, False, cpu_seconds, 0, 0), 1.0, Limits())
     with session, pytest.raises(SessionFailed) as caught:
         session.call("f")
     assert (caught.value.status, caught.value.signal) == (status, 9)
@@ -409,3 +411,83 @@ def test_a_program_that_lies_where_a_built_file_should_is_at_fault(box: Box) -> 
         with pytest.raises(SessionFailed, match="cannot lie beside the others") as caught:
             session.call("count")
     assert caught.value.status is Status.NO_ENTRY
+
+
+_PAGE = Path(__file__).parents[2] / "docs" / "outcomes.md"
+
+
+def test_every_status_has_an_outcome() -> None:
+    """No end of a session is left without a meaning."""
+    assert set(OUTCOME) == set(Status)
+
+
+def test_the_documented_table_is_the_one_in_use() -> None:
+    """`docs/outcomes.md` shows each status with its outcome."""
+    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \|", _PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert dict(rows) == {str(status): str(outcome) for status, outcome in OUTCOME.items()}
+
+
+@pytest.mark.parametrize("argv", [["sh", "-c", "true"], ("sh",), ["./built"], ["build/program", ""], [sys.executable]])
+def test_what_can_be_run_passes(argv: Any) -> None:
+    """By name, by its place in the program's folder, or by an absolute path."""
+    assert check_command(argv, "input", 5) == list(argv)
+
+
+@pytest.mark.parametrize(
+    ("argv", "text", "message"),
+    [
+        ("cc -O2", "", r"a command is a list of texts, the first its name, got 'cc -O2'. Do: write \["),
+        ([], "", "a command is a list of texts"),
+        ([""], "", "a command is a list of texts"),
+        (["sh", Path("x")], "", "a command is a list of texts"),
+        (["sh", "a\0b"], "", "an argument of 'sh' holds a zero character. Do: "),
+        (["sh", "a" * 100_000], "", "more than 100000 bytes. Do: give long data as `input`"),
+        (["sh"], "größe", "the input of 'sh' has more than 6 bytes. Do: give less"),
+    ],
+)
+def test_a_command_that_is_none_is_the_evaluators_mistake(argv: Any, text: str, message: str) -> None:
+    """What, got, do this."""
+    with pytest.raises(SandboxError, match=message):
+        check_command(argv, text, 6)
+
+
+@pytest.mark.parametrize("command", ["no-such-compiler-anywhere", "/no/such/compiler", "/"])
+def test_a_command_that_the_machine_lacks_is_told_with_its_remedy(command: str) -> None:
+    """It is no failure of the program."""
+    with pytest.raises(SandboxError, match=f"no command '{command}', which the task's evaluator runs. Do: install it"):
+        check_command([command], "", 0)
+
+
+def test_a_command_is_looked_for_where_candidates_find_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the judge's PATH; without one, in the usual places."""
+    monkeypatch.delenv("PATH")
+    assert check_command(["sh"], "", 0) == ["sh"]
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(SandboxError, match="no command 'sh'"):
+        check_command(["sh"], "", 0)
+
+
+def test_names_of_files_in_the_candidates_folder_pass() -> None:
+    """Of any kind of sequence, and none at all."""
+    assert check_names(("kernel.so", "out/x.bin", "./a", "a b\n")) == ["kernel.so", "out/x.bin", "./a", "a b\n"]
+    assert check_names([]) == []
+
+
+@pytest.mark.parametrize("names", ["kernel.so", [b"kernel.so"], ["a", "a"]])
+def test_names_that_are_no_list_of_texts_are_the_evaluators_mistake(names: Any) -> None:
+    """With an example of one."""
+    with pytest.raises(SandboxError, match=r"named by a list of texts, each once, got .* Do: write \["):
+        check_names(names)
+
+
+@pytest.mark.parametrize("name", ["", ".", "/etc/passwd", "../x", "a/../../x", "a\0b"])
+def test_a_name_that_leads_out_of_the_folder_is_the_evaluators_mistake(name: str) -> None:
+    """And one that names nothing."""
+    with pytest.raises(SandboxError, match=r"names no file in the candidate's folder\. Do: "):
+        check_names(["fine", name])
+
+
+def test_a_failure_reads_as_its_status_and_message() -> None:
+    """What a log line shows."""
+    failure = SessionFailed(Status.SIGNAL, "ended by signal 11", 11)
+    assert (str(failure), failure.signal) == ("signal: ended by signal 11", 11)

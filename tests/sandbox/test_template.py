@@ -71,7 +71,7 @@ def test_the_limits_of_candidates_are_not_the_templates(python: str, means: Mean
 _UNCLEAN = """
 import json, os, socket, sys
 from types import SimpleNamespace
-from evolve.sandbox.inner.template import Template
+from evolve.sandbox.inner.template import TemplateServer
 
 class Folder:
     path = "."
@@ -87,7 +87,7 @@ class Confinement:
 jail = SimpleNamespace(threads=1, limits=False, namespaces=False, memory=0)
 judge, template = socket.socketpair()
 if os.fork() == 0:
-    Template(template, jail, [Folder()], Confinement(), None, None).serve()
+    TemplateServer(template, jail, [Folder()], Confinement(), None, None).serve()
     os._exit(0)
 template.close()
 socket.send_fds(judge, [json.dumps({"open": 5, "job": "run", "at": 0}).encode()], [0])

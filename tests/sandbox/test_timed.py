@@ -9,7 +9,7 @@ from every_level import LEVELS, needs_numpy, opened
 
 from evolve.sandbox import PLAIN, Box, Segment, Session, SessionFailed, Status, TimingUnavailable
 from evolve.sandbox.channel import Channel
-from evolve.sandbox.process import Ended
+from evolve.sandbox.template_process import SessionReport
 from evolve.types import Limits, Program, SandboxError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="clocks of other processes are Linux's")
@@ -112,18 +112,6 @@ def test_an_exception_is_that_of_the_program_and_the_session_goes_on(box: Box) -
         assert session.timed("burn", 0.0).value == "burnt"
 
 
-def test_the_overhead_of_the_clock_is_measured_before_the_program_has_run(box: Box) -> None:
-    """Which could make it seem large, and so its own time small."""
-    with box.open(WORKER, "seed", 60, "timed") as session:
-        found = session.clock_overhead()
-        assert found.value is None
-        assert 0 < found.cpu <= found.span
-        assert 0 < found.wall <= found.span
-        session.timed("nothing")
-        with pytest.raises(SandboxError, match="after a call"):
-            session.clock_overhead()
-
-
 def test_the_program_stands_still_while_the_judge_looks(box: Box) -> None:
     """And is told apart by its state, not by its word."""
     needs_numpy(box)
@@ -181,7 +169,7 @@ def test_a_session_without_a_clock_says_so() -> None:
     """At once, and what to do."""
     channel = Channel(100, 100)
     channel.hand_over()
-    session = Session(channel, lambda _: Ended(0, True, 0.0, 0, 0), 1.0, Limits(), "timed")
+    session = Session(channel, lambda _: SessionReport(0, True, 0.0, 0, 0), 1.0, Limits(), "timed")
     with pytest.raises(TimingUnavailable, match="Do: "):
         session.timed("nothing")
     session.close()

@@ -11,8 +11,7 @@ import pytest
 
 import evolve
 from evolve.sandbox.machine import visible
-from evolve.sandbox.machine.paths import is_below, is_shared
-from evolve.sandbox.machine.visible import SYSTEM, Visible, paths_of, private_paths_of, with_links
+from evolve.sandbox.machine.visible import SYSTEM, Visible, is_below, is_shared, paths_of, private_paths_of, with_links
 from evolve.types import SandboxError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no isolation on Windows")
@@ -257,7 +256,7 @@ def answered(monkeypatch: pytest.MonkeyPatch, prefix: Path, base: Path, *folders
         "plugins": [],
         "libraries": [],
     }
-    monkeypatch.setattr(visible, "_asked", lambda *_: answer)
+    monkeypatch.setattr(visible, "_ask", lambda *_: answer)
     return paths_of(str(prefix / "bin" / "python"), PATH)
 
 

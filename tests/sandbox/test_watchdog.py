@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolve.sandbox.family import descendants
-from evolve.sandbox.walls.watchdog import Watch, apparent, filled, used
+from evolve.sandbox.inner.excess import MemoryWatch, apparent, measure, measure_folders
+from evolve.sandbox.processes import descendants
 
 MB = 1 << 20
 NEAR = 14 * MB
@@ -62,17 +62,17 @@ def processes(tmp_path: Path) -> Processes:
 
 
 @pytest.fixture
-def watch(processes: Processes) -> Watch:
+def watch(processes: Processes) -> MemoryWatch:
     """A watch with a limit of 200 MB on a clock of its own."""
-    return Watch(200 * MB, TEMPLATE, (), processes.folder, Clock())
+    return MemoryWatch(200 * MB, TEMPLATE, (), processes.folder, Clock())
 
 
-def test_what_is_shared_with_the_template_is_free(processes: Processes, watch: Watch) -> None:
+def test_what_is_shared_with_the_template_is_free(processes: Processes, watch: MemoryWatch) -> None:
     """Three forks show 100 MB each, and have 1 MB of their own: the rest is divided by four."""
     for pid in (TEMPLATE, 11, 12, 13):
         processes.put(pid, anonymous=101, exact=25 if pid == TEMPLATE else 26)
     assert watch.exceeded([11, 12, 13]) is False
-    assert used([TEMPLATE, 11, 12, 13], (), processes.folder) == 103 * MB
+    assert measure([TEMPLATE, 11, 12, 13], (), processes.folder) == 103 * MB
 
 
 @pytest.mark.parametrize(
@@ -86,14 +86,14 @@ def test_what_is_shared_with_the_template_is_free(processes: Processes, watch: W
     ],
 )
 def test_anonymous_shared_and_swapped_memory_counts(
-    processes: Processes, watch: Watch, sizes: dict[str, int], expected: bool
+    processes: Processes, watch: MemoryWatch, sizes: dict[str, int], expected: bool
 ) -> None:
     """Against a limit of 200 MB."""
     processes.put(11, **sizes)
     assert watch.exceeded([11]) is expected
 
 
-def test_below_the_limit_the_cheap_look_is_enough(processes: Processes, watch: Watch) -> None:
+def test_below_the_limit_the_cheap_look_is_enough(processes: Processes, watch: MemoryWatch) -> None:
     """Nothing exact is even there to be read."""
     processes.put(11, anonymous=150, exact=150)
     (processes.folder / "11" / "smaps_rollup").unlink()
@@ -104,7 +104,7 @@ def test_below_the_limit_the_cheap_look_is_enough(processes: Processes, watch: W
         watch.exceeded([11, 12])
 
 
-def test_between_two_exact_looks_growth_beyond_what_was_left_is_found(processes: Processes, watch: Watch) -> None:
+def test_between_two_exact_looks_growth_beyond_what_was_left_is_found(processes: Processes, watch: MemoryWatch) -> None:
     """An exact look of one second is followed by a rest of nine."""
     processes.put(11, anonymous=400, exact=150)
     assert watch.exceeded([11]) is False
@@ -114,7 +114,7 @@ def test_between_two_exact_looks_growth_beyond_what_was_left_is_found(processes:
     assert watch.exceeded([11]) is True
 
 
-def test_after_the_rest_it_looks_again_whatever_has_grown(processes: Processes, watch: Watch) -> None:
+def test_after_the_rest_it_looks_again_whatever_has_grown(processes: Processes, watch: MemoryWatch) -> None:
     """A page that was shared with the template and is now written to does not show in the running counts."""
     processes.put(11, anonymous=400, exact=150)
     assert watch.exceeded([11]) is False
@@ -122,7 +122,7 @@ def test_after_the_rest_it_looks_again_whatever_has_grown(processes: Processes, 
     assert [watch.exceeded([11]) for _ in range(10)] == [False] * 8 + [True, True]
 
 
-def test_a_process_that_shrinks_hides_no_other_that_grows(processes: Processes, watch: Watch) -> None:
+def test_a_process_that_shrinks_hides_no_other_that_grows(processes: Processes, watch: MemoryWatch) -> None:
     """Each one's growth counts."""
     processes.put(11, anonymous=300, exact=100)
     processes.put(12, anonymous=300, exact=50)
@@ -132,17 +132,17 @@ def test_a_process_that_shrinks_hides_no_other_that_grows(processes: Processes, 
     assert watch.exceeded([11, 12]) is True
 
 
-def test_a_process_that_is_gone_has_none(processes: Processes, watch: Watch) -> None:
+def test_a_process_that_is_gone_has_none(processes: Processes, watch: MemoryWatch) -> None:
     """Between two looks it may go."""
     assert watch.exceeded([99]) is False
-    assert (apparent(99, processes.folder), used([99], (), processes.folder)) == (0, 0)
+    assert (apparent(99, processes.folder), measure([99], (), processes.folder)) == (0, 0)
 
 
 def test_the_sum_alone_is_taken_where_the_kernel_tells_no_parts(processes: Processes) -> None:
     """Files in memory count then as well."""
     (processes.folder / "11").mkdir()
     (processes.folder / "11" / "smaps_rollup").write_text("Rss:   900 kB\nPss:   400 kB\nSwapPss:    8 kB\n")
-    assert used([11], (), processes.folder) == 408 << 10
+    assert measure([11], (), processes.folder) == 408 << 10
 
 
 def test_files_in_memory_count_and_once_where_they_are_mapped(
@@ -158,12 +158,12 @@ def test_files_in_memory_count_and_once_where_they_are_mapped(
 
     monkeypatch.setattr(os, "statvfs", statvfs)
     folders = ["scratch", "shm", "gone"]
-    assert filled(folders) == 12 * MB
+    assert measure_folders(folders) == 12 * MB
     processes.put(11, anonymous=5, exact=5, shared=3)
-    assert used([11], folders, processes.folder) == 17 * MB
+    assert measure([11], folders, processes.folder) == 17 * MB
     processes.put(11, anonymous=5, exact=5, shared=13)
-    assert used([11], folders, processes.folder) == 18 * MB
-    watch = Watch(17 * MB, TEMPLATE, folders, processes.folder, Clock())
+    assert measure([11], folders, processes.folder) == 18 * MB
+    watch = MemoryWatch(17 * MB, TEMPLATE, folders, processes.folder, Clock())
     assert watch.exceeded([11]) is True
 
 
@@ -173,7 +173,7 @@ def test_the_first_look_is_right_for_any_processes(
 ) -> None:
     """With nothing shared, exceeded means that the sum is above the limit."""
     processes = Processes(tmp_path_factory.mktemp("proc"))
-    watch = Watch(200 * MB, TEMPLATE, (), processes.folder, Clock())
+    watch = MemoryWatch(200 * MB, TEMPLATE, (), processes.folder, Clock())
     for pid, (anonymous, shared) in sizes.items():
         processes.put(pid, anonymous=anonymous, exact=anonymous, shared=shared)
     assert watch.exceeded(list(sizes)) is (sum(map(sum, sizes.values())) > 200)
@@ -218,13 +218,13 @@ def private() -> bytearray:
 
 def added(pids: list[int], before: int) -> int:
     """What they have beyond what this process had."""
-    return used([os.getpid(), *pids], ()) - before
+    return measure([os.getpid(), *pids], ()) - before
 
 
 @needs_proc
 def test_private_memory_of_several_processes_adds_up() -> None:
     """20 MB in each of three."""
-    before = used([os.getpid()], ())
+    before = measure([os.getpid()], ())
     with forked(private, private, private) as pids:
         assert 60 * MB <= added(pids, before) < 60 * MB + NEAR
         assert all(apparent(pid) >= 20 * MB for pid in pids)
@@ -233,7 +233,7 @@ def test_private_memory_of_several_processes_adds_up() -> None:
 @needs_proc
 def test_shared_memory_counts_once() -> None:
     """20 MB that three processes have written to together, and the one that they come from has not."""
-    memory, before = mmap.mmap(-1, 20 * MB), used([os.getpid()], ())
+    memory, before = mmap.mmap(-1, 20 * MB), measure([os.getpid()], ())
 
     def write() -> None:
         for start in range(0, len(memory), MB):  # no copy of it all
@@ -247,7 +247,7 @@ def test_shared_memory_counts_once() -> None:
 def test_what_is_inherited_counts_for_whoever_writes_to_it() -> None:
     """30 MB: read by two children they are free, written by one of them they are its own."""
     inherited, before = bytearray(b"x") * (30 * MB), 0
-    before = used([os.getpid()], ())
+    before = measure([os.getpid()], ())
 
     def read() -> int:
         return inherited.count(b"y")
@@ -265,7 +265,7 @@ def test_what_is_inherited_counts_for_whoever_writes_to_it() -> None:
 @needs_proc
 def test_a_watch_finds_real_processes_too_large() -> None:
     """Each is below the limit, together they are not."""
-    watch = Watch(50 * MB, os.getpid())
+    watch = MemoryWatch(50 * MB, os.getpid())
     with forked(private, private) as pids:
         assert watch.exceeded(pids) is False
     with forked(private, private, private) as pids:
@@ -284,7 +284,7 @@ def test_a_process_that_hides_its_maps_counts_in_full() -> None:
             with contextlib.suppress(PermissionError):
                 Path(f"/proc/{pids[0]}/smaps_rollup").read_bytes()
                 os._exit(2)
-            exact, shown = used(pids, ()), apparent(pids[0])
+            exact, shown = measure(pids, ()), apparent(pids[0])
             os.seteuid(0)
             os.kill(pids[0], signal.SIGKILL)
             os._exit(0 if exact == shown >= 20 * MB else 3)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from hypothesis.extra import numpy as some_numpy
 
-from evolve.sandbox.wire import ARRAY_TYPES, DEPTH, WireError, decode, encode, pieces
+from evolve.sandbox.wire import ARRAY_TYPES, DEPTH, WireError, decode, encode, pack_program, pieces, unpack_program
 
 _TEXT = some.text(some.characters(exclude_categories=["Cs"]), max_size=8)
 _PLAIN = some.recursive(
@@ -267,3 +267,9 @@ def test_a_large_array_is_not_copied_to_be_sent() -> None:
     piece = pieces(array)[1]
     array[0] = 1.0
     assert bytes(piece) == array.tobytes()
+
+
+def test_a_program_arrives_as_it_was_sent() -> None:
+    """Half surrogates too: they are for its compiler to refuse."""
+    files, context = {"seed.py": "x = '\ud800 é'\n", "b.py": ""}, {"data.json": "{}"}
+    assert unpack_program(pack_program("seed", files, context, [b"code"])) == ("seed", files, context, (b"code",))

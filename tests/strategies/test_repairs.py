@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from evolve.strategies.repairs import RECENT, repairs
+from evolve.strategies.repairs import RECENT, list_repairs
 from evolve.testing import Rehearsal
 from evolve.types import Asked, Evaluation, Origin, Outcome, Program, ProgramId, Propose, RecordId, Selection, Traits
 
@@ -43,7 +43,7 @@ def ranked(
     view: Rehearsal, wanted: Traits = FIX, quarantined: Sequence[ProgramId] = ()
 ) -> list[tuple[RecordId, tuple[RecordId, ...]]]:
     """The failures with what they are shown with, in their order."""
-    return [(repair.failure, repair.origin) for repair in sorted(repairs(view, wanted, set(quarantined)))]
+    return [(repair.failure, repair.origin) for repair in sorted(list_repairs(view, wanted, set(quarantined)))]
 
 
 def test_there_is_none_before_something_has_failed(view: Rehearsal) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from kernel_calls import Answer, KernelTask, brain, half, needs_compiler
 
-from evolve.literals import find
+from evolve.operators.literals import find
 from evolve.task import load
 from evolve.types import Parameters, TaskError
 from evolve_kernel.problem import Arrays, Shape

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import evolve.task
-from evolve.literals import template
+from evolve.operators.literals import template
 from evolve.types import Parameters
 from evolve_kernel.answers import judged
 from evolve_kernel.compiler import FLAGS, compiler

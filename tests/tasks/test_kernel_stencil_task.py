@@ -11,7 +11,7 @@ import pytest
 from kernel_calls import Answer, KernelTask, brain, half, needs_compiler
 from numpy.typing import NDArray
 
-from evolve.literals import find
+from evolve.operators.literals import find
 from evolve.task import load
 from evolve.types import Parameters, TaskError
 from evolve_kernel.problem import Arrays, Shape

@@ -10,7 +10,7 @@ import pytest
 from task_files import judging_files
 
 from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job
-from evolve.literals import template
+from evolve.operators.literals import template
 from evolve.task import load
 from evolve.types import Outcome, Parameters, TextId, Trial
 

@@ -9,7 +9,7 @@ import pytest
 import step_samples
 from task_files import judging_files
 
-from evolve.literals import template
+from evolve.operators.literals import template
 from evolve.task import load
 
 FILES = judging_files("step_functions")

@@ -17,7 +17,7 @@ from task_files import judging_files
 
 from evolve.evaluation import Job, Report
 from evolve.evaluation.judging import judge, prepare
-from evolve.literals import template
+from evolve.operators.literals import template
 from evolve.sandbox import Box
 from evolve.task import load
 from evolve.types import EvolveError, Outcome, Parameters, Trial

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evolve.literals import template
+from evolve.operators.literals import template
 from evolve.task import bundled, find, load
 from evolve.types import Parameters, Task
 from evolve_kernel.answers import judged

@@ -1,6 +1,6 @@
 """The files of a program, of its task's context and of its build, as they lie in the candidate's working folder, and out of it again.
 
-Standard library only, for it lives in the template. Invariant: where several have the same file, there is the build's, else the
+Standard library only, for it lives in the template. Where several have the same file, there is the build's, else the
 context's; nothing is written outside the folder, and nothing twice; nothing is read through a link."""
 
 import os
@@ -10,11 +10,11 @@ from pathlib import Path, PurePosixPath
 
 
 class Missing(Exception):
-    """What was asked for is not in the program, or cannot be had of it."""
+    """Something that was asked for is not in the program, or cannot be had of it."""
 
 
-class Folder:
-    """All files by name. They are written where the process stands, and only when they are needed."""
+class ProgramFolder:
+    """Files of a program by name. They are written where the process stands, and only when they are needed."""
 
     def __init__(self, program: Mapping[str, str], context: Mapping[str, str]) -> None:
         # The context comes last: what is written later stays, also where names differ and places do not.
@@ -62,20 +62,20 @@ def _write(path: str, content: str | bytes) -> None:
         ) from None
 
 
-def kept(names: Sequence[str], most: int, *, absent_ok: bool = False) -> dict[str, bytes]:
-    """What files of the folder where the process stands hold, `most` bytes together. Raises `Missing` for one that is not there (unless that
+def read_files(names: Sequence[str], most: int, *, absent_ok: bool = False) -> dict[str, bytes]:
+    """Returns the content of files in the working folder, `most` bytes together. Raises `Missing` for one that is not there (unless that
     is `absent_ok`), is no ordinary file, lies behind a link, or is too much."""
     found: dict[str, bytes] = {}
     for name in names:
-        content = _content(name, most - sum(map(len, found.values())), absent_ok)
+        content = _read_content(name, most - sum(map(len, found.values())), absent_ok)
         if content is not None:
             found[name] = content
     return found
 
 
-def _content(name: str, most: int, absent_ok: bool) -> bytes | None:
+def _read_content(name: str, most: int, absent_ok: bool) -> bytes | None:
     try:
-        file = _opened(PurePosixPath(name))
+        file = _open_without_links(PurePosixPath(name))
     except OSError as error:
         if absent_ok and isinstance(error, FileNotFoundError):
             return None
@@ -90,7 +90,7 @@ def _content(name: str, most: int, absent_ok: bool) -> bytes | None:
     return content
 
 
-def _opened(place: PurePosixPath) -> int:
+def _open_without_links(place: PurePosixPath) -> int:
     """A descriptor of a file, folder by folder, so that no link is followed. Without waiting, for it may be a pipe."""
     folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
     try:

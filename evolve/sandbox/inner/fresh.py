@@ -1,7 +1,7 @@
 """A session in an interpreter of its own, for what must not be forked from a warm one: runtimes that start threads or devices at import.
 
 `command` is what the candidate's process becomes, by `exec`, as its last step, with descriptors 0 to 4 inheritable; `main` is its life then. Standard
-library and siblings only, for it lives in the template. Invariant: the program finds the interpreter as a fork of a template would be: the same
+library and siblings only, for it lives in the template. The program finds the interpreter as a fork of a template would be: the same
 modules, none of evolve's, nothing on its command line or path that a plain Python has not."""
 
 import gc
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from evolve.sandbox.inner.inside import perform
+from evolve.sandbox.inner.candidate import perform
 from evolve.sandbox.walls import seccomp
 
 FOLDER = str(Path(__file__).resolve().parents[2])

@@ -1,7 +1,7 @@
-"""How many threads numerical libraries start in a candidate's process.
+"""Number of threads that numerical libraries start in a candidate's process.
 
 Standard library only, for it lives in the template, which has one thread: what it has loaded believes that there is one processor. After the fork a
-candidate may be told of more. Invariant: nothing is looked for in files once the process is a candidate's."""
+candidate may be told of more. Nothing is looked for in files once the process is a candidate's."""
 
 import ctypes
 import os
@@ -35,7 +35,7 @@ Pool = Callable[[int], object]
 
 
 def pools(maps: Path = Path("/proc/self/maps")) -> list[Pool]:
-    """Those of the libraries that this process has loaded; none where the system does not tell."""
+    """Returns the pools of the libraries that this process has loaded; none where the system does not tell."""
     try:
         lines = maps.read_text("utf-8", "replace").splitlines()
     except OSError:
@@ -60,7 +60,7 @@ def _pool(library: ctypes.CDLL, function: str) -> Pool:
 
 
 def use(threads: int, found: Sequence[Pool]) -> None:
-    """From now on `threads`: of what is loaded, `found` and torch, and of what this process, or a program that it starts, will load."""
+    """Sets the number of threads: of what is loaded, `found` and torch, and of what this process, or a program that it starts, will load."""
     os.environ.update(dict.fromkeys(VARIABLES, str(threads)))
     for pool in found:
         pool(threads)

@@ -3,7 +3,7 @@
 Run as `python -s -P -c ...` in an environment that the judge made; standard library and siblings only. The jail arrives on standard input.
 With namespaces the template is the first process of its own, so this one stays outside, waits for it, and ends as it did.
 
-Invariant: when this process ends, however it ends, the kernel ends a template that it has forked, and with it everything in its
+When this process ends, however it ends, the kernel ends a template that it has forked, and with it everything in its
 namespace; it ends itself when its template has."""
 
 import contextlib
@@ -17,7 +17,7 @@ from evolve.sandbox.inner.template import serve
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX, PR_SET_DUMPABLE, PR_SET_PDEATHSIG, prctl
 from evolve.sandbox.walls import namespaces, root
-from evolve.sandbox.walls.cgroup import Group, sweep
+from evolve.sandbox.walls.cgroup import ControlGroup, sweep
 from evolve.sandbox.walls.confinement import IGNORED
 
 _UMASK = 0o022
@@ -28,7 +28,7 @@ _OWN_TASKS = 1
 
 def main(control: int, told: str) -> None:
     """The whole life of a slot's processes; `control` is the number of its socket. They end with the judge, whose end of it is closed then."""
-    jail = Jail.heard(told)
+    jail = Jail.from_json(told)
     os.umask(_UMASK)
     _forget_what_was_told()
     for number in IGNORED:
@@ -46,7 +46,7 @@ def main(control: int, told: str) -> None:
     os._exit(code)
 
 
-def _outside(sock: socket.socket, jail: Jail, group: Group | None) -> int:
+def _outside(sock: socket.socket, jail: Jail, group: ControlGroup | None) -> int:
     """Forks the template into namespaces of its own, and waits; gives its exit code."""
     namespaces.enter(users=jail.user < 0, loopback=jail.loopback)
     first = os.fork()
@@ -64,13 +64,13 @@ def _outside(sock: socket.socket, jail: Jail, group: Group | None) -> int:
 
 
 @contextlib.contextmanager
-def closing_group(jail: Jail) -> Iterator[Group | None]:
+def closing_group(jail: Jail) -> Iterator[ControlGroup | None]:
     """The control group of the slot, made while its files are in sight, where the jail has one."""
     if not jail.cgroup:
         yield None
         return
     sweep()
-    group = Group.make(jail.cgroup, jail.memory, jail.tasks + _OWN_TASKS)
+    group = ControlGroup.make(jail.cgroup, jail.memory, jail.tasks + _OWN_TASKS)
     try:
         yield group
     finally:

@@ -1,12 +1,13 @@
-"""The warm, single-threaded process that forks one candidate process per session, and ends it with all that it started.
+"""Warm, single-threaded process that forks one candidate process per session, and ends it with all that it started.
 
 Standard library and siblings only. The judge speaks first: `{"open": seconds, "job": kind, "at": its time}` with three descriptors (log, requests, replies),
 then, where it times the candidate, `{"handle": true}`, which is answered by a descriptor of the process, then `{"end": patience}`, which is answered by
 a report.
 
-Invariant: between two sessions this process has no descendant, and the folders that candidates may write are empty; at the end of the control
+Between two sessions this process has no descendant, and the folders that candidates may write are empty; at the end of the control
 socket (the judge is gone) it ends everything and itself. The judge's clock rules; the one here is the second line."""
 
+import contextlib
 import gc
 import importlib
 import json
@@ -14,27 +15,28 @@ import math
 import os
 import resource
 import select
+import signal
 import socket
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from evolve.sandbox.family import PROCESSES
 from evolve.sandbox.inner import fresh, numeric
-from evolve.sandbox.inner.excess import Excess
-from evolve.sandbox.inner.inside import perform, rehearse
-from evolve.sandbox.inner.offspring import MEMORY, Offspring, handle
-from evolve.sandbox.inner.removal import remove_tree
-from evolve.sandbox.inner.scratch import Scratch
+from evolve.sandbox.inner.candidate import perform, rehearse
+from evolve.sandbox.inner.excess import MEMORY, Excess
+from evolve.sandbox.inner.scratch import Scratch, remove_tree
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX, PR_SET_CHILD_SUBREAPER, prctl, single_threaded
+from evolve.sandbox.processes import PROCESSES, children
 from evolve.sandbox.walls import root
-from evolve.sandbox.walls.cgroup import Group
+from evolve.sandbox.walls.cgroup import ControlGroup
 from evolve.sandbox.walls.confinement import FIRST_FREE, REPLIES, REQUESTS, Confinement, Job
 from evolve.sandbox.walls.namespaces import inside, renew_network
-from evolve.sandbox.walls.tmpfs import Tmpfs
+from evolve.sandbox.walls.root import Tmpfs
 
+_PEAK_UNIT = 1024 if sys.platform == "linux" else 1
 _MESSAGE = 1 << 12
 _MOST_DESCRIPTORS = 4096
 """Above every number that is open in a template: it opens a handful, and so do the libraries that it preloads."""
@@ -48,7 +50,104 @@ _CLEANING = 1.0
 """Seconds for what a candidate left in a folder; on a busy disk that is some ten thousand files."""
 
 
-class Folder(Protocol):
+@dataclass(slots=True)
+class CandidateProcess:
+    """`handle` is a descriptor that becomes readable when the candidate ends, or -1. `alone`: the template is the first process of its own
+    namespace, in which every other process is the candidate's. `exceeded`: what it had too much of, in words, so that it was ended. `problem`: why it never became a
+    candidate. `late`: seconds from the judge's word to its beginning."""
+
+    pid: int
+    handle: int
+    alone: bool
+    code: int | None = None
+    killed: bool = False
+    exceeded: str = ""
+    problem: str = ""
+    late: float = 0.0
+    cpu_seconds: float = 0.0
+    peak: int = 0
+    strays: int = 0
+    swept: bool = False
+
+    @property
+    def over(self) -> bool:
+        """True once nothing of it lives."""
+        return self.swept
+
+    def has_ended(self) -> bool:
+        """Returns whether the process itself has ended; does not wait."""
+        return self.code is not None or self._reap(self.pid, os.WNOHANG)
+
+    def end(self) -> None:
+        """Ends the process and everything that it started; waits until all is gone."""
+        if not self.has_ended():
+            self.killed = True
+            # Its group first: that also stops what is being forked at this moment. It has none if it has not come that far.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+            os.kill(self.pid, signal.SIGKILL)
+            self._reap(self.pid, 0)
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Ends what the candidate left. Each that dies leaves its own children here: again until there is none."""
+        while True:
+            try:
+                if self._reap(-1, os.WNOHANG):
+                    continue
+                self._kill_all()
+                self._reap(-1, 0)
+            except ChildProcessError:
+                self.swept = True
+                return
+
+    def _kill_all(self) -> None:
+        if self.alone:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(-1, signal.SIGKILL)
+            return
+        for pid in children(os.getpid()):
+            os.kill(pid, signal.SIGKILL)
+
+    def _reap(self, which: int, options: int) -> bool:
+        pid, status, used = os.wait4(which, options)
+        if pid == 0:
+            return False
+        self.cpu_seconds += used.ru_utime + used.ru_stime
+        self.peak = max(self.peak, used.ru_maxrss * _PEAK_UNIT)
+        if pid == self.pid:
+            if self.handle >= 0:
+                os.close(self.handle)
+            self.code = os.waitstatus_to_exitcode(status)
+        else:
+            self.strays += 1
+        return True
+
+    def report(self) -> dict[str, Any]:
+        """Returns the report for the judge."""
+        return {
+            "code": self.code,
+            "killed": self.killed,
+            "exceeded": self.exceeded,
+            "problem": self.problem,
+            "late": self.late,
+            "cpu_seconds": self.cpu_seconds,
+            "peak_bytes": self.peak,
+            "strays": self.strays,
+        }
+
+
+def handle(pid: int) -> int:
+    """A descriptor for a child; -1 where the system has none, which is then looked at now and then."""
+    if not hasattr(os, "pidfd_open"):
+        return -1
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return -1
+
+
+class WritableFolder(Protocol):
     """A folder that candidates may write, and its renewal."""
 
     path: str
@@ -56,7 +155,7 @@ class Folder(Protocol):
     def renew(self, seconds: float) -> bool: ...
 
 
-def serve(control: socket.socket, jail: Jail, group: Group | None, kept: root.Kept | None = None) -> None:
+def serve(control: socket.socket, jail: Jail, group: ControlGroup | None, kept: root.ProcView | None = None) -> None:
     """The whole life of a template, in the root and the namespaces of its slot. It enters `group` when it has loaded what it shares."""
     _open_many()
     # Numbers 3 and 4 are the candidate's: taken here, no descriptor that the judge sends can have them.
@@ -80,14 +179,14 @@ def serve(control: socket.socket, jail: Jail, group: Group | None, kept: root.Ke
         group.add()
     try:
         control.sendall(b"{}\n")
-        Template(control, jail, folders, confinement, group, kept).serve()
+        TemplateServer(control, jail, folders, confinement, group, kept).serve()
     finally:
         if not jail.namespaces:
             remove_tree(jail.home)
 
 
-def _folders(jail: Jail) -> list[Folder]:
-    """Where candidates may write: in memory where the slot has a tree of its own, else one folder of the host."""
+def _folders(jail: Jail) -> list[WritableFolder]:
+    """Returns the folders that candidates may write: in memory where the slot has a tree of its own, else one folder of the host."""
     if not jail.namespaces:
         return [Scratch(jail.home, jail.user)]
     user = inside(jail.user)
@@ -117,17 +216,17 @@ def _check_single_threaded() -> None:
         )
 
 
-class Template:
+class TemplateServer:
     """Sessions, one after the other."""
 
     def __init__(
         self,
         control: socket.socket,
         jail: Jail,
-        folders: Sequence[Folder],
+        folders: Sequence[WritableFolder],
         confinement: Confinement,
-        group: Group | None,
-        kept: root.Kept | None,
+        group: ControlGroup | None,
+        kept: root.ProcView | None,
     ) -> None:
         self._group = group
         self._control = control
@@ -172,7 +271,7 @@ class Template:
                 return
 
     def _processor_time(self) -> float:
-        """Of all candidates so far, by their control group: who ignores the end of its children hides their time from everybody else. Falls
+        """Returns the seconds of all candidates so far, by their control group: who ignores the end of its children hides their time from everybody else. Falls
         short where there is none."""
         return 0.0 if self._group is None else self._group.cpu_seconds() - time.process_time()
 
@@ -189,7 +288,7 @@ class Template:
             return None, ()
         return (json.loads(data) if data else None), files
 
-    def _start(self, seconds: float, files: Sequence[int], job: Job) -> Offspring:
+    def _start(self, seconds: float, files: Sequence[int], job: Job) -> CandidateProcess:
         _check_single_threaded()
         self._confinement.prepare(math.ceil(seconds * max(1, self._jail.threads)) + 1)
         template = os.getpid()
@@ -203,7 +302,7 @@ class Template:
                 os._exit(1)
         for number in files:
             os.close(number)
-        return Offspring(pid, handle(pid), alone=self._jail.namespaces)
+        return CandidateProcess(pid, handle(pid), alone=self._jail.namespaces)
 
     def _enter(self, template: int, files: Sequence[int], job: Job) -> None:
         try:
@@ -226,21 +325,21 @@ class Template:
             os.set_inheritable(number, True)
         os.execve(command[0], command, os.environ)
 
-    def _problem(self, run: Offspring) -> str:
-        """Why a process never became a candidate, where it ended by itself before; empty for one that did."""
+    def _problem(self, run: CandidateProcess) -> str:
+        """Returns why a process never became a candidate, where it ended by itself before; empty for one that did."""
         try:
             heard = os.read(self._heard, _MESSAGE)
         except BlockingIOError:
             heard = b""
         return "" if run.killed or heard == _ENTERED else heard.decode("utf-8", "replace") or "it ended at once"
 
-    def _follow(self, run: Offspring, deadline: float) -> dict[str, Any] | None:
+    def _follow(self, run: CandidateProcess, deadline: float) -> dict[str, Any] | None:
         """Until the judge has the session ended; None where it is gone."""
         while (message := self._next(run, deadline)) is not None and "handle" in message:
             self._hand_over(run)
         return message
 
-    def _hand_over(self, run: Offspring) -> None:
+    def _hand_over(self, run: CandidateProcess) -> None:
         """Sends the judge a descriptor of the candidate's process, where there are such and it has not ended."""
         ended = run.has_ended()
         if ended and not run.over:
@@ -251,7 +350,7 @@ class Template:
         else:
             socket.send_fds(self._control, [told], [run.handle])
 
-    def _next(self, run: Offspring, deadline: float) -> dict[str, Any] | None:
+    def _next(self, run: CandidateProcess, deadline: float) -> dict[str, Any] | None:
         """Waits for the judge's next message. A candidate that ends by itself loses what it left at once, for those processes
         may hold its pipes open; one far beyond its time or its memory is ended."""
         while not self._spoken(run, None if run.over else max(0.0, deadline - time.monotonic())):
@@ -264,13 +363,13 @@ class Template:
                 run.end()
         return self._receive()[0]
 
-    def _await(self, run: Offspring, patience: float) -> None:
+    def _await(self, run: CandidateProcess, patience: float) -> None:
         """Gives a candidate that has closed its pipes the time to end by itself, so that its exit code is known."""
         deadline = time.monotonic() + patience
         while not run.has_ended() and (left := deadline - time.monotonic()) > 0:
             self._spoken(run, left)
 
-    def _spoken(self, run: Offspring, seconds: float | None) -> bool:
+    def _spoken(self, run: CandidateProcess, seconds: float | None) -> bool:
         """Waits until the judge speaks, the candidate ends, it is time to look, or the time is over; whether it was the judge."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)

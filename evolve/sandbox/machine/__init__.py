@@ -1,3 +1,3 @@
-"""What this machine offers to confine candidates: looked at, tried, remembered, and chosen from.
+"""Means that this machine offers to confine candidates: looked at, tried, remembered, and chosen from.
 
-Invariant: a mean that was not tried is not had."""
+A mean that was not tried is not had."""

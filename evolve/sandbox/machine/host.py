@@ -1,6 +1,6 @@
-"""What this machine says of itself, as far as it decides how candidates can be confined.
+"""Facts of this machine that decide how candidates can be confined.
 
-Invariant: facts alone, each read or really tried; what follows from them is `evolve.sandbox.machine.offer`'s to say."""
+Facts alone, each read or really tried; what follows from them is `evolve.sandbox.machine.offer`'s to say."""
 
 import platform
 import subprocess
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from evolve.sandbox import kernel
 from evolve.sandbox.machine import identity
-from evolve.sandbox.machine.reach import closed_folder
+from evolve.sandbox.machine.visible import find_closed_folder
 from evolve.sandbox.walls import cgroup, landlock, seccomp
 
 SWITCHES = (
@@ -22,14 +22,20 @@ SWITCHES = (
 """Names below /proc/sys that decide who may make a user namespace; not every kernel has each."""
 _CONTAINER_MARKS = ("/.dockerenv", "/run/.containerenv")
 _TRIAL_SECONDS = 20.0
+_TRIED_MEMORY, _TRIED_TASKS = 64 << 20, 8
+_WAITS = [sys.executable, "-I", "-S", "-c", "input()"]
+"""A program that waits until its standard input ends."""
 # The package is made by hand, without its `__init__.py`: the trial needs two of its modules.
 _TRIAL = """
 import sys, types
 for name, folder in (("evolve", sys.argv[1]), ("evolve.sandbox", sys.argv[1] + "/sandbox")):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [folder]
-from evolve.sandbox.machine.trial import refused
-print(refused(), end="")
+from evolve.sandbox.walls.namespaces import rehearse
+try:
+    rehearse(users=bool(sys.argv[2]))
+except OSError as error:
+    print(": ".join(filter(None, (error.filename, error.strerror))), end="")
 """
 
 
@@ -58,7 +64,7 @@ class Host:
 def read(python: str) -> Host:
     """The facts of this machine, for candidates that run in the interpreter `python`."""
     version, error = _landlock()
-    group = cgroup.kind()
+    group, group_error = try_cgroup()
     return Host(
         system=sys.platform,
         architecture=platform.machine(),
@@ -66,23 +72,41 @@ def read(python: str) -> Host:
         namespaces=_namespaces(),
         landlock=version,
         landlock_error=error,
-        seccomp=seccomp.supported(),
+        seccomp=seccomp.is_supported(),
         cgroup=group,
-        cgroup_error="" if group else cgroup.reason(),
+        cgroup_error=group_error,
         switches={name: text for name in SWITCHES if (text := _text(f"/proc/sys/{name}"))},
         container=any(Path(mark).exists() for mark in _CONTAINER_MARKS),
         filtered="\nSeccomp:\t2" in _text("/proc/self/status"),
-        closed=closed_folder(python),
+        closed=find_closed_folder(python),
     )
+
+
+def try_cgroup(tree: Path = cgroup.TREE, own: Path = cgroup.OWN) -> tuple[str, str]:
+    """Makes a control group, limits it, has a process enter it and removes it, in some 20 ms. Returns its kind, "v1" or "v2", and why there is
+    none, of which one is empty. `own` names the groups of this process."""
+    place = next(cgroup.places(tree, own), None)
+    if place is None:
+        return "", f"the system has no control groups for memory below {tree}"
+    try:
+        group = cgroup.ControlGroup.make(place.kind, _TRIED_MEMORY, _TRIED_TASKS, tree=tree, own=own)
+        try:
+            with subprocess.Popen(_WAITS, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+                group.add(process.pid)
+        finally:
+            group.close()
+    except OSError as error:
+        return "", f"no control group can be used: {error}"
+    return place.kind, ""
 
 
 def _namespaces() -> str:
     if not kernel.LINUX:
         return "this system has none"
-    engine = str(Path(__file__).parents[2])
+    trial = [sys.executable, "-I", "-S", "-c", _TRIAL, str(Path(__file__).parents[2])]
     try:
         tried = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", _TRIAL, engine],
+            [*trial, "" if identity.can_choose() else "users"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -100,7 +124,7 @@ def _landlock() -> tuple[int, str]:
     if version or not kernel.LINUX:
         return version, "" if version else "this system has none"
     try:
-        landlock.told_version()
+        landlock.read_version()
     except OSError as error:
         return 0, str(error.strerror)
     return 0, "what the kernel has cannot be used"

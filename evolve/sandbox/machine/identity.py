@@ -1,6 +1,6 @@
-"""Which user candidates are, where the judge may choose: one that nobody else on this machine is.
+"""User that candidates are, where the judge may choose: one that nobody else on this machine is.
 
-Standard library only. Invariant: two templates that live at the same time never have the same user; one that ends, however it ends, gives
+Standard library only. Two templates that live at the same time never have the same user; one that ends, however it ends, gives
 its user back, since the kernel releases the lock with the last descriptor."""
 
 import contextlib
@@ -30,12 +30,12 @@ class Identity:
 
 
 def can_choose() -> bool:
-    """Whether this process may become another user: it is root, and the users that it would take exist in its user namespace."""
-    return os.name == "posix" and os.geteuid() == 0 and _mapped(FIRST + _MOST) and _mapped(FIRST + _MOST, _GROUPS)
+    """Returns whether this process may become another user: it is root, and the users that it would take exist in its user namespace."""
+    return os.name == "posix" and os.geteuid() == 0 and _is_mapped(FIRST + _MOST) and _is_mapped(FIRST + _MOST, _GROUPS)
 
 
 def is_root_for_good(users: Path = _USERS) -> bool:
-    """Whether this process is root and has nobody else to become, as far as it can tell root for the kernel too: a candidate would be root then, in
+    """Returns whether this process is root and has nobody else to become, as far as it can tell root for the kernel too: a candidate would be root then, in
     whatever namespace. Where root here is an ordinary user outside, as in a container of that user's, it is not."""
     if os.geteuid() != 0 or can_choose():
         return False
@@ -73,8 +73,8 @@ def own_folder(name: str, places: tuple[Path, ...] = PLACES) -> Path:
     raise OSError(f"no folder for locks can be made in {' or '.join(map(str, places))}")
 
 
-def _mapped(number: int, table: Path = _USERS) -> bool:
-    """Whether a user or group id has a meaning in this user namespace."""
+def _is_mapped(number: int, table: Path = _USERS) -> bool:
+    """Returns whether a user or group id has a meaning in this user namespace."""
     return any(first <= number < first + count for first, _, count in _rows(table))
 
 

@@ -1,11 +1,12 @@
-"""From the facts of a machine to the means that it offers, each missing one with its cause and its remedy.
+"""Means that a machine offers by its facts, and those that a command uses: at least the level that is wanted, and the best that there are.
 
-Pure. Invariant: whatever is missing has a cause, and a remedy that a person can follow; nothing is promised that the facts do not show."""
+Pure. Whatever is missing comes with its cause and a remedy that a person can follow."""
 
 from dataclasses import dataclass
 
 from evolve.sandbox.machine.host import Host
-from evolve.sandbox.means import Means
+from evolve.sandbox.means import NOTHING, Means
+from evolve.types import Level, SandboxError
 
 PAGE = "docs/sandbox.md"
 _ANOTHER = "use another machine, or a virtual machine"
@@ -14,11 +15,15 @@ _CONTAINER = (
     "on a machine or virtual machine that holds nothing of value, start the container with `--security-opt seccomp=unconfined "
     "--security-opt apparmor=unconfined --security-opt systempaths=unconfined`"
 )
+_DANGER = "At 'reduced' a candidate could read the files and keys of this user, and use the network"
+
+NOT_MORE = "The task ships with evolve and no model writes its programs, so it runs all the same"
+"""Why a machine's `reduced` is enough where nobody asked for more."""
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One mean: whether it is had, what there is of it in a few words, or why it is missing and what to do."""
+class MeanFinding:
+    """One mean: whether it is had, its kind in a few words, or the cause for which it is missing and the remedy."""
 
     mean: str
     had: bool
@@ -29,14 +34,36 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The best means that a machine seems to offer, before a candidate has tried them, and what was found of each."""
+    """Best means that a machine seems to offer before a candidate has tried them, with a finding for each."""
 
     means: Means
-    findings: tuple[Finding, ...]
+    findings: tuple[MeanFinding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """Result of a probe: the best `means` that hold for candidates in the interpreter `python`, and a finding for each mean."""
+
+    python: str
+    means: Means
+    findings: tuple[MeanFinding, ...]
+
+    @property
+    def level(self) -> Level:
+        """Level that the means come to."""
+        return self.means.level
+
+    @property
+    def missing(self) -> tuple[MeanFinding, ...]:
+        """Findings that keep the level below `strict`, the most important first; empty at `strict`."""
+        if self.level is Level.STRICT:
+            return ()
+        lacking = [finding for finding in self.findings if not finding.had and finding.mean != "cgroup"]
+        return tuple(lacking)
 
 
 def offer(host: Host) -> Offer:
-    """What follows from the facts."""
+    """Returns the means that follow from the facts."""
     findings = (_namespaces(host), _seccomp(host), _landlock(host), _cgroup(host), _interpreter(host))
     had = {finding.mean for finding in findings if finding.had}
     means = Means(
@@ -48,17 +75,69 @@ def offer(host: Host) -> Offer:
     return Offer(means, findings)
 
 
-def _namespaces(host: Host) -> Finding:
+def choose_means(least: Level, found: ProbeResult) -> Means:
+    """Returns the means for a level: `none` is exactly that, any other level is "at least". Raises `SandboxError` where the machine does not reach it."""
+    if least is Level.NONE:
+        return NOTHING
+    if found.level.reaches(least):
+        return found.means
+    raise SandboxError(explain_unreached(least, found))
+
+
+def explain_unreached(least: Level, found: ProbeResult) -> str:
+    """Returns why a level is not reached, with the remedy."""
+    danger = f" {_DANGER}." if found.level is Level.REDUCED else ""
+    accept = f"or accept it on a machine that holds nothing of value: --sandbox {found.level}"
+    return (
+        f"candidates are to be isolated at least at {str(least)!r}, and this machine reaches {str(found.level)!r}: {describe_causes(found)}."
+        f"{danger} Do: {describe_remedies(found)}; {accept}. {PAGE} has the ways, `evolve sandbox probe` the details"
+    )
+
+
+def describe_means(found: ProbeResult, means: Means) -> str:
+    """Returns the line for the beginning of a run: the level and its means; below `strict` also what is missing, why, and the remedy. `means`
+    are those that were chosen of `found`."""
+    if means.level is Level.STRICT:
+        return means.line
+    return f"{means.line}. {_capital(describe_causes(found))}. To get strict: {describe_remedies(found)}"
+
+
+def describe_causes(found: ProbeResult) -> str:
+    """Returns each cause once, such as `no namespaces (the kernel refuses them)`."""
+    means: dict[str, list[str]] = {}
+    for finding in _worth_telling(found):
+        means.setdefault(finding.cause, []).append(finding.mean)
+    return ", ".join(f"no {' and '.join(names)} ({cause})" for cause, names in means.items())
+
+
+def describe_remedies(found: ProbeResult) -> str:
+    """Returns each remedy once, without that for Landlock: a machine can be strict without it."""
+    wanted = [finding.remedy for finding in found.missing if finding.mean != "landlock"]
+    return ", and ".join(dict.fromkeys(wanted))
+
+
+def _worth_telling(found: ProbeResult) -> list[MeanFinding]:
+    """Returns what is missing for `strict`: Landlock only where `standard` is not reached either, for strict does without it."""
+    if found.level is Level.STANDARD:
+        return [finding for finding in found.missing if finding.mean != "landlock"]
+    return list(found.missing)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _namespaces(host: Host) -> MeanFinding:
     name = "namespaces"
     if not host.namespaces:
-        return Finding(name, True, "mount, pid, net, ipc" if host.chooses_user else "user, mount, pid, net, ipc")
+        return MeanFinding(name, True, "mount, pid, net, ipc" if host.chooses_user else "user, mount, pid, net, ipc")
     if host.system != "linux":
-        return Finding(name, False, cause="only Linux has them", remedy=_LINUX)
-    return Finding(name, False, "", *_refusal(host))
+        return MeanFinding(name, False, cause="only Linux has them", remedy=_LINUX)
+    return MeanFinding(name, False, "", *_refusal(host))
 
 
 def _refusal(host: Host) -> tuple[str, str]:
-    """Why a Linux refuses namespaces, and what to do."""
+    """Returns the cause for which a Linux refuses namespaces, and the remedy."""
     said = f"the kernel refuses them: {host.namespaces}"
     if host.switches.get("user/max_user_namespaces") == "0":
         return f"{said}; user.max_user_namespaces is 0", "as root: `sysctl -w user.max_user_namespaces=15000`"
@@ -77,28 +156,28 @@ def _refusal(host: Host) -> tuple[str, str]:
     return said, f"run as root, or in a virtual machine; {PAGE} has more ways"
 
 
-def _seccomp(host: Host) -> Finding:
+def _seccomp(host: Host) -> MeanFinding:
     name = "seccomp"
     if host.seccomp:
-        return Finding(name, True, f"a filter for {host.architecture}")
+        return MeanFinding(name, True, f"a filter for {host.architecture}")
     if host.system != "linux":
-        return Finding(name, False, cause="only Linux has it", remedy=_LINUX)
+        return MeanFinding(name, False, cause="only Linux has it", remedy=_LINUX)
     if host.architecture != "x86_64":
-        return Finding(
+        return MeanFinding(
             name,
             False,
             cause=f"the filter is written for x86_64, and this machine is {host.architecture}",
             remedy="use a machine with x86_64",
         )
-    return Finding(name, False, cause="the kernel takes no system call filter", remedy=_ANOTHER)
+    return MeanFinding(name, False, cause="the kernel takes no system call filter", remedy=_ANOTHER)
 
 
-def _landlock(host: Host) -> Finding:
+def _landlock(host: Host) -> MeanFinding:
     name = "landlock"
     if host.landlock:
-        return Finding(name, True, f"version {host.landlock}")
+        return MeanFinding(name, True, f"version {host.landlock}")
     if host.system != "linux":
-        return Finding(name, False, cause="only Linux has it", remedy=_LINUX)
+        return MeanFinding(name, False, cause="only Linux has it", remedy=_LINUX)
     if host.landlock_error.endswith("Operation not supported"):
         cause, remedy = "it is not switched on", "boot with `landlock` in the kernel's `lsm=` list"
     elif host.container or host.filtered:
@@ -106,16 +185,16 @@ def _landlock(host: Host) -> Finding:
         remedy = f"use Linux 5.13 or newer and a newer container engine, or {_CONTAINER}"
     else:
         cause, remedy = "this kernel has none", "use Linux 5.13 or newer that is built with it"
-    return Finding(name, False, cause=f"{cause}: {host.landlock_error}", remedy=remedy)
+    return MeanFinding(name, False, cause=f"{cause}: {host.landlock_error}", remedy=remedy)
 
 
-def _cgroup(host: Host) -> Finding:
+def _cgroup(host: Host) -> MeanFinding:
     name = "cgroup"
     if host.cgroup:
-        return Finding(name, True, host.cgroup)
+        return MeanFinding(name, True, host.cgroup)
     if host.system != "linux":
-        return Finding(name, False, cause="only Linux has it", remedy=_LINUX)
-    return Finding(
+        return MeanFinding(name, False, cause="only Linux has it", remedy=_LINUX)
+    return MeanFinding(
         name,
         False,
         cause=f"{host.cgroup_error or 'none may be written'}; memory is watched instead, and may overshoot for a moment",
@@ -123,14 +202,14 @@ def _cgroup(host: Host) -> Finding:
     )
 
 
-def _interpreter(host: Host) -> Finding:
-    """Root's candidates run as another user, who must reach it; a private root shows it to them wherever it lies."""
+def _interpreter(host: Host) -> MeanFinding:
+    """Finds out whether candidates reach the interpreter: those of root run as another user; a private root shows it to them wherever it lies."""
     name = "interpreter"
     if not host.chooses_user or not host.closed:
-        return Finding(name, True, "candidates reach it")
+        return MeanFinding(name, True, "candidates reach it")
     if not host.namespaces:
-        return Finding(name, True, f"below {host.closed}, which is closed to others; reached by a private mount")
-    return Finding(
+        return MeanFinding(name, True, f"below {host.closed}, which is closed to others; reached by a private mount")
+    return MeanFinding(
         name,
         False,
         cause=f"it lies below {host.closed}, which users other than root may not enter, and there are no namespaces for a private mount",

@@ -1,91 +1,68 @@
-"""The best means that this machine has, for candidates in one interpreter: what it seems to offer, tried by real candidates.
+"""Best means that this machine has for candidates in one interpreter: those that it offers, tried by real candidates that attempt what their level
+forbids."""
 
-Invariant: what is found was held by candidates that tried to break it, on this boot and with these files; the level follows from the
-means, and each that is missing has its cause and its remedy."""
-
+import contextlib
 import os
+import secrets
 import shutil
+import socket
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import combinations
+from pathlib import Path
+from typing import Any
 
-from evolve.sandbox.machine import host, memo, tryout
+from evolve.sandbox.box import Box
+from evolve.sandbox.machine import attempts, host, memo
 from evolve.sandbox.machine.memo import Memo
-from evolve.sandbox.machine.offer import PAGE, Finding, Offer, offer
-from evolve.sandbox.machine.reach import closed_to_others, remedy
-from evolve.sandbox.machine.visible import paths_of
+from evolve.sandbox.machine.offer import PAGE, MeanFinding, Offer, ProbeResult, offer
+from evolve.sandbox.machine.visible import find_closed_parts, format_remedy, paths_of
 from evolve.sandbox.means import PLAIN, Means
-from evolve.types import Level, SandboxError
+from evolve.sandbox.status import SessionFailed, Status
+from evolve.types import Level, Limits, Program, SandboxError
+
+_LIMITS = Limits(memory=512 << 20, scratch=64 << 20, tasks=32, preload=())
+"""Without anything to preload: the interpreter may have nothing but the standard library."""
+_PROGRAM = Program({"attempts.py": Path(attempts.__file__).read_text("utf-8")})
+_SECONDS, _SECONDS_FOR_EVER = 10.0, 0.3
+_HELD = {Status.SIGNAL, Status.MEMORY_LIMIT}
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """`means` are the best that hold; `findings` say of each mean whether it is had. `python` is the interpreter that it is true for."""
-
-    python: str
-    means: Means
-    findings: tuple[Finding, ...]
-
-    @property
-    def level(self) -> Level:
-        """What the means come to."""
-        return self.means.level
-
-    @property
-    def missing(self) -> tuple[Finding, ...]:
-        """What keeps the level below `strict`, in the order in which it matters; nothing at `strict`."""
-        if self.level is Level.STRICT:
-            return ()
-        lacking = [finding for finding in self.findings if not finding.had and finding.mean != "cgroup"]
-        return tuple(lacking)
-
-
-def probe(task_python: str = "", *, fresh: bool = False) -> Found:
-    """What is found for the interpreter that a task names (empty: the engine's own). `fresh` believes nothing that was tried before. Call it
-    before any thread is started. Raises `SandboxError` where not even a harmless candidate runs."""
+def probe(task_python: str = "", *, fresh: bool = False) -> ProbeResult:
+    """Returns the means for the interpreter that a task names (empty: the engine's own). `fresh` tries all of it anew. Call it before any thread
+    is started. Raises `SandboxError` where not even a harmless candidate runs."""
     python = shutil.which(task_python) or task_python or sys.executable
     facts = host.read(python)
-    offered, kept = offer(facts), Memo(memo.cache_folder(os.environ))
+    offered, tried_before = offer(facts), Memo(memo.cache_folder(os.environ))
     key = memo.key(python, facts, offered.means)
-    if not fresh and kept.has(key):
-        return Found(python, offered.means, offered.findings)
-    left = _usable(offered, python) if facts.chooses_user else offered
-    found = tried(python, left, lambda means: tryout.failure(means, python))
+    if not fresh and tried_before.has(key):
+        return ProbeResult(python, offered.means, offered.findings)
+    usable = _leave_out_unreadable(offered, python) if facts.chooses_user else offered
+    found = find_best(python, usable, lambda means: find_failure(means, python))
     if found.means == offered.means:
-        kept.keep(key)
+        tried_before.keep(key)
     return found
 
 
-def tried(python: str, offered: Offer, failure: Callable[[Means], str]) -> Found:
-    """The best of what is offered that does not fail; what has to be left out for that is not had, for the reason that was found."""
-    reasons: dict[Means, str] = {}
-    for means in weaker_and_weaker(offered.means):
-        reasons[means] = failure(means)
-        if not reasons[means]:
-            return Found(python, means, tuple(_after(finding, means, offered, reasons) for finding in offered.findings))
+def find_best(python: str, offered: Offer, find_failure: Callable[[Means], str]) -> ProbeResult:
+    """Returns the best part of the offered means that does not fail; a mean that has to be left out gets the failure for its cause."""
+    failures: dict[Means, str] = {}
+    for means in weaken(offered.means):
+        failures[means] = find_failure(means)
+        if not failures[means]:
+            findings = tuple(_correct(finding, means, offered, failures) for finding in offered.findings)
+            return ProbeResult(python, means, findings)
     raise SandboxError(
-        f"no candidate runs in {python}, not even a harmless one: {reasons[PLAIN]}. Do: try that Python by hand"
+        f"no candidate runs in {python}, not even a harmless one: {failures[PLAIN]}. Do: try that Python by hand"
     )
 
 
-def _usable(offered: Offer, python: str) -> Offer:
-    """What is offered to candidates who are another user: what makes them one is of no use where their interpreter is closed to others. Of
-    editable packages the box will say it, which knows what of them is hidden."""
-    try:
-        closed = closed_to_others(paths_of(python), private=offered.means.namespaces, loose=False)
-    except SandboxError:  # the trial says it
-        return offered
-    if not closed:
-        return offered
-    cause = f"users other than root may not read all of {closed[0]}, and candidates are another user"
-    told = Finding("interpreter", False, cause=cause, remedy=remedy(closed))
-    return Offer(PLAIN, tuple(told if one.mean == told.mean else one for one in offered.findings))
-
-
-def weaker_and_weaker(best: Means) -> Iterator[Means]:
-    """Every part of these means, the highest level first and the most means first within one. What comes to `reduced` is the plain one:
-    that level promises no more."""
+def weaken(best: Means) -> Iterator[Means]:
+    """Yields every part of these means, the highest level first and the most means first within one. All parts that come to `reduced` are the
+    plain one: that level promises no more."""
     had = {name: value for name, value in asdict(best).items() if value and name != "limits"}
     parts = [Means(**dict(chosen)) for count in range(len(had), 0, -1) for chosen in combinations(had.items(), count)]
     for level in (Level.STRICT, Level.STANDARD):
@@ -93,13 +70,76 @@ def weaker_and_weaker(best: Means) -> Iterator[Means]:
     yield PLAIN
 
 
-def _after(finding: Finding, means: Means, offered: Offer, reasons: Mapping[Means, str]) -> Finding:
-    """What is to be said of a mean now that `means` hold: one that was offered and is left out has failed, or was not tried for want of
+def attempts_at(level: Level) -> tuple[attempts.Attempt, ...]:
+    """Attempts that fail at this level."""
+    return attempts.AT_EVERY_LEVEL + (attempts.FROM_STANDARD if level.reaches(Level.STANDARD) else ())
+
+
+def find_failure(means: Means, python: str = sys.executable) -> str:
+    """Returns why these means do not hold what their level promises for candidates in the interpreter `python`, without a remedy; empty where
+    they do."""
+    try:
+        # The variable is set before the box is made: a template that inherited the judge's environment would show it.
+        with _target() as target, contextlib.closing(Box(_LIMITS, python, means=means)) as box:
+            failures = (_attempt(box, attempt, target) for attempt in attempts_at(means.level))
+            return next(filter(None, failures), "")
+    except SandboxError as error:
+        cause, _, _ = str(error).partition(". Do: ")
+        return f"the box does not start: {cause}"
+
+
+def _attempt(box: Box, attempt: attempts.Attempt, target: Mapping[str, Any]) -> str:
+    """Returns what a candidate could do, or why it could not try; empty where it was held."""
+    for_ever = attempt in attempts.AT_EVERY_LEVEL
+    try:
+        with box.open(_PROGRAM, "attempts", _SECONDS_FOR_EVER if for_ever else _SECONDS) as session:
+            succeeded = session.call("attack", attempt.__name__, target) is not False
+            return f"a program could {attempt.__doc__}" if succeeded else ""
+    except SessionFailed as failure:
+        held = {Status.TIMEOUT} if for_ever else _HELD
+        return "" if failure.status in held else f"a program could not try to {attempt.__doc__}: {failure}"
+
+
+@contextlib.contextmanager
+def _target() -> Iterator[Mapping[str, Any]]:
+    """Makes what is attacked: a file that everybody may read, a variable, a process and a server; all of them are gone afterwards."""
+    variable = f"EVOLVE_PROBE_{secrets.token_hex(8).upper()}"
+    waits = [sys.executable, "-I", "-S", "-c", "input()"]
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evolve-probe-")))
+        folder.chmod(0o755)
+        file = folder / "file"
+        file.write_text("word\n", "utf-8")
+        file.chmod(0o644)
+        server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        process = stack.enter_context(subprocess.Popen(waits, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL))
+        os.environ[variable] = "word"
+        stack.callback(os.environ.pop, variable, None)
+        port = server.getsockname()[1]
+        yield {"file": str(file), "variable": variable, "process": process.pid, "port": port, "memory": _LIMITS.memory}
+
+
+def _leave_out_unreadable(offered: Offer, python: str) -> Offer:
+    """Returns the plain means where candidates are another user, to whom their interpreter is closed. Of editable packages the box says it,
+    which knows what of them is hidden."""
+    try:
+        closed = find_closed_parts(paths_of(python), private=offered.means.namespaces, loose=False)
+    except SandboxError:  # the trial says it
+        return offered
+    if not closed:
+        return offered
+    cause = f"users other than root may not read all of {closed[0]}, and candidates are another user"
+    finding = MeanFinding("interpreter", False, cause=cause, remedy=format_remedy(closed))
+    return Offer(PLAIN, tuple(finding if one.mean == finding.mean else one for one in offered.findings))
+
+
+def _correct(finding: MeanFinding, means: Means, offered: Offer, failures: Mapping[Means, str]) -> MeanFinding:
+    """Returns the finding on a mean now that `means` hold: one that was offered and is left out has failed, or was not tried for want of
     another."""
     used, offers = asdict(means), asdict(offered.means)
     if not finding.had or finding.mean not in used or used[finding.mean]:
         return finding
-    reason = reasons.get(Means(**{**used, finding.mean: offers[finding.mean]})) or reasons.get(offered.means)
-    if not reason:
+    failure = failures.get(Means(**{**used, finding.mean: offers[finding.mean]})) or failures.get(offered.means)
+    if not failure:
         return finding
-    return Finding(finding.mean, False, cause=f"with it, {reason}", remedy=f"see {PAGE} for what it needs")
+    return MeanFinding(finding.mean, False, cause=f"with it, {failure}", remedy=f"see {PAGE} for what it needs")

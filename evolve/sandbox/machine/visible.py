@@ -1,18 +1,18 @@
-"""What of the machine must be visible to run an interpreter where nothing else is, and what in there candidates may not see.
+"""Files of the machine that an interpreter needs, those among them that candidates may not see, and those that another user cannot read.
 
-Standard library only, for a task's own Python needs this too. Invariant: no home folder, and no folder that the whole system shares, is ever
-visible as a whole, whatever an environment names."""
+No home folder, and no folder that the whole system shares, is ever visible as a whole, whatever an environment names."""
 
+import contextlib
 import json
 import os
+import shlex
 import subprocess
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from evolve.sandbox.machine.paths import home_folders, is_below, is_shared, outermost
 from evolve.types import SandboxError
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -67,6 +67,31 @@ print("\\n" + json.dumps({
     "libraries": sorted({line[5] for line in lines if len(line) == 6 and ".so" in line[5]}),
 }))
 """
+_OF_PACKAGES = (".dist-info", ".egg-info")
+_OTHERS_READ = 0o004
+_OTHERS_ENTER = 0o001
+_NAMED = 5
+_ROOT = Path("/")
+_OF_HOMES = (_ROOT / "home", _ROOT / "Users")
+_NAMES = [
+    "dev",
+    "etc",
+    "media",
+    "mnt",
+    "opt",
+    "proc",
+    "root",
+    "run",
+    "srv",
+    "sys",
+    "tmp",
+    "var",
+    "var/lib",
+    "var/log",
+    "var/tmp",
+    "Volumes",
+]
+_EVERYBODYS = frozenset({_ROOT, *_OF_HOMES, *(_ROOT / name for name in _NAMES)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +144,7 @@ class Visible:
 
 
 def paths_of(python: str, environment: Mapping[str, str] = os.environ) -> Visible:
-    """What `python` needs, asked of it once in this process's life. Of the environment, PATH adds tools outside of the system's folders and
+    """Returns the files that `python` needs, asked of it once in this process's life. Of the environment, PATH adds tools outside of the system's folders and
     of homes, LD_LIBRARY_PATH libraries. Raises `SandboxError`.
 
     Of a folder on the module path that lies outside of the interpreter's own, as editable packages do, modules and packages are visible, and
@@ -128,7 +153,7 @@ def paths_of(python: str, environment: Mapping[str, str] = os.environ) -> Visibl
 
 
 def private_paths_of(python: str, preload: Sequence[str], environment: Mapping[str, str] = os.environ) -> Visible:
-    """What `python` needs for its standard library and the packages that importing `preload` imports, and nothing else: little enough to be
+    """Returns the files that `python` needs for its standard library and the packages that importing `preload` imports, and nothing else: little enough to be
     copied for each slot. Raises `SandboxError`."""
     return _private_paths_of(*_asking(python, environment), tuple(preload))
 
@@ -141,19 +166,19 @@ def _asking(python: str, environment: Mapping[str, str]) -> tuple[str, str, str]
 
 @cache
 def _private_paths_of(python: str, programs: str, libraries: str, preload: tuple[str, ...]) -> Visible:
-    found, answer = _paths_of(python, programs, libraries), _asked(python, programs, libraries, preload)
+    found, answer = _paths_of(python, programs, libraries), _ask(python, programs, libraries, preload)
     stdlib = {Path(folder) for folder in answer["stdlib"]}
     modules = {path for folder in stdlib for path in folder.glob("*") if not any(map(path.match, _SPARED))}
     settings = {Path(prefix, "pyvenv.cfg") for prefix in answer["prefixes"]}
     loaders = {path for folder in ("/lib", "/lib64") for path in Path(folder).glob("ld-*.so*")}
     named = map(Path, (*answer["programs"], *_LOADING, _LOCALE))
-    links, real = _resolved({*named, *loaders, *modules, *settings, *_imported(answer, stdlib)})
+    links, real = _resolve({*named, *loaders, *modules, *settings, *_find_imported(answer, stdlib)})
     links |= {place for place in map(Path, SYSTEM) if place.is_symlink()}
     seen = _texts(outermost(real) | {link for link in links if not is_below(link, real)})
     return replace(found, visible=seen, own=seen, listed=())
 
 
-def _imported(answer: Mapping[str, list[str]], stdlib: set[Path]) -> Iterator[Path]:
+def _find_imported(answer: Mapping[str, list[str]], stdlib: set[Path]) -> Iterator[Path]:
     """The packages, or modules, that were imported from folders other than the standard library's, and the libraries that were loaded from
     elsewhere, each with the links beside it by which others name it."""
     folders = {Path(folder) for folder in answer["folders"]} - stdlib
@@ -169,13 +194,13 @@ def _imported(answer: Mapping[str, list[str]], stdlib: set[Path]) -> Iterator[Pa
 def with_links(places: Iterable[str]) -> tuple[str, ...]:
     """Folders that a task lets its programs read, by their real paths, with the links that lead to them; what is not there, and homes, are
     left out."""
-    links, real = _resolved(map(Path, places))
+    links, real = _resolve(map(Path, places))
     return _texts(outermost(real) | {link for link in links if not is_below(link, real)})
 
 
 @cache
 def _paths_of(python: str, programs: str, libraries: str) -> Visible:
-    answer = _asked(python, programs, libraries)
+    answer = _ask(python, programs, libraries)
     engines = {_ENGINE, *_real(answer["engine"])}
     prefixes = list(map(Path, answer["prefixes"]))
     parts = [part for prefix in prefixes for part in _parts(prefix)]
@@ -184,14 +209,14 @@ def _paths_of(python: str, programs: str, libraries: str) -> Visible:
     own = [*map(Path, (*SYSTEM, *_STORES, *_LOADING, *answer["programs"])), *parts]
     wanted = [
         *own,
-        *map(Path, (*answer["editable"], *loaded, *_configured())),
+        *map(Path, (*answer["editable"], *loaded, *_read_loader_folders())),
         *Path("/etc").glob("python3*"),
         *(module for folder in loose for module in _modules(folder)),
         *(part for folder in _folders(programs) for part in _tools(folder)),
         *_folders(libraries),
     ]
-    links, real = _resolved(wanted)
-    installed = {place for place in _installed(prefixes) if is_below(place, real)}
+    links, real = _resolve(wanted)
+    installed = {place for place in _find_installed(prefixes) if is_below(place, real)}
     hidden = {*engines, *_real(answer["plugins"]), *installed}
     hidden |= {place for engine in engines if is_below(engine.parent, real) for place in _beside(engine, real)}
     alone = {link for link in links if not is_below(link, real)}
@@ -199,7 +224,7 @@ def _paths_of(python: str, programs: str, libraries: str) -> Visible:
         visible=_texts(outermost(real) | alone),
         hidden=_texts(outermost(hidden)),
         listed=_texts(_real(map(str, loose))),
-        own=_texts(set().union(*_resolved(own))),
+        own=_texts(set().union(*_resolve(own))),
         modules=_texts(_real((*answer["folders"], *answer["editable"]))),
     )
 
@@ -214,7 +239,7 @@ def _around(place: Path, own: frozenset[Path]) -> Iterator[Path]:
             yield from _around(entry, own)
 
 
-def _asked(python: str, programs: str, libraries: str, preload: tuple[str, ...] = ()) -> dict[str, list[str]]:
+def _ask(python: str, programs: str, libraries: str, preload: tuple[str, ...] = ()) -> dict[str, list[str]]:
     """The interpreter's own answer, when it has imported `preload`."""
     environment = {name: value for name, value in (("PATH", programs), ("LD_LIBRARY_PATH", libraries)) if value}
     try:
@@ -258,7 +283,7 @@ def _folders(variable: str) -> list[Path]:
     return [Path(entry) for entry in variable.split(os.pathsep) if Path(entry).is_absolute()]
 
 
-def _configured(place: Path = Path("/etc")) -> Iterator[str]:
+def _read_loader_folders(place: Path = Path("/etc")) -> Iterator[str]:
     """The folders of libraries that the machine's loader knows beside its own."""
     for path in (place / "ld.so.conf", *sorted(place.glob("ld.so.conf.d/*.conf"))):
         try:
@@ -268,18 +293,18 @@ def _configured(place: Path = Path("/etc")) -> Iterator[str]:
         yield from (line.strip() for line in lines if line.strip().startswith(os.sep))
 
 
-def _resolved(wanted: Iterable[Path]) -> tuple[set[Path], set[Path]]:
+def _resolve(wanted: Iterable[Path]) -> tuple[set[Path], set[Path]]:
     """The links on the way to what is wanted and is there, and what it really is."""
     links, real = set[Path](), set[Path]()
     for path in wanted:
-        passed, place = _walked(path)
+        passed, place = _walk(path)
         if place.exists() and (str(path) in SYSTEM or not is_shared(place)):
             links |= passed
             real.add(place)
     return links, real
 
 
-def _walked(path: Path) -> tuple[set[Path], Path]:
+def _walk(path: Path) -> tuple[set[Path], Path]:
     """The links on the way to `path`, each by the real path of its folder, and where the way ends. Links in a circle end it too."""
     passed, place, left = set[Path](), Path(path.anchor), deque(path.parts[1:])
     while left:
@@ -303,7 +328,7 @@ def _loose(folders: Iterable[str], parts: Iterable[Path], engines: set[Path]) ->
 
 
 def _modules(folder: Path) -> Iterator[Path]:
-    """What can be imported from a folder. A package without `__init__.py` is known where nothing but packages can be meant, in `src`."""
+    """Yields the modules and packages of a folder. A package without `__init__.py` is known where nothing but packages can be meant, in `src`."""
     for place in folder.iterdir():
         if place.is_dir():
             if (place / "__init__.py").is_file() or (folder.name == "src" and place.name.isidentifier()):
@@ -312,7 +337,7 @@ def _modules(folder: Path) -> Iterator[Path]:
             yield place
 
 
-def _installed(prefixes: Iterable[Path]) -> Iterator[Path]:
+def _find_installed(prefixes: Iterable[Path]) -> Iterator[Path]:
     """The engine and its plugins where one is installed, also for another interpreter of the same folder."""
     for prefix in prefixes:
         for site in (found for pattern in _SITES for found in prefix.glob(pattern)):
@@ -321,7 +346,7 @@ def _installed(prefixes: Iterable[Path]) -> Iterator[Path]:
 
 
 def _beside(engine: Path, real: set[Path]) -> Iterator[Path]:
-    """What lies beside the package in a checkout, which has the tasks, but for what leads to something visible of its own."""
+    """Yields the neighbours of the package in a checkout, which has the tasks, but for what leads to something visible of its own."""
     if (engine.parent / "pyproject.toml").is_file():
         yield from (place for place in engine.parent.iterdir() if not _leads(place, real))
 
@@ -336,3 +361,87 @@ def _real(paths: Iterable[str]) -> set[Path]:
 
 def _texts(paths: Iterable[Path]) -> tuple[str, ...]:
     return tuple(sorted(map(str, paths)))
+
+
+def find_closed_parts(found: Visible, *, private: bool, loose: bool = True) -> tuple[str, ...]:
+    """Returns the files that have to be opened, whole folders where packages were installed there; nothing where candidates can read what they import.
+    `private`: they have a file tree of their own, in which the folders on the way are made for them; `loose`: modules count as well that are no
+    part of the interpreter, such as editable packages."""
+    own = frozenset(path for path in map(Path, found.own) if not path.is_symlink())
+    parts = [path for path in own if _is_closed(path)]
+    folders = [folder for folder in map(Path, found.modules) if loose or is_below(folder, own)]
+    closed = parts or [place for folder in folders for place in _find_closed_in(folder, found, own, private)]
+    return tuple(sorted(set(map(str, closed))))
+
+
+def find_closed_folder(place: str) -> str:
+    """The first folder on the way to a place, or to what it is a link to, that users who own nothing there may not enter; empty
+    where there is none."""
+    for path in (Path(place), Path(os.path.realpath(place))):
+        for folder in reversed(path.absolute().parents):
+            with contextlib.suppress(OSError):
+                if not folder.stat().st_mode & _OTHERS_ENTER:
+                    return str(folder)
+    return ""
+
+
+def format_remedy(closed: tuple[str, ...]) -> str:
+    """The command that opens it."""
+    return f"`chmod -R o+rX {shlex.join(closed[:_NAMED])}`"
+
+
+def _find_closed_in(folder: Path, found: Visible, own: frozenset[Path], private: bool) -> Iterator[Path]:
+    """Yields the closed parts of a folder that modules are imported from: the first closed one on the way to it; else the folder, where packages in it are closed,
+    or these alone where it is no part of the interpreter and may hold anything."""
+    inside = is_below(folder, own)
+    way = [path for path in (*reversed(folder.parents), folder) if is_below(path, own)]
+    if not inside and not private:
+        way = [folder]
+    first = next(filter(_is_closed, way), None)
+    if first is not None:
+        yield first
+    elif folder.is_dir():
+        closed = [entry for entry in _packages(folder, found) if _is_closed(entry)]
+        yield from [folder] if inside and closed else closed
+
+
+def _packages(folder: Path, found: Visible) -> Iterator[Path]:
+    """Yields the modules of a folder, and the packages with their metadata, that candidates see."""
+    visible, hidden = frozenset(map(Path, found.visible)), frozenset(map(Path, found.hidden))
+    for entry in folder.iterdir():
+        importable = entry.suffix in (*MODULES, *_OF_PACKAGES) or (entry.name.isidentifier() and entry.is_dir())
+        if importable and entry.name != "__pycache__" and is_below(entry, visible) and not is_below(entry, hidden):
+            yield entry
+
+
+def _is_closed(path: Path) -> bool:
+    """Returns whether others may not read a file, or not list and enter a folder; what is not there, or leads nowhere, is not closed."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    needed = _OTHERS_READ | (_OTHERS_ENTER if path.is_dir() else 0)
+    return mode & needed != needed
+
+
+def home_folders() -> frozenset[Path]:
+    """Returns the folders of homes, as far as they can be known: this user's own, root's, and the folders that hold the others'."""
+    own = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111 the path's own method raises where there is no home
+    return frozenset({own, _ROOT / "root", *_OF_HOMES} - {_ROOT})
+
+
+def is_shared(place: Path) -> bool:
+    """Returns whether a real path is a home, holds one, or is a folder that the whole system shares."""
+    if place in _EVERYBODYS or place.parent in _OF_HOMES:
+        return True
+    return any(is_below(home, {place}) for home in home_folders())
+
+
+def is_below(place: Path, folders: Collection[Path]) -> bool:
+    """Returns whether `place` is one of `folders`, or lies in one, by the names alone."""
+    return place in folders or any(parent in folders for parent in place.parents)
+
+
+def outermost(places: Collection[Path]) -> set[Path]:
+    """`places` without those that lie in another of them."""
+    return {place for place in places if not any(parent in places for parent in place.parents)}

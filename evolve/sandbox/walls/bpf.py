@@ -1,7 +1,7 @@
 """Programs of the classic Berkeley Packet Filter that answer system calls: what `seccomp(2)` takes.
 
 Facts: https://docs.kernel.org/userspace-api/seccomp_filter.html and the kernel's include/uapi/linux/filter.h. Standard library only, for it lives in the
-template. Invariant: the answer to a call depends on its number and the low halves of its arguments alone: what a pointer points to, a filter
+template. The answer to a call depends on its number and the low halves of its arguments alone: what a pointer points to, a filter
 cannot see. All arguments that are compared here are of 32 bits, and the kernel ignores their high halves as well."""
 
 import struct
@@ -54,7 +54,7 @@ class _Instruction:
     when_false: int = 0
 
 
-def assembled(machine: int, verdicts: Mapping[int, Verdict], unknown: Verdict, end: int) -> bytes:
+def assemble(machine: int, verdicts: Mapping[int, Verdict], unknown: Verdict, end: int) -> bytes:
     """The program: kills a call that was not made as on `machine`, or whose number is `end` or more; a number without a verdict
     gets `unknown`.
 
@@ -104,12 +104,7 @@ def _search(ranges: Sequence[tuple[int, Verdict]]) -> list[_Instruction | When]:
     first = ranges[middle][0]
     if len(below) <= _FAR:
         return [_Instruction(_IF_AT_LEAST, first, when_true=len(below)), *below, *above]
-    return [
-        _Instruction(_IF_AT_LEAST, first, when_false=1),
-        _Instruction(_JUMP, len(below)),
-        *below,
-        *above,
-    ]
+    return [_Instruction(_IF_AT_LEAST, first, when_false=1), _Instruction(_JUMP, len(below)), *below, *above]
 
 
 def _tree(verdict: Verdict) -> list[_Instruction]:

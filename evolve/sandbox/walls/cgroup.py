@@ -5,8 +5,9 @@ preloaded, so that what it preloaded stays with the group that it comes from. It
 template pages that they write to, for shared memory, for files in a tmpfs (as long as those exist) and for what the kernel keeps for them. Files that
 were read count until memory is short. A few MB are the template's own, which it touches as it forks.
 
-Invariants: a group lies inside the group of its maker, or beside it where nothing limits that one, so that a limit that was set from outside
-always holds. A group is held by a lock on its folder, shared by all that descend from its maker: unlocked means that they are gone."""
+A group lies inside the group of its maker, or beside it where nothing limits that one, so that a limit that was set from outside
+always holds. A group is held by a lock on its folder, shared by all that descend from its maker: unlocked means that they are gone.
+A group lies in the tree of version 1 or 2, and never outside a group of its maker that has a limit."""
 
 import contextlib
 import fcntl
@@ -14,17 +15,17 @@ import itertools
 import os
 import re
 import signal
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from evolve.sandbox.walls.hierarchy import ENTRANCE, OWN, TREE, Place, places
-
+TREE = Path("/sys/fs/cgroup")
+OWN = Path("/proc/self/cgroup")
+ENTRANCE = "cgroup.procs"
+"""The file of a group that lists its processes, and that moves one in when its number is written there."""
 _NAME = re.compile(r"evolve-\d+-\d+")
 _NUMBERS = itertools.count(1)
-_TRIED = {"memory": 64 << 20, "tasks": 8}
-_WAITS = (sys.executable, "-I", "-S", "-c", "input()")
 _END_SECONDS = 2.0
 _PAUSE = 0.001
 _READ = 1 << 16
@@ -33,29 +34,77 @@ _USED = re.compile(rb"^usage_usec (\d+)$", re.MULTILINE)
 _EVENTS = {"v1": "memory.oom_control", "v2": "memory.events"}
 
 
-def kind(tree: Path = TREE, own: Path = OWN) -> str:
-    """ "v1" or "v2" where a group was made, limited, entered by a process and removed just now, else empty; takes some 20 ms. `own`
-    names the groups of this process."""
-    return _tried(tree, own)[0]
+@dataclass(frozen=True, slots=True)
+class GroupPlace:
+    """Place for a group: in each of `parents` (of version 1 the folder for memory, and that for processes where there is one; of
+    version 2 a single one). A process that leaves it goes to `homes`."""
+
+    kind: str
+    parents: tuple[Path, ...]
+    homes: tuple[Path, ...]
 
 
-def reason(tree: Path = TREE, own: Path = OWN) -> str:
-    """Why `kind` is empty, in one line; empty where it is not."""
-    return _tried(tree, own)[1]
+_CONTROLLERS = ("memory", "pids", "cpuacct")
+"""Of version 1, by what is lost first where one cannot be had: the last ones."""
+
+
+def places(tree: Path = TREE, own: Path = OWN) -> Iterator[GroupPlace]:
+    """The places to try, the best first; none where the system has no control groups."""
+    groups = _own_groups(own)
+    if "memory" in groups and (tree / "memory").is_dir():
+        homes = tuple(_inside(tree / name, groups[name]) for name in _CONTROLLERS if (tree / name).is_dir())
+        whole = len(homes) == len(_CONTROLLERS)
+        for count in range(len(homes), 0, -1) if whole else (1,):
+            yield GroupPlace("v1", homes[:count], homes[:count])
+    elif "" in groups and (tree / "cgroup.controllers").exists():
+        home = _inside(tree, groups[""])
+        for parent in _find_unlimited(home, tree):
+            yield GroupPlace("v2", (parent,), (home,))
+
+
+def _find_unlimited(home: Path, tree: Path) -> Iterator[Path]:
+    """A process's own group of version 2, and those above as long as none below has a limit. In its own there is seldom a place: a group
+    that has members cannot limit groups inside."""
+    yield home
+    while home != tree and _limit_of(home) == "max":
+        home = home.parent
+        yield home
+
+
+def _limit_of(group: Path) -> str:
+    try:
+        return (group / "memory.max").read_text().strip()
+    except OSError:  # the group has no such limit of its own
+        return "max"
+
+
+def _own_groups(own: Path) -> dict[str, str]:
+    """The path of this process's group by controller; that of version 2 by the empty name."""
+    try:
+        lines = [line.split(":", 2) for line in own.read_text().splitlines()]
+    except OSError:
+        return {}
+    return {name: path for _, names, path in lines for name in names.split(",")}
+
+
+def _inside(root: Path, path: str) -> Path:
+    """A group's folder; the root where the path means nothing here, as in a container that sees its own group as the root."""
+    folder = root / path.lstrip("/")
+    return folder if ".." not in folder.parts and folder.is_dir() else root
 
 
 def sweep(tree: Path = TREE, own: Path = OWN) -> int:
     """Removes the groups that nobody holds any more, and ends what is left in them; how many it were."""
     removed = 0
     for parent in {parent for place in places(tree, own) for parent in place.parents}:
-        for name in filter(_NAME.fullmatch, _listed(parent)):
+        for name in filter(_NAME.fullmatch, _list_folder(parent)):
             with contextlib.suppress(OSError):  # it is held, or somebody else was first
                 removed += _Node.found(parent, name).remove()
     return removed
 
 
-class Group:
-    """A group of a kind that `kind` has found. Make it before the root folder or the namespace of control groups changes: its descriptors
+class ControlGroup:
+    """A group of version 1 or 2. Make it before the root folder or the namespace of control groups changes: its descriptors
     are of use afterwards too. For the processes that descend from its maker, one at a time."""
 
     def __init__(self, nodes: Sequence["_Node"], homes: Sequence[int], events: int, processor: int = -1) -> None:
@@ -66,20 +115,20 @@ class Group:
         self._kills = 0
 
     @classmethod
-    def make(cls, kind: str, memory: int, tasks: int, tree: Path = TREE, own: Path = OWN) -> "Group":
+    def make(cls, kind: str, memory: int, tasks: int, tree: Path = TREE, own: Path = OWN) -> "ControlGroup":
         """An empty group for `memory` bytes, swap included, and `tasks` processes and threads, the template among them; raises `OSError`
         with the reason of the last place that was tried."""
         problem = OSError(f"no control groups of kind {kind!r} below {tree}")
         for place in places(tree, own):
             if place.kind == kind:
                 try:
-                    return cls._made(place, _limits(kind, memory, tasks))
+                    return cls._made(place, _settings(kind, memory, tasks))
                 except OSError as error:
                     problem = error
         raise problem
 
     @classmethod
-    def _made(cls, place: Place, limits: Sequence[Mapping[str, tuple[int, bool]]]) -> "Group":
+    def _made(cls, place: GroupPlace, limits: Sequence[Mapping[str, tuple[int, bool]]]) -> "ControlGroup":
         nodes: list[_Node] = []
         with contextlib.ExitStack() as failing:
             for parent, settings in zip(place.parents, limits, strict=False):
@@ -103,7 +152,7 @@ class Group:
             node.add(pid)
 
     def exceeded(self) -> bool:
-        """Whether the kernel has ended a member for want of memory since the last look."""
+        """Returns whether the kernel has ended a member for want of memory since the last look."""
         found = _KILLS.search(os.pread(self._events, _READ, 0))
         before, self._kills = self._kills, int(found[1]) if found else 0
         return self._kills > before
@@ -244,57 +293,20 @@ class _Node:
 
 
 def _clock(node: "_Node") -> int:
-    """What counts the processor time of a group, of version 1 or 2; -1 where nothing does."""
+    """Opens what counts the processor time of a group, of version 1 or 2; -1 where nothing does."""
     for name in ("cpuacct.usage", "cpu.stat"):
         with contextlib.suppress(FileNotFoundError):
             return node.open(name)
     return -1
 
 
-def _limits(kind: str, memory: int, tasks: int) -> Sequence[Mapping[str, tuple[int, bool]]]:
+def _settings(kind: str, memory: int, tasks: int) -> Sequence[Mapping[str, tuple[int, bool]]]:
     """For each parent of a place: the files of its group, what they are set to, and whether there is no group without."""
     if kind == "v1":
         # The limit with swap may not be below the one without. Where swap is not counted, at least it is not sought.
         swap = {"memory.swappiness": (0, False), "memory.memsw.limit_in_bytes": (memory, False)}
         return {"memory.limit_in_bytes": (memory, True), **swap}, {"pids.max": (tasks, True)}, {}
     return ({"memory.max": (memory, True), "memory.swap.max": (0, False), "pids.max": (tasks, False)},)
-
-
-def _tried(tree: Path, own: Path) -> tuple[str, str]:
-    """Kind and reason."""
-    found = next(places(tree, own), None)
-    if found is None:
-        return "", f"the system has no control groups for memory below {tree}"
-    try:
-        group = Group.make(found.kind, **_TRIED, tree=tree, own=own)
-        try:
-            with _waiting() as pid:
-                group.add(pid)
-        finally:
-            group.close()
-    except OSError as error:
-        return "", f"no control group can be used: {error}"
-    return found.kind, ""
-
-
-@contextlib.contextmanager
-def _waiting() -> Iterator[int]:
-    """A process that waits until the block is left. Not by `subprocess`, which loads `threading`: what that does after each fork costs every
-    candidate 0.4 ms."""
-    heard, told = os.pipe()
-    actions = [(os.POSIX_SPAWN_DUP2, heard, 0), (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)]
-    try:
-        pid = os.posix_spawn(_WAITS[0], _WAITS, os.environ, file_actions=actions)
-    except OSError:
-        os.close(told)
-        raise
-    finally:
-        os.close(heard)
-    try:
-        yield pid
-    finally:
-        os.close(told)
-        os.waitpid(pid, 0)
 
 
 def _enable(parent: Path) -> None:
@@ -316,7 +328,7 @@ def _withdrawn(folder: Path) -> bool:
     return True
 
 
-def _listed(folder: Path) -> list[str]:
+def _list_folder(folder: Path) -> list[str]:
     try:
         return os.listdir(folder)  # noqa: PTH208 names are wanted
     except OSError:

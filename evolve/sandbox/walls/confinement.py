@@ -1,7 +1,7 @@
-"""What a forked process does to itself before it becomes a candidate.
+"""Steps by which a forked process confines itself before it becomes a candidate.
 
 Standard library only, for it lives in the template. Everything that can be prepared is prepared in the template; a fork makes some twenty
-system calls, and each line of Python here has it copy pages that it shares with the template, two microseconds a page. Invariant: after `enter` the process can gain nothing back: no user, no capability, no file, no system call."""
+system calls, and each line of Python here has it copy pages that it shares with the template, two microseconds a page. After `enter` the process can gain nothing back: no user, no capability, no file, no system call."""
 
 import contextlib
 import os
@@ -13,9 +13,9 @@ from typing import Literal, TypeAlias
 
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.kernel import LINUX, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
+from evolve.sandbox.processes import TaskLimit
 from evolve.sandbox.walls import capabilities, landlock, seccomp
 from evolve.sandbox.walls.root import DEVICES
-from evolve.sandbox.walls.tasks import Room
 
 Job: TypeAlias = Literal["build", "run", "timed"]
 """`build` starts compilers, whatever the task grants; `timed` starts no processes, whose time nobody would count; `run` is everything else."""
@@ -35,7 +35,7 @@ _TRUNCATE_HANDLED = 3
 """Versions of Landlock from which on it knows signals to others, and the truncation of files."""
 
 
-_OWN_THREADS = landlock.Rule("/proc/self/task", landlock.Right.READ_FILE | landlock.Right.WRITE_FILE, needed=False)
+_OWN_THREADS = landlock.PathRule("/proc/self/task", landlock.Right.READ_FILE | landlock.Right.WRITE_FILE, needed=False)
 """A GPU's driver names its threads there. The folder is each process's own, so that no rule of the template's can be about it."""
 
 
@@ -46,8 +46,8 @@ class Confinement:
     def __init__(self, jail: Jail, start: str, writable: str) -> None:
         self._jail = jail
         self._start = start
-        self._limits = [(which, lowered(which, most)) for which, most in _limits(jail).items()]
-        self._room = Room(os.getuid(), jail.tasks) if shares_user(jail) else None
+        self._limits = [(which, lower_limit(which, most)) for which, most in _limits(jail).items()]
+        self._room = TaskLimit(os.getuid(), jail.tasks) if shares_user(jail) else None
         self._bounds = self._limits
         self._ruleset = (
             landlock.prepare(_rules(jail, writable), jail.landlock, loopback=jail.loopback) if jail.landlock else -1
@@ -64,10 +64,10 @@ class Confinement:
         """Before a fork: what holds for the moment. `seconds` of processor time are the limit of the next one."""
         if not self._jail.limits:
             return
-        bounds = [*self._limits, (resource.RLIMIT_CPU, lowered(resource.RLIMIT_CPU, seconds))]
+        bounds = [*self._limits, (resource.RLIMIT_CPU, lower_limit(resource.RLIMIT_CPU, seconds))]
         if self._jail.seccomp:
             tasks = self._jail.tasks if self._room is None else self._room.limit()
-            bounds.append((resource.RLIMIT_NPROC, lowered(resource.RLIMIT_NPROC, tasks)))
+            bounds.append((resource.RLIMIT_NPROC, lower_limit(resource.RLIMIT_NPROC, tasks)))
         self._bounds = bounds
 
     def enter(self, template: int, files: Sequence[int], job: Job) -> None:
@@ -103,7 +103,7 @@ class Confinement:
             seccomp.enter(self._programs.get(job) or seccomp.program(self._filters[job], os.getpid()))
 
     def _limit(self) -> None:
-        """Where the system has no such limit, or a lower one, it stays as it is."""
+        """Sets the limits; where the system has no such limit, or a lower one, it stays as it is."""
         for which, most in self._bounds:
             try:
                 resource.setrlimit(which, most)
@@ -123,12 +123,12 @@ class Confinement:
         # The template's files in /proc are root's; a candidate's are its own, or it could not even be chosen first when memory is out.
         prctl(PR_SET_DUMPABLE, 1)
         _be_first_to_go()
-        capabilities.drop(bounding=False)
+        capabilities.drop()
         prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
 def shares_user(jail: Jail) -> bool:
-    """Whether the kernel's limit on processes holds for all that the candidates' user has, and not for them alone."""
+    """Returns whether the kernel's limit on processes holds for all that the candidates' user has, and not for them alone."""
     return jail.limits and jail.seccomp and jail.user < 0 and not jail.namespaces
 
 
@@ -152,7 +152,7 @@ def _limits(jail: Jail) -> Mapping[int, int]:
 
 
 def _be_first_to_go() -> None:
-    """Where memory is out, and the system can be told."""
+    """Tells the system to end this process first where memory is out."""
     with contextlib.suppress(OSError):
         score = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
         os.write(score, b"1000")
@@ -165,7 +165,7 @@ def _let_lock_memory() -> None:
     resource.setrlimit(resource.RLIMIT_MEMLOCK, (hard, hard))
 
 
-def lowered(which: int, most: int) -> tuple[int, int]:
+def lower_limit(which: int, most: int) -> tuple[int, int]:
     """The limit `most`, or what is allowed here where that is less."""
     _, hard = resource.getrlimit(which)
     least = most if hard == resource.RLIM_INFINITY else min(most, hard)
@@ -173,7 +173,7 @@ def lowered(which: int, most: int) -> tuple[int, int]:
 
 
 def _filter(jail: Jail, job: Job) -> seccomp.Filter:
-    """What Landlock of this version does not know is held back here, but for files and processes that a namespace hides anyhow."""
+    """Returns the filter, which holds back what Landlock of this version does not know, but for files and processes that a namespace hides anyhow."""
     alone = jail.namespaces
     return seccomp.Filter(
         execute=jail.execute or job == "build" or not jail.template,
@@ -187,7 +187,7 @@ def _filter(jail: Jail, job: Job) -> seccomp.Filter:
     )
 
 
-def _rules(jail: Jail, writable: str) -> list[landlock.Rule]:
+def _rules(jail: Jail, writable: str) -> list[landlock.PathRule]:
     rights = {
         landlock.READ: (*jail.visible, *jail.shown),
         landlock.Right.READ_DIR: jail.listed,
@@ -195,9 +195,9 @@ def _rules(jail: Jail, writable: str) -> list[landlock.Rule]:
         landlock.WRITE: (writable,),
         landlock.NODE: (*DEVICES, *jail.nodes),
     }
-    rules = [landlock.Rule(path, right, needed=False) for right, paths in rights.items() for path in paths]
+    rules = [landlock.PathRule(path, right, needed=False) for right, paths in rights.items() for path in paths]
     if jail.namespaces:
         # Both were made for the slot: neither shows anything of the host.
-        rules += [landlock.Rule(path, landlock.LOOK) for path in ("/proc", "/etc")]
-        rules += [landlock.Rule("/", landlock.Right.READ_DIR)]
+        rules += [landlock.PathRule(path, landlock.LOOK) for path in ("/proc", "/etc")]
+        rules += [landlock.PathRule("/", landlock.Right.READ_DIR)]
     return rules

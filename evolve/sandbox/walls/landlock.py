@@ -1,7 +1,7 @@
 """Landlock: a process gives up all access to files, but for what rules grant, and for as long as it and its children live.
 
 Facts: https://docs.kernel.org/userspace-api/landlock.html. Standard library and siblings only, for it lives in the template. Its system calls have the
-same numbers on every machine. Invariant: what an interface knows is handled in full, so that whatever no rule grants is denied; and a
+same numbers on every machine. What an interface knows is handled in full, so that whatever no rule grants is denied; and a
 process that has entered holds no descriptor by which the rules of others could be widened.
 
 What Landlock does not know at all is left to the other layers: changes of modes, owners and times, whether a path exists, sockets other
@@ -29,7 +29,7 @@ _NO_LOG = 1
 
 
 class Right(IntFlag):
-    """What can be granted on a file, or on everything in and below a folder."""
+    """Right that can be granted on a file, or on everything in and below a folder."""
 
     EXECUTE = 1 << 0
     WRITE_FILE = 1 << 1
@@ -74,8 +74,8 @@ _QUIET_SINCE = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """What is granted at `path`, in and below it where it is a folder; a link is followed. A path that is not there is an error, unless
+class PathRule:
+    """Grant at `path`, in and below it where it is a folder; a link is followed. A path that is not there is an error, unless
     `needed` is False: then the rule is left out."""
 
     path: str
@@ -89,7 +89,7 @@ def version() -> int:
     if not kernel.LINUX:
         return 0
     try:
-        told = told_version()
+        told = read_version()
     except OSError as error:
         if error.errno in {errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM}:  # not built, not switched on, not allowed here
             return 0
@@ -97,36 +97,36 @@ def version() -> int:
     return next((abi for abi in range(min(told, NEWEST), 0, -1) if _is_taken(abi)), 0)
 
 
-def told_version() -> int:
-    """What the kernel says that its interface is; raises `OSError` with the reason where it has none."""
+def read_version() -> int:
+    """Returns the version that the kernel names; raises `OSError` with the reason where it has none."""
     return kernel.syscall("landlock_create_ruleset", _CREATE_RULESET, 0, 0, _TELL_VERSION)
 
 
-def handled(abi: int) -> Right:
+def rights_of(abi: int) -> Right:
     """The rights on files that an interface knows, and denies where no rule grants them."""
     unknown = [rights for since, rights in _SINCE.items() if since > abi]
     return Right(sum(Right) & ~sum(unknown))
 
 
-def prepare(rules: Iterable[Rule], abi: int, *, loopback: bool = False) -> int:
+def prepare(rules: Iterable[PathRule], abi: int, *, loopback: bool = False) -> int:
     """A descriptor of the rules, to be made once in a template and entered by each of its children. Made as for interface `abi`, 1 to
     `NEWEST`; one below the kernel's is an older kernel simulated. `loopback` leaves TCP as it is.
 
     Raises `OSError`: with the path, for one that is needed and is not there."""
     if not 1 <= abi <= NEWEST:
         raise ValueError(f"Landlock's interface is 1 to {NEWEST}, not {abi}")
-    ruleset = _made(abi, loopback)
+    ruleset = _make_ruleset(abi, loopback)
     with contextlib.ExitStack() as failing:
         failing.callback(os.close, ruleset)
         for rule in rules:
-            _grant(ruleset, rule, handled(abi))
+            _grant(ruleset, rule, rights_of(abi))
         failing.pop_all()
     return ruleset
 
 
-def add(ruleset: int, rule: Rule, abi: int) -> None:
+def add(ruleset: int, rule: PathRule, abi: int) -> None:
     """One more rule, for those who enter from now on; `abi` as in `prepare`. Raises `OSError`."""
-    _grant(ruleset, rule, handled(abi))
+    _grant(ruleset, rule, rights_of(abi))
 
 
 def enter(ruleset: int, abi: int = 1) -> None:
@@ -138,16 +138,16 @@ def enter(ruleset: int, abi: int = 1) -> None:
     os.close(ruleset)
 
 
-def _made(abi: int, loopback: bool) -> int:
+def _make_ruleset(abi: int, loopback: bool) -> int:
     """An empty ruleset. An older kernel takes the longer description as long as it ends in zeros."""
     tcp = _TCP if abi >= _TCP_SINCE and not loopback else 0
-    attributes = struct.pack("=QQQ", handled(abi), tcp, _SCOPES if abi >= _SCOPES_SINCE else 0)
+    attributes = struct.pack("=QQQ", rights_of(abi), tcp, _SCOPES if abi >= _SCOPES_SINCE else 0)
     return kernel.syscall("landlock_create_ruleset", _CREATE_RULESET, ctypes.c_char_p(attributes), len(attributes), 0)
 
 
 def _is_taken(abi: int) -> bool:
     try:
-        os.close(_made(abi, loopback=False))
+        os.close(_make_ruleset(abi, loopback=False))
     except OSError as error:
         if error.errno not in {errno.EINVAL, errno.E2BIG}:
             raise
@@ -155,7 +155,7 @@ def _is_taken(abi: int) -> bool:
     return True
 
 
-def _grant(ruleset: int, rule: Rule, known: Right) -> None:
+def _grant(ruleset: int, rule: PathRule, known: Right) -> None:
     try:
         place = os.open(rule.path, os.O_PATH | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):

@@ -3,34 +3,23 @@
 Standard library only, for it lives in the outer process of a template. The tree is a small tmpfs into which the visible folders are bound, or
 copied where the jail is private, at the places where they are on the host, so that every path means the same inside.
 
-Invariant: nothing in the tree can be written but the folders that are mounted afresh between two sessions; the host's tree cannot be reached
-any more once `enter` has returned."""
+Nothing in the tree can be written but the folders that are mounted afresh between two sessions; the host's tree cannot be reached
+any more once `enter` has returned.
+
+The folders that candidates may write are each a tmpfs. What a kernel does not let a candidate forge (the time of the last change) tells whether one has
+touched them, and then they are mounted anew."""
 
 import contextlib
 import errno
+import math
 import os
 import shutil
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from evolve.sandbox import kernel
 from evolve.sandbox.jail import Jail
-from evolve.sandbox.kernel import (
-    CLONE_NEWNS,
-    MNT_DETACH,
-    MS_BIND,
-    MS_NODEV,
-    MS_NOEXEC,
-    MS_NOSUID,
-    MS_PRIVATE,
-    MS_RDONLY,
-    MS_REC,
-    MS_REMOUNT,
-    mount,
-    pivot_root,
-    unmount,
-    unshare,
-)
 
 WRITABLE = "/candidate"
 """Holds all that candidates may write, each folder a mount of its own that is made anew; it stays itself, so that rules on it last."""
@@ -53,12 +42,52 @@ _COPIED = 64 << 20
 _CHUNK = 1 << 20
 _UNTIL_ACTIVE = 3
 """Reads after which the kernel marks a page of a disk's file as referenced and active, whatever it was, and no further one changes that."""
-_KEPT_FLAGS = MS_NOSUID | MS_NODEV | MS_NOEXEC
+_KEPT_FLAGS = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
 """Flags of a mount that `statvfs` reports under the same numbers; whoever is not root may not take them away."""
 
 
+class Tmpfs:
+    """A mount at `path` of at most `size` bytes and `inodes` files, which is `user`'s own. Implements what the template needs of a scratch folder."""
+
+    def __init__(self, path: str, size: int, inodes: int, user: int, *, execute: bool) -> None:
+        self.path = path
+        self._flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOATIME | (0 if execute else kernel.MS_NOEXEC)
+        self._options = f"size={size},nr_inodes={inodes},mode=700,uid={user},gid={user}"
+        self._fresh = self._mount()
+
+    def renew(self, seconds: float = math.inf) -> bool:
+        """Makes the folder fresh, which it then is, however short `seconds` are; nothing to do, and soon done, when the last candidate did
+        nothing to it."""
+        if self._state() != self._fresh:
+            kernel.unmount(self.path, kernel.MNT_DETACH)
+            self._fresh = self._mount()
+        return True
+
+    def _mount(self) -> tuple[object, ...]:
+        kernel.mount("tmpfs", self.path, "tmpfs", self._flags, self._options)
+        return self._state()
+
+    def _state(self) -> tuple[object, ...]:
+        found = os.stat(self.path)  # noqa: PTH116 twice a session: a `Path` takes longer than the call
+        return (
+            found.st_ino,
+            found.st_dev,
+            found.st_ctime_ns,
+            found.st_mtime_ns,
+            found.st_mode,
+            self._marks(),
+            os.listdir(self.path) != [],  # noqa: PTH208 names are enough
+        )
+
+    def _marks(self) -> list[str]:
+        try:
+            return os.listxattr(self.path)
+        except OSError:  # a kernel whose tmpfs has none
+            return []
+
+
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ProcView:
     """Descriptors that a template keeps of what its candidates do not see: `processes`, all of the namespace (a /proc of its own), and
     `last_pid`, the number that the next process counts on from (-1 where the kernel has none)."""
 
@@ -71,11 +100,11 @@ class Kept:
         return Path(f"/proc/self/fd/{self.processes}")
 
 
-def enter(jail: Jail, user: int) -> Kept:
+def enter(jail: Jail, user: int) -> ProcView:
     """Builds the tree at the jail's home, an empty folder of the host, and makes it this process's root; it is the first process of a
     namespace. What may be read and not run is bound like what is visible. `user` is who candidates are. Raises `OSError`; what is visible and
     not there is left out."""
-    tree = Tree(Path(jail.home), private=jail.private)
+    tree = RootTree(Path(jail.home), private=jail.private)
     if jail.private:
         tree.copy_all(jail)
     else:
@@ -89,35 +118,37 @@ def enter(jail: Jail, user: int) -> Kept:
     # Before the host's own /proc is out of reach: whoever is not root may mount one only where it sees one.
     kept = _mount_processes(str(tree.at(Path("/proc"))))
     os.chdir(tree.place)
-    pivot_root()
-    unmount(".", MNT_DETACH)
+    kernel.pivot_root()
+    kernel.unmount(".", kernel.MNT_DETACH)
     os.chdir("/")
-    mount("", "/", "", MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
+    kernel.mount(
+        "", "/", "", kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | kernel.MS_NOSUID | kernel.MS_NODEV
+    )
     return kept
 
 
-def _placed(path: str) -> Path:
+def _resolve_parents(path: str) -> Path:
     """The path with no link among its parents: one that leads out of the tree would have us make folders on the host."""
     return Path(path).parent.resolve() / Path(path).name
 
 
-def _mount_processes(place: str) -> Kept:
+def _mount_processes(place: str) -> ProcView:
     """Mounts /proc twice: the template's own, kept by descriptors, and above it the candidates', which shows their processes alone and
     nothing of the machine. Raises `OSError` where the kernel refuses, as where the host's own is covered in part."""
-    mount("proc", place, "proc", _KEPT_FLAGS)
+    kernel.mount("proc", place, "proc", _KEPT_FLAGS)
     processes, last_pid = os.open(place, os.O_PATH | os.O_DIRECTORY), -1
     with contextlib.suppress(OSError):
         last_pid = os.open(f"{place}/sys/kernel/ns_last_pid", os.O_WRONLY)
     try:
-        mount("proc", place, "proc", _KEPT_FLAGS, "hidepid=2,subset=pid")
+        kernel.mount("proc", place, "proc", _KEPT_FLAGS, "hidepid=2,subset=pid")
     except OSError:  # before Linux 5.8
-        mount("proc", place, "proc", _KEPT_FLAGS, "hidepid=2")
-        mount(f"{place}/sys", f"{place}/sys", "", MS_BIND)
-        _close(f"{place}/sys", MS_NOEXEC)
-    return Kept(processes, last_pid)
+        kernel.mount("proc", place, "proc", _KEPT_FLAGS, "hidepid=2")
+        kernel.mount(f"{place}/sys", f"{place}/sys", "", kernel.MS_BIND)
+        _close(f"{place}/sys", kernel.MS_NOEXEC)
+    return ProcView(processes, last_pid)
 
 
-class Tree:
+class RootTree:
     """The tree that is being built at `place`. Paths are the host's, which are the tree's own later."""
 
     def __init__(self, place: Path, *, private: bool) -> None:
@@ -125,27 +156,27 @@ class Tree:
         self.bound: list[Path] = []
         # Nothing bounds a ramfs: half of the machine's memory, as for a tmpfs.
         self.room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-        unshare(CLONE_NEWNS)
-        mount("", "/", "", MS_REC | MS_PRIVATE)
+        kernel.unshare(kernel.CLONE_NEWNS)
+        kernel.mount("", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
         # Pages of a ramfs are never on the kernel's lists of what was used last, on which it moves those of a tmpfs that are read.
         kind, size = ("ramfs", "") if private else ("tmpfs", "size=1m,")
-        mount(kind, str(place), kind, MS_NOSUID | MS_NODEV, f"{size}mode=755")
+        kernel.mount(kind, str(place), kind, kernel.MS_NOSUID | kernel.MS_NODEV, f"{size}mode=755")
         for folder in map(Path, _FOLDERS):
             self.at(folder).mkdir(parents=True)
 
     def at(self, path: Path) -> Path:
-        """Where a path of the host lies while the tree is built."""
+        """Returns where a path of the host lies while the tree is built."""
         return self.place / path.relative_to("/")
 
     def bind_all(self, jail: Jail) -> None:
         """Shows what candidates may see by mounts of the host's own files."""
-        for path in sorted(set(map(_placed, jail.visible))):
+        for path in sorted(set(map(_resolve_parents, jail.visible))):
             if not any(path.is_relative_to(folder) for folder in self.bound):
                 self.bind(path, 0)
-        for path in sorted(set(map(_placed, jail.readable))):
+        for path in sorted(set(map(_resolve_parents, jail.readable))):
             if not any(path.is_relative_to(place) for place in (*map(Path, jail.hidden), *self.bound)):
-                self.bind(path, MS_NOEXEC)
-        shown = {Path(place): 0 for place in jail.shown} | {Path(place): MS_NOEXEC for place in jail.readable}
+                self.bind(path, kernel.MS_NOEXEC)
+        shown = {Path(place): 0 for place in jail.shown} | {Path(place): kernel.MS_NOEXEC for place in jail.readable}
         for path in map(Path, jail.hidden):
             self.hide(path, {place: flags for place, flags in shown.items() if place.is_relative_to(path)})
 
@@ -153,12 +184,12 @@ class Tree:
         """Shows copies of what candidates may see. In this memory every page and every name is there from the start, so that nobody can leave
         word in which of them are; those of the host's files come and go, which can be timed."""
         hidden = set(map(Path, jail.hidden))
-        for path in sorted({*map(_placed, jail.visible), *map(Path, jail.shown)}):
+        for path in sorted({*map(_resolve_parents, jail.visible), *map(Path, jail.shown)}):
             self.copy(path, hidden)
-        for path in sorted(set(map(_placed, jail.readable))):
+        for path in sorted(set(map(_resolve_parents, jail.readable))):
             self.copy(path, hidden)
             if path.exists() and not path.is_symlink():
-                _bind(str(self.at(path)), str(self.at(path)), MS_NOEXEC)
+                _bind(str(self.at(path)), str(self.at(path)), kernel.MS_NOEXEC)
 
     def copy(self, path: Path, hidden: Collection[Path]) -> None:
         """Copies a folder with all that is below it and not hidden, a file or a link."""
@@ -210,14 +241,14 @@ class Tree:
         target = self.at(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.touch()
-        mount(str(path), str(target), "", MS_BIND)
+        kernel.mount(str(path), str(target), "", kernel.MS_BIND)
 
     def bind_device(self, path: Path) -> None:
         """Shows a device: it can be read and written, and its file, which is the host's own, cannot be changed."""
         self.bind_file(path)
         kept = os.statvfs(path).f_flag & _KEPT_FLAGS
-        flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NOEXEC
-        mount("", str(self.at(path)), "", flags | kept)
+        flags = kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | kernel.MS_NOSUID | kernel.MS_NOEXEC
+        kernel.mount("", str(self.at(path)), "", flags | kept)
 
     def link(self, path: Path, target: str) -> None:
         """Makes a link, where there is nothing."""
@@ -233,16 +264,16 @@ class Tree:
         if target.is_symlink() or not target.exists():
             return
         if target.is_dir():
-            mount("tmpfs", str(target), "tmpfs", _KEPT_FLAGS, "size=64k,mode=755")
+            kernel.mount("tmpfs", str(target), "tmpfs", _KEPT_FLAGS, "size=64k,mode=755")
             for place, flags in sorted(shown.items()):
                 self.bind(place, flags)
-            _close(str(target), MS_NOEXEC)
+            _close(str(target), kernel.MS_NOEXEC)
         else:
-            mount("/dev/null", str(target), "", MS_BIND)
+            kernel.mount("/dev/null", str(target), "", kernel.MS_BIND)
             _close(str(target), 0)
 
     def write_names(self, user: int) -> None:
-        """What the C library looks up: who the user is, and where names come from."""
+        """Writes what the C library looks up: who the user is, and where names come from."""
         texts = {
             "passwd": f"candidate:x:{user}:{user}::{SCRATCH}:/bin/sh\n",
             "group": f"candidate:x:{user}:\n",
@@ -263,7 +294,7 @@ def _read(path: os.PathLike[str] | str, times: int) -> None:
 
 def _bind(path: str, target: str, flags: int) -> None:
     """Shows a folder or file at a place with all mounts below it, closed."""
-    mount(path, target, "", MS_BIND | MS_REC)
+    kernel.mount(path, target, "", kernel.MS_BIND | kernel.MS_REC)
     for place in _mounts_below(target):
         _close(place, flags)
 
@@ -271,7 +302,12 @@ def _bind(path: str, target: str, flags: int) -> None:
 def _close(path: str, flags: int) -> None:
     """No writing, no devices and no other user's rights in what was bound."""
     kept = os.statvfs(path).f_flag & _KEPT_FLAGS
-    mount("", path, "", MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | flags | kept)
+    kernel.mount(
+        "",
+        path,
+        "",
+        kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | kernel.MS_NOSUID | kernel.MS_NODEV | flags | kept,
+    )
 
 
 def _mounts_below(target: str) -> list[str]:

@@ -1,8 +1,8 @@
-"""Which system calls a candidate may make, and what the others answer: a seccomp filter for x86_64.
+"""System calls that a candidate may make, and what the others answer: a seccomp filter for x86_64.
 
 Standard library and siblings only, for it lives in the template. It closes what neither Landlock nor namespaces close (sockets of every kind, kernel
 interfaces that few programs need) and, where those are missing or old, some of what they would have closed; `Filter` says which.
-Invariant: every call that is known stands in exactly one row of `table`, and a call that is not known does not exist."""
+Every call that is known stands exactly once in `table`, and a call that is not known does not exist."""
 
 import ctypes
 import errno
@@ -10,12 +10,60 @@ import functools
 import platform
 import struct
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from evolve.sandbox import kernel
-from evolve.sandbox.walls.bpf import ALL_BITS, ALLOW, SUCCEED, Verdict, When, assembled, fail
-from evolve.sandbox.walls.system_calls import NUMBERS
+from evolve.sandbox.walls.bpf import ALL_BITS, ALLOW, SUCCEED, Verdict, When, assemble, fail
 
+_FROM_0 = """
+read write open close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask
+rt_sigreturn ioctl pread64 pwrite64 readv writev access pipe select sched_yield mremap msync mincore madvise
+shmget shmat shmctl dup dup2 pause nanosleep getitimer alarm setitimer getpid sendfile socket connect accept
+sendto recvfrom sendmsg recvmsg shutdown bind listen getsockname getpeername socketpair setsockopt getsockopt
+clone fork vfork execve exit wait4 kill uname semget semop semctl shmdt msgget msgsnd msgrcv msgctl fcntl flock
+fsync fdatasync truncate ftruncate getdents getcwd chdir fchdir rename mkdir rmdir creat link unlink symlink
+readlink chmod fchmod chown fchown lchown umask gettimeofday getrlimit getrusage sysinfo times ptrace getuid
+syslog getgid setuid setgid geteuid getegid setpgid getppid getpgrp setsid setreuid setregid getgroups setgroups
+setresuid getresuid setresgid getresgid getpgid setfsuid setfsgid getsid capget capset rt_sigpending
+rt_sigtimedwait rt_sigqueueinfo rt_sigsuspend sigaltstack utime mknod uselib personality ustat statfs fstatfs
+sysfs getpriority setpriority sched_setparam sched_getparam sched_setscheduler sched_getscheduler
+sched_get_priority_max sched_get_priority_min sched_rr_get_interval mlock munlock mlockall munlockall vhangup
+modify_ldt pivot_root _sysctl prctl arch_prctl adjtimex setrlimit chroot sync acct settimeofday mount umount2
+swapon swapoff reboot sethostname setdomainname iopl ioperm create_module init_module delete_module
+get_kernel_syms query_module quotactl nfsservctl getpmsg putpmsg afs_syscall tuxcall security gettid readahead
+setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr removexattr
+lremovexattr fremovexattr tkill time futex sched_setaffinity sched_getaffinity set_thread_area io_setup
+io_destroy io_getevents io_submit io_cancel get_thread_area lookup_dcookie epoll_create epoll_ctl_old
+epoll_wait_old remap_file_pages getdents64 set_tid_address restart_syscall semtimedop fadvise64 timer_create
+timer_settime timer_gettime timer_getoverrun timer_delete clock_settime clock_gettime clock_getres
+clock_nanosleep exit_group epoll_wait epoll_ctl tgkill utimes vserver mbind set_mempolicy get_mempolicy mq_open
+mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr kexec_load waitid add_key request_key keyctl
+ioprio_set ioprio_get inotify_init inotify_add_watch inotify_rm_watch migrate_pages openat mkdirat mknodat
+fchownat futimesat newfstatat unlinkat renameat linkat symlinkat readlinkat fchmodat faccessat pselect6 ppoll
+unshare set_robust_list get_robust_list splice tee sync_file_range vmsplice move_pages utimensat epoll_pwait
+signalfd timerfd_create eventfd fallocate timerfd_settime timerfd_gettime accept4 signalfd4 eventfd2
+epoll_create1 dup3 pipe2 inotify_init1 preadv pwritev rt_tgsigqueueinfo perf_event_open recvmmsg fanotify_init
+fanotify_mark prlimit64 name_to_handle_at open_by_handle_at clock_adjtime syncfs sendmmsg setns getcpu
+process_vm_readv process_vm_writev kcmp finit_module sched_setattr sched_getattr renameat2 seccomp getrandom
+memfd_create kexec_file_load bpf execveat userfaultfd membarrier mlock2 copy_file_range preadv2 pwritev2
+pkey_mprotect pkey_alloc pkey_free statx io_pgetevents rseq
+"""
+_FROM_424 = """
+pidfd_send_signal io_uring_setup io_uring_enter io_uring_register open_tree move_mount fsopen fsconfig fsmount
+fspick pidfd_open clone3 close_range openat2 pidfd_getfd faccessat2 process_madvise epoll_pwait2 mount_setattr
+quotactl_fd landlock_create_ruleset landlock_add_rule landlock_restrict_self memfd_secret process_mrelease
+futex_waitv set_mempolicy_home_node cachestat fchmodat2 map_shadow_stack futex_wake futex_wait futex_requeue
+statmount listmount lsm_get_self_attr lsm_set_self_attr lsm_list_modules mseal setxattrat getxattrat listxattrat
+removexattrat open_tree_attr file_getattr file_setattr listns rseq_slice_yield
+"""
+
+NUMBERS = {
+    **{name: number for number, name in enumerate(_FROM_0.split())},
+    **{name: number for number, name in enumerate(_FROM_424.split(), 424)},
+}
+"""Each call's number on x86_64."""
 MACHINES = ("x86_64",)
 """For these there is a table."""
 AUDIT_ARCH_X86_64 = 0xC000003E
@@ -62,7 +110,7 @@ What is not among them with no grant: words put into another's terminal, attribu
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What the filter lets through. Granted: `execute` programs, `memfd` files in memory, `loopback` sockets of TCP and UDP, `gpu` the
+    """Calls that the filter lets through. Granted: `execute` programs, `memfd` files in memory, `loopback` sockets of TCP and UDP, `gpu` the
     devices' own `ioctl` (and memfd, which its driver needs), `processes` further ones and not threads alone.
 
     Held back here since nothing else does it: `truncate` of files that may not be written (where Landlock is below 3), `signals` to
@@ -80,13 +128,8 @@ class Filter:
     processes: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Some calls, what they answer, and why."""
-
-    names: str
-    verdict: Verdict
-    why: str
+Table: TypeAlias = Mapping[str, Verdict]
+"""Verdicts of calls, by their names with spaces between."""
 
 
 class _Offered(ctypes.Structure):
@@ -95,8 +138,8 @@ class _Offered(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
 
-def supported() -> bool:
-    """Whether this machine has a table and this kernel takes a filter. Asking changes nothing: the program that is offered lies nowhere."""
+def is_supported() -> bool:
+    """Returns whether this machine has a table and this kernel takes a filter. Asking changes nothing: the program that is offered lies nowhere."""
     if not kernel.LINUX or platform.machine() not in MACHINES or sys.maxsize < 1 << 32:
         return False
     try:
@@ -111,7 +154,7 @@ def program(wanted: Filter, own_pid: int = 0) -> bytes:
     only where `signals` are held back: without it, no signal goes anywhere but to the own group."""
     parts = _parts(wanted)
     if len(parts) == 1:
-        _offered(parts[0])  # made here, it need not be made in each fork
+        _offer(parts[0])  # made here, it need not be made in each fork
         return parts[0]
     here, there = (value.to_bytes(4, sys.byteorder) for value in (own_pid, -own_pid & ALL_BITS))
     return b"".join((parts[0], here, parts[1], there, parts[2]))
@@ -120,20 +163,20 @@ def program(wanted: Filter, own_pid: int = 0) -> bytes:
 def enter(made: bytes) -> None:
     """Holds this process, of one thread, and all its future children to the program, for good. Raises `OSError`: EACCES without
     `PR_SET_NO_NEW_PRIVS`."""
-    offered = ctypes.byref(_offered(made))
+    offered = ctypes.byref(_offer(made))
     kernel.syscall("seccomp", NUMBERS["seccomp"], _SET_MODE_FILTER, _SPECULATION_ALLOWED, offered)
 
 
 @functools.lru_cache(maxsize=8)
-def _offered(made: bytes) -> _Offered:
+def _offer(made: bytes) -> _Offered:
     return _Offered(len(made) // 8, made)
 
 
 @functools.cache
 def _parts(wanted: Filter) -> tuple[bytes, ...]:
     """The program, in three parts where the own number and its negative have to stand between them."""
-    verdicts = {NUMBERS[name]: row.verdict for row in table(wanted) for name in row.names.split()}
-    made = assembled(AUDIT_ARCH_X86_64, verdicts, _ENOSYS, X32)
+    verdicts = {NUMBERS[name]: verdict for names, verdict in table(wanted).items() for name in names.split()}
+    made = assemble(AUDIT_ARCH_X86_64, verdicts, _ENOSYS, X32)
     values = [value for _, _, _, value in struct.iter_unpack("=HBBI", made)]
     if OWN not in values:
         return (made,)
@@ -141,160 +184,120 @@ def _parts(wanted: Filter) -> tuple[bytes, ...]:
     return made[:here], made[here + 4 : there], made[there + 4 :]
 
 
-def table(wanted: Filter) -> tuple[Row, ...]:
-    """All that is known, and what it answers."""
-    return _USUAL + _ABSENT + _DENIED + _asked(wanted) + _granted(wanted) + _held_back(wanted)
+def table(wanted: Filter) -> Table:
+    """Returns the verdicts of all calls that are known."""
+    return {**_USUAL, **_ABSENT, **_DENIED, **_decide_by_arguments(wanted), **_grant(wanted), **_hold_back(wanted)}
 
 
-_USUAL = (
-    Row(
+_USUAL: Table = {
+    # work on descriptors that the process has: what they are was decided when they were opened
+    (
         "read write readv writev pread64 pwrite64 preadv pwritev lseek close close_range dup dup2 dup3 pipe pipe2 sendfile splice "
-        "tee vmsplice copy_file_range fallocate ftruncate fsync fdatasync sync_file_range poll ppoll select pselect6",
-        ALLOW,
-        "work on descriptors that the process has: what they are was decided when they were opened",
-    ),
-    Row(
+        "tee vmsplice copy_file_range fallocate ftruncate fsync fdatasync sync_file_range poll ppoll select pselect6"
+    ): ALLOW,
+    # files: Landlock or the private root decides where; whether a path exists is not hidden by Landlock
+    (
         "creat stat lstat fstat newfstatat statx statfs fstatfs access faccessat faccessat2 readlink readlinkat getdents getdents64 getcwd "
-        "chdir fchdir umask rename renameat renameat2 mkdir mkdirat rmdir link linkat symlink symlinkat unlink unlinkat",
-        ALLOW,
-        "files: Landlock or the private root decides where; whether a path exists is not hidden by Landlock",
-    ),
-    Row(
+        "chdir fchdir umask rename renameat renameat2 mkdir mkdirat rmdir link linkat symlink symlinkat unlink unlinkat"
+    ): ALLOW,
+    # the own memory; limits bound it
+    (
         "mmap munmap mprotect mremap brk msync mlock mlock2 munlock mlockall munlockall remap_file_pages pkey_mprotect pkey_alloc "
-        "pkey_free mseal map_shadow_stack get_mempolicy membarrier rseq",
-        ALLOW,
-        "the own memory; limits bound it",
-    ),
-    Row(
+        "pkey_free mseal map_shadow_stack get_mempolicy membarrier rseq"
+    ): ALLOW,
+    # own processes and threads; limits bound their number
+    (
         "exit exit_group wait4 waitid getpid gettid getppid getpgrp getpgid setpgid getsid setsid set_tid_address set_robust_list futex "
-        "futex_waitv futex_wake futex_wait futex_requeue sched_yield arch_prctl pidfd_open getcpu restart_syscall rseq_slice_yield",
-        ALLOW,
-        "own processes and threads; limits bound their number",
-    ),
-    Row(
+        "futex_waitv futex_wake futex_wait futex_requeue sched_yield arch_prctl pidfd_open getcpu restart_syscall rseq_slice_yield"
+    ): ALLOW,
+    # questions about oneself and the machine; limits and capabilities can only be lowered
+    (
         "getuid geteuid getgid getegid getgroups getresuid getresgid capget capset getpriority sched_getaffinity sched_getparam sched_getscheduler sched_getattr "
-        "sched_get_priority_max sched_get_priority_min sched_rr_get_interval ioprio_get getrlimit getrusage times sysinfo uname getrandom",
-        ALLOW,
-        "questions about oneself and the machine; limits and capabilities can only be lowered",
-    ),
-    Row(
-        "rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigsuspend sigaltstack pause signalfd signalfd4",
-        ALLOW,
-        "how the process takes its own signals",
-    ),
-    Row(
+        "sched_get_priority_max sched_get_priority_min sched_rr_get_interval ioprio_get getrlimit getrusage times sysinfo uname getrandom"
+    ): ALLOW,
+    # how the process takes its own signals
+    "rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigsuspend sigaltstack pause signalfd signalfd4": ALLOW,
+    # clocks are read, and timers wake the process itself
+    (
         "time gettimeofday clock_gettime clock_getres nanosleep clock_nanosleep alarm getitimer setitimer timer_create timer_settime timer_gettime "
-        "timer_getoverrun timer_delete timerfd_create timerfd_settime timerfd_gettime",
-        ALLOW,
-        "clocks are read, and timers wake the process itself",
-    ),
-    Row(
-        "epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd eventfd2",
-        ALLOW,
-        "waiting for descriptors: asyncio",
-    ),
-    Row(
-        "sendto recvfrom sendmsg recvmsg sendmmsg recvmmsg shutdown getsockname getpeername getsockopt",
-        ALLOW,
-        "talk over a socket that the process has: a pair of its own, or what `loopback` grants",
-    ),
-    Row(
-        "landlock_create_ruleset landlock_add_rule landlock_restrict_self", ALLOW, "restrict further, and nothing else"
-    ),
-    Row(
-        "flock",
-        SUCCEED,
-        "locks a file that may be the host's, for whoever else uses it, and tells another candidate; in scratch nobody else is there",
-    ),
-    Row(
-        "setuid setgid setreuid setregid setresuid setresgid",
-        ALLOW,
-        "without capabilities there is no user to become but oneself, which `make` and others ask for",
-    ),
-    Row("sync syncfs", SUCCEED, "make the whole machine wait for its disks; nothing here has to last"),
-    Row("fadvise64", SUCCEED, "throws files of the machine out of memory, which the next candidate notices"),
-)
+        "timer_getoverrun timer_delete timerfd_create timerfd_settime timerfd_gettime"
+    ): ALLOW,
+    # waiting for descriptors: asyncio
+    "epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd eventfd2": ALLOW,
+    # talk over a socket that the process has: a pair of its own, or what `loopback` grants
+    "sendto recvfrom sendmsg recvmsg sendmmsg recvmmsg shutdown getsockname getpeername getsockopt": ALLOW,
+    # restrict further, and nothing else
+    "landlock_create_ruleset landlock_add_rule landlock_restrict_self": ALLOW,
+    # locks a file that may be the host's, for whoever else uses it, and tells another candidate; in scratch nobody else is there
+    "flock": SUCCEED,
+    # without capabilities there is no user to become but oneself, which `make` and others ask for
+    "setuid setgid setreuid setregid setresuid setresgid": ALLOW,
+    # make the whole machine wait for its disks; nothing here has to last
+    "sync syncfs": SUCCEED,
+    # throws files of the machine out of memory, which the next candidate notices
+    "fadvise64": SUCCEED,
+}
 
-_ABSENT = (
-    Row("clone3", _ENOSYS, "its flags lie in memory, where a filter cannot see them; the C library then uses clone"),
-    Row(
-        "io_setup io_destroy io_getevents io_pgetevents io_submit io_cancel",
-        _ENOSYS,
-        "old asynchronous input and output: from a stock that the whole machine shares",
-    ),
-    Row(
-        "inotify_init inotify_init1 inotify_add_watch inotify_rm_watch",
-        _ENOSYS,
-        "names what others do in folders that Landlock closes; programs poll instead",
-    ),
-    Row("cachestat mincore", _ENOSYS, "tell which files others have read"),
-    Row(
-        "preadv2 pwritev2",
-        _ENOSYS,
-        "their flags tell whether a page is in memory, and throw it out; without flags the C library then uses preadv",
-    ),
-    Row(
+_ABSENT: Table = {
+    # its flags lie in memory, where a filter cannot see them; the C library then uses clone
+    "clone3": _ENOSYS,
+    # old asynchronous input and output: from a stock that the whole machine shares
+    "io_setup io_destroy io_getevents io_pgetevents io_submit io_cancel": _ENOSYS,
+    # names what others do in folders that Landlock closes; programs poll instead
+    "inotify_init inotify_init1 inotify_add_watch inotify_rm_watch": _ENOSYS,
+    # tell which files others have read
+    "cachestat mincore": _ENOSYS,
+    # their flags tell whether a page is in memory, and throw it out; without flags the C library then uses preadv
+    "preadv2 pwritev2": _ENOSYS,
+    # reads and changes attributes of files that Landlock closes; as on a file system without them
+    (
         "setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr removexattr lremovexattr fremovexattr "
-        "setxattrat getxattrat listxattrat removexattrat file_getattr file_setattr",
-        _ENOTSUP,
-        "reads and changes attributes of files that Landlock closes; as on a file system without them",
-    ),
-    Row("readahead", _ENOTSUP, "as `fadvise64`; nobody needs its success"),
-    Row(
+        "setxattrat getxattrat listxattrat removexattrat file_getattr file_setattr"
+    ): _ENOTSUP,
+    # as `fadvise64`; nobody needs its success
+    "readahead": _ENOTSUP,
+    # gone from the kernel, or never there on this machine
+    (
         "_sysctl create_module get_kernel_syms query_module nfsservctl getpmsg putpmsg afs_syscall tuxcall security vserver epoll_ctl_old epoll_wait_old "
-        "set_thread_area get_thread_area lookup_dcookie uselib ustat sysfs",
-        _ENOSYS,
-        "gone from the kernel, or never there on this machine",
-    ),
-)
+        "set_thread_area get_thread_area lookup_dcookie uselib ustat sysfs"
+    ): _ENOSYS,
+}
 
-_DENIED = (
-    Row("unshare setns", _EPERM, "new namespaces, where a process is root again"),
-    Row(
-        "mount umount2 pivot_root chroot open_tree open_tree_attr move_mount fsopen fsconfig fsmount fspick mount_setattr statmount listmount listns",
-        _EPERM,
-        "change or list what is mounted",
-    ),
-    Row(
-        "ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_getfd kcmp get_robust_list",
-        _EPERM,
-        "look into, or reach into, another process",
-    ),
-    Row(
-        "bpf perf_event_open userfaultfd io_uring_setup io_uring_enter io_uring_register fanotify_init fanotify_mark modify_ldt memfd_secret",
-        _EPERM,
-        "large parts of the kernel that hostile code likes; a ring makes system calls that no filter sees",
-    ),
-    Row("add_key request_key keyctl", _EPERM, "the keys of the user"),
-    Row(
+_DENIED: Table = {
+    # new namespaces, where a process is root again
+    "unshare setns": _EPERM,
+    # change or list what is mounted
+    "mount umount2 pivot_root chroot open_tree open_tree_attr move_mount fsopen fsconfig fsmount fspick mount_setattr statmount listmount listns": _EPERM,
+    # look into, or reach into, another process
+    "ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_getfd kcmp get_robust_list": _EPERM,
+    # large parts of the kernel that hostile code likes; a ring makes system calls that no filter sees
+    "bpf perf_event_open userfaultfd io_uring_setup io_uring_enter io_uring_register fanotify_init fanotify_mark modify_ldt memfd_secret": _EPERM,
+    # the keys of the user
+    "add_key request_key keyctl": _EPERM,
+    # talk to other processes, and memory that outlives its process and that nobody counts
+    (
         "shmget shmat shmctl shmdt semget semop semtimedop semctl msgget msgsnd msgrcv msgctl mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify "
-        "mq_getsetattr",
-        _EPERM,
-        "talk to other processes, and memory that outlives its process and that nobody counts",
-    ),
-    Row("name_to_handle_at open_by_handle_at", _EPERM, "open files past their folders"),
-    Row("execveat", _EPERM, "runs what has no name (of a descriptor); programs with a path are run by execve"),
-    Row("setfsuid setfsgid setgroups", _EPERM, "another user for files alone; further groups"),
-    Row(
-        "setpriority ioprio_set sched_setaffinity sched_setscheduler sched_setparam sched_setattr",
-        _EPERM,
-        "takes processors that were given to others, or slows others of the same user",
-    ),
-    Row(
-        "mbind set_mempolicy set_mempolicy_home_node migrate_pages move_pages",
-        _EPERM,
-        "where memory lies is the slot's choice; moves pages that others share",
-    ),
-    Row(
+        "mq_getsetattr"
+    ): _EPERM,
+    # open files past their folders
+    "name_to_handle_at open_by_handle_at": _EPERM,
+    # runs what has no name (of a descriptor); programs with a path are run by execve
+    "execveat": _EPERM,
+    # another user for files alone; further groups
+    "setfsuid setfsgid setgroups": _EPERM,
+    # takes processors that were given to others, or slows others of the same user
+    "setpriority ioprio_set sched_setaffinity sched_setscheduler sched_setparam sched_setattr": _EPERM,
+    # where memory lies is the slot's choice; moves pages that others share
+    "mbind set_mempolicy set_mempolicy_home_node migrate_pages move_pages": _EPERM,
+    # runs the machine
+    (
         "init_module finit_module delete_module kexec_load kexec_file_load reboot swapon swapoff quotactl quotactl_fd acct syslog iopl ioperm vhangup "
-        "settimeofday clock_settime adjtimex clock_adjtime sethostname setdomainname lsm_get_self_attr lsm_set_self_attr lsm_list_modules",
-        _EPERM,
-        "runs the machine",
-    ),
-)
+        "settimeofday clock_settime adjtimex clock_adjtime sethostname setdomainname lsm_get_self_attr lsm_set_self_attr lsm_list_modules"
+    ): _EPERM,
+}
 
 
-def _asked(wanted: Filter) -> tuple[Row, ...]:
+def _decide_by_arguments(wanted: Filter) -> Table:
     """Calls whose arguments decide."""
     flags = _NEW_NAMESPACES | _CLONE_PARENT | _CLONE_PTRACE
     siblings = When(0, (0,), ALLOW, _EPERM, mask=flags)
@@ -302,80 +305,77 @@ def _asked(wanted: Filter) -> tuple[Row, ...]:
     marks = (_SET_HINT, _SET_DELEGATION)
     owners = (_SET_OWNER, _SET_SIGNAL, _SET_OWNER_EX, _SET_LEASE, _NOTIFY)
     devices = When(1, _OF_DEVICES, ALLOW, _ENOTTY, mask=0xFF00) if wanted.gpu else _ENOTTY
-    return (
-        Row(
-            "clone",
-            siblings if wanted.processes else When(0, (_CLONE_THREAD,), siblings, _EPERM, mask=_CLONE_THREAD),
-            "no namespaces, no siblings, no inherited tracer",
-        ),
-        Row(
-            "fcntl",
-            When(1, (*owners, *marks), _EPERM, When(1, _LOCKS, SUCCEED, ALLOW)),
-            "no signals to others by way of a descriptor, no leases and hints on files; locks as in `flock`",
-        ),
-        Row(
-            "madvise",
-            When(2, _ON_OWN_MEMORY, ALLOW, When(2, _WILL_READ, SUCCEED, others, mask=_FOURS), mask=_FOURS),
-            "nothing that touches the pages of files, see `fadvise64`",
-        ),
-        Row("ioctl", When(1, _TERMINAL + _COPYING, ALLOW, devices), "few are needed; most reach into a driver"),
-        Row("prctl", When(0, (_PR_SET_MM, _PR_SCHED_CORE), _EPERM, ALLOW), "a core for oneself idles the other half"),
-        Row("setrlimit", When(0, (_LIMIT_CORE,), _EPERM, ALLOW), "not that on core dumps, see `Confinement`"),
-        Row(
-            "prlimit64",
-            When(0, (0,), When(1, (_LIMIT_CORE,), _EPERM, ALLOW), _EPERM),
-            "own limits alone, and not that on core dumps; whether it asks or sets lies in memory",
-        ),
-        Row("personality", When(0, (0, ALL_BITS), ALLOW, _EPERM), "ask, or the usual one; others weaken the memory"),
-        Row("seccomp", When(1, (0,), ALLOW, _EPERM, mask=_NEW_LISTENER), "more filters, but none that others answer"),
-        Row("mknod", When(1, (0, _REGULAR, _FIFO), ALLOW, _EPERM, mask=_FILE_KIND), "no device files"),
-        Row("mknodat", When(2, (0, _REGULAR, _FIFO), ALLOW, _EPERM, mask=_FILE_KIND), "no device files"),
-        Row(
-            "socketpair",
-            When(0, (_UNIX,), When(1, (_STREAM, _SEQPACKET), ALLOW, _EPERM, mask=_SOCKET_KIND), _EPERM),
-            "asyncio's and multiprocessing's; a pair of datagram sockets could send to any path",
-        ),
-    )
+    return {
+        # no namespaces, no siblings, no inherited tracer
+        "clone": siblings if wanted.processes else When(0, (_CLONE_THREAD,), siblings, _EPERM, mask=_CLONE_THREAD),
+        # no signals to others by way of a descriptor, no leases and hints on files; locks as in `flock`
+        "fcntl": When(1, (*owners, *marks), _EPERM, When(1, _LOCKS, SUCCEED, ALLOW)),
+        # nothing that touches the pages of files, see `fadvise64`
+        "madvise": When(2, _ON_OWN_MEMORY, ALLOW, When(2, _WILL_READ, SUCCEED, others, mask=_FOURS), mask=_FOURS),
+        # few are needed; most reach into a driver
+        "ioctl": When(1, _TERMINAL + _COPYING, ALLOW, devices),
+        # a core for oneself idles the other half
+        "prctl": When(0, (_PR_SET_MM, _PR_SCHED_CORE), _EPERM, ALLOW),
+        # not that on core dumps, see `Confinement`
+        "setrlimit": When(0, (_LIMIT_CORE,), _EPERM, ALLOW),
+        # own limits alone, and not that on core dumps; whether it asks or sets lies in memory
+        "prlimit64": When(0, (0,), When(1, (_LIMIT_CORE,), _EPERM, ALLOW), _EPERM),
+        # ask, or the usual one; others weaken the memory
+        "personality": When(0, (0, ALL_BITS), ALLOW, _EPERM),
+        # more filters, but none that others answer
+        "seccomp": When(1, (0,), ALLOW, _EPERM, mask=_NEW_LISTENER),
+        # no device files
+        "mknod": When(1, (0, _REGULAR, _FIFO), ALLOW, _EPERM, mask=_FILE_KIND),
+        # no device files
+        "mknodat": When(2, (0, _REGULAR, _FIFO), ALLOW, _EPERM, mask=_FILE_KIND),
+        # asyncio's and multiprocessing's; a pair of datagram sockets could send to any path
+        "socketpair": When(0, (_UNIX,), When(1, (_STREAM, _SEQPACKET), ALLOW, _EPERM, mask=_SOCKET_KIND), _EPERM),
+    }
 
 
-def _granted(wanted: Filter) -> tuple[Row, ...]:
+def _grant(wanted: Filter) -> Table:
     """Calls that a task's grants open."""
     protocol = When(2, (0, _TCP, _UDP), ALLOW, _EPERM)
     internet = When(0, (_INET, _INET6), When(1, (_STREAM, _DATAGRAM), protocol, _EPERM, mask=_SOCKET_KIND), _EPERM)
     option = When(1, (_SOL_SOCKET,), When(2, _ATTACHED_PROGRAMS, _EPERM, ALLOW), ALLOW)
     in_memory = When(1, (0,), ALLOW, _EPERM, mask=_MFD_EXEC)
     opened = ALLOW if wanted.loopback else _EPERM
-    return (
-        Row("fork vfork", ALLOW if wanted.processes else _EPERM, "further processes"),
-        Row("execve", ALLOW if wanted.execute else _EPERM, "programs: granted by `execute`"),
-        Row("memfd_create", in_memory if wanted.memfd or wanted.gpu else _EPERM, "no limit counts them; `memfd`"),
-        Row("socket", internet if wanted.loopback else _EPERM, "no domain but those of `loopback`"),
-        Row("connect bind listen accept accept4", opened, "for sockets of `loopback`"),
-        Row("setsockopt", option if wanted.loopback else _EPERM, "no programs in sockets"),
-    )
+    return {
+        # further processes
+        "fork vfork": ALLOW if wanted.processes else _EPERM,
+        # programs: granted by `execute`
+        "execve": ALLOW if wanted.execute else _EPERM,
+        # no limit counts them; `memfd`
+        "memfd_create": in_memory if wanted.memfd or wanted.gpu else _EPERM,
+        # no domain but those of `loopback`
+        "socket": internet if wanted.loopback else _EPERM,
+        # for sockets of `loopback`
+        "connect bind listen accept accept4": opened,
+        # no programs in sockets
+        "setsockopt": option if wanted.loopback else _EPERM,
+    }
 
 
-def _held_back(wanted: Filter) -> tuple[Row, ...]:
+def _hold_back(wanted: Filter) -> Table:
     """Calls that the filter confines where no other layer does."""
     own = When(0, (0, OWN, _MINUS_OWN), ALLOW, _EPERM)
     changed = SUCCEED if wanted.metadata else ALLOW
-    return (
-        Row("open", _opening(1) if wanted.truncate else ALLOW, "Landlock below 3 lets reading truncate"),
-        Row("openat", _opening(2) if wanted.truncate else ALLOW, "Landlock below 3 lets reading truncate"),
-        Row("openat2", _ENOSYS if wanted.truncate else ALLOW, "its flags lie in memory; programs use openat"),
-        Row("truncate", _EACCES if wanted.truncate else ALLOW, "Landlock below 3 does not know it"),
-        Row(
-            "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo",
-            own if wanted.signals else ALLOW,
-            "the own process and its group; which others there are, a filter cannot know",
-        ),
-        Row("pidfd_send_signal", _EPERM if wanted.signals else ALLOW, "a descriptor does not show whose it is"),
-        Row(
-            "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat",
-            changed,
-            "modes, owners and times of files that Landlock closes",
-        ),
-    )
+    return {
+        # Landlock below 3 lets reading truncate
+        "open": _opening(1) if wanted.truncate else ALLOW,
+        # Landlock below 3 lets reading truncate
+        "openat": _opening(2) if wanted.truncate else ALLOW,
+        # its flags lie in memory; programs use openat
+        "openat2": _ENOSYS if wanted.truncate else ALLOW,
+        # Landlock below 3 does not know it
+        "truncate": _EACCES if wanted.truncate else ALLOW,
+        # the own process and its group; which others there are, a filter cannot know
+        "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo": own if wanted.signals else ALLOW,
+        # a descriptor does not show whose it is
+        "pidfd_send_signal": _EPERM if wanted.signals else ALLOW,
+        # modes, owners and times of files that Landlock closes
+        "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat": changed,
+    }
 
 
 def _opening(argument: int) -> Verdict:

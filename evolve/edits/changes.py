@@ -1,0 +1,112 @@
+"""Allowed changes of a program against the task's seed, whoever wrote it: an operator, a model or a person.
+
+A program that passes holds every file of the seed, the same outside the blocks, and can be written into a folder beside the
+task's context files without touching one of them."""
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+
+from evolve.edits.blocks import blocks, outside
+from evolve.types import Program, Task
+
+
+def refusal(task: Task, program: Program) -> str:
+    """Returns the first thing that a program may not be, for whoever made it to read; empty where it may be as it is."""
+    return next(_refusals(task, program), "")
+
+
+def matches(path: str, pattern: str) -> bool:
+    """Returns whether a path is one of those that a pattern of `new_files` means: `*`, `?` and `[abc]` stay within a folder, `**` is any
+    number of folders. A pattern takes no more comparisons than it has parts for each part of the path, whoever wrote it."""
+    patterns = pattern.split("/")
+    places = {0}
+    for part in path.split("/"):
+        places = {after for place in _with_next(places, patterns) for after in _behind(part, place, patterns)}
+    return len(patterns) in places
+
+
+def _refusals(task: Task, program: Program) -> Iterator[str]:
+    for path in program.files:
+        if path not in task.seed.files:
+            yield from _refusals_of_new(task, program, path)
+    for path in task.seed.files:
+        if path not in program.files:
+            yield f"it lacks {path!r}, which is a file of the seed"
+        elif program.files[path] != task.seed.files[path]:
+            yield from _refusals_of_changed(task, program, path)
+
+
+def _refusals_of_new(task: Task, program: Program, path: str) -> Iterator[str]:
+    if _leads_out(path):
+        yield f"it has a file {path!r}, which is no path inside the program's folder"
+    for kind, known in (("context file", task.context), ("file of the seed", task.seed.files)):
+        for other in known:
+            if _shadows(path, other):
+                yield f"its file {path!r} would stand before {other!r}, a {kind} of the task"
+    if any(other.startswith(f"{path}/") for other in program.files):
+        yield f"it has {path!r} both as a file and as a folder"
+    if not any(matches(path, pattern) for pattern in task.new_files):
+        allowed = f"one that matches {' or '.join(task.new_files)}" if task.new_files else "no new one"
+        yield f"it adds a file {path!r}, and the task allows {allowed}"
+
+
+def _refusals_of_changed(task: Task, program: Program, path: str) -> Iterator[str]:
+    marked = [other for other, text in task.seed.files.items() if blocks(text, other)]
+    if marked and path not in marked:
+        yield f"it changes {path!r}, and only the EVOLVE blocks of {' and '.join(map(repr, marked))} may change"
+    elif marked:
+        yield from _refusals_outside(path, outside(task.seed.files[path], path), outside(program.files[path], path))
+
+
+def _refusals_outside(path: str, old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    if len(old) != len(new):
+        yield f"{path!r} has {len(new) - 1} EVOLVE blocks, and in the seed {len(old) - 1}: their markers must stay as they are"
+    for before, after in zip(old, new, strict=False):
+        if before != after:
+            yield f"it changes {path!r} outside its EVOLVE blocks: {_first_difference(before, after)}"
+
+
+def _first_difference(old: str, new: str) -> str:
+    """Returns the first line that differs, as it was and as it became."""
+    before, after = old.splitlines(), new.splitlines()
+    for was, became in zip(before, after, strict=False):
+        if was != became:
+            return f"{_quote(was)} became {_quote(became)}"
+    if len(after) > len(before):
+        return f"{_quote(after[len(before)])} was added"
+    return f"{_quote(before[len(after)])} is gone" if len(before) > len(after) else "its line ends"
+
+
+def _quote(line: str) -> str:
+    shown = line.strip()
+    return repr(shown if len(shown) <= 60 else f"{shown[:57]}...")
+
+
+def _leads_out(path: str) -> bool:
+    return "\\" in path or "\0" in path or any(part in ("", ".", "..") for part in path.split("/"))
+
+
+def _shadows(path: str, other: str) -> bool:
+    """Reports the two cannot lie side by side, on a disk that does not tell capital letters neither, or Python would import the first for the
+    second."""
+    name, known = path.casefold(), other.casefold()
+    package = f"{known.removesuffix('.py')}/__init__.py"
+    return name in (known, package) or name.startswith(f"{known}/") or known.startswith(f"{name}/")
+
+
+def _with_next(places: set[int], patterns: Sequence[str]) -> set[int]:
+    """Returns the places in a pattern that match without a part of the path, too: behind a `**` before another part."""
+    found = set(places)
+    for place, one in enumerate(patterns[:-1]):
+        if one == "**" and place in found:
+            found.add(place + 1)
+    return found
+
+
+def _behind(part: str, place: int, patterns: Sequence[str]) -> Iterator[int]:
+    """Yields the places in a pattern that may follow a part of a path."""
+    if place < len(patterns):
+        if patterns[place] == "**":
+            yield from (place, place + 1)
+        elif fnmatchcase(part, patterns[place]):
+            yield place + 1

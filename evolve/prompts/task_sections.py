@@ -1,0 +1,188 @@
+"""Sections that are the same in every prompt of a campaign: the task, what counts, what may change, and the files beside a program.
+
+They follow from the task and the seed's score alone, and name no held-out case, no seed of an evaluator, and no place of this machine."""
+
+import functools
+import json
+from collections.abc import Iterator
+
+from evolve.edits.blocks import blocks
+from evolve.prompts.prompt_context import Subject
+from evolve.prompts.quoting import DATA, fence_text, path_name
+from evolve.prompts.scores import format_number
+from evolve.prompts.trimming import SectionDraft, SectionPiece
+from evolve.protocols import History
+from evolve.types import Constraint, Direction, Program, Scalar, Stage, Task
+
+
+def describe_changeable(program: Program) -> str:
+    """Describes which files of a task's programs may change, or which parts of them."""
+    marked = [path for path in program.files if has_blocks(program, path)]
+    if not marked:
+        return f"All of {_name_record(list(program.files))} may change."
+    only = f"Of {_name_record(marked)}, only what stands between the lines `EVOLVE-BLOCK-START` and `EVOLVE-BLOCK-END` may change"
+    others = [path for path in program.files if path not in marked]
+    return f"{only}, and nothing of {_name_record(others)}." if others else f"{only}."
+
+
+@functools.lru_cache(maxsize=512)
+def describe_places(program: Program, seed: Program) -> str:
+    """Returns the lines of a program's blocks, and the files that it has added, as a sentence; all of it where the seed has no block."""
+    if not any(has_blocks(seed, path) for path in seed.files):
+        return "All of it may change."
+    told = []
+    for path, text in program.files.items():
+        ranges = [_lines(text, span.start, span.end) for span in blocks(text, path)]
+        if path not in seed.files:
+            told.append(f"all of `{path_name(path)}`")
+        elif ranges:
+            told.append(f"lines {' and '.join(ranges)} of `{path_name(path)}`")
+    return f"May change: {'; '.join(told)}."
+
+
+@functools.lru_cache(maxsize=512)
+def has_blocks(program: Program, path: str) -> bool:
+    """Returns whether only blocks of a file may change."""
+    return bool(blocks(program.files[path], path))
+
+
+def _name_record(paths: list[str]) -> str:
+    names = [f"`{path_name(path)}`" for path in paths]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _lines(text: str, start: int, end: int) -> str:
+    """Returns the lines of a block, counted from 1; an empty one is between two."""
+    first = text.count("\n", 0, start) + 1
+    last = text.count("\n", 0, end)
+    return f"{first} to {last}" if last >= first else f"between {first - 1} and {first}"
+
+
+CONTEXT_WORTH = 90.0
+PLUGIN_WORTH = 75.0
+_BETTER = {"max": "larger is better", "min": "smaller is better"}
+_BYTES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def draft_task(subject: Subject) -> SectionDraft:
+    """Returns the brief, as its author wrote it."""
+    return SectionDraft(words={"name": subject.task.name, "brief": subject.task.brief.strip()}, always=True)
+
+
+def draft_rules(subject: Subject) -> SectionDraft:
+    """Drafts what decides, and what may change; no line of it is left out."""
+    lines = [*_scores(subject), *_judging(subject.task), *_changing(subject.task)]
+    return SectionDraft((SectionPiece(("\n".join(f"- {line}" for line in lines),)),))
+
+
+def draft_context(subject: Subject) -> SectionDraft:
+    """Returns the files beside the program, each whole or named alone."""
+    return SectionDraft(tuple(_file(path, text) for path, text in subject.task.context.items()))
+
+
+def draft_plugin_sections(subject: Subject) -> list[tuple[str, SectionDraft]]:
+    """Returns the sections of plugins, by name."""
+    return [
+        (told.name, SectionDraft((SectionPiece((told.text, ""), (PLUGIN_WORTH,)),)))
+        for told in subject.context.sections
+    ]
+
+
+def _file(path: str, text: str) -> SectionPiece:
+    named = path_name(path)
+    absent = f"`{named}` ({len(text):,} characters) does not fit in here."
+    return SectionPiece((f"{DATA}\n\n{fence_text(text, named)}", absent, ""), (CONTEXT_WORTH, CONTEXT_WORTH + 1))
+
+
+def _scores(subject: Subject) -> Iterator[str]:
+    task, fitness = subject.task, subject.task.fitness
+    digits = max(1, fitness.digits)
+    yield f"The score is the {fitness.name}; {_BETTER[fitness.direction]}."
+    seed = _seed_score(subject.history)
+    if seed is not None:
+        yield f"The program that the search began with scores {format_number(fitness.shown(seed), digits)}."
+    if task.anchors:
+        known = "; ".join(f"{anchor.value:.{digits}g} ({_source(anchor.by, anchor.year)})" for anchor in task.anchors)
+        yield f"Known scores of others: {known}."
+    if task.bound is not None:
+        yield f"It is proven that none is beyond {task.bound:.{digits}g}."
+    if not task.deterministic:
+        yield "Equal programs get different scores at times. A gain counts when it is larger than that noise."
+    for each in task.objectives:
+        yield f"Beside the score, the objective {each.name} matters: {_BETTER[each.direction]}."
+    for constraint in task.constraints:
+        yield f"{_bounds(constraint)} A program that misses this is never the best."
+    if task.axes:
+        names = ", ".join(f"{axis.name} ({axis.low:g} to {axis.high:g})" for axis in task.axes)
+        yield f"Good programs that differ in these are kept side by side: {names}."
+
+
+def _seed_score(history: History) -> float | None:
+    """Returns the score of a campaign's first record, which is its seed; None where an earlier version of the task has judged it."""
+    return history.fitness(1) if len(history) and history.is_current(1) and not history.operator(1) else None
+
+
+def _source(by: str, year: int | None) -> str:
+    return f"{by}, {year}" if year else by
+
+
+def _bounds(constraint: Constraint) -> str:
+    limits = (("at least", constraint.at_least), ("at most", constraint.at_most))
+    wanted = " and ".join(f"{words} {value:g}" for words, value in limits if value is not None)
+    return f"The metric {constraint.metric} must be {wanted}."
+
+
+def _judging(task: Task) -> Iterator[str]:
+    if task.entry:
+        yield f"The evaluator calls functions of the module `{task.entry}`: keep their names, their arguments, and what they return."
+    if task.parameters:
+        yield f"Parameters: {', '.join(f'{name} = {_value(value)}' for name, value in task.parameters.items())}."
+    if task.held_out:
+        yield "The best programs are judged on other parameters too, which no request shows: a program that fits these alone is worth nothing."
+    if len(task.stages) == 1:
+        yield f"Judging one program takes at most {task.stages[0].limit:g} seconds."
+    else:
+        yield f"It is judged in stages: {'; '.join(_stage(stage, task.fitness.direction) for stage in task.stages)}."
+    yield f"It runs alone, with {', '.join(_limits(task))}."
+    if task.carry:
+        yield f"The evaluator has what the parent left: {', '.join(task.carry)}."
+
+
+def _value(value: Scalar) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _stage(stage: Stage, direction: Direction) -> str:
+    passes = ""
+    if stage.top is not None:
+        passes = f", passed by the best {100 * stage.top:g} %"
+    elif stage.threshold is not None:
+        passes = f", passed with a score of at {'least' if direction == 'max' else 'most'} {stage.threshold:g}"
+    return f"{stage.name} (at most {stage.limit:g} seconds{passes})"
+
+
+def _limits(task: Task) -> Iterator[str]:
+    limits, grants = task.limits, task.limits.grants
+    yield f"{_size(limits.memory)} of memory"
+    cores = max(stage.needs.cores for stage in task.stages)
+    yield f"{cores} processor core{'s' if cores > 1 else ''}"
+    yield f"{_size(limits.scratch)} of files in its working folder"
+    yield "one GPU" if grants.gpu else "no GPU"
+    yield "a network of its own machine alone" if grants.network == "loopback" else "no network"
+    if not grants.execute:
+        yield "no other programs to start"
+
+
+def _size(count: int) -> str:
+    for unit, name in _BYTES:
+        if count >= unit:
+            return f"{count / unit:g} {name}"
+    return f"{count} bytes"
+
+
+def _changing(task: Task) -> Iterator[str]:
+    yield describe_changeable(task.seed)
+    if task.new_files:
+        yield f"New files may be added where their paths match {' or '.join(f'`{pattern}`' for pattern in task.new_files)}; none may be taken away."
+    else:
+        yield "No files may be added, and none taken away."

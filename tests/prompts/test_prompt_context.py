@@ -1,0 +1,299 @@
+"""Records that a prompt may tell of, and the children of a parent."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from prompt_scenes import FROM_TWO_OPT, NEAREST, SWEEP, TWO_OPT, Scene, failed, grown, scored, tour_task, with_block
+from random_campaigns import Campaign
+
+from evolve.bounded_cache import BoundedCache
+from evolve.campaign.history import Columns, Past
+from evolve.prompts import build
+from evolve.prompts import prompt_context as module
+from evolve.prompts.prompt_context import (
+    BEST,
+    CHILDREN,
+    RECENT,
+    REFLECTS,
+    RUN,
+    SEARCHED,
+    STEPS,
+    UNJUDGED,
+    Subject,
+    VisibleRecords,
+    format_effect,
+    is_better,
+    summarize_children,
+    summarize_records,
+)
+from evolve.prompts.sections import RULED_OUT
+from evolve.types import NOBODYS_FAULT, Evaluation, Origin, Outcome, Program, ProgramId, Record, RecordId, Selection
+
+
+def text(scene: Scene, selection: Selection = FROM_TWO_OPT, kind: str = "diff", *quarantined: ProgramId) -> str:
+    """The whole prompt of a selection."""
+    context = replace(scene.context(), quarantined=frozenset(quarantined))
+    return "\n".join(message.text for message in build(kind, selection, context, tokens=24_000).messages)
+
+
+def program(scene: Scene, record: int) -> ProgramId:
+    """The program of a record."""
+    found = scene.history.program_id(record)
+    assert found is not None
+    return found
+
+
+def test_a_child_that_is_ruled_out_is_not_among_what_was_tried() -> None:
+    """Neither its score nor its thought: it would be an advertisement for what made it."""
+    scene = grown()
+    cheat = scene.add(with_block("tour = 'cheat'\n"), 0.0001, "diff", (5,), "Read the answer from the judge.")
+    assert "Read the answer" in text(scene)
+    told = text(scene, FROM_TWO_OPT, "diff", program(scene, cheat))
+    assert ("Read the answer" in told, "0.0001" in told, f"Program {cheat}" in told) == (False, False, False)
+    assert told.replace(f"{RULED_OUT}\n", "") == text(grown())
+
+
+def test_a_lineage_begins_after_an_ancestor_that_is_ruled_out() -> None:
+    """And so do the lines that were taken out on the way."""
+    scene = grown()
+    told = text(scene, FROM_TWO_OPT, "diff", program(scene, 2))
+    assert "## How program 5 came about" in text(scene)
+    assert ("## How program 5 came about" in told, "Program 2" in told, "program 2" in told) == (False, False, False)
+
+
+def test_a_reflection_does_not_tell_of_what_is_ruled_out() -> None:
+    """What was made of it is told without a comparison."""
+    scene = grown()
+    told = text(scene, Selection("reflect", parents=(5,)), "reflect", program(scene, 2))
+    assert ("The nearest point next" in told, "5.91" in told) == (False, False)
+    assert "- Program 5 by `diff`: score 4.987" in told
+
+
+def test_what_is_ruled_out_inspires_nobody() -> None:
+    """Even where it was selected."""
+    scene = grown()
+    context = replace(scene.context(), quarantined=frozenset([program(scene, 3)]))
+    assert Subject(False, FROM_TWO_OPT, context, 24_000).inspirations == (2,)
+
+
+def rejudged() -> tuple[Scene, int]:
+    """A newer version of the task has judged the program of record 5 again; the number of that record."""
+    scene = Scene()
+    scene.add(with_block(NEAREST), 5.5, "diff", (1,), "Nearest first.")
+    scene.add(with_block(TWO_OPT), 4.25, "rewrite", (2,), "Turn parts around.")
+    scene.history.since = 3
+    origin = Origin("measurement", 9, about=3, why="newer version of the task", parents=(2,))
+    again = Record(4, origin, with_block(TWO_OPT).id, scored(scene.task, 7.75))
+    scene.history.records.append(again)
+    return scene, again.id
+
+
+def test_scores_of_an_earlier_version_of_the_task_are_not_told() -> None:
+    """They do not compare. The steps are told all the same, with who made them and why."""
+    scene, again = rejudged()
+    told = text(scene, Selection("diff", parents=(again,)))
+    assert ("4.25" in told, "5.5" in told, "15.63" in told) == (False, False, False)
+    assert "- Program 4, of program 2 by `rewrite`: score 7.75. Thought: “Turn parts around.”" in told
+    assert "- Program 2, of program 1 by `diff`: judged by an earlier version of the evaluator" in told
+
+
+def test_a_reflection_is_about_what_this_version_has_judged() -> None:
+    """What came before is history."""
+    scene, again = rejudged()
+    new = scene.add(with_block(SWEEP), 9.0, "diff", (again,))
+    subject = Subject(True, Selection("reflect"), scene.context(), 24_000)
+    assert subject.recent == (new,)
+
+
+def test_a_record_has_the_score_and_the_origin_that_may_be_told() -> None:
+    scene, again = rejudged()
+    known = VisibleRecords(scene.history, frozenset([program(scene, 1)]))
+    assert [known.score(record) for record in (1, 3, again)] == [None, None, -7.75]
+    assert [known.parent_of(record) for record in (1, 2, 3)] == [0, 0, 2]
+    assert [known.proposal(record) for record in (3, again)] == [3, 3]
+
+
+def test_that_programs_were_ruled_out_is_one_neutral_sentence() -> None:
+    """Nobody learns from it how one was found out; where none was, it is not there."""
+    scene = grown()
+    assert RULED_OUT not in text(scene)
+    assert text(scene, FROM_TWO_OPT, "diff", program(scene, 2), program(scene, 3)).count(RULED_OUT) == 1
+
+
+def about(scene: Scene, selection: Selection, *, reflects: bool = False) -> Subject:
+    """The subject of a selection."""
+    return Subject(reflects, selection, scene.context(), 24_000)
+
+
+def numbered(number: int) -> Program:
+    """One of many programs."""
+    return with_block(f"tour = {number}\n")
+
+
+def test_the_lineage_is_the_last_steps_of_first_parents() -> None:
+    """The first first; the seed is no step."""
+    scene = Scene()
+    for number in range(1, 13):
+        scene.add(numbered(number), 10.0 - number, "diff", (number, 1))
+    assert about(scene, Selection("diff", parents=(4,))).steps == (2, 3, 4)
+    assert about(scene, Selection("diff", parents=(13,))).steps == tuple(range(14 - STEPS, 14))
+    assert about(scene, Selection("diff", parents=(1,))).steps == ()
+
+
+def test_children_are_the_best_and_then_the_latest() -> None:
+    """Each once, a bounded number."""
+    scene = Scene()
+    for number in range(30):
+        scene.add(numbered(number), 5.0 + abs(number - 7), "diff", (1,))
+    found = about(scene, Selection("diff", parents=(1,))).children
+    assert found == (9, 10, 8, 11, 31, 30, 29, 28, 27, 26)
+    assert len(found) == CHILDREN
+
+
+def test_a_program_is_shown_once() -> None:
+    """A parent is no inspiration, and two records of one program are one."""
+    scene = Scene()
+    for program in (NEAREST, SWEEP, NEAREST):
+        scene.add(with_block(program), 5.0, "diff", (1,))
+    scene.add(None, Evaluation.failed(Outcome.SCREENED, ""), "diff", (1,))
+    selection = Selection("crossover", parents=(2, 4, 3), inspirations=(4, 3, 1, 1, 5))
+    assert (about(scene, selection).partners, about(scene, selection).inspirations) == ((3,), (1,))
+
+
+def test_a_reflection_is_about_the_latest_proposals() -> None:
+    """And its parents are shown as others are."""
+    scene = Scene()
+    for number in range(RECENT + 5):
+        scene.add(numbered(number), 5.0, "diff", (1,))
+    found = about(scene, Selection("reflect", parents=(2,), inspirations=(3,)), reflects=True)
+    assert (found.parent, found.partners, found.inspirations) == (0, (), (2, 3))
+    assert found.recent == tuple(range(RECENT + 6, 6, -1))
+
+
+class _Reader:
+    """What is stored of a campaign of two records."""
+
+    def __init__(self, records: list[Record], programs: dict[ProgramId, Program]) -> None:
+        self._records, self._programs = records, programs
+
+    def program(self, program: ProgramId) -> Program:
+        return self._programs[program]
+
+    def text(self, text: str) -> str:
+        return f"SECRET {text}"
+
+    def settled(self, record: int) -> "_Reader":
+        self.record = self._records[record - 1]
+        return self
+
+
+def test_what_was_found_on_a_case_is_not_told() -> None:
+    """Neither its score, nor its words, nor its numbers: the history does not have them."""
+    task, program = tour_task(), with_block(NEAREST)
+    found = scored(task, 4711.0, metrics={"secret": 4711.0}, feedback="held out", artifacts={"secret": "held out"})
+    records = [
+        Record(1, Origin("seed", 0), task.seed.id, scored(task, 15.6)),
+        Record(2, Origin("measurement", 1, about=1, case="n=4711"), program.id, found),
+    ]
+    columns = Columns()
+    for record in records:
+        columns.append(record)
+    past = Past(columns, _Reader(records, {task.seed.id: task.seed, program.id: program}), 2)  # type: ignore[arg-type]
+    context = replace(Scene(task).context(), history=past)
+    prompt = build("diff", Selection("diff", parents=(1,), inspirations=(2,)), context, tokens=24_000)
+    text = "\n".join(message.text for message in prompt.messages)
+    assert "Program 2: not judged." in text
+    assert [word for word in ("4711", "SECRET", "secret") if word in text] == []
+
+
+def test_a_step_that_wrote_lessons_is_none_of_the_proposals() -> None:
+    """It made no program."""
+    scene = Scene()
+    scene.add(None, failed(Outcome.SCREENED, ""), "reflect", (1,), "it wrote 2 lessons")
+    scene.add(numbered(1), 5.0, "diff", (1,))
+    assert about(scene, Selection("diff", parents=(1,))).children == (3,)
+    assert about(scene, Selection("reflect"), reflects=True).recent == (3,)
+
+
+def test_few_children_that_were_never_judged_are_told() -> None:
+    """They teach little."""
+    scene = Scene()
+    scene.add(numbered(0), failed(Outcome.CRASHED, ""), "diff", (1,))
+    for _ in range(20):
+        scene.add(None, failed(Outcome.SCREENED, ""), "diff", (1,), "the edit fits nowhere")
+    assert about(scene, Selection("diff", parents=(1,))).children == (22, 21, 20, 2)
+
+
+def test_what_became_of_a_score_is_held_against_the_standard_errors_of_both() -> None:
+    """Where the task is noisy and both errors are known; a failure has no score."""
+    noisy = tour_task(deterministic=False)
+    told = {}
+    for name, task, error in (("noisy", noisy, 0.1), ("exact", tour_task(), 0.1), ("unknown", noisy, None)):
+        scene = Scene(task)
+        scene.add(numbered(1), scored(task, 5.0, standard_error=0.1), "diff", (1,))
+        scene.add(numbered(2), scored(task, 4.75, standard_error=error), "diff", (2,))
+        scene.add(numbered(3), failed(Outcome.CRASHED, ""), "diff", (2,))
+        subject = about(scene, Selection("diff", parents=(2,)))
+        told[name] = (format_effect(subject, 3, 2), format_effect(subject, 4, 2))
+    assert told == {
+        "noisy": ("-0.25, within the noise", ""),
+        "exact": ("-0.25, better", ""),
+        "unknown": ("-0.25, better", ""),
+    }
+
+
+def plainly(known: VisibleRecords, parent: RecordId) -> tuple[int, tuple[RecordId, ...]]:
+    """How many there are, and which are told: each child is looked at."""
+    history = known.history
+    made = history.children(parent)[-SEARCHED:]
+    found = [record for record in made if history.operator(record) != REFLECTS and not known.is_out(record)]
+    scores = {record: known.score(record) for record in found}
+    ranked = [(-history.violation(record), score, record) for record, score in scores.items() if score is not None]
+    unjudged = [record for record in found if history.outcome(record) in NOBODYS_FAULT]
+    latest = [record for record in reversed(found) if record not in unjudged[:-UNJUDGED]]
+    best = [record for _, _, record in sorted(ranked, reverse=True)[:BEST]]
+    return len(found), tuple(dict.fromkeys([*best, *latest]))[:CHILDREN]
+
+
+@pytest.mark.parametrize("since", [0, 300])
+@pytest.mark.parametrize("seed", range(4))
+def test_it_is_what_a_look_at_each_of_the_latest_gives(seed: int, since: int) -> None:
+    """At any time, in any order, whatever was kept, with and without rulings."""
+    campaign, derived, random = Campaign(seed, 2400, since=since), BoundedCache(64), Random(seed)
+    longest = 0
+    for _ in range(120):
+        context = campaign.context(random.randrange(max(2, since), 2401), None, ruling=random.randrange(2))
+        known = VisibleRecords(context.history, frozenset(context.quarantined))
+        for parent in (1, 2, random.randrange(1, len(context.history) + 1)):
+            found = summarize_children(known, parent, derived)
+            assert (found.count, found.listing) == plainly(known, parent)
+            made = context.history.children(parent)[-SEARCHED:]
+            assert found == summarize_records(known, made, known.score(parent))
+            longest = max(longest, len(context.history.children(parent)))
+    assert longest > SEARCHED
+
+
+def test_a_run_that_is_whole_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many children there are: what each step looks at are those beside whole runs."""
+    campaign, looks, derived = Campaign(1, 2400), list[int](), BoundedCache()
+    known = VisibleRecords(campaign.context(2400, None).history, frozenset())
+    summarize_children(known, 1, derived)
+    assert len(known.history.children(1)) > SEARCHED
+    real = module.summarize_records
+    monkeypatch.setattr(
+        module, "summarize_records", lambda known, records, old: looks.append(len(records)) or real(known, records, old)
+    )
+    summarize_children(known, 1, derived)
+    assert len(looks) == 2
+    assert sum(looks) < 2 * RUN
+
+
+def test_a_child_is_better_where_it_scores_more_and_misses_nothing() -> None:
+    campaign = Campaign(2, 200)
+    known = VisibleRecords(campaign.context(200, None).history, frozenset())
+    for record in range(1, 201):
+        score = known.score(record)
+        expected = score is not None and score > -4.5 and not known.history.violation(record)
+        assert expected == is_better(known, record, -4.5)
+        assert not is_better(known, record, None)

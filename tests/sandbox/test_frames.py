@@ -1,9 +1,0 @@
-"""The program on its way to its candidate's process; requests and answers are tried where they are sent."""
-
-from evolve.sandbox.frames import packed, unpacked
-
-
-def test_a_program_arrives_as_it_was_sent() -> None:
-    """Half surrogates too: they are for its compiler to refuse."""
-    files, context = {"seed.py": "x = '\ud800 é'\n", "b.py": ""}, {"data.json": "{}"}
-    assert unpacked(packed("seed", files, context, [b"code"])) == ("seed", files, context, (b"code",))
