@@ -57,6 +57,8 @@ _SHORTEST_BOUND = 1 << 16
 _LOOK_SECONDS = 0.5
 """Seconds between two looks whether a call that waits for a slot was cancelled."""
 
+_NO_TEXTS: Mapping[TextId, str] = {}
+
 _log = logging.getLogger(__name__)
 
 Ask = Callable[[Sequence[int], float], Sequence[Reply]]
@@ -280,7 +282,7 @@ class MeteredCaller:
             finally:
                 models.ledger.settle(reservation, spent)
             for number, reply, cost in zip(numbers[: len(replies)], replies, costs, strict=True):
-                models.tell(self._to_event(prompt, number, reply, cost))
+                self._tell_answer(prompt, number, reply, cost)
         return replies
 
     def _ask_client(self, ask: Callable[[float], Sequence[Reply]]) -> Sequence[Reply]:
@@ -303,53 +305,50 @@ class MeteredCaller:
         if not charged and is_abandoned:
             return Cost()
         cost = models.prices(self._member).cost(error.usage, error.seconds)
-        models.tell(self._to_failure(prompt, number, error, cost, is_abandoned or bool(self._member.gone)))
+        index = ABANDONED if is_abandoned or self._member.gone else self._calls.next_index()
+        self._tell(index, prompt, number, error, cost, error=str(error))
         return cost
 
-    def _to_event(self, prompt: Prompt, number: int, reply: Reply, cost: Cost) -> Answered:
+    def _tell_answer(self, prompt: Prompt, number: int, reply: Reply, cost: Cost) -> None:
         text, thinking = (text_id(text) if text else TextId("") for text in (reply.text, reply.thinking))
         texts = {name: text for name, text in ((text, reply.text), (thinking, reply.thinking)) if name}
-        call = Call(
-            sample=number,
-            revision=reply.revision,
-            reply=text,
-            thinking=thinking,
-            finish=reply.finish,
-            seconds=reply.seconds,
-            attempts=reply.attempts,
-            retries=reply.retries,
-            **self._call_fields(prompt, reply.usage, cost),
-        )
-        return Answered(Replied(self._calls.step, self._calls.next_index(), call), {**_to_parts(prompt)[1], **texts})
+        more = {"revision": reply.revision, "reply": text, "thinking": thinking, "finish": reply.finish}
+        self._tell(self._calls.next_index(), prompt, number, reply, cost, texts=texts, **more)
 
-    def _to_failure(self, prompt: Prompt, number: int, error: ModelError, cost: Cost, is_abandoned: bool) -> Answered:
-        call = Call(
-            sample=number,
-            attempts=error.attempts,
-            retries=error.retries,
-            seconds=error.seconds,
-            error=str(error),
-            **self._call_fields(prompt, error.usage, cost),
-        )
-        index = ABANDONED if is_abandoned else self._calls.next_index()
-        return Answered(Replied(self._calls.step, index, call), _to_parts(prompt)[1])
-
-    def _call_fields(self, prompt: Prompt, usage: Usage, cost: Cost) -> dict[str, Any]:
-        """Returns the fields that answers and failures have in common."""
+    def _tell(
+        self,
+        index: int,
+        prompt: Prompt,
+        number: int,
+        ended: Reply | ModelError,
+        cost: Cost,
+        *,
+        texts: Mapping[TextId, str] = _NO_TEXTS,
+        **more: Any,
+    ) -> None:
+        """Tells the log of an answer or of a failure; `more` are further fields of `Call`."""
+        usage = ended.usage
+        parts, sections = _to_parts(prompt)
         sampling = {"temperature": prompt.temperature, "effort": prompt.effort, "max_tokens": prompt.max_tokens}
-        return {
-            "model": self.name,
-            "purpose": self._purpose,
-            "parameters": {name: value for name, value in sampling.items() if value not in (None, "", 0)},
-            "prompt": _to_parts(prompt)[0],
-            "request": prompt.request,
-            "prompt_tokens": usage.prompt_tokens,
-            "completion_tokens": usage.completion_tokens,
-            "cached_tokens": usage.cached_tokens,
-            "gpu_seconds": cost.gpu_seconds,
-            "cost": cost.money,
-            "exact": usage.exact,
-        }
+        call = Call(
+            model=self.name,
+            purpose=self._purpose,
+            parameters={name: value for name, value in sampling.items() if value not in (None, "", 0)},
+            prompt=parts,
+            request=prompt.request,
+            sample=number,
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            cached_tokens=usage.cached_tokens,
+            exact=usage.exact,
+            gpu_seconds=cost.gpu_seconds,
+            cost=cost.money,
+            seconds=ended.seconds,
+            attempts=ended.attempts,
+            retries=dict(ended.retries),
+            **more,
+        )
+        self._models.tell(Answered(Replied(self._calls.step, index, call), {**sections, **texts}))
 
 
 @contextmanager

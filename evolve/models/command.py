@@ -118,7 +118,7 @@ class CommandModel:
         with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
             stdin.write(question)
             stdin.seek(0)
-            with self._started(environment, stdin, stdout, stderr) as process:
+            with self._spawn(environment, stdin, stdout, stderr) as process:
                 while not _has_ended(process):
                     self._check_time(deadline, cancelled)
                     self._check_size(stdout, stderr)
@@ -128,7 +128,7 @@ class CommandModel:
             return _Ended(process.returncode, stdout.read(), stderr.read().decode("utf-8", "replace"))
 
     @contextmanager
-    def _started(
+    def _spawn(
         self, environment: Mapping[str, str], stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]
     ) -> "Iterator[subprocess.Popen[bytes]]":
         """Starts the program; kills its group at the end, also where the program itself has ended."""

@@ -33,7 +33,7 @@ IDLE_SECONDS = 60.0
 """Seconds that an unused connection is kept."""
 LINGER_SECONDS = 0.2
 """Seconds to wait for the end of a stream after its last event, so that its connection can be used again."""
-CANCEL_SECONDS = 0.2
+CANCEL_SECONDS = 0.25
 """Delay at most until a cancelled call ends."""
 WHOLE_LIMIT = 8 << 20
 STREAM_LIMIT = 64 << 20
@@ -103,12 +103,12 @@ class Connection:
         content = json.dumps(request.body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
         exchange = self._exchange(response, request.path, content, deadline - time.monotonic())
         future = asyncio.run_coroutine_threadsafe(exchange, _event_loop())
-        while not concurrent.futures.wait((future,), CANCEL_SECONDS).done:
-            if cancelled.is_set():
-                future.cancel()
-                usage = request.estimate(read_partial(bytes(response.body)))
-                raise RequestFault(Treatment.CANCELLED, "the call was cancelled", usage=usage)
-        if (failure := future.result()) is not None:
+        try:
+            failure = _await(future, cancelled)
+        except concurrent.futures.CancelledError:
+            usage = request.estimate(read_partial(bytes(response.body)))
+            raise RequestFault(Treatment.CANCELLED, "the call was cancelled", usage=usage) from None
+        if failure is not None:
             raise self._explain_loss(failure, response, request.estimate(read_partial(bytes(response.body))))
         if response.status >= 300:
             raise self._diagnose(response, request)
@@ -200,6 +200,16 @@ def _words_of(cause: BaseException) -> str:
     if isinstance(cause, ConnectionError) and cause.errno:
         return os.strerror(cause.errno)
     return shorten(str(cause))
+
+
+def _await(future: "concurrent.futures.Future[Exception | None]", cancelled: threading.Event) -> Exception | None:
+    """Returns the failure of an exchange; raises `CancelledError` soon after its call was cancelled."""
+    while True:
+        try:
+            return future.result(CANCEL_SECONDS)
+        except TimeoutError:  # the exchange returns its own
+            if cancelled.is_set():
+                future.cancel()
 
 
 async def _receive(response: _Response, answer: httpx2.Response, limit: asyncio.Timeout) -> None:
