@@ -14,12 +14,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeGuard
 
+import click
 import pluggy
 from pydantic import BaseModel
 
 from evolve import testing
-from evolve.cli import GROUP as COMMANDS
-from evolve.cli.third_party import load_command
+from evolve.cli import COMMANDS
+from evolve.cli.plugin_commands import ENTRY_POINTS, import_name, load_command
 from evolve.hookspecs import ModelEntry
 from evolve.plugins import BUNDLED, Plugins, Registered, guarded, load
 from evolve.types import ConfigError, EvaluatorSource, EvolveError, Program
@@ -123,12 +124,17 @@ def _check_tracker(plugins: Plugins, name: str, settings: Settings) -> None:
 
 def _check_command(point: EntryPoint) -> None:
     load_command(point)
+    group, dot, _ = point.name.rpartition(".")
+    groups = (
+        [name for name, (place, _) in COMMANDS.items() if isinstance(import_name(place), click.Group)] if dot else []
+    )
+    assert not dot or group in groups, f"evolve has no group {group!r}. Do: name one of {', '.join(groups)}"
 
 
 def _commands(point: EntryPoint) -> list[EntryPoint]:
     """The commands that the plugin's package brings."""
     package = point.dist.name if point.dist else ""
-    return [command for command in entry_points(group=COMMANDS) if command.dist and command.dist.name == package]
+    return [command for command in entry_points(group=ENTRY_POINTS) if command.dist and command.dist.name == package]
 
 
 def _of(plugin: str, entries: Mapping[str, Registered[Any]]) -> list[tuple[str, Registered[Any]]]:

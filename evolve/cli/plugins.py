@@ -1,17 +1,17 @@
 """`evolve plugin`: what is loaded, and what each plugin provides."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from textwrap import wrap
 from types import ModuleType
 from typing import Any
 
-from evolve.cli import GROUP
 from evolve.cli.fitted import terminal
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit_all, json_option, table
 from evolve.cli.plugin_check import check_plugins
+from evolve.cli.plugin_commands import ENTRY_POINTS, is_bundled
 from evolve.cli.plugin_new import new_plugin
 from evolve.cli.say import say
 from evolve.plugins import BUNDLED, Plugins, Registered, load
@@ -76,19 +76,27 @@ def _rows(line: Listed) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _listed(plugins: Plugins) -> list[Listed]:
+    """One of each plugin, and one of each module that brings commands and nothing else."""
     names = [name for name, _ in plugins.manager.list_name_plugin()]
-    commands = {point.name: point.module for point in entry_points(group=GROUP)}
-    lines = [_line(name, plugins, commands) for name in names]
-    known = {command for line in lines for command in line.commands}
-    alone = [
-        Listed(module, False, (), (), (), (), (), (command,), ())
-        for command, module in commands.items()
-        if command not in known
+    modules: dict[str, list[EntryPoint]] = {}
+    for point in entry_points(group=ENTRY_POINTS):
+        modules.setdefault(point.module, []).append(point)
+    lines = [_line(name, plugins, modules) for name in names]
+    return [
+        *lines,
+        *(
+            Listed(module, is_bundled(points[0]), (), (), (), (), (), _names(points), ())
+            for module, points in modules.items()
+        ),
     ]
-    return [*lines, *alone]
 
 
-def _line(name: str, plugins: Plugins, commands: Mapping[str, str]) -> Listed:
+def _names(points: Sequence[EntryPoint]) -> tuple[str, ...]:
+    return tuple(sorted(point.name for point in points))
+
+
+def _line(name: str, plugins: Plugins, modules: dict[str, list[EntryPoint]]) -> Listed:
+    """The commands of the plugin's own module are taken out of `modules`."""
     module = plugins.manager.get_plugin(name)
     module_name = module.__name__ if isinstance(module, ModuleType) else name
     callers = plugins.manager.get_hookcallers(module) or []
@@ -100,7 +108,7 @@ def _line(name: str, plugins: Plugins, commands: Mapping[str, str]) -> Listed:
         strategies=_of(name, plugins.strategies),
         models=_of(name, plugins.models),
         trackers=_of(name, plugins.trackers),
-        commands=tuple(command for command, place in commands.items() if place == module_name),
+        commands=_names(modules.pop(module_name, ())),
         hooks=tuple(sorted(caller.name for caller in callers if not caller.name.startswith("register_"))),
     )
 

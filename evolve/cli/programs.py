@@ -9,7 +9,7 @@ import click
 
 from evolve import report, wording
 from evolve.campaign import Campaign
-from evolve.cli import costs, evidence, exporting, importing, pictures, publishing, rulings
+from evolve.cli import costs, evidence, importing, pictures, rulings
 from evolve.cli.blaming import blame_program
 from evolve.cli.fitted import Fit, fitted
 from evolve.cli.isolation import note_isolation, sandbox_option
@@ -38,9 +38,6 @@ program.add_command(blame_program)
 program.add_command(importing.add_program)
 program.add_command(rulings.quarantine_program)
 program.add_command(rulings.release_program)
-program.add_command(exporting.export_program)
-program.add_command(publishing.verify_program)
-program.add_command(publishing.publish_program)
 
 
 @program.command("show")
