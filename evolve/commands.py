@@ -3,31 +3,31 @@
 A package that adds to the command line (entry-point group `evolve.commands`) imports this module and nothing of `evolve.cli`."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import evolve.engine
 import evolve.task
 from evolve.atomic_write import atomic_write
-from evolve.campaign import Campaign, log_path, logs, workspace
+from evolve.campaign import Campaign, log_path, workspace
 from evolve.campaign.fitting import budget_of
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.granting import devices_option
 from evolve.cli.granting import granted as grant_devices
-from evolve.cli.importing import Silent
-from evolve.cli.isolation import Wish, confined, for_campaign, sandbox_option
-from evolve.cli.isolation import wished as choose_isolation
+from evolve.cli.isolation import sandbox_option
 from evolve.cli.notices import noticed
 from evolve.cli.output import CELL, brief, debug_option, emit, facts, flat, json_option, one_line, table
 from evolve.cli.references import opened as open_program
 from evolve.cli.request import Plan, Request, place_of_task
 from evolve.cli.request import new_plan as plan_campaign
-from evolve.cli.run import confined_for, opened_models
+from evolve.cli.run import opened_models, run_request
 from evolve.cli.say import say
 from evolve.devices import Grant
+from evolve.engine import Unwatched, open_executor, open_run
+from evolve.engine.isolation import WantedLevel, confine
+from evolve.engine.isolation import wanted_level as choose_isolation
 from evolve.engine.jobs import trial_seed
-from evolve.evaluation import Description, Job, LocalExecutor, Report, decode_report, encode_job
+from evolve.evaluation import Description, Job, Report, decode_report, encode_job
 from evolve.measuring import Submits
 from evolve.plugins import Plugins
 from evolve.plugins import load as load_plugins
@@ -46,7 +46,7 @@ __all__ = [
     "atomic_write",
     "brief",
     "budget_of",
-    "confined",
+    "confine",
     "debug_option",
     "devices_option",
     "emit",
@@ -77,21 +77,15 @@ def load_task(campaign: Campaign, moved: str | None = None) -> Task:
 def run_campaign(plan: Plan, name: str, home: Path, devices: Grant) -> bool:
     """Begins a campaign, or goes on with one that exists, without a word; returns False where it was interrupted. A seed program that fails ends the campaign, and is no error."""
     with ExitStack() as resources:
+        campaign = None
         if log_path(home, name).is_file():
             campaign = resources.enter_context(Campaign.open(name, plan.plugins, home, readonly=False))
-            means = for_campaign(campaign, plan.wish, plan.task).means
-        else:
-            campaign, means = None, confined_for(plan).means
-        executor = LocalExecutor(plan.task, plan.settings.judges, means=means, hidden=logs(home), devices=devices)
-        resources.callback(executor.close)
-        description = executor.describe()
-        members = opened_models(plan, resources)
-        campaign = campaign or resources.enter_context(
-            Campaign.create(plan.settings, plan.task, plan.plugins, home, name)
-        )
+        request = replace(run_request(plan, home, campaign, devices), name=name, changes={})
+        run = resources.enter_context(open_run(request, opened_models))
+        campaign = run.campaign
         try:
             with noticed():
-                ending = evolve.engine.run(campaign, executor, description, Silent(), members)
+                ending = run.search(Unwatched())
         except TaskError:
             if campaign.state.seed_record and not campaign.state.seed_values:
                 return True
@@ -121,8 +115,7 @@ class Worker:
 
 
 @contextmanager
-def open_worker(task: Task, wish: Wish) -> Iterator[Worker]:
+def open_worker(task: Task, wish: WantedLevel) -> Iterator[Worker]:
     """Starts a worker that is isolated as `--sandbox` wishes, and closes it afterwards; raises `SandboxError`, `TaskError`."""
-    means = confined(task, wish).means
-    with closing(LocalExecutor(task, 1, means=means, hidden=logs(workspace()))) as executor:
+    with open_executor(task, 1, confine(task, wish).means, workspace()) as executor:
         yield Worker(executor, executor.describe())

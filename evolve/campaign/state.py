@@ -8,13 +8,11 @@ from dataclasses import dataclass, field, replace
 
 from evolve.archive import Archive
 from evolve.bounded_cache import BoundedCache
-from evolve.campaign.called import Called
+from evolve.campaign.calls import Calls
 from evolve.campaign.cases import Cases
-from evolve.campaign.failures import Failures
 from evolve.campaign.history import Columns, Past, Reader, without_result
 from evolve.campaign.reached import Reached
 from evolve.campaign.refusals import Refusals
-from evolve.campaign.samples import Samples
 from evolve.campaign.totals import Spent
 from evolve.types import (
     NOBODYS_FAULT,
@@ -100,15 +98,13 @@ class State:
         self.columns = Columns()
         self.reader = reader
         self.lessons: list[Lesson] = []
-        self.samples = Samples()
-        """By which numbers each prompt was called."""
-        self.failures = Failures()
-        self.called = Called()
-        """What calls of models have taken."""
+        self.calls = Calls()
         self.told = 0
         """How many records there are to learn from: all but those of reflections."""
         self.reflected = 0
         """What `told` was when lessons were asked for last."""
+        self.hurried: set[ProgramId] = set()
+        """Programs that timed out under a shorter limit than their stage's, and were not evaluated otherwise."""
         self.quarantined: dict[ProgramId, Ruled] = {}
         self._ruled_out: frozenset[ProgramId] = frozenset()
         self.requests: dict[str, int] = {}
@@ -257,7 +253,7 @@ class State:
     def _asked(self, event: Asked) -> None:
         self.steps[event.step] = Step(event, self._ruled_out)
         self.last_step = event.step
-        self.called.asked(event)
+        self.calls.asked(event)
         match event.action:
             case Measure(case=""):
                 self.archive.asked(event.action)
@@ -272,9 +268,7 @@ class State:
         """A step that is not finished may run again, and is then answered from here."""
         call = event.call
         self._spent.call(call)
-        self.samples.called(call.request, call.sample)
-        self.failures.add(event)
-        self.called.add(event)
+        self.calls.add(event)
         step = self.steps.get(event.step)
         if step is not None and event.index >= 0:
             step.replies[event.index] = call
@@ -333,6 +327,15 @@ class State:
         first = self.columns.first_records()
         return [*dict.fromkeys(first[elite.program] for elite in held), *left]
 
+    def _evaluated(self, program: ProgramId, record: Record) -> None:
+        """Takes what an evaluation says of its program, beside what the archive makes of it."""
+        evaluation = record.evaluation
+        (self.hurried.add if evaluation.limit else self.hurried.discard)(program)
+        if evaluation.fitness is not None and evaluation.trust == "claimed":
+            self.claimed.add(program)
+        if self.columns.since and evaluation.outcome not in NOBODYS_FAULT and not record.origin.case:
+            self.judged.add(program)
+
     def _record(self, record: Record, insertion: Insertion) -> None:
         self.columns.append(record, insertion, self._spent)
         self.told += record.origin.operator != REFLECTION
@@ -348,16 +351,9 @@ class State:
         ):
             self.seed_values.append(record.evaluation.fitness)
             self.noise_values.append(record.evaluation.fitness)
-        if (
-            record.program is not None
-            and record.evaluation.fitness is not None
-            and record.evaluation.trust == "claimed"
-        ):
-            self.claimed.add(record.program)
         self._spent.add(record)
-        known = record.program is not None and record.evaluation.outcome not in NOBODYS_FAULT
-        if self.columns.since and known and not record.origin.case:
-            self.judged.add(ProgramId(record.program or ""))
+        if record.program is not None:
+            self._evaluated(record.program, record)
         step = self.steps.get(record.origin.step)
         if record.origin.kind in ("proposal", "import") and record.origin.operator != REFLECTION:
             self.refusals.settled(record, called=step is not None and bool(step.replies))
@@ -367,7 +363,7 @@ class State:
             step.settled.add(record.origin.index)
             if len(step.settled) == record.origin.count:
                 del self.steps[record.origin.step]
-                self.called.ended(record.origin.step)
+                self.calls.ended(record.origin.step)
 
     def unfinished(self) -> Sequence[Step]:
         """Steps to finish first, in their order."""

@@ -11,9 +11,8 @@ from pathlib import Path
 from evolve import wording
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import task_of
-from evolve.campaign.inbox import Inbox
-from evolve.campaign.requests import Answer, Pause, Request, Stop, Unpause, Wish
-from evolve.engine import Requests, known_signatures
+from evolve.campaign.inbox import Answer, Inbox, Pause, Request, Stop, Unpause, Wish
+from evolve.engine import Requests, read_signatures
 from evolve.log import Locked, Log, writer
 from evolve.plugins import load
 from evolve.types import ConfigError, EvolveError, Fitness, StoreError
@@ -68,7 +67,7 @@ def _do(log: Path) -> None:
     """Does all that lies in the inbox, unless somebody else has begun to write the log."""
     try:
         with Campaign.open(str(log), load(), log.parent, readonly=False) as campaign:
-            requests = Requests(campaign, known_signatures(campaign), os.getpid())
+            requests = Requests(campaign, read_signatures(campaign), os.getpid())
             with campaign.log.transaction():
                 requests.take(adding=True)
             requests.answer()

@@ -93,9 +93,9 @@ class PlainLines:
         self._told = best.record if best else 0
         self._last = clock()
         self._news = False
-        self._due = {line.model: 10 * line.failed for line in campaign.state.failures.lines()}
+        self._due = {line.model: 10 * line.failed for line in campaign.state.calls.failures()}
         """How many failed calls of a model are news."""
-        self._due_requests = {model: 10 * causes.total() for model, causes in campaign.state.failures.retries.items()}
+        self._due_requests = {model: 10 * causes.total() for model, causes in campaign.state.calls.retries.items()}
         self._paused = campaign.state.paused
 
     def settled(self, campaign: Campaign, event: Settled) -> None:
@@ -133,11 +133,11 @@ class PlainLines:
 
     def _tell_failures(self, campaign: Campaign) -> None:
         """Prints a line for each model at its first failed call or request, and whenever they have become ten times as many."""
-        for line in campaign.state.failures.lines():
+        for line in campaign.state.calls.failures():
             if line.failed >= self._due.get(line.model, 1):
                 self._due[line.model] = 10 * line.failed
                 say(f"{campaign.seconds:6.0f} s  model {wording.failures([line])}", file=self._out)
-        for model, causes in campaign.state.failures.retries.items():
+        for model, causes in campaign.state.calls.retries.items():
             if causes.total() >= self._due_requests.get(model, 1):
                 self._due_requests[model] = 10 * causes.total()
                 told = wording.failed_requests({model: causes})
@@ -151,11 +151,11 @@ def _pause_told(campaign: Campaign) -> str:
 
 def _costs(campaign: Campaign) -> str:
     """What was spent, what is left and who is waited for, in a line; nothing where there is no model."""
-    progress, failures = campaign.state.progress, campaign.state.failures
+    progress, calls = campaign.state.progress, campaign.state.calls
     if not progress.calls and not campaign.settings.models.members:
         return ""
     waiting = "".join(f", {text}" for _, text in summary.waiting_facts(campaign))
-    return f"  {costs.spent(progress, failures.total, failures.requests)}{waiting}, left {report.budget_left(campaign, time.time())}"
+    return f"  {costs.spent(progress, calls.failed, calls.failed_requests)}{waiting}, left {report.budget_left(campaign, time.time())}"
 
 
 class LiveTable:

@@ -5,23 +5,22 @@ Invariant: once its step is in the log, the program is judged: by the engine tha
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from evolve import wording
-from evolve.campaign import Campaign, existing_path, logs, workspace
+from evolve.campaign import Campaign, existing_path, workspace
 from evolve.campaign.campaign import settings_of, task_of
-from evolve.campaign.requests import Add
+from evolve.campaign.inbox import Add
 from evolve.cli.asking import ask
 from evolve.cli.errors import INTERRUPTED
-from evolve.cli.isolation import Wish, confined, for_campaign, sandbox_option, wished
+from evolve.cli.isolation import sandbox_option
 from evolve.cli.output import debug_option, emit, facts, json_option
 from evolve.cli.say import say
-from evolve.engine import finish
-from evolve.evaluation.executor import LocalExecutor
+from evolve.engine import RunRequest, Unwatched, open_run
+from evolve.engine.isolation import WantedLevel, confine, wanted_level
 from evolve.evaluation.version import check_version
 from evolve.log import Locked, Log, writer
 from evolve.plugins import load
@@ -51,16 +50,6 @@ class Added:
     cell: int = -1
 
 
-class Silent:
-    """Looks on and says nothing; implements `loop.Watch`."""
-
-    def settled(self, campaign: Campaign, event: Settled) -> None:
-        """The record is read from the log afterwards."""
-
-    def turned(self, campaign: Campaign) -> None:
-        """Nothing is shown."""
-
-
 @click.command("add")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--campaign", "name", help="The campaign.  [default: the one written last]")
@@ -79,12 +68,12 @@ def add_program(
     log = existing_path(workspace(), name)
     with Log.open(log, readonly=True) as opened:
         task, before = task_of(opened), opened.count()
-        wish = wished(sandbox, settings_of(opened).sandbox)
+        wish = wanted_level(sandbox, settings_of(opened).sandbox)
     program = read_files(files, task)
     if writer(log) is None:
         check_version(task)
     # Nobody knows who wrote it: it is asked for only where candidates are isolated as is wished.
-    confined(task, wish)
+    confine(task, wish)
     answer = ask(log, Add(program, thought, parent or 0))
     found = _settled(log, task, wish, answer.step, before)
     added = Added(log.stem, answer.step) if found is None else _added(log, task, answer.step, found)
@@ -146,7 +135,7 @@ def _text(path: Path) -> str:
         raise ConfigError(f"{path} cannot be read: {error.strerror}. Do: check the path") from error
 
 
-def _settled(log: Path, task: Task, wish: Wish, step: int, after: int) -> Settled | None:
+def _settled(log: Path, task: Task, wish: WantedLevel, step: int, after: int) -> Settled | None:
     """The record of a step that was asked after event `after`, as soon as somebody has judged it: an engine, or else this process. None
     where an engine takes longer than it should."""
     deadline = time.monotonic() + 2 * sum(stage.limit for stage in task.stages) + SPARE
@@ -163,16 +152,25 @@ def _record_of(log: Log, step: int, after: int) -> Settled | None:
     return next((one for one in events if isinstance(one, Settled) and one.record.origin.step == step), None)
 
 
-def _judge(log: Path, wish: Wish, step: int) -> None:
+def _judge(log: Path, wish: WantedLevel, step: int) -> None:
     """Judges all that was added and has not settled, unless somebody else has begun to write the log."""
     try:
         with Campaign.open(str(log), load(), log.parent, readonly=False) as campaign:
             added = [one.asked for one in campaign.state.unfinished() if isinstance(one.asked.action, Import)]
             if not added:
                 return
-            means = for_campaign(campaign, wish, brought=True).means
-            with closing(LocalExecutor(campaign.task, 1, means=means, hidden=logs(workspace(), log))) as executor:
-                ending = finish(campaign, executor, executor.describe(), Silent(), added)
+            request = RunRequest(
+                campaign.settings,
+                campaign.task,
+                campaign.plugins,
+                workspace(),
+                campaign=campaign,
+                wanted=wish,
+                slots=1,
+                brought=True,
+            )
+            with open_run(request, open_models=None) as run:
+                ending = run.finish(Unwatched(), added)
     except Locked:
         return
     if ending.reason != "finished":

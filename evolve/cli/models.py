@@ -119,11 +119,14 @@ def _near_kind(word: str, plugins: Plugins) -> str:
 
 def file_values(path: Path, plugins: Plugins) -> dict[str, Any]:
     """What a campaign file says, with the paths in its models' settings told from where it lies; raises `ConfigError`."""
-    values = file.read(path)
+    return place_models(file.read(path), path.resolve().parent, plugins)
+
+
+def place_models(values: dict[str, Any], folder: Path, plugins: Plugins) -> dict[str, Any]:
+    """Returns values of a campaign file with the paths in its models' settings made absolute, from `folder`."""
     models = values.get("models", {})
     if "members" not in models:
         return values
-    folder = path.resolve().parent
     members = [{**member, "settings": _placed(member, folder, plugins)} for member in models["members"]]
     return {**values, "models": {**models, "members": members}}
 

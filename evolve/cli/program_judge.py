@@ -14,16 +14,18 @@ from typing import Any
 import click
 
 import evolve.task
-from evolve.campaign import logs, secret_for, workspace
+from evolve.campaign import secret_for, workspace
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.granting import devices_option, granted
 from evolve.cli.importing import read_files
-from evolve.cli.isolation import confined, sandbox_option, wished
+from evolve.cli.isolation import sandbox_option
 from evolve.cli.judged import Judged, Summary, line, page, summary
 from evolve.cli.output import debug_option, emit, json_option, one_line
 from evolve.cli.parameters import parameters
 from evolve.cli.say import say
 from evolve.edits.changes import matches, refusal
+from evolve.engine import open_executor
+from evolve.engine.isolation import confine, wanted_level
 from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job
 from evolve.evaluation.machine import usable_cores
 from evolve.log import EvaluationCache
@@ -105,9 +107,9 @@ def judge_program(
     grant = granted(devices)
     request = _request(files, reference, **words)
     release = load().evaluator_release(request.task.evaluator)
-    means, slots = confined(request.task, wished(sandbox)).means, usable_cores()
+    means, slots = confine(request.task, wanted_level(sandbox)).means, usable_cores()
     with (
-        closing(LocalExecutor(request.task, slots, means=means, hidden=logs(workspace()), devices=grant)) as executor,
+        open_executor(request.task, slots, means, workspace(), devices=grant) as executor,
         _cache(fresh or release is None) as cache,
     ):
         measuring = Measuring(request.task, executor, executor.describe(), slots, cache, release or "")

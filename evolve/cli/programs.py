@@ -12,13 +12,14 @@ from evolve.campaign import Campaign
 from evolve.cli import costs, evidence, importing, pictures, rulings
 from evolve.cli.blaming import blame_program
 from evolve.cli.fitted import Fit, fitted
-from evolve.cli.isolation import confined, sandbox_option, wished
+from evolve.cli.isolation import note_isolation, sandbox_option
 from evolve.cli.listing import list_programs
 from evolve.cli.nouns import noun
 from evolve.cli.output import debug_option, emit, emit_all, emit_text, facts, json_option, quoted
 from evolve.cli.program_judge import judge_program
 from evolve.cli.references import opened
 from evolve.cli.say import say, say_exactly, say_file
+from evolve.engine.isolation import confine, wanted_level
 from evolve.pictures import check_draws
 from evolve.sandbox.means import PLAIN
 from evolve.types import ConfigError, Program, RecordId, TextId
@@ -66,7 +67,7 @@ def show_program(
             return
         means = PLAIN
         if draw is not None:
-            means = confined(campaign.task, wished(sandbox), harmless=True).noted()
+            means = note_isolation(confine(campaign.task, wanted_level(sandbox), harmless=True))
             check_draws(campaign.task, means)
         shown = report.whole(campaign, number)
         if as_json:

@@ -3,28 +3,25 @@
 Invariant: what it costs is said before anything is judged, and the judges are known to start before anything is written."""
 
 from collections import Counter
-from contextlib import closing
 from dataclasses import dataclass
 
 import click
 
 import evolve.task
 from evolve import report, wording
-from evolve.campaign import Campaign, logs, workspace
+from evolve.campaign import Campaign, workspace
 from evolve.campaign.rejudging import Rejudging, begin, planned
 from evolve.cli import summary
 from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.granting import devices_option, granted
-from evolve.cli.isolation import for_campaign, sandbox_option, wished
+from evolve.cli.isolation import note_isolation, sandbox_option
 from evolve.cli.output import debug_option, emit, facts, json_option
 from evolve.cli.request import place_of_task
 from evolve.cli.say import say
-from evolve.devices import Grant
-from evolve.engine import finish
-from evolve.evaluation.executor import LocalExecutor
+from evolve.engine import RunRequest, open_run
+from evolve.engine.isolation import wanted_level
 from evolve.plugins import load
-from evolve.sandbox.means import Means
 from evolve.stop import duration
 from evolve.types import REJUDGED, EvolveError, Outcome, SandboxError
 
@@ -85,8 +82,11 @@ def rejudge_campaign(
         plan = planned(campaign, task, everything=not elites)
         _say_cost(campaign, plan, as_json=as_json)
         if (plan.programs or plan.others) and not dry_run:
-            found = for_campaign(campaign, wished(sandbox, campaign.settings.sandbox), task)
-            _judge(campaign, plan, found.noted(), grant, as_json=as_json)
+            wanted = wanted_level(sandbox, campaign.settings.sandbox)
+            request = RunRequest(
+                campaign.settings, task, campaign.plugins, workspace(), campaign=campaign, wanted=wanted, devices=grant
+            )
+            _judge(campaign, plan, request, as_json=as_json)
 
 
 def _say_cost(campaign: Campaign, plan: Rejudging, *, as_json: bool) -> None:
@@ -126,17 +126,15 @@ def _time(seconds: float) -> str:
     return duration(seconds) if seconds >= 60 else wording.seconds(seconds)
 
 
-def _judge(campaign: Campaign, plan: Rejudging, means: Means, devices: Grant, *, as_json: bool) -> None:
+def _judge(campaign: Campaign, plan: Rejudging, request: RunRequest, *, as_json: bool) -> None:
     former = report.best(campaign)
-    hidden = logs(workspace(), campaign.log.path)
-    executor = LocalExecutor(plan.task, campaign.settings.judges, means=means, hidden=hidden, devices=devices)
-    with closing(executor):
-        judges = executor.describe()
+    with open_run(request, open_models=None) as run:
+        note_isolation(run.confinement)
         with campaign.log.transaction():
             steps = begin(campaign, plan)
         try:
             with watching(campaign, as_json=as_json) as watch:
-                ending = finish(campaign, executor, judges, watch, steps)
+                ending = run.finish(watch, steps)
         except EvolveError as error:
             again = f"The history of campaign {campaign.name!r} is kept; the same command goes on with what is missing"
             raise type(error)(f"{str(error).rstrip('.')}. {again}") from error

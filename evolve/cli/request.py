@@ -11,15 +11,16 @@ from typing import Any
 
 import evolve.task
 from evolve.campaign import Campaign
+from evolve.campaign import file as campaign_file
 from evolve.campaign.campaign import confirmed_best
 from evolve.campaign.fitting import budget_of, check_deterministic, try_settings, with_resource
 from evolve.campaign.retuning import retuned
 from evolve.campaign.spending import check_priced, check_spendable
 from evolve.campaign.workspace import new_path
-from evolve.cli.isolation import Wish, wished
 from evolve.cli.layers import Layers
-from evolve.cli.models import checked, file_values, members
+from evolve.cli.models import checked, file_values, members, place_models
 from evolve.config import Settings, validated, with_templates
+from evolve.engine.isolation import WantedLevel, wanted_level
 from evolve.plugins import Plugins
 from evolve.stop import Budget
 from evolve.types import ConfigError, Task, TaskError
@@ -31,7 +32,7 @@ _WORTHWHILE = 1.0
 @dataclass(frozen=True, slots=True)
 class Request:
     """The command line. `resume` is None for a new campaign, a name for that one, empty for the one written last; `file` is a campaign
-    file."""
+    file, `settings` are such a file's values, as Python gives them."""
 
     task: str | None
     resume: str | None
@@ -47,6 +48,7 @@ class Request:
     models: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
     trackers: tuple[str, ...] = ()
+    settings: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class Plan:
     name: str | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
     layers: Layers = field(default_factory=lambda: Layers({}))
-    wish: Wish = field(default_factory=Wish)
+    wish: WantedLevel = field(default_factory=WantedLevel)
 
 
 def new_plan(request: Request, plugins: Plugins, home: Path) -> Plan:
@@ -76,7 +78,7 @@ def new_plan(request: Request, plugins: Plugins, home: Path) -> Plan:
     settings, task = _planned(layers, plugins)
     written = layers.source("sandbox")
     said = None if written in ("", layers.name) else settings.sandbox.value
-    return Plan(settings, task, plugins, request.name, layers=layers, wish=wished(said, settings.sandbox))
+    return Plan(settings, task, plugins, request.name, layers=layers, wish=wanted_level(said, settings.sandbox))
 
 
 def _planned(layers: Layers, plugins: Plugins) -> tuple[Settings, Task]:
@@ -100,6 +102,9 @@ def _said_in(file: str) -> Iterator[None]:
 
 
 def _layers(request: Request, plugins: Plugins) -> Layers:
+    if request.settings is not None:
+        values = campaign_file.values({"schema": campaign_file.VERSION, **request.settings}, Path.cwd())
+        return Layers(_words(request, plugins), (), place_models(values, Path.cwd(), plugins), "settings")
     file = {} if request.file is None else file_values(Path(request.file), plugins)
     return Layers(_words(request, plugins), request.assignments, file, request.file or "")
 
@@ -147,7 +152,7 @@ def continued_plan(request: Request, campaign: Campaign) -> Plan:
     checked(settings.models.members, campaign.plugins)
     check_deterministic(settings, budget)
     _check_something_is_left(budget, campaign)
-    wish = wished(request.sandbox or changes.get("sandbox"), campaign.settings.sandbox)
+    wish = wanted_level(request.sandbox or changes.get("sandbox"), campaign.settings.sandbox)
     return Plan(settings, task, campaign.plugins, campaign.name, changes, wish=wish)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from evolve.campaign.requests import Quarantine, Release
+from evolve.campaign.inbox import Quarantine, Release
 from evolve.cli.asking import ask, best_line, steered
 from evolve.cli.output import debug_option, emit, facts, json_option
 from evolve.cli.references import located

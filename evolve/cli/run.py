@@ -1,37 +1,30 @@
-"""`evolve run`: composes plugins, task, judges, campaign and loop.
+"""`evolve run`: what is wrong with the command is found before anything is made."""
 
-Invariant: what is wrong with the command is found before anything is made; judges start before any thread does, and a campaign's log
-is made after the task's evaluator has loaded."""
-
-from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import click
 
-import evolve.engine
-from evolve.campaign import Campaign, logs, workspace
-from evolve.campaign.fitting import operators_of
+from evolve.campaign import Campaign, workspace
 from evolve.cli import dry_run, foreseeing, summary
 from evolve.cli.announcing import announced
 from evolve.cli.beginning import beginning
 from evolve.cli.display import watching
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.granting import devices_option, granted
-from evolve.cli.isolation import Confined, confined, for_campaign, is_harmless, sandbox_option
+from evolve.cli.isolation import sandbox_option
 from evolve.cli.models import told_of
 from evolve.cli.notices import noticed
 from evolve.cli.output import debug_option, emit, json_option
 from evolve.cli.request import Plan, Request, continued_plan, new_plan
 from evolve.cli.say import say
+from evolve.config import Settings
 from evolve.devices import Grant
+from evolve.engine import OpenRun, RunRequest, open_executor, open_run
 from evolve.engine.members import Members
-from evolve.engine.tracker import Tracking
-from evolve.engine.tracking import tracked, trackers_of
-from evolve.evaluation import Description
-from evolve.evaluation.executor import LocalExecutor
-from evolve.plugins import load
-from evolve.types import ConfigError, EvolveError, ModelError
+from evolve.plugins import Plugins, load
+from evolve.types import EvolveError
 
 
 def _only_one(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> str | None:
@@ -94,72 +87,47 @@ def run(rehearse: bool, as_json: bool, **words: Any) -> None:
     request = Request(**words)
     devices = granted(request.devices)
     if request.resume is None:
-        _begin(new_plan(request, load(), workspace()), devices, rehearse=rehearse, as_json=as_json)
-    else:
-        with Campaign.open(request.resume or None, load(), workspace(), readonly=rehearse) as campaign:
-            _go_on(continued_plan(request, campaign), campaign, devices, rehearse=rehearse, as_json=as_json)
-
-
-def _begin(plan: Plan, devices: Grant, *, rehearse: bool, as_json: bool) -> None:
-    if rehearse:
-        _show(plan, confined_for(plan), None, devices, as_json=as_json)
+        _run(new_plan(request, load(), workspace()), None, devices, rehearse=rehearse, as_json=as_json)
         return
-    found = confined_for(plan)
-    home = workspace()
-    with ExitStack() as resources:
-        executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=logs(home), devices=devices)
-        resources.callback(executor.close)
-        judges = executor.describe()
-        trackers = trackers_of(plan.settings.trackers, plan.plugins)
-        members = opened_models(plan, resources)
-        campaign = resources.enter_context(Campaign.create(plan.settings, plan.task, plan.plugins, home, plan.name))
-        company = Company(members, trackers)
-        _search(campaign, executor, Judges(judges, found.line), company, as_json=as_json)
+    with Campaign.open(request.resume or None, load(), workspace(), readonly=rehearse) as campaign:
+        plan = continued_plan(request, campaign)
+        if campaign.state.difference is not None:
+            say(f"evolve: warning: the replayed archive differs at {campaign.state.difference}", err=True)
+        _run(plan, campaign, devices, rehearse=rehearse, as_json=as_json)
 
 
-def _go_on(plan: Plan, campaign: Campaign, devices: Grant, *, rehearse: bool, as_json: bool) -> None:
-    if campaign.state.difference is not None:
-        say(f"evolve: warning: the replayed archive differs at {campaign.state.difference}", err=True)
-    found = for_campaign(campaign, plan.wish, plan.task)
+def _run(plan: Plan, campaign: Campaign | None, devices: Grant, *, rehearse: bool, as_json: bool) -> None:
+    request = run_request(plan, workspace(), campaign, devices)
     if rehearse:
-        _show(plan, found, campaign, devices, as_json=as_json)
+        _show(plan, request, as_json=as_json)
         return
-    hidden = logs(workspace(), campaign.log.path)
-    with ExitStack() as resources:
-        executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=hidden, devices=devices)
-        resources.callback(executor.close)
-        judges = executor.describe()
-        company = Company(opened_models(plan, resources), trackers_of(plan.settings.trackers, plan.plugins))
-        if plan.changes:
-            campaign.change(dict(plan.changes))
-        _search(campaign, executor, Judges(judges, found.line), company, as_json=as_json)
+    with open_run(request, opened_models) as opened:
+        _search(opened, as_json=as_json)
 
 
-def opened_models(plan: Plan, resources: ExitStack) -> Members:
+def run_request(plan: Plan, home: Path, campaign: Campaign | None, devices: Grant) -> RunRequest:
+    """Returns the run of a plan: of an open campaign, or of a new one in the workspace `home`."""
+    name, changes = plan.name, plan.changes
+    return RunRequest(plan.settings, plan.task, plan.plugins, home, name, campaign, changes, plan.wish, devices)
+
+
+def opened_models(settings: Settings, plugins: Plugins, resources: ExitStack) -> Members:
     """The models, which answer; else the error of the first that does not."""
-    names = [section.name for section in plan.settings.models.members]
+    sections = settings.models.members
     try:
-        with announced(names):
-            return Members.opened(plan.settings, plan.plugins, resources)
+        with announced([section.name for section in sections]):
+            return Members.opened(settings, plugins, resources)
     except EvolveError as error:
-        sections = plan.settings.models.members
         section = next((one for one in sections if str(error).startswith(f"model {one.name!r}")), None)
         if section is None:
             raise
-        raise told_of(section, error, plan.plugins) from error
+        raise told_of(section, error, plugins) from error
 
 
-def confined_for(plan: Plan) -> Confined:
-    """The means for the candidates of a new campaign."""
-    settings, plugins = plan.settings, plan.plugins
-    operators = operators_of(settings, plugins)
-    return confined(plan.task, plan.wish, harmless=is_harmless(plan.task, operators, plugins))
-
-
-def _show(plan: Plan, found: Confined, campaign: Campaign | None, devices: Grant, *, as_json: bool) -> None:
-    foreseen = foreseeing.foreseen(plan, campaign)
-    executor = LocalExecutor(plan.task, 1, means=found.means, hidden=logs(workspace()), devices=devices)
-    with closing(executor):
+def _show(plan: Plan, request: RunRequest, *, as_json: bool) -> None:
+    foreseen = foreseeing.foreseen(plan, request.campaign)
+    means = request.confine().means
+    with open_executor(plan.task, 1, means, request.home, devices=request.devices) as executor:
         judge = executor.describe()
     if as_json:
         emit(dry_run.rehearsed(plan, judge, foreseen))
@@ -167,45 +135,18 @@ def _show(plan: Plan, found: Confined, campaign: Campaign | None, devices: Grant
         say(dry_run.told(plan, judge, foreseen))
 
 
-@dataclass(frozen=True, slots=True)
-class Judges:
-    """What the judges say of themselves, and the line that tells how well they isolate."""
-
-    description: Description
-    isolation: str
-
-
-@dataclass(frozen=True, slots=True)
-class Company:
-    """Who takes part beside the judges: the models that propose, and the trackers that are told."""
-
-    members: Members
-    trackers: tuple[Tracking, ...] = ()
-
-
-def _search(campaign: Campaign, executor: LocalExecutor, judges: Judges, company: Company, *, as_json: bool) -> None:
-    say(beginning(campaign, judges.isolation), err=as_json)
-    try:
-        with (
-            watching(campaign, as_json=as_json) as watch,
-            noticed(),
-            tracked(campaign, watch, company.trackers) as told,
-        ):
-            ending = evolve.engine.run(campaign, executor, judges.description, told.watch, company.members)
-            told.ending = ending
-    except EvolveError as error:
-        message = str(error).rstrip(".")
-        raise type(error)(f"{message}. The log of campaign {campaign.name!r} is kept: {campaign.log.path}") from error
-    end = summary.ended(campaign, ending, company.trackers)
+def _search(opened: OpenRun, *, as_json: bool) -> None:
+    campaign = opened.campaign
+    say(beginning(campaign, opened.confinement.line), err=as_json)
+    with watching(campaign, as_json=as_json) as watch, noticed():
+        ending = opened.search(watch)
+    end = summary.ended(campaign, ending, opened.trackers)
     if as_json:
         emit(end)
-    unanswered = summary.no_answer(campaign, end)
-    if unanswered:
-        if end.programs:
-            say(summary.closing_words(campaign, end), err=as_json)
-        raise ModelError(unanswered)
-    if summary.found_nothing(end):
-        raise ConfigError(summary.nothing_to_try(campaign, end))
-    say(summary.closing_words(campaign, end), err=as_json)
+    failure = summary.failure_of(campaign, end)
+    if failure is None or end.programs:
+        say(summary.closing_words(campaign, end), err=as_json)
+    if failure is not None:
+        raise failure
     if ending.reason in ("interrupted", "stopped"):
         click.get_current_context().exit(INTERRUPTED)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import click
 
-from evolve.cli.isolation import VARIABLE, wished
 from evolve.cli.output import debug_option, emit, facts, json_option, table
 from evolve.cli.say import say
+from evolve.engine.isolation import VARIABLE, wanted_level
 from evolve.sandbox.machine.offer import MeanFinding, ProbeResult, describe_means, explain_unreached
 from evolve.sandbox.machine.probe import attempts_at, probe
 from evolve.types import Level, SandboxError
@@ -37,7 +37,7 @@ class ProbeReport:
 @debug_option
 def probe_machine(python: str, as_json: bool) -> None:
     """Attack the box of this machine with small programs, and print the level of isolation, its means, and what is missing for a better one."""
-    wish = wished(None)
+    wish = wanted_level(None)
     found = probe(python, fresh=True)
     held = tuple(attempt.__doc__ or "" for attempt in attempts_at(found.level))
     if as_json:

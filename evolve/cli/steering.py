@@ -11,7 +11,7 @@ import click
 
 from evolve.campaign import existing_path, workspace
 from evolve.campaign.campaign import settings_of
-from evolve.campaign.requests import Configure, Hint, Pause, Stop, Unpause
+from evolve.campaign.inbox import Configure, Hint, Pause, Stop, Unpause
 from evolve.campaign.retuning import Key, keys
 from evolve.cli.asking import ask, steered
 from evolve.cli.fitted import shortened, terminal

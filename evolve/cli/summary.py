@@ -13,10 +13,10 @@ from evolve.cli import costs
 from evolve.cli.beginning import folder_of
 from evolve.cli.output import CELL, brief, facts, one_line
 from evolve.engine import Ending
-from evolve.engine.tracker import Tracking
+from evolve.engine.trackers import TrackerThread
 from evolve.log import writer
 from evolve.stop import Amount, Budget, duration
-from evolve.types import FROM_SCRATCH, Progress
+from evolve.types import FROM_SCRATCH, ConfigError, EvolveError, ModelError, Progress
 from evolve.types.errors import without_remedy
 
 _REASONS = {
@@ -61,7 +61,7 @@ class Ended:
     trackers: tuple[str, ...] = ()
 
 
-def ended(campaign: Campaign, ending: Ending, trackers: Sequence[Tracking] = ()) -> Ended:
+def ended(campaign: Campaign, ending: Ending, trackers: Sequence[TrackerThread] = ()) -> Ended:
     """How a run ended, as a value."""
     state, best = campaign.state, report.best(campaign)
     return Ended(
@@ -74,7 +74,7 @@ def ended(campaign: Campaign, ending: Ending, trackers: Sequence[Tracking] = ())
         records=state.progress.records,
         seconds=campaign.seconds,
         calls=state.progress.calls,
-        failed_calls=state.failures.total,
+        failed_calls=state.calls.failed,
         tokens=state.progress.tokens,
         money=state.progress.money,
         gpu_seconds=state.progress.gpu_seconds,
@@ -89,13 +89,18 @@ def ended(campaign: Campaign, ending: Ending, trackers: Sequence[Tracking] = ())
         failed=ending.failed,
         failure=ending.failure,
         next_budget=tuple(larger(campaign.budget, ending.wanted, campaign.progress)),
-        trackers=tuple(one_line(tracking.told()) for tracking in trackers),
+        trackers=tuple(one_line(tracking.describe()) for tracking in trackers),
     )
 
 
-def found_nothing(end: Ended) -> bool:
-    """Whether a campaign ended before any proposal was judged, because there was none."""
-    return end.reason == "exhausted" and end.programs == 0
+def failure_of(campaign: Campaign, end: Ended) -> EvolveError | None:
+    """Returns the error of a run that ended without one answer of a model, or because there was nothing to propose; None for another."""
+    unanswered = no_answer(campaign, end)
+    if unanswered:
+        return ModelError(unanswered)
+    if end.reason == "exhausted" and end.programs == 0:
+        return ConfigError(nothing_to_try(campaign, end))
+    return None
 
 
 def no_answer(campaign: Campaign, end: Ended) -> str:
@@ -215,12 +220,12 @@ def left_out_facts(left_out: Mapping[str, str]) -> list[tuple[str, str]]:
 
 def cost_facts(campaign: Campaign, tally: report.Tally) -> list[tuple[str, str]]:
     """What models brought, how many of their calls failed and why, and what all have cost; nothing where a campaign has none."""
-    progress, yields, failures = campaign.state.progress, tally.model_yields(), campaign.state.failures
+    progress, yields, calls = campaign.state.progress, tally.model_yields(), campaign.state.calls
     rows = [("models", wording.yields(yields))] if yields else []
-    rows += [("failed", wording.failures(failures.lines()))] if failures.total else []
-    rows += [("retries", wording.failed_requests(failures.retries))] if failures.retries else []
+    rows += [("failed", wording.failures(calls.failures()))] if calls.failed else []
+    rows += [("retries", wording.failed_requests(calls.retries))] if calls.retries else []
     shown = progress.calls or campaign.settings.models.members
-    return [*rows, ("spent", costs.spent(progress, failures.total, failures.requests))] if shown else rows
+    return [*rows, ("spent", costs.spent(progress, calls.failed, calls.failed_requests))] if shown else rows
 
 
 def waiting_facts(campaign: Campaign) -> list[tuple[str, str]]:

@@ -12,11 +12,12 @@ import evolve.task
 from evolve import wording
 from evolve.campaign import logs, workspace
 from evolve.cli.granting import devices_option, granted
-from evolve.cli.isolation import confined, sandbox_option, wished
+from evolve.cli.isolation import note_isolation, sandbox_option
 from evolve.cli.output import debug_option, emit, facts, json_option, table
 from evolve.cli.parameters import parameters
 from evolve.cli.say import say
 from evolve.conformance import Conformance, Finding, check
+from evolve.engine.isolation import confine, wanted_level
 from evolve.evaluation.machine import usable_cores
 from evolve.task.grants import NOTHING_GRANTED, told
 from evolve.types import Task
@@ -37,7 +38,7 @@ def check_task(
     """Try a task: its seed twice, what it declares, and programs that fail in every common way."""
     grant = granted(devices)
     loaded = evolve.task.load(task, parameters(assignments))
-    means = confined(loaded, wished(sandbox), harmless=evolve.task.is_bundled(Path(loaded.folder))).noted()
+    means = note_isolation(confine(loaded, wanted_level(sandbox), harmless=evolve.task.is_bundled(Path(loaded.folder))))
     found = check(loaded, min(_JUDGES, usable_cores()), means, logs(workspace()), grant, _tell)
     if as_json:
         emit(found)

@@ -10,12 +10,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from evolve.campaign import Campaign, stream
 from evolve.campaign.fitting import scheduled
+from evolve.engine.drafts import Draft, Proposer, add_prompts
 from evolve.engine.members import Members
 from evolve.engine.metering import MeteredModels
-from evolve.engine.proposing import Draft, Proposer
 from evolve.engine.screening import Screening
 from evolve.engine.steering import Proposed
-from evolve.engine.telling import with_prompts
 from evolve.protocols import Context
 from evolve.types import Asked, Propose, Selection
 
@@ -111,4 +110,4 @@ class Proposals:
         """Proposal thread."""
         if not selection.model:
             return context
-        return with_prompts(context, selection, self._campaign.settings.prompts, self._campaign.plugins)
+        return add_prompts(context, selection, self._campaign.settings.prompts, self._campaign.plugins)

@@ -9,13 +9,14 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from evolve.campaign import Campaign
-from evolve.campaign.inbox import Inbox, Letter
-from evolve.campaign.requests import (
+from evolve.campaign.inbox import (
     PERSON,
     Add,
     Answer,
     Configure,
     Hint,
+    Inbox,
+    Letter,
     Pause,
     Quarantine,
     Release,
@@ -25,10 +26,10 @@ from evolve.campaign.requests import (
 )
 from evolve.campaign.retuning import retuned
 from evolve.campaign.rulings import best_record, rule
+from evolve.engine.drafts import Draft
 from evolve.engine.importing import Known, imported
 from evolve.engine.jobs import Work
 from evolve.engine.metering import Answered
-from evolve.engine.proposing import Draft
 from evolve.types import Asked, ConfigError, EvolveError, Lesson, LessonWritten, Paused, ProgramId
 
 INTERVAL = 1.0

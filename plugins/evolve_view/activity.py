@@ -14,9 +14,8 @@ from starlette.routing import Route
 
 from evolve import report
 from evolve.campaign import Campaign
-from evolve.campaign.inbox import Inbox
-from evolve.campaign.requests import PERSON, Hint
-from evolve.campaign.requests import Request as InboxRequest
+from evolve.campaign.inbox import PERSON, Hint, Inbox
+from evolve.campaign.inbox import Request as InboxRequest
 from evolve.report import LOOKED_AT, CostLine, Slice, Yield
 from evolve.types import ConfigError, Lesson, LessonWritten
 from evolve_view.charts import Series
@@ -67,7 +66,7 @@ def show_operators(request: Request) -> Response:
             operators=_join_rows(tally.yields(), costs.operators if costs else (), weights),
             models=_join_rows(tally.model_yields(), costs.models if costs else (), models),
             purposes=costs.purposes if costs else (),
-            failures=campaign.state.failures.lines(),
+            failures=campaign.state.calls.failures(),
             strategy=campaign.settings.strategy.name,
             reflections=tally.reflections,
             lessons=report.lessons_learnt(campaign),

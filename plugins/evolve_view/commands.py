@@ -21,7 +21,7 @@ from evolve.commands import (
     atomic_write,
     brief,
     choose_isolation,
-    confined,
+    confine,
     debug_option,
     emit,
     json_option,
@@ -180,7 +180,7 @@ def _draw_best(campaign: Campaign, sandbox: str | None, found: Findings) -> Task
     """Draws the best program as the task does; a report does without where that fails."""
     assert found.overview.best is not None, "there is something to draw"
     try:
-        means = confined(campaign.task, choose_isolation(sandbox), harmless=True).means
+        means = confine(campaign.task, choose_isolation(sandbox), harmless=True).means
         if not pictures.drawable(campaign.task, means):
             return TaskPicture()
         return TaskPicture(svg=pictures.drawn(campaign, found.overview.best.record, means))

@@ -14,8 +14,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:] = [str(ROOT), *[path for path in sys.path if path != str(Path(__file__).resolve().parent)]]
 
-from evolve.cli.isolation import VARIABLE  # noqa: E402
 from evolve.cli.output import table  # noqa: E402
+from evolve.engine.isolation import VARIABLE  # noqa: E402
 from evolve.sandbox import Box, Means  # noqa: E402
 from evolve.sandbox.machine.probe import find_failure, probe  # noqa: E402
 from evolve.types import Level  # noqa: E402

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from evolve.campaign.inbox import Inbox
-from evolve.campaign.requests import Hint
+from evolve.campaign.inbox import Hint, Inbox
 from evolve.types import Call, Outcome
 from evolve_view.activity import HINT_CHARACTERS
 from tests.plugins.evolve_view.conftest import ADDRESS
