@@ -13,13 +13,11 @@ import evolve.task
 from evolve.appearing import appearing
 from evolve.campaign import Campaign, workspace
 from evolve.cli import arms, contest
-from evolve.cli.breadth import broken, narrow
+from evolve.cli.devices import devices_option, grant_devices
 from evolve.cli.errors import INTERRUPTED
-from evolve.cli.granting import devices_option, granted
 from evolve.cli.isolation import sandbox_option
-from evolve.cli.output import debug_option, emit, json_option
+from evolve.cli.output import debug_option, emit, json_option, say, table
 from evolve.cli.request import Plan, Request
-from evolve.cli.say import say
 from evolve.compare import RESOURCES, Comparison, Course, Group, Question, Resource, course, page, telling, weighed
 from evolve.compare.picture import picture
 from evolve.compare.sorting import by_settings
@@ -49,7 +47,7 @@ class Remembering(click.Command):
 @click.option("--budget", multiple=True, help="What each campaign may spend: 500programs, 10m, 2usd.")
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="A setting of all arms.")
 @click.option("--model", "models", multiple=True, metavar="SPEC", help="A language model for all arms.")
-@click.option("--judges", type=int, help="Candidates judged side by side.  [default: one per core]")
+@click.option("--workers", "judges", type=int, help="Candidates judged side by side.  [default: one per core]")
 @click.option("--name", help="What the names of the campaigns begin with.  [default: the task's, with the budget]")
 @click.option("--campaign", "campaigns", multiple=True, metavar="NAME", help="Read this campaign, and run nothing.")
 @click.option("--read", "patterns", multiple=True, metavar="'ARM=GLOB'", help="Read the campaigns of these names.")
@@ -122,7 +120,7 @@ def _run(task: str | None, words: dict[str, Any]) -> tuple[Group, ...]:
     wanted = contest.Contest(
         arms.contestants(words["strategies"], words["choices"]), tuple(range(words["seeds"])), common, base
     )
-    stage = contest.Stage(workspace(), load(), granted(common.devices))
+    stage = contest.Stage(workspace(), load(), grant_devices(common.devices))
     plans = contest.plans(wanted, stage)
     _check_per(words["per"], plans)
     found, finished = contest.run(wanted, plans, stage)
@@ -190,12 +188,12 @@ def _write(folder: Path, found: Comparison, command: str) -> None:
 
 def _told(found: Comparison) -> str:
     """All of it, for a person."""
-    parts = [broken(telling.about(found)), narrow(*telling.arm_table(found)), narrow(*telling.cost_table(found))]
+    parts = [telling.about(found), table(*telling.arm_table(found)), table(*telling.cost_table(found))]
     parts += [_sentences(telling.findings(found))]
-    parts += [narrow(*telling.duel_table(found)), narrow(*telling.win_table(found))]
-    parts += [narrow(*telling.target_table(found))] if found.reached else []
+    parts += [table(*telling.duel_table(found)), table(*telling.win_table(found))]
+    parts += [table(*telling.target_table(found))] if found.reached else []
     return "\n\n".join([*parts, _sentences(telling.explained(found))])
 
 
 def _sentences(lines: Sequence[str]) -> str:
-    return "\n".join(map(broken, lines))
+    return "\n".join(lines)

@@ -13,11 +13,10 @@ from evolve.campaign import Campaign, logs
 from evolve.campaign.fitting import budget_of
 from evolve.cli.arms import Contestant, check_equal, name_of, path_of
 from evolve.cli.isolation import for_campaign
-from evolve.cli.notices import noticed
-from evolve.cli.output import flat
+from evolve.cli.output import flat, say
+from evolve.cli.progress import print_warnings
 from evolve.cli.request import Plan, Request, new_plan
-from evolve.cli.run import confined_for, opened_models
-from evolve.cli.say import say
+from evolve.cli.run import confine_plan, open_models
 from evolve.compare import Course, beside, course
 from evolve.devices import Grant
 from evolve.evaluation.executor import LocalExecutor
@@ -125,19 +124,19 @@ def _search(plan: Plan, stage: Stage, name: str) -> bool:
     hidden = logs(stage.home)
     with ExitStack() as resources:
         if path_of(stage.home, name) is None:
-            campaign, means = None, confined_for(plan).means
+            campaign, means = None, confine_plan(plan).means
         else:
             campaign = resources.enter_context(Campaign.open(name, stage.plugins, stage.home, readonly=False))
             means = for_campaign(campaign, plan.wish, plan.task).means
         executor = LocalExecutor(plan.task, plan.settings.judges, means=means, hidden=hidden, devices=stage.devices)
         resources.callback(executor.close)
         judges = executor.describe()
-        members = opened_models(plan, resources)
+        members = open_models(plan, resources)
         campaign = campaign or resources.enter_context(
             Campaign.create(plan.settings, plan.task, stage.plugins, stage.home, name)
         )
         try:
-            with noticed():
+            with print_warnings():
                 ending = evolve.engine.run(campaign, executor, judges, Quiet(), members)
         except TaskError:
             if campaign.state.seed_record and not campaign.state.seed_values:

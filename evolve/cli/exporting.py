@@ -10,10 +10,9 @@ import click
 import evolve.task
 from evolve import publish, report
 from evolve.campaign import Campaign
-from evolve.cli.output import debug_option, emit, facts, json_option
-from evolve.cli.references import opened
-from evolve.cli.request import place_of_task
-from evolve.cli.say import say
+from evolve.cli.output import debug_option, emit, facts, json_option, say
+from evolve.cli.program_reference import open_program
+from evolve.cli.request import find_task
 from evolve.publish.telling import value_told
 from evolve.types import RecordId
 
@@ -53,7 +52,7 @@ def export_program(
     as_json: bool,
 ) -> None:
     """Write a program with its task, evidence, lineage and certificate, so that anybody can judge it again."""
-    with opened(reference) as (campaign, number):
+    with open_program(reference) as (campaign, number):
         found = exported(campaign, number, moved)
     place = target or Path(found.top)
     publish.write(found.contents, place, top=found.top, force=force)
@@ -75,7 +74,7 @@ def export_program(
 def exported(campaign: Campaign, number: RecordId, moved: str | None = None) -> publish.Export:
     """A program of a campaign as an export, with the task as it lies on the disk."""
     report.settled(campaign, number)
-    return publish.export(campaign, number, evolve.task.load(place_of_task(campaign, moved), campaign.task.parameters))
+    return publish.export(campaign, number, evolve.task.load(find_task(campaign, moved), campaign.task.parameters))
 
 
 def _told(told: Exported, found: publish.Export) -> list[tuple[str, str]]:

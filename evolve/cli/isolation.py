@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from evolve.campaign import Campaign
-from evolve.cli.say import say
+from evolve.cli.output import say
 from evolve.evaluation.interpreter import check
 from evolve.evaluation.lifeline import clean_environment
 from evolve.plugins import Plugins

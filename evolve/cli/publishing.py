@@ -14,10 +14,9 @@ from evolve import publish
 from evolve.campaign import logs, workspace
 from evolve.cli.exporting import exported
 from evolve.cli.isolation import Wish, confined, sandbox_option, wished
-from evolve.cli.output import CELL, brief, debug_option, emit, facts, json_option, one_line, table
-from evolve.cli.references import opened
-from evolve.cli.request import place_of_task
-from evolve.cli.say import say
+from evolve.cli.output import CELL, brief, debug_option, emit, facts, json_option, one_line, say, table
+from evolve.cli.program_reference import open_program
+from evolve.cli.request import find_task
 from evolve.evaluation import LocalExecutor
 from evolve.plugins import load
 from evolve.publish import CANNOT_BE_TOLD, DIFFERS, Check, Verification
@@ -91,7 +90,7 @@ def _one(reference: str, how: publish.How, *, as_json: bool) -> Verification:
     if Path(reference).exists() or "/" not in reference or reference.endswith(".zip"):
         contents = publish.read(Path(reference))
     else:
-        with opened(reference) as (campaign, number):
+        with open_program(reference) as (campaign, number):
             own = campaign.log.path.resolve().parent == (workspace() / "archive" / "campaigns").resolve()
             contents = dict(exported(campaign, number).contents)
         how = replace(how, trusted=how.trusted or own)
@@ -184,8 +183,8 @@ def publish_program(
     if (reference is None) != only_index:
         raise ConfigError("a program is published, or the index is written. Do: name a program, or say --index")
     if reference is not None:
-        with opened(reference) as (campaign, number):
-            task = evolve.task.load(place_of_task(campaign, moved), campaign.task.parameters)
+        with open_program(reference) as (campaign, number):
+            task = evolve.task.load(find_task(campaign, moved), campaign.task.parameters)
             found = publish.export(campaign, number, task)
         told = publish.publish(found, task, place, force=force)
         _tell_published(told, found.claims, as_json=as_json)

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import click
 
 from evolve.cli.isolation import VARIABLE, Wish, wished
-from evolve.cli.output import debug_option, emit, json_option, table
+from evolve.cli.output import debug_option, emit, json_option, say, table
 from evolve.cli.pretending import lessened
-from evolve.cli.say import say
 from evolve.sandbox.box import Box
 from evolve.sandbox.corpus.all import CASES
 from evolve.sandbox.corpus.case import Case

@@ -13,8 +13,7 @@ from evolve import pictures
 from evolve.appearing import appearing
 from evolve.campaign import Campaign, workspace
 from evolve.cli.isolation import confined, sandbox_option, wished
-from evolve.cli.output import CELL, brief, debug_option, emit, json_option, one_line
-from evolve.cli.say import say
+from evolve.cli.output import CELL, brief, debug_option, emit, json_option, one_line, say
 from evolve.pages import Findings, Moment, Picture, findings, html, markdown, report_of
 from evolve.plugins import load
 from evolve.types import ConfigError, EvolveError

@@ -1,10 +1,9 @@
-"""`evolve run`: composes plugins, task, judges, campaign and loop.
+"""`evolve run`: composes plugins, task, workers, models, campaign and loop.
 
-Invariant: what is wrong with the command is found before anything is made; judges start before any thread does, and a campaign's log
-is made after the task's evaluator has loaded."""
+Everything wrong with the command is found before anything is made; evaluation processes start before any thread does, and a campaign's
+log is made after the task's evaluator has loaded."""
 
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -12,23 +11,17 @@ import click
 import evolve.engine
 from evolve.campaign import Campaign, logs, workspace
 from evolve.campaign.fitting import operators_of
-from evolve.cli import dry_run, foreseeing, summary
-from evolve.cli.announcing import announced
-from evolve.cli.beginning import beginning
-from evolve.cli.display import watching
+from evolve.cli import dry_run, summary
+from evolve.cli.devices import devices_option, grant_devices
 from evolve.cli.errors import INTERRUPTED
-from evolve.cli.granting import devices_option, granted
 from evolve.cli.isolation import Confined, confined, for_campaign, is_harmless, sandbox_option
-from evolve.cli.models import told_of
-from evolve.cli.notices import noticed
-from evolve.cli.output import debug_option, emit, json_option
+from evolve.cli.model_specs import announce_calls, name_model
+from evolve.cli.output import debug_option, emit, json_option, say
+from evolve.cli.progress import print_warnings, watch_campaign
 from evolve.cli.request import Plan, Request, continued_plan, new_plan
-from evolve.cli.say import say
 from evolve.devices import Grant
 from evolve.engine.members import Members
-from evolve.engine.tracker import Tracking
 from evolve.engine.tracking import tracked, trackers_of
-from evolve.evaluation import Description
 from evolve.evaluation.executor import LocalExecutor
 from evolve.plugins import load
 from evolve.types import ConfigError, EvolveError, ModelError
@@ -75,7 +68,7 @@ def _only_one(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> 
     metavar="NAME",
     help="Tell a tracker of each record: jsonl, tensorboard, wandb, ...; may be repeated.",
 )
-@click.option("--judges", type=int, help="Candidates judged side by side.  [default: one per core]")
+@click.option("--workers", "judges", type=int, help="Candidates judged side by side.  [default: one per core]")
 @click.option(
     "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Any setting; task.KEY is the task's parameter."
 )
@@ -92,120 +85,90 @@ def run(rehearse: bool, as_json: bool, **words: Any) -> None:
     the campaign's total over all its runs; Ctrl-C ends a run and keeps everything.
     """
     request = Request(**words)
-    devices = granted(request.devices)
+    devices = grant_devices(request.devices)
     if request.resume is None:
-        _begin(new_plan(request, load(), workspace()), devices, rehearse=rehearse, as_json=as_json)
-    else:
-        with Campaign.open(request.resume or None, load(), workspace(), readonly=rehearse) as campaign:
-            _go_on(continued_plan(request, campaign), campaign, devices, rehearse=rehearse, as_json=as_json)
-
-
-def _begin(plan: Plan, devices: Grant, *, rehearse: bool, as_json: bool) -> None:
-    if rehearse:
-        _show(plan, confined_for(plan), None, devices, as_json=as_json)
+        plan = new_plan(request, load(), workspace())
+        start = _rehearse if rehearse else _search
+        start(plan, confine_plan(plan), None, devices, as_json=as_json)
         return
-    found = confined_for(plan)
-    home = workspace()
-    with ExitStack() as resources:
-        executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=logs(home), devices=devices)
-        resources.callback(executor.close)
-        judges = executor.describe()
-        trackers = trackers_of(plan.settings.trackers, plan.plugins)
-        members = opened_models(plan, resources)
-        campaign = resources.enter_context(Campaign.create(plan.settings, plan.task, plan.plugins, home, plan.name))
-        company = Company(members, trackers)
-        _search(campaign, executor, Judges(judges, found.line), company, as_json=as_json)
+    with Campaign.open(request.resume or None, load(), workspace(), readonly=rehearse) as campaign:
+        plan = continued_plan(request, campaign)
+        if campaign.state.difference is not None:
+            say(f"evolve: warning: the replayed archive differs at {campaign.state.difference}", err=True)
+        start = _rehearse if rehearse else _search
+        start(plan, for_campaign(campaign, plan.wish, plan.task), campaign, devices, as_json=as_json)
 
 
-def _go_on(plan: Plan, campaign: Campaign, devices: Grant, *, rehearse: bool, as_json: bool) -> None:
-    if campaign.state.difference is not None:
-        say(f"evolve: warning: the replayed archive differs at {campaign.state.difference}", err=True)
-    found = for_campaign(campaign, plan.wish, plan.task)
-    if rehearse:
-        _show(plan, found, campaign, devices, as_json=as_json)
-        return
-    hidden = logs(workspace(), campaign.log.path)
-    with ExitStack() as resources:
-        executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=hidden, devices=devices)
-        resources.callback(executor.close)
-        judges = executor.describe()
-        company = Company(opened_models(plan, resources), trackers_of(plan.settings.trackers, plan.plugins))
-        if plan.changes:
-            campaign.change(dict(plan.changes))
-        _search(campaign, executor, Judges(judges, found.line), company, as_json=as_json)
+def confine_plan(plan: Plan) -> Confined:
+    """Returns the means for the candidates of a new campaign."""
+    operators = operators_of(plan.settings, plan.plugins)
+    return confined(plan.task, plan.wish, harmless=is_harmless(plan.task, operators, plan.plugins))
 
 
-def opened_models(plan: Plan, resources: ExitStack) -> Members:
-    """The models, which answer; else the error of the first that does not."""
-    names = [section.name for section in plan.settings.models.members]
+def open_models(plan: Plan, resources: ExitStack) -> Members:
+    """Returns the models, each of which has answered; raises the error of the first that does not."""
+    sections = plan.settings.models.members
     try:
-        with announced(names):
+        with announce_calls([section.name for section in sections]):
             return Members.opened(plan.settings, plan.plugins, resources)
     except EvolveError as error:
-        sections = plan.settings.models.members
         section = next((one for one in sections if str(error).startswith(f"model {one.name!r}")), None)
         if section is None:
             raise
-        raise told_of(section, error, plan.plugins) from error
+        raise name_model(section, error, plan.plugins) from error
 
 
-def confined_for(plan: Plan) -> Confined:
-    """The means for the candidates of a new campaign."""
-    settings, plugins = plan.settings, plan.plugins
-    operators = operators_of(settings, plugins)
-    return confined(plan.task, plan.wish, harmless=is_harmless(plan.task, operators, plugins))
-
-
-def _show(plan: Plan, found: Confined, campaign: Campaign | None, devices: Grant, *, as_json: bool) -> None:
-    foreseen = foreseeing.foreseen(plan, campaign)
+def _rehearse(plan: Plan, found: Confined, campaign: Campaign | None, devices: Grant, *, as_json: bool) -> None:
+    preview = dry_run.preview_cost(plan, campaign)
     executor = LocalExecutor(plan.task, 1, means=found.means, hidden=logs(workspace()), devices=devices)
     with closing(executor):
         judge = executor.describe()
     if as_json:
-        emit(dry_run.rehearsed(plan, judge, foreseen))
+        emit(dry_run.describe_plan(plan, judge, preview))
     else:
-        say(dry_run.told(plan, judge, foreseen))
+        say(dry_run.format_plan(plan, judge, preview))
 
 
-@dataclass(frozen=True, slots=True)
-class Judges:
-    """What the judges say of themselves, and the line that tells how well they isolate."""
+def _search(plan: Plan, found: Confined, campaign: Campaign | None, devices: Grant, *, as_json: bool) -> None:
+    """Runs a new campaign, or more of one."""
+    home = workspace()
+    hidden = logs(home, campaign.log.path if campaign else None)
+    with ExitStack() as resources:
+        executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=hidden, devices=devices)
+        resources.callback(executor.close)
+        judges = executor.describe()
+        trackers = trackers_of(plan.settings.trackers, plan.plugins)
+        members = open_models(plan, resources)
+        if campaign is None:
+            campaign = Campaign.create(plan.settings, plan.task, plan.plugins, home, plan.name)
+            resources.enter_context(campaign)
+        elif plan.changes:
+            campaign.change(dict(plan.changes))
+        say(summary.format_beginning(campaign, found.line), err=as_json)
+        try:
+            with (
+                watch_campaign(campaign, as_json=as_json) as watch,
+                print_warnings(),
+                tracked(campaign, watch, trackers) as tracking,
+            ):
+                ending = tracking.ending = evolve.engine.run(campaign, executor, judges, tracking.watch, members)
+        except EvolveError as error:
+            message = str(error).rstrip(".")
+            kept = f"The log of campaign {campaign.name!r} is kept: {campaign.log.path}"
+            raise type(error)(f"{message}. {kept}") from error
+        _print_end(campaign, summary.describe_end(campaign, ending, trackers), as_json=as_json)
 
-    description: Description
-    isolation: str
 
-
-@dataclass(frozen=True, slots=True)
-class Company:
-    """Who takes part beside the judges: the models that propose, and the trackers that are told."""
-
-    members: Members
-    trackers: tuple[Tracking, ...] = ()
-
-
-def _search(campaign: Campaign, executor: LocalExecutor, judges: Judges, company: Company, *, as_json: bool) -> None:
-    say(beginning(campaign, judges.isolation), err=as_json)
-    try:
-        with (
-            watching(campaign, as_json=as_json) as watch,
-            noticed(),
-            tracked(campaign, watch, company.trackers) as told,
-        ):
-            ending = evolve.engine.run(campaign, executor, judges.description, told.watch, company.members)
-            told.ending = ending
-    except EvolveError as error:
-        message = str(error).rstrip(".")
-        raise type(error)(f"{message}. The log of campaign {campaign.name!r} is kept: {campaign.log.path}") from error
-    end = summary.ended(campaign, ending, company.trackers)
+def _print_end(campaign: Campaign, end: summary.RunEnd, *, as_json: bool) -> None:
+    """Prints what came of a run; raises `ModelError` where no model answered, and `ConfigError` where nothing was proposed."""
     if as_json:
         emit(end)
-    unanswered = summary.no_answer(campaign, end)
+    unanswered, nothing = summary.without_answer(campaign, end), summary.without_proposal(campaign, end)
+    if end.programs or not (unanswered or nothing):
+        say(summary.format_end(campaign, end), err=as_json)
     if unanswered:
-        if end.programs:
-            say(summary.closing_words(campaign, end), err=as_json)
         raise ModelError(unanswered)
-    if summary.found_nothing(end):
-        raise ConfigError(summary.nothing_to_try(campaign, end))
-    say(summary.closing_words(campaign, end), err=as_json)
-    if ending.reason in ("interrupted", "stopped"):
+    if nothing:
+        raise ConfigError(nothing)
+    if end.reason in ("interrupted", "stopped"):
         click.get_current_context().exit(INTERRUPTED)

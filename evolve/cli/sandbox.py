@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import click
 
-from evolve.cli.output import debug_option, emit, facts, json_option, table
+from evolve.cli.output import debug_option, emit, facts, json_option, say, table
 from evolve.cli.redteam import redteam
-from evolve.cli.say import say
 from evolve.sandbox.machine.choice import line
 from evolve.sandbox.machine.offer import Finding
 from evolve.sandbox.machine.probe import Found, probe

@@ -12,7 +12,7 @@ import click
 
 from evolve.campaign import existing_path, workspace
 from evolve.cli.options import debug_option
-from evolve.cli.say import say
+from evolve.cli.output import say
 from evolve.plugins import load
 from evolve.types import ConfigError
 

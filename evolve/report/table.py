@@ -22,7 +22,8 @@ MATCHES = 2_000
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Which records, and in which order. An empty text and None mean any. `sort` is one of `SORTS`; of a fitness the best come first where it is `descending`,
-    whatever the task's direction, and failures are last in either order. `text` is searched in the programs."""
+    whatever the task's direction, and failures are last in either order. `text` is searched in the programs. `programs_only` leaves out measurements
+    and, unless that `outcome` is asked for, screened proposals."""
 
     sort: str = "fitness"
     descending: bool = True
@@ -33,6 +34,7 @@ class Wanted:
     kind: str = ""
     insertion: str = ""
     text: str = ""
+    programs_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,10 @@ def _filtered(campaign: Campaign, columns: Frame, wanted: Wanted) -> Flags:
         mask &= columns.kind(next(kind for kind in KINDS if kind == known))
     if wanted.insertion:
         mask &= columns.insertion(Insertion[_known("insertion", wanted.insertion, [one.name for one in Insertion])])
+    if wanted.programs_only:
+        mask &= ~columns.kind("measurement")
+        if wanted.outcome != Outcome.SCREENED.value:
+            mask &= ~columns.outcome(Outcome.SCREENED)
     if wanted.island is not None:
         mask &= columns.islands == wanted.island
     for name, names in (

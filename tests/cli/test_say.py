@@ -9,7 +9,7 @@ import pytest
 
 import evolve.cli
 from evolve.cli.output import brief, emit, emit_text, facts, one_line, table
-from evolve.cli.say import folded, say, say_exactly, say_file
+from evolve.cli.output import folded, say, print_exactly, print_file
 from evolve.types import EvolveError, Origin, Outcome, Program
 from tests.written import Written, number_program
 
@@ -58,9 +58,9 @@ def test_a_file_may_be_written_to() -> None:
 
 def test_code_says_how_much_of_it_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
     """So that nothing hides from who reads it; the ends of lines are no secret."""
-    say_exactly("x = 1  # \u202etrick\n")
-    say_exactly("y = 2\r\n")
-    say_exactly("z\u3000= 3\u2800")
+    print_exactly("x = 1  # \u202etrick\n")
+    print_exactly("y = 2\r\n")
+    print_exactly("z\u3000= 3\u2800")
     said = capsys.readouterr()
     assert said.out == "x = 1  # trick\ny = 2\nz = 3 \n"
     told = "({} characters that cannot be shown are left out, or are spaces here; --json has all of it)\n"
@@ -84,7 +84,7 @@ def test_a_file_stands_below_the_count_of_its_lines(
     text: str, printed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As they are shown, so that none of them passes for the head of another file."""
-    say_file("seed.py\n--- b.py", text)
+    print_file("seed.py\n--- b.py", text)
     assert capsys.readouterr().out == f"\n--- seed.py --- b.py {printed}"
 
 

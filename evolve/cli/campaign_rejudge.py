@@ -1,6 +1,6 @@
 """`evolve campaign rejudge`: a campaign's programs by a newer version of its task.
 
-Invariant: what it costs is said before anything is judged, and the judges are known to start before anything is written."""
+The cost is said before anything is judged, and the judges are known to start before anything is written."""
 
 from collections import Counter
 from contextlib import closing
@@ -13,25 +13,23 @@ from evolve import report, wording
 from evolve.campaign import Campaign, logs, workspace
 from evolve.campaign.rejudging import Rejudging, begin, planned
 from evolve.cli import summary
-from evolve.cli.display import watching
+from evolve.cli.devices import devices_option, format_time, grant_devices
 from evolve.cli.errors import INTERRUPTED
-from evolve.cli.granting import devices_option, granted
 from evolve.cli.isolation import for_campaign, sandbox_option, wished
-from evolve.cli.output import debug_option, emit, facts, json_option
-from evolve.cli.request import place_of_task
-from evolve.cli.say import say
+from evolve.cli.output import debug_option, emit, facts, json_option, say
+from evolve.cli.progress import watch_campaign
+from evolve.cli.request import find_task
 from evolve.devices import Grant
-from evolve.engine import finish
+from evolve.engine import Ending, finish
 from evolve.evaluation.executor import LocalExecutor
 from evolve.plugins import load
 from evolve.sandbox.means import Means
-from evolve.stop import duration
 from evolve.types import REJUDGED, EvolveError, Outcome, SandboxError
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """What judging again takes, before it is done: `programs` times the mean seconds that judging one of them took before (None: not
+class RejudgingCost:
+    """Cost of judging again, told before it is done: `programs` times the mean seconds that judging one of them took before (None: not
     known)."""
 
     event: str
@@ -44,9 +42,9 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Rejudged:
-    """What came of it: outcomes of the programs that were judged again since the task changed, and the best before and after. `left`
-    counts the steps that wait for another run."""
+class RejudgingEnd:
+    """Outcomes of the programs that were judged again since the task changed, and the best before and after. `left` counts the steps that
+    wait for another run."""
 
     event: str
     campaign: str
@@ -79,19 +77,21 @@ def rejudge_campaign(
     as_json: bool,
 ) -> None:
     """Judge a campaign's programs again by the newer version of its task; the history is kept."""
-    grant = granted(devices)
+    grant = grant_devices(devices)
     with Campaign.open(name, load(), workspace(), readonly=dry_run) as campaign:
-        task = evolve.task.load(place_of_task(campaign, moved), campaign.settings.parameters)
+        task = evolve.task.load(find_task(campaign, moved), campaign.settings.parameters)
         plan = planned(campaign, task, everything=not elites)
-        _say_cost(campaign, plan, as_json=as_json)
+        _print_cost(campaign, plan, as_json=as_json)
         if (plan.programs or plan.others) and not dry_run:
-            found = for_campaign(campaign, wished(sandbox, campaign.settings.sandbox), task)
-            _judge(campaign, plan, found.noted(), grant, as_json=as_json)
+            confined = for_campaign(campaign, wished(sandbox, campaign.settings.sandbox), task)
+            former = report.best(campaign)
+            ending = _judge(campaign, plan, confined.noted(), grant, as_json=as_json)
+            _print_end(campaign, ending, former.name if former else "", as_json=as_json)
 
 
-def _say_cost(campaign: Campaign, plan: Rejudging, *, as_json: bool) -> None:
+def _print_cost(campaign: Campaign, plan: Rejudging, *, as_json: bool) -> None:
     total = None if plan.seconds is None else plan.programs * plan.seconds
-    found = Estimate(
+    cost = RejudgingCost(
         event="estimate",
         campaign=campaign.name,
         old_version=campaign.task.version,
@@ -101,33 +101,28 @@ def _say_cost(campaign: Campaign, plan: Rejudging, *, as_json: bool) -> None:
         seconds=total,
     )
     if as_json:
-        emit(found)
+        emit(cost)
     else:
-        say(facts(_cost(campaign, plan, total)))
+        say(facts(_format_cost(campaign, plan, total)))
 
 
-def _cost(campaign: Campaign, plan: Rejudging, total: float | None) -> list[tuple[str, str]]:
+def _format_cost(campaign: Campaign, plan: Rejudging, total: float | None) -> list[tuple[str, str]]:
     same = plan.task.version == campaign.task.version
     versions = f"version {plan.task.version[:16]}" + ("" if same else f", until now {campaign.task.version[:16]}")
     rows = [("campaign", campaign.name), ("task", f"{plan.task.name}, {versions}")]
     if not plan.programs:
         left = f"; {plan.others} measurements wait" if plan.others else ""
         return [*rows, ("to judge", f"nothing: this version has judged all of it already{left}")]
-    parts = [f"{len(plan.records) + len(plan.waiting):,} programs", *(["the seed"] if plan.seed else [])]
-    rows.append(("to judge", " and ".join(parts)))
+    seed = " and the seed" if plan.seed else ""
+    rows.append(("to judge", f"{len(plan.records) + len(plan.waiting):,} programs{seed}"))
     if total is None or plan.seconds is None:
         return [*rows, ("cost", "not known: none of them was judged before")]
-    slots = campaign.settings.judges
-    cost = f"about {plan.programs:,} x {wording.seconds(plan.seconds)} = {_time(total)} of judge time"
-    return [*rows, ("cost", f"{cost}, on {slots} judge slot{'s' if slots > 1 else ''} {_time(total / slots)}")]
+    slots = wording.counted(campaign.settings.judges, "judge slot")
+    cost = f"about {plan.programs:,} x {wording.seconds(plan.seconds)} = {format_time(total)} of judge time"
+    return [*rows, ("cost", f"{cost}, on {slots} {format_time(total / campaign.settings.judges)}")]
 
 
-def _time(seconds: float) -> str:
-    return duration(seconds) if seconds >= 60 else wording.seconds(seconds)
-
-
-def _judge(campaign: Campaign, plan: Rejudging, means: Means, devices: Grant, *, as_json: bool) -> None:
-    former = report.best(campaign)
+def _judge(campaign: Campaign, plan: Rejudging, means: Means, devices: Grant, *, as_json: bool) -> Ending:
     hidden = logs(workspace(), campaign.log.path)
     executor = LocalExecutor(plan.task, campaign.settings.judges, means=means, hidden=hidden, devices=devices)
     with closing(executor):
@@ -135,28 +130,39 @@ def _judge(campaign: Campaign, plan: Rejudging, means: Means, devices: Grant, *,
         with campaign.log.transaction():
             steps = begin(campaign, plan)
         try:
-            with watching(campaign, as_json=as_json) as watch:
-                ending = finish(campaign, executor, judges, watch, steps)
+            with watch_campaign(campaign, as_json=as_json) as watch:
+                return finish(campaign, executor, judges, watch, steps)
         except EvolveError as error:
             again = f"The history of campaign {campaign.name!r} is kept; the same command goes on with what is missing"
             raise type(error)(f"{str(error).rstrip('.')}. {again}") from error
-    found = Rejudged(
+
+
+def _print_end(campaign: Campaign, ending: Ending, former_best: str, *, as_json: bool) -> None:
+    """Prints the result; exits by 130 where it was interrupted, and raises `SandboxError` where judges failed."""
+    end = RejudgingEnd(
         event="ended",
         campaign=campaign.name,
         reason=ending.reason,
         left=ending.left,
         rejudged=campaign.state.progress.rejudged,
         outcomes=_outcomes(campaign),
-        former_best=former.name if former else "",
+        former_best=former_best,
         best=report.best(campaign),
     )
     if as_json:
-        emit(found)
+        emit(end)
     else:
-        say(facts(_told(campaign, found)))
+        waiting = f", {wording.waiting(end.left)}" if end.left else ""
+        rows = [
+            ("judged again", f"{wording.outcomes(end.outcomes)}{waiting}"),
+            ("best before", former_best or "none"),
+            *summary.best_facts(campaign, end.best, report.front_line(campaign)),
+            ("next", summary.next_commands(campaign, end.best)[-2]),
+        ]
+        say(facts(rows))
     if ending.reason != "finished":
         click.get_current_context().exit(INTERRUPTED)
-    unjudged = found.outcomes.get(Outcome.INTERNAL.value, 0)
+    unjudged = end.outcomes.get(Outcome.INTERNAL.value, 0)
     if unjudged:
         raise SandboxError(
             f"the judges failed on {unjudged} of the programs, which hold no place before they are judged. "
@@ -165,18 +171,8 @@ def _judge(campaign: Campaign, plan: Rejudging, means: Means, devices: Grant, *,
 
 
 def _outcomes(campaign: Campaign) -> dict[str, int]:
-    """Of what the newer version has judged, the seed included."""
+    """Returns how many judgings by the newer version ended in which outcome, the seed included."""
     history, since = campaign.state.history, campaign.state.columns.since
     records = [campaign.log.settled(number).record for number in range(since + 1, len(history) + 1)]
     again = [record for record in records if record.origin.why == REJUDGED or record.origin.kind == "seed"]
     return {outcome.value: count for outcome, count in Counter(one.evaluation.outcome for one in again).most_common()}
-
-
-def _told(campaign: Campaign, found: Rejudged) -> list[tuple[str, str]]:
-    waiting = f", {wording.waiting(found.left)}" if found.left else ""
-    rows = [
-        ("judged again", f"{wording.outcomes(found.outcomes)}{waiting}"),
-        ("best before", found.former_best or "none"),
-        *summary.best_facts(campaign, found.best, report.front_line(campaign)),
-    ]
-    return [*rows, ("next", summary.next_commands(campaign, found.best)[-2])]

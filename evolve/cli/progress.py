@@ -1,8 +1,8 @@
-"""What a person sees while a campaign runs: a live table on a terminal, plain lines elsewhere, JSON for programs.
+"""Progress of a running campaign: a live table on a terminal, plain lines elsewhere, JSON for programs.
 
-Invariant: a settled record costs the same however long the campaign is; everything is drawn on the loop's thread, a few times a
-second. rich is loaded for the live table alone."""
+A settled record costs the same however long the campaign is; everything is drawn on the loop's thread, a few times a second."""
 
+import logging
 import os
 import sys
 import time
@@ -14,27 +14,27 @@ from typing import TYPE_CHECKING, TextIO
 from evolve import report, wording
 from evolve.campaign import Campaign
 from evolve.cli import costs, summary
-from evolve.cli.output import emit, harmless
-from evolve.cli.say import say
+from evolve.cli.output import emit, harmless, one_line, say
 from evolve.engine import Watch
 from evolve.types import Insertion, Settled
 
 if TYPE_CHECKING:
     from rich.live import Live
 
-REFRESH = 0.25
+REFRESH_SECONDS = 0.25
 """Seconds between two drawings of the live table."""
-NEWS = 1.0
+NEWS_SECONDS = 1.0
 """Seconds between two plain lines about a new best, at least."""
-SIGN_OF_LIFE = 10.0
+QUIET_SECONDS = 10.0
 """Seconds between two plain lines when there is nothing new."""
 _SAMPLES = 40
+_ENGINE = logging.getLogger("evolve")
 
 Clock = Callable[[], float]
 
 
 class Scoreboard:
-    """The figures of a run: a tally that grows with each record, and the programs per second of the last seconds."""
+    """Figures of a run: a tally that grows with each record, and the programs per second of the last samples."""
 
     def __init__(self, campaign: Campaign, clock: Clock = time.monotonic) -> None:
         self._tally = report.Tally.of(campaign.state.history)
@@ -42,31 +42,31 @@ class Scoreboard:
         self._samples = deque([(clock(), campaign.state.progress.programs)], maxlen=_SAMPLES)
 
     def count(self, campaign: Campaign, event: Settled) -> None:
-        """Takes a settled record."""
+        """Counts a settled record."""
         self._tally.add(campaign.state.history, event.record.id)
 
     def speed(self, campaign: Campaign) -> float:
-        """Judged programs per second since the oldest sample; takes a sample."""
+        """Returns judged programs per second since the oldest sample, and takes a sample."""
         then, before = self._samples[0]
         now, programs = self._clock(), campaign.state.progress.programs
         self._samples.append((now, programs))
         return (programs - before) / (now - then) if now > then else 0.0
 
     def rows(self, campaign: Campaign) -> list[tuple[str, str]]:
-        """The table: a label and what there is to say."""
+        """Returns the labels and texts of the live table."""
         state, stats = campaign.state, campaign.state.archive.stats()
         best = report.best(campaign)
+        places = (
+            f"{wording.counted(stats.cells, 'cell')} ({stats.coverage:.0%}), {wording.counted(stats.elites, 'elite')}"
+        )
         return [
             *summary.paused_facts(campaign),
-            ("best", best_line(campaign, best)),
+            ("best", format_best(campaign, best)),
             ("", wording.anchors(best.anchors, campaign.task.fitness) if best else ""),
-            (
-                "archive",
-                f"{wording.counted(stats.cells, 'cell')} ({stats.coverage:.0%}), {wording.counted(stats.elites, 'elite')}",
-            ),
+            ("archive", places),
             ("speed", f"{self.speed(campaign):.0f} programs/s, {state.progress.programs:,} judged"),
             ("outcomes", wording.outcomes(self._tally.counts())),
-            ("operators", summary.operators_told(campaign, self._tally)),
+            ("operators", summary.format_operators(campaign, self._tally)),
             *summary.cost_facts(campaign, self._tally),
             *summary.waiting_facts(campaign),
             ("isolation", state.machine.isolation if state.machine else "unknown"),
@@ -74,31 +74,31 @@ class Scoreboard:
         ]
 
 
-def best_line(campaign: Campaign, best: report.Best | None) -> str:
-    """The best program in one line."""
+def format_best(campaign: Campaign, best: report.Best | None) -> str:
+    """Returns the best program in one line."""
     if best is None:
-        found = report.closest(campaign)
-        return f"none meets the constraints yet, least violation {found.violation:.4g}" if found else "none yet"
+        closest = report.closest(campaign)
+        return f"none meets the constraints yet, least violation {closest.violation:.4g}" if closest else "none yet"
     proof = ", certified" if best.certified else ""
     return f"{wording.score(best, campaign.task.fitness)}{proof}  {best.name}"
 
 
 class PlainLines:
-    """A line for a new best and a sign of life; implements `loop.Watch`."""
+    """A line for a new best, a pause and failing models, and a sign of life; implements `loop.Watch`."""
 
     def __init__(self, campaign: Campaign, out: TextIO, clock: Clock = time.monotonic) -> None:
         self._board = Scoreboard(campaign, clock)
         self._out, self._clock = out, clock
         best = campaign.state.archive.best
-        self._told = best.record if best else 0
+        self._best = best.record if best else 0
         self._last = clock()
         self._news = False
+        # The count of a model's failed calls that is news: ten times as many as were told.
         self._due = {line.model: 10 * line.failed for line in campaign.state.failures.lines()}
-        """How many failed calls of a model are news."""
         self._paused = campaign.state.paused
 
     def settled(self, campaign: Campaign, event: Settled) -> None:
-        """A record that may have changed the best is news."""
+        """Counts a record; one that may have changed the best is news."""
         self._board.count(campaign, event)
         self._news |= event.placement.insertion >= Insertion.IMPROVED or event.record.origin.kind == "measurement"
 
@@ -106,50 +106,39 @@ class PlainLines:
         """Prints when there is something to say, and not too often."""
         now = self._clock()
         quiet = now - self._last
-        if self._news and quiet >= NEWS:
+        best = campaign.state.archive.best
+        if self._news and quiet >= NEWS_SECONDS:
             self._news = False
-            best = campaign.state.archive.best
-            if best is not None and best.record != self._told:
-                self._told = best.record
-                self._say(campaign, now)
+            if best is not None and best.record != self._best:
+                self._best = best.record
+                self._print_state(campaign, now)
         if campaign.state.paused != self._paused:
-            self._paused = campaign.state.paused
-            self._last = now
-            say(f"{campaign.seconds:6.0f} s  {_pause_told(campaign)}", file=self._out)
-        if quiet >= SIGN_OF_LIFE and now > self._last and not self._paused:
-            self._say(campaign, now)
-        self._tell_failures(campaign)
-
-    def _say(self, campaign: Campaign, now: float) -> None:
-        self._last = now
-        programs, speed = campaign.state.progress.programs, self._board.speed(campaign)
-        line = best_line(campaign, report.best(campaign))
-        told = wording.counted(programs, "program")
-        say(
-            f"{campaign.seconds:6.0f} s  {told}, {speed:.0f}/s{_costs(campaign)}  best {line}",
-            file=self._out,
-        )
-
-    def _tell_failures(self, campaign: Campaign) -> None:
-        """A line for each model at its first failed call, and whenever they have become ten times as many."""
+            self._paused, self._last = campaign.state.paused, now
+            self._print(campaign, "".join(text for _, text in summary.paused_facts(campaign)) or "goes on")
+        if quiet >= QUIET_SECONDS and now > self._last and not self._paused:
+            self._print_state(campaign, now)
         for line in campaign.state.failures.lines():
             if line.failed >= self._due.get(line.model, 1):
                 self._due[line.model] = 10 * line.failed
-                say(f"{campaign.seconds:6.0f} s  model {wording.failures([line])}", file=self._out)
+                self._print(campaign, f"model {wording.failures([line])}")
+
+    def _print_state(self, campaign: Campaign, now: float) -> None:
+        self._last = now
+        programs = wording.counted(campaign.state.progress.programs, "program")
+        best = format_best(campaign, report.best(campaign))
+        self._print(campaign, f"{programs}, {self._board.speed(campaign):.0f}/s{_format_costs(campaign)}  best {best}")
+
+    def _print(self, campaign: Campaign, text: str) -> None:
+        say(f"{campaign.seconds:6.0f} s  {text}", file=self._out)
 
 
-def _pause_told(campaign: Campaign) -> str:
-    """That a run is paused, with what to do, or that it goes on."""
-    return "".join(text for _, text in summary.paused_facts(campaign)) or "goes on"
-
-
-def _costs(campaign: Campaign) -> str:
-    """What was spent, what is left and who is waited for, in a line; nothing where there is no model."""
+def _format_costs(campaign: Campaign) -> str:
     progress = campaign.state.progress
     if not progress.calls and not campaign.settings.models.members:
         return ""
     waiting = "".join(f", {text}" for _, text in summary.waiting_facts(campaign))
-    return f"  {costs.spent(progress, campaign.state.failures.total)}{waiting}, left {report.budget_left(campaign, time.time())}"
+    spent = costs.spent(progress, campaign.state.failures.total)
+    return f"  {spent}{waiting}, left {report.budget_left(campaign, time.time())}"
 
 
 class LiveTable:
@@ -161,24 +150,22 @@ class LiveTable:
         self._last = float("-inf")
 
     def settled(self, campaign: Campaign, event: Settled) -> None:
-        """Counts."""
+        """Counts a record."""
         self._board.count(campaign, event)
 
     def turned(self, campaign: Campaign) -> None:
-        """Redraws, a few times a second."""
-        now = self._clock()
-        if now - self._last >= REFRESH:
-            self._last = now
-            self._draw(campaign)
-
-    def _draw(self, campaign: Campaign) -> None:
+        """Redraws the table, a few times a second."""
         from rich.table import Table
         from rich.text import Text
 
-        table = Table.grid(padding=(0, 2))
+        now = self._clock()
+        if now - self._last < REFRESH_SECONDS:
+            return
+        self._last = now
+        grid = Table.grid(padding=(0, 2))
         for label, text in self._board.rows(campaign):
-            table.add_row(Text(label, style="bold"), Text(harmless(text)))
-        self._live.update(table, refresh=True)
+            grid.add_row(Text(label, style="bold"), Text(harmless(text)))
+        self._live.update(grid, refresh=True)
 
 
 class JsonLines:
@@ -193,32 +180,46 @@ class JsonLines:
         self._then.settled(campaign, event)
 
     def turned(self, campaign: Campaign) -> None:
-        """Leaves it to the next watch."""
+        """Leaves the turn to the next watch."""
         self._then.turned(campaign)
 
 
 @contextmanager
-def watching(campaign: Campaign, *, as_json: bool) -> Iterator[Watch]:
-    """The watch for where stdout goes; with JSON there, people read stderr."""
+def watch_campaign(campaign: Campaign, *, as_json: bool) -> Iterator[Watch]:
+    """Yields the watch for where stdout goes; with JSON there, people read stderr."""
     if as_json:
         yield JsonLines(PlainLines(campaign, sys.stderr))
-    elif draws(sys.stdout):
-        with _live() as live:
+    elif can_redraw(sys.stdout):
+        from rich.console import Console
+        from rich.live import Live
+
+        with Live(console=Console(), auto_refresh=False, transient=True) as live:
             yield LiveTable(campaign, live)
     else:
         yield PlainLines(campaign, sys.stdout)
 
 
-def draws(out: TextIO | None) -> bool:
-    """Whether a table can be redrawn there: a terminal that can, and a person who did not ask for plain text. A program that was
+def can_redraw(out: TextIO | None) -> bool:
+    """Returns whether a live table may be drawn: on a capable terminal, unless the person asks for plain text. A program that was
     started without an output has None."""
-    return (
-        out is not None and out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
-    )
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
+    return out is not None and out.isatty() and not plain
 
 
-def _live() -> "Live":
-    from rich.console import Console
-    from rich.live import Live
+class WarningPrinter(logging.Handler):
+    """Prints what the engine logs as a line on stderr, so that a live table stays whole below it. Any thread."""
 
-    return Live(console=Console(), auto_refresh=False, transient=True)
+    def emit(self, record: logging.LogRecord) -> None:
+        """Prints a line."""
+        say(f"evolve: {record.levelname.lower()}: {one_line(record.getMessage())}", file=sys.stderr)
+
+
+@contextmanager
+def print_warnings() -> Iterator[None]:
+    """Prints warnings of the engine during the body."""
+    printer = WarningPrinter(logging.WARNING)
+    _ENGINE.addHandler(printer)
+    try:
+        yield
+    finally:
+        _ENGINE.removeHandler(printer)

@@ -1,6 +1,6 @@
 """`evolve program add`: a person's program becomes one of a campaign's, judged like all others.
 
-Invariant: once its step is in the log, the program is judged: by the engine that runs the campaign, else here, else by the next run."""
+Once its step is in the log, the program is judged: by the engine that runs the campaign, else here, else by the next run."""
 
 import sys
 import time
@@ -15,11 +15,10 @@ from evolve import wording
 from evolve.campaign import Campaign, existing_path, logs, workspace
 from evolve.campaign.campaign import settings_of, task_of
 from evolve.campaign.requests import Add
-from evolve.cli.asking import ask
+from evolve.cli.campaign_requests import ask
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.isolation import Wish, confined, for_campaign, sandbox_option, wished
-from evolve.cli.output import debug_option, emit, facts, json_option
-from evolve.cli.say import say
+from evolve.cli.output import debug_option, emit, facts, json_option, say
 from evolve.engine import finish
 from evolve.evaluation.executor import LocalExecutor
 from evolve.evaluation.version import check_version
@@ -30,15 +29,15 @@ from evolve.types import ConfigError, Import, Outcome, RecordId, Settled, Task
 
 LARGEST = 16 << 20
 """Bytes of all files together."""
-SPARE = 60.0
-"""Seconds that a running engine has beyond twice the limits of the task's stages: others are judged before."""
-_PAUSE = 0.2
+SPARE_SECONDS = 60.0
+"""Seconds that a running engine has beyond twice the limits of the task's stages: it judges others before."""
+_POLL_SECONDS = 0.2
 _STDIN = "-"
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A program that was added. `name`, `record` and what was found are empty while it has not settled."""
+    """A program that was added. `name`, `record` and the judging's result are empty while it has not settled."""
 
     campaign: str
     step: int
@@ -52,13 +51,13 @@ class Added:
 
 
 class Silent:
-    """Looks on and says nothing; implements `loop.Watch`."""
+    """Prints nothing; implements `loop.Watch`."""
 
     def settled(self, campaign: Campaign, event: Settled) -> None:
-        """The record is read from the log afterwards."""
+        """Ignores a record."""
 
     def turned(self, campaign: Campaign) -> None:
-        """Nothing is shown."""
+        """Ignores a turn of the loop."""
 
 
 @click.command("add")
@@ -86,30 +85,31 @@ def add_program(
     # Nobody knows who wrote it: it is asked for only where candidates are isolated as is wished.
     confined(task, wish)
     answer = ask(log, Add(program, thought, parent or 0))
-    found = _settled(log, task, wish, answer.step, before)
-    added = Added(log.stem, answer.step) if found is None else _added(log, task, answer.step, found)
+    settled = _wait_until_settled(log, task, wish, answer.step, before)
+    added = Added(log.stem, answer.step) if settled is None else _describe(log, task, answer.step, settled)
     if as_json:
         emit(added)
     else:
-        say(facts(_told(added, task)))
+        say(facts(_format(added, task)))
     if added.outcome not in ("", Outcome.OK):
         click.get_current_context().exit(1)
 
 
 def read_files(paths: Sequence[str], task: Task) -> Mapping[str, str]:
-    """The files of a program by the names that they have in the task; raises `ConfigError`."""
+    """Returns the files of a program by the names that they have in the task; raises `ConfigError`."""
     names = tuple(task.seed.files)
-    folder = Path(paths[0])
-    if len(paths) == 1 and folder.is_dir():
-        found = {
-            path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if _is_file(path, folder)
+    first = Path(paths[0])
+    if len(paths) == 1 and first.is_dir():
+        texts = {
+            path.relative_to(first).as_posix(): _read(path)
+            for path in sorted(first.rglob("*"))
+            if _is_source(path, first)
         }
-        texts = {name: _text(path) for name, path in found.items()}
         files = {name: text for name, text in texts.items() if task.context.get(name) != text}
     elif len(paths) == 1 and len(names) == 1:
-        files = {names[0]: _stdin() if paths[0] == _STDIN else _text(folder)}
+        files = {names[0]: _read_stdin() if paths[0] == _STDIN else _read(first)}
     else:
-        files = {_name_in(names, path): _text(Path(path)) for path in paths}
+        files = {_name_in_task(names, path): _read(Path(path)) for path in paths}
     if sum(map(len, files.values())) > LARGEST:
         raise ConfigError(
             f"a program is at most {LARGEST >> 20} MiB of text, got more. Do: name the program's files alone"
@@ -118,26 +118,25 @@ def read_files(paths: Sequence[str], task: Task) -> Mapping[str, str]:
     return {name: program_of(text) for name, text in files.items()} if task.one_file else files
 
 
-def _is_file(path: Path, folder: Path) -> bool:
-    """Neither hidden nor compiled."""
+def _is_source(path: Path, folder: Path) -> bool:
     parts = path.relative_to(folder).parts
     return path.is_file() and not any(part.startswith(".") or part == "__pycache__" for part in parts)
 
 
-def _name_in(names: Sequence[str], path: str) -> str:
-    """What a file is called in the program: the name that its path ends with, else its own."""
-    written = Path(path).absolute().as_posix()
-    return next((name for name in names if written.endswith(f"/{name}")), Path(path).name)
+def _name_in_task(names: Sequence[str], path: str) -> str:
+    """Returns the program's file that the path ends with, else the path's own name."""
+    absolute = Path(path).absolute().as_posix()
+    return next((name for name in names if absolute.endswith(f"/{name}")), Path(path).name)
 
 
-def _stdin() -> str:
+def _read_stdin() -> str:
     try:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
         raise ConfigError(f"stdin is no text in UTF-8: {error}. Do: pipe a program's text into it") from error
 
 
-def _text(path: Path) -> str:
+def _read(path: Path) -> str:
     try:
         return path.read_text("utf-8")
     except UnicodeDecodeError as error:
@@ -146,15 +145,15 @@ def _text(path: Path) -> str:
         raise ConfigError(f"{path} cannot be read: {error.strerror}. Do: check the path") from error
 
 
-def _settled(log: Path, task: Task, wish: Wish, step: int, after: int) -> Settled | None:
-    """The record of a step that was asked after event `after`, as soon as somebody has judged it: an engine, or else this process. None
+def _wait_until_settled(log: Path, task: Task, wish: Wish, step: int, after: int) -> Settled | None:
+    """Returns the record of a step that was asked after event `after`, as soon as an engine, or else this process, has judged it; None
     where an engine takes longer than it should."""
-    deadline = time.monotonic() + 2 * sum(stage.limit for stage in task.stages) + SPARE
+    deadline = time.monotonic() + 2 * sum(stage.limit for stage in task.stages) + SPARE_SECONDS
     with Log.open(log, readonly=True) as opened:
         while (found := _record_of(opened, step, after)) is None and time.monotonic() < deadline:
             if writer(log) is None:
                 _judge(log, wish, step)
-            time.sleep(_PAUSE)
+            time.sleep(_POLL_SECONDS)
     return found
 
 
@@ -164,7 +163,7 @@ def _record_of(log: Log, step: int, after: int) -> Settled | None:
 
 
 def _judge(log: Path, wish: Wish, step: int) -> None:
-    """Judges all that was added and has not settled, unless somebody else has begun to write the log."""
+    """Judges all that was added and has not settled, unless another process has begun to write the log."""
     try:
         with Campaign.open(str(log), load(), log.parent, readonly=False) as campaign:
             added = [one.asked for one in campaign.state.unfinished() if isinstance(one.asked.action, Import)]
@@ -180,7 +179,7 @@ def _judge(log: Path, wish: Wish, step: int) -> None:
         click.get_current_context().exit(INTERRUPTED)
 
 
-def _added(log: Path, task: Task, step: int, event: Settled) -> Added:
+def _describe(log: Path, task: Task, step: int, event: Settled) -> Added:
     record, placement = event.record, event.placement
     fitness = record.evaluation.fitness
     return Added(
@@ -196,19 +195,17 @@ def _added(log: Path, task: Task, step: int, event: Settled) -> Added:
     )
 
 
-def _told(added: Added, task: Task) -> list[tuple[str, str]]:
+def _format(added: Added, task: Task) -> list[tuple[str, str]]:
     if not added.name:
         later = f"evolve program list {added.campaign} --all"
         return [("program", f"step {added.step} of campaign {added.campaign}, not judged yet"), ("later", later)]
     place = f" on island {added.island}, cell {added.cell}" if added.cell >= 0 else ""
+    scored = added.fitness is not None
     rows = [
         ("program", added.name),
         ("outcome", added.outcome),
-        (
-            "score",
-            f"{task.fitness.name} {wording.number(added.fitness, task.fitness)}" if added.fitness is not None else "",
-        ),
+        ("score", f"{task.fitness.name} {wording.number(added.fitness, task.fitness)}" if scored else ""),
         ("archive", f"{added.insertion}{place}"),
-        ("next", f"evolve program show {added.name}" + ("" if added.fitness is not None else " --feedback")),
+        ("next", f"evolve program show {added.name}" + ("" if scored else " --feedback")),
     ]
     return [(label, text) for label, text in rows if text]

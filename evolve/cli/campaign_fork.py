@@ -1,9 +1,6 @@
-"""`evolve campaign fork`: the records of a campaign under other settings.
-
-Invariant: nothing is judged, and the old log is only read."""
+"""`evolve campaign fork`: the records of a campaign under other settings. Nothing is judged, and the old log is only read."""
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,18 +11,16 @@ from evolve.campaign import Campaign, workspace
 from evolve.campaign.campaign import confirmed_best
 from evolve.campaign.fork import fork, forked_settings
 from evolve.cli import summary
-from evolve.cli.models import checked, members
-from evolve.cli.output import debug_option, emit, facts, json_option
-from evolve.cli.say import say
-from evolve.config import ModelSection
+from evolve.cli.model_specs import check_models, parse_models
+from evolve.cli.output import debug_option, emit, facts, json_option, say
 from evolve.plugins import load
 from evolve.stop import duration
 
 
 @dataclass(frozen=True, slots=True)
-class Forked:
-    """A fork at a glance. `spent` says what of its budget its records have spent already; what differs from the old campaign is in
-    `cells` and `best`."""
+class Fork:
+    """A fork at a glance. `spent` is the part of its budget that its records have used; `cells` and `best` differ from the old campaign's
+    where the archive was decided anew."""
 
     name: str
     forked_from: str
@@ -63,36 +58,32 @@ def fork_campaign(
     as_json: bool,
 ) -> None:
     """Make a new campaign from the records of one, under other settings; nothing is judged."""
-    given: dict[str, Any] = {"seed": seed, "budget": list(budget) or None}
-    values = {key: value for key, value in given.items() if value is not None}
+    values: dict[str, Any] = {"seed": seed} if seed is not None else {}
+    values |= {"budget": list(budget)} if budget else {}
+    if strategy is not None:
+        assignments = (f"strategy.name={strategy}", *assignments)
     plugins = load()
     with Campaign.open(name, plugins, workspace()) as old:
         if models:
-            values["models"] = _with_members(old, members(models, plugins))
-        if strategy is not None:
-            assignments = (f"strategy.name={strategy}", *assignments)
+            known = old.settings.models.model_dump(mode="json") if old.settings.models.members else {}
+            members = [member.model_dump(mode="json") for member in parse_models(models, plugins)]
+            values["models"] = {**known, "members": members}
         settings = forked_settings(old, values, assignments)
-        checked(settings.models.members, plugins)
+        check_models(settings.models.members, plugins)
         path = fork(old, settings, workspace(), new)
         with Campaign.open(str(path), load(), workspace()) as forked:
-            found = _forked(old, forked)
-            rows = _told(forked, found)
+            found = _compare(old, forked)
+            rows = _format_fork(forked, found)
     if as_json:
         emit(found)
     else:
         say(facts(rows))
 
 
-def _with_members(old: Campaign, found: Sequence[ModelSection]) -> dict[str, Any]:
-    """The old campaign's table of models, if it had any, with these."""
-    table = old.settings.models.model_dump(mode="json") if old.settings.models.members else {}
-    return {**table, "members": [member.model_dump(mode="json") for member in found]}
-
-
-def _forked(old: Campaign, new: Campaign) -> Forked:
+def _compare(old: Campaign, new: Campaign) -> Fork:
     progress = new.state.progress
     old_best, best = report.best(old), report.best(new)
-    return Forked(
+    return Fork(
         name=new.name,
         forked_from=old.name,
         log=str(new.log.path),
@@ -107,14 +98,13 @@ def _forked(old: Campaign, new: Campaign) -> Forked:
     )
 
 
-def _told(new: Campaign, found: Forked) -> list[tuple[str, str]]:
-    spent = new.budget.spent(new.progress, confirmed_best(new), time.time())
-    go_on = summary.next_commands(new, report.best(new))[-2] if spent else f"evolve run --continue {new.name}"
+def _format_fork(new: Campaign, found: Fork) -> list[tuple[str, str]]:
+    best, spent = report.best(new), new.budget.spent(new.progress, confirmed_best(new), time.time())
     return [
         ("campaign", f"{found.name}, forked from {found.forked_from}: {found.records:,} records, none judged again"),
         ("spent", f"{found.spent} before the fork, which count; budget {new.budget}, left {found.left}"),
         ("cells", f"{found.cells:,}  (before: {found.old_cells:,})"),
-        *summary.best_facts(new, report.best(new), report.front_line(new)),
+        *summary.best_facts(new, best, report.front_line(new)),
         ("log", found.log),
-        ("next", go_on),
+        ("next", summary.next_commands(new, best)[-2] if spent else f"evolve run --continue {new.name}"),
     ]
