@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from evolve import hookspecs, plugins
-from evolve.cli import COMMANDS, evolve
+from evolve.cli import evolve
 from evolve.config import Settings
 from evolve.log.views import VIEWS
 from evolve.types import Insertion, Outcome
@@ -176,13 +176,14 @@ def command_lines() -> set[str]:
 def unknown(line: str) -> list[str]:
     """The words of a command line that name no command and no option that there is."""
     first, *words = shlex.split(line, comments=True)
-    if first not in COMMANDS:
+    context = click.Context(evolve)
+    if first not in evolve.list_commands(context):
         return [first]
-    command = evolve.get_command(click.Context(evolve), first)
+    command = evolve.get_command(context, first)
     if isinstance(command, click.Group) and words:
-        if words[0] not in command.commands:
+        if words[0] not in command.list_commands(context):
             return words[:1]
-        command = command.commands[words.pop(0)]
+        command = command.get_command(context, words.pop(0))
     assert command is not None
     known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
     return [word for word in words if word.startswith("-") and word not in {*known, "-"}]

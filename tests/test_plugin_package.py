@@ -102,6 +102,14 @@ def test_it_keeps_the_contract(place: Place) -> None:
     assert (done.returncode, {finding["verdict"] for finding in found}) == (0, {"passed"}), done.stdout
 
 
+def test_its_commands_are_those_of_the_command_line(place: Place) -> None:
+    """One by itself, and one in a group."""
+    assert "Greet the user." in place.evolve("--help").stdout
+    assert place.evolve("greet").stdout == "hello\n"
+    assert "Greet a campaign." in place.evolve("campaign", "--help").stdout
+    assert place.evolve("campaign", "greet", "near").stdout == "hello near\n"
+
+
 def test_it_is_known_to_nobody_else(place: Place) -> None:
     """The environment of the engine is as it was."""
     command = [sys.executable, "-m", "evolve", "plugin", "list"]

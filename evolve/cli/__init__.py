@@ -7,22 +7,19 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any
 
 import click
 
 from evolve.cli.options import debug_option
-
-GROUP = "evolve.commands"
+from evolve.cli.plugin_commands import PluginGroup, find_commands, import_name, read_summary
 
 COMMANDS = {
     "run": ("evolve.cli.run:run", "Search for better programs: a new campaign on TASK, or more of an old one."),
     "campaign": ("evolve.cli.campaign:campaign", "List, show and replay campaigns."),
     "program": ("evolve.cli.program:program", "List, show and compare the programs of a campaign; evaluate your own."),
     "report": ("evolve.cli.report:report", "Write what a campaign found, and how, into one file."),
-    "compare": ("evolve.cli.comparing:compare", "Compare strategies or settings at equal budget."),
     "view": ("evolve.cli.viewing:view", "Look at campaigns in a browser."),
     "task": ("evolve.cli.task:task", "List, write and check tasks."),
     "model": ("evolve.cli.model:model", "List kinds of models, see whether a model answers, and what was asked."),
@@ -36,59 +33,45 @@ _OWN_PROCESS = object()
 """The context of a command that was started as a program; a test, or another program that calls it, remains as it is."""
 
 
-class Commands(click.Group):
-    """The commands of `COMMANDS`, and those that third parties name in the entry-point group `evolve.commands`."""
+class Commands(PluginGroup):
+    """The commands of `COMMANDS`, and those of plugins."""
+
+    prefix = ""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The bundled commands in their order, then the third parties'."""
-        return [*COMMANDS, *sorted(_third_party().keys() - COMMANDS.keys())]
+        """Returns the commands of `COMMANDS` in their order, then those of plugins."""
+        return [*COMMANDS, *sorted(find_commands().keys() - COMMANDS.keys())]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, whose module is imported now; a usage error for one that there is not."""
+        """Returns a command, whose module is imported now; raises a usage error for one that there is not."""
         if cmd_name in COMMANDS:
-            command: click.Command = _imported(COMMANDS[cmd_name][0])
+            command: click.Command = import_name(COMMANDS[cmd_name][0])
             return command
-        points = _third_party()
-        if cmd_name in points:
-            load: Callable[[EntryPoint], click.Command] = _imported("evolve.cli.third_party:load_command")
-            return load(points[cmd_name])
-        if cmd_name.startswith("-") or ctx.resilient_parsing:
-            return None
-        did_you_mean = _imported("evolve.types.suggest:did_you_mean")
+        found = super().get_command(ctx, cmd_name)
+        if found is not None or cmd_name.startswith("-") or ctx.resilient_parsing:
+            return found
+        did_you_mean = import_name("evolve.types.suggest:did_you_mean")
         raise click.UsageError(
             f"there is no command {cmd_name!r}.{did_you_mean(cmd_name, self.list_commands(ctx))}", ctx
         )
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list for `--help`, without importing any of them."""
-        rows = [(name, summary) for name, (_, summary) in COMMANDS.items()]
-        rows += [(name, f"({point.value})") for name, point in sorted(_third_party().items()) if name not in COMMANDS]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+    def summarise(self, ctx: click.Context, name: str, points: dict[str, EntryPoint]) -> str:
+        """Returns a command's line in `--help`, without importing any."""
+        return COMMANDS[name][1] if name in COMMANDS else read_summary(points[name])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs a command, and reports what it raises for the user. A process that holds keys, and is the command's own, is closed to
         others first; a Ctrl-C that comes when its command is over ends it as one within the command does."""
-        reported: Callable[[Callable[[click.Context], Any], click.Context], Any] = _imported(
+        reported: Callable[[Callable[[click.Context], Any], click.Context], Any] = import_name(
             "evolve.cli.errors:reported"
         )
         if ctx.obj is not _OWN_PROCESS:
             return reported(super().invoke, ctx)
-        _imported("evolve.sandbox.kernel:close_to_others")()
+        import_name("evolve.sandbox.kernel:close_to_others")()
         try:
             return reported(super().invoke, ctx)
         finally:
             signal.signal(signal.SIGINT, _end_at_once)
-
-
-def _third_party() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP)}
-
-
-def _imported(reference: str) -> Any:
-    """`module:name`."""
-    module, _, name = reference.partition(":")
-    return vars(import_module(module))[name]
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -1,19 +1,19 @@
 """`evolve plugin`: the plugins that are loaded with what each provides, and a package to begin one's own from."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import click
 
-from evolve.cli import GROUP
 from evolve.cli.groups import noun_group
 from evolve.cli.output import debug_option, emit_all, facts, json_option, say, table
 from evolve.cli.plugin_check import check_plugins
+from evolve.cli.plugin_commands import ENTRY_POINTS, is_bundled
 from evolve.plugins import BUNDLED, Plugins, Registered, load
 from evolve.types import ConfigError
 
@@ -72,16 +72,22 @@ def list_plugins(as_json: bool) -> None:
 
 
 def _list(plugins: Plugins) -> list[PluginLine]:
-    commands = {point.name: point.module for point in entry_points(group=GROUP)}
-    lines = [_describe(name, plugins, commands) for name, _ in plugins.manager.list_name_plugin()]
-    known = {command for line in lines for command in line.commands}
-    alone = [
-        PluginLine(module, False, commands=(command,)) for command, module in commands.items() if command not in known
+    """Returns a line for each plugin, and one for each module that brings commands and nothing else."""
+    modules: dict[str, list[EntryPoint]] = {}
+    for point in entry_points(group=ENTRY_POINTS):
+        modules.setdefault(point.module, []).append(point)
+    lines = [_describe(name, plugins, modules) for name, _ in plugins.manager.list_name_plugin()]
+    return lines + [
+        PluginLine(module, is_bundled(points[0]), commands=_names(points)) for module, points in modules.items()
     ]
-    return [*lines, *alone]
 
 
-def _describe(name: str, plugins: Plugins, commands: Mapping[str, str]) -> PluginLine:
+def _names(points: Sequence[EntryPoint]) -> tuple[str, ...]:
+    return tuple(sorted(point.name for point in points))
+
+
+def _describe(name: str, plugins: Plugins, modules: dict[str, list[EntryPoint]]) -> PluginLine:
+    """Returns a plugin's line, and takes the commands of its own module out of `modules`."""
     module = plugins.manager.get_plugin(name)
     module_name = module.__name__ if isinstance(module, ModuleType) else name
     callers = plugins.manager.get_hookcallers(module) or []
@@ -99,7 +105,7 @@ def _describe(name: str, plugins: Plugins, commands: Mapping[str, str]) -> Plugi
     return PluginLine(
         name=name,
         bundled=name in BUNDLED,
-        commands=tuple(command for command, place in commands.items() if place == module_name),
+        commands=_names(modules.pop(module_name, ())),
         hooks=tuple(sorted(caller.name for caller in callers if not caller.name.startswith("register_"))),
         **names,
     )

@@ -19,9 +19,10 @@ import pluggy
 from pydantic import BaseModel
 
 from evolve import testing
-from evolve.cli import GROUP as COMMANDS
+from evolve.cli import COMMANDS
 from evolve.cli.options import DEBUG, debug_option, json_option
 from evolve.cli.output import emit_all, say, table
+from evolve.cli.plugin_commands import ENTRY_POINTS, import_name
 from evolve.cli.third_party import load_command
 from evolve.hookspecs import ModelEntry
 from evolve.plugins import BUNDLED, Plugins, Registered, guarded, installed, load
@@ -128,7 +129,7 @@ def find_faults(points: Sequence[EntryPoint], bundled: Sequence[str] = ()) -> It
         loaded.append((point.name, plugins))
         yield from _check_entries(point.name, plugins)
         package = point.dist.name if point.dist else ""
-        for command in entry_points(group=COMMANDS):
+        for command in entry_points(group=ENTRY_POINTS):
             if command.dist and command.dist.name == package:
                 yield _try(
                     point.name, f"command {command.name}", "is a click command", partial(_check_command, command)
@@ -236,6 +237,11 @@ def _trace(error: BaseException) -> str:
 
 def _check_command(point: EntryPoint) -> None:
     load_command(point)
+    group, dot, _ = point.name.rpartition(".")
+    groups = (
+        [name for name, (place, _) in COMMANDS.items() if isinstance(import_name(place), click.Group)] if dot else []
+    )
+    assert not dot or group in groups, f"evolve has no group {group!r}. Do: name one of {', '.join(groups)}"
 
 
 def _is_model(kind: object) -> TypeGuard[type[BaseModel]]:

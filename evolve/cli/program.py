@@ -13,7 +13,7 @@ import click
 from evolve import report, wording
 from evolve.campaign import Campaign, workspace
 from evolve.campaign.requests import Quarantine, Release
-from evolve.cli import costs, exporting, pictures, publishing
+from evolve.cli import costs, pictures
 from evolve.cli.campaign_requests import ask, format_best, name_records
 from evolve.cli.groups import noun_group
 from evolve.cli.isolation import confined, sandbox_option, wished
@@ -59,9 +59,6 @@ def program() -> None:
 
 program.add_command(evaluate_program)
 program.add_command(add_program)
-program.add_command(exporting.export_program)
-program.add_command(publishing.verify_program)
-program.add_command(publishing.publish_program)
 
 
 @program.command("list")

@@ -14,6 +14,7 @@ def commands(monkeypatch):
     points = [
         EntryPoint("tune", "evolve.operators:tune", "evolve.commands"),
         EntryPoint("greet", "greetings.commands:greet", "evolve.commands"),
+        EntryPoint("program.greet", "greetings.commands:greet_program", "evolve.commands"),
     ]
     monkeypatch.setattr(plugins, "entry_points", lambda group: points)
 
@@ -43,5 +44,8 @@ def test_commands_are_listed_with_their_plugin_or_alone(call, commands):
     """A package may bring a command and nothing else."""
     found = {line["name"]: line for line in map(json.loads, call("plugin", "list", "--json").stdout.splitlines())}
     assert found["evolve.operators"]["commands"] == ["tune"]
-    assert (found["greetings.commands"]["commands"], found["greetings.commands"]["bundled"]) == (["greet"], False)
+    assert (found["greetings.commands"]["commands"], found["greetings.commands"]["bundled"]) == (
+        ["greet", "program.greet"],
+        False,
+    )
     assert "third party" in call("plugin").stdout

@@ -6,6 +6,7 @@ import click
 import pytest
 
 from evolve import cli
+from evolve.cli import plugin_commands
 
 
 @click.command()
@@ -21,13 +22,18 @@ NO_COMMAND = 7
 def third_party(monkeypatch):
     """Entry points of other packages: a command, a thing that is none, and a module that there is not."""
     here = __name__
-    points = [
-        EntryPoint("greet", f"{here}:greet", cli.GROUP),
-        EntryPoint("seven", f"{here}:NO_COMMAND", cli.GROUP),
-        EntryPoint("gone", "no_such_module_anywhere:command", cli.GROUP),
-        EntryPoint("run", f"{here}:greet", cli.GROUP),
-    ]
-    monkeypatch.setattr(cli, "entry_points", lambda group: points if group == cli.GROUP else ())
+    named = {
+        "greet": f"{here}:greet",
+        "seven": f"{here}:NO_COMMAND",
+        "gone": "no_such_module_anywhere:command",
+        "run": f"{here}:greet",
+        "program.greet": f"{here}:greet",
+        "program.seven": f"{here}:NO_COMMAND",
+        "program.show": f"{here}:greet",
+        "unknown.greet": f"{here}:greet",
+    }
+    points = [EntryPoint(name, reference, "evolve.commands") for name, reference in named.items()]
+    monkeypatch.setattr(plugin_commands, "entry_points", lambda group: points if group == "evolve.commands" else ())
 
 
 def test_help_lists_every_command_with_a_line(call):
@@ -60,8 +66,39 @@ def test_an_unknown_command_is_a_usage_error_with_a_suggestion(call):
 
 def test_a_third_partys_command_is_listed_and_runs(call, third_party):
     """It is loaded when it is called."""
-    assert "greet" in call("--help").output
+    assert "  greet     A third party's command." in call("--help").output
     assert call("greet").output == "hello\n"
+
+
+def test_a_third_party_adds_to_a_group(call, third_party):
+    """By a name with a dot, beside the commands that the group has."""
+    help = call("program", "--help").output
+    assert "  greet       A third party's command." in help
+    assert f"  seven       ({__name__}:NO_COMMAND)" in help
+    assert call("program", "greet").output == "hello\n"
+    assert "there is no command 'greeet'. Did you mean 'greet'?" in call("program", "greeet").stderr
+    assert "is no click command" not in call("program", "show", "--help").output
+    assert "[NAME/]ID" in call("program", "show", "--help").output
+
+
+def test_help_imports_no_plugin(call, monkeypatch, tmp_path):
+    """The line of a command is read from its source; a module that does not parse is named as it is."""
+    package = tmp_path / "loud_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise SystemExit('imported')\n")
+    (package / "commands.py").write_text('def shout():\n    """Shout once. And again."""\n')
+    (package / "wrong.py").write_text("def shout(:\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    points = [
+        EntryPoint("shout", "loud_package.commands:shout", "evolve.commands"),
+        EntryPoint("other", "loud_package:other", "evolve.commands"),
+        EntryPoint("wrong", "loud_package.wrong:shout", "evolve.commands"),
+    ]
+    assert [plugin_commands.read_summary(point) for point in points] == [
+        "Shout once.",
+        "(loud_package:other)",
+        "(loud_package.wrong:shout)",
+    ]
 
 
 def test_a_bundled_command_cannot_be_replaced(call, third_party):
@@ -75,11 +112,12 @@ def test_a_bundled_command_cannot_be_replaced(call, third_party):
     [
         ("seven", "the command 'seven' is test_commands:NO_COMMAND, a int, and no click command"),
         ("gone", "plugin 'gone' raised ModuleNotFoundError"),
+        ("program seven", "the command 'program.seven' is test_commands:NO_COMMAND, a int, and no click command"),
     ],
 )
 def test_a_broken_third_party_command_is_an_error_that_names_it(call, third_party, name, message):
     """One line, and only when it is called."""
-    result = call(name)
+    result = call(*name.split())
     assert result.exit_code == 1
     assert result.stderr.startswith("evolve: error: ")
     assert message in result.stderr

@@ -262,13 +262,14 @@ def test_the_commands_of_a_package_are_checked(install, tmp_path, monkeypatch):
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text(
-        "[evolve]\nmine = json\n[evolve.commands]\ngood = evolve.cli.tasks:task\nbad = json:dumps\n"
+        "[evolve]\nmine = json\n[evolve.commands]\ngood = evolve.cli.tasks:task\nbad = json:dumps\nprograms.good = evolve.cli.tasks:task\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     (point,) = importlib_points(tmp_path)
     told = {finding.about: finding.message for finding in conformance.findings([point])}
     assert told["command good"] == ""
     assert "the command 'bad' is json:dumps, a function, and no click command" in told["command bad"]
+    assert "evolve has no group 'programs'. Do: name one of campaign, program, task, " in told["command programs.good"]
 
 
 def importlib_points(folder: Path) -> list[EntryPoint]:
