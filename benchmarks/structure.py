@@ -15,17 +15,28 @@ from pathlib import Path
 
 import numpy as np
 
-from evolve import engine, novelty, plugins
+from evolve import novelty, plugins
 from evolve import task as tasks
 from evolve.campaign import Campaign
 from evolve.config import settings_from
-from evolve.evaluation import LocalExecutor
+from evolve.engine import RunRequest, open_run
+from evolve.engine.isolation import WantedLevel
 from evolve.operators.mutate_ast import MutateAst, MutateSettings
 from evolve.protocols import Context
-from evolve.sandbox.machine.probe import probe
 from evolve.syntax import read
 from evolve.testing import RehearsedHistory
-from evolve.types import EditError, Evaluation, EvaluatorSource, Origin, Program, Record, Selection, Settled, Task
+from evolve.types import (
+    EditError,
+    Evaluation,
+    EvaluatorSource,
+    Level,
+    Origin,
+    Program,
+    Record,
+    Selection,
+    Settled,
+    Task,
+)
 
 SETS = {"tune_literals": ["tune_literals"], "both": ["tune_literals", "mutate_ast"]}
 _TASK = """\
@@ -93,16 +104,11 @@ def measure(reference: str, operators: Sequence[str], seed: int, programs: int, 
         "cache": False,
         "operators": {"names": list(operators)},
     }
-    executor = LocalExecutor(task, judges, means=probe(task.python).means)
-    try:
-        described = executor.describe()
-        with (
-            tempfile.TemporaryDirectory(prefix="evolve-structure-") as home,
-            Campaign.create(settings_from(values), task, plugins.load(), Path(home), "structure") as campaign,
-        ):
-            engine.run(campaign, executor, described, best)
-    finally:
-        executor.close()
+    wanted = WantedLevel(Level.REDUCED)
+    with tempfile.TemporaryDirectory(prefix="evolve-structure-") as home:
+        request = RunRequest(settings_from(values), task, plugins.load(), Path(home), "structure", wanted=wanted)
+        with open_run(request) as run:
+            run.search(best)
     assert best.fitness is not None, "the seed passes its own evaluator"
     return best.fitness
 

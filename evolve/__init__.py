@@ -1,11 +1,13 @@
-"""evolve: an evolutionary code-search engine. What a task's evaluator and a plugin need is importable from here, and `Campaign`, to read one.
+"""evolve: an evolutionary code-search engine. This package exports the names that evaluators, plugins and scripts need.
 
-Invariant: importing this package imports no heavy library; names are resolved when first used."""
+Names are resolved when first used, so that importing the package imports no heavy library."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evolve.api import PythonTask as Task
+    from evolve.api import run
     from evolve.evaluation import Candidate, TaskModule, evaluator, task_module
     from evolve.hookspecs import hookimpl
     from evolve.report.reading import Campaign
@@ -25,6 +27,7 @@ __all__ = [
     "Segment",
     "Selection",
     "SessionFailed",
+    "Task",
     "TaskModule",
     "Timed",
     "TimingUnavailable",
@@ -32,20 +35,29 @@ __all__ = [
     "evaluator",
     "hookimpl",
     "native_source",
+    "run",
     "task_module",
 ]
 
-_OF_THE_SANDBOX = ("NATIVE_BLOCK", "Segment", "SessionFailed", "Timed", "TimingUnavailable", "native_source")
-_OF_THE_JUDGE = ("Candidate", "TaskModule", "evaluator", "task_module")
-_HOME = {
+_SANDBOX = ("NATIVE_BLOCK", "Segment", "SessionFailed", "Timed", "TimingUnavailable", "native_source")
+_EVALUATION = ("Candidate", "TaskModule", "evaluator", "task_module")
+_MODULES = {
     "Campaign": "evolve.report.reading",
+    "Task": "evolve.api",
     "hookimpl": "evolve.hookspecs",
-    **dict.fromkeys(_OF_THE_JUDGE, "evolve.evaluation"),
-    **dict.fromkeys(_OF_THE_SANDBOX, "evolve.sandbox"),
+    "run": "evolve.api",
+    **dict.fromkeys(_EVALUATION, "evolve.evaluation"),
+    **dict.fromkeys(_SANDBOX, "evolve.sandbox"),
 }
+_CALLED = {"Task": "PythonTask"}
+"""Names that their modules call otherwise: `evolve.types.Task` is a task as the engine reads it."""
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(import_module(_HOME.get(name, "evolve.types")), name)
+        return getattr(import_module(_MODULES.get(name, "evolve.types")), _CALLED.get(name, name))
     raise AttributeError(f"module 'evolve' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

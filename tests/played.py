@@ -20,7 +20,7 @@ from evolve.campaign import Campaign
 from evolve.cli.calls import answers_of
 from evolve.cli.model_specs import read_campaign_file
 from evolve.config import settings_from
-from evolve.engine import Ending, run
+from evolve.engine import Ending, Unwatched, run
 from evolve.engine.members import Member, Members
 from evolve.evaluation import Description, decode_job
 from evolve.models.tape import Answer, Tape
@@ -88,16 +88,6 @@ def _usage(prompt: Prompt, answer: Answer) -> Usage:
     if answer.usage.exact:
         return answer.usage
     return Usage(sum(estimated(message.text) for message in prompt.messages), estimated(answer.reply))
-
-
-class Unwatched:
-    """Nobody looks on."""
-
-    def settled(self, campaign: Campaign, event: Settled) -> None:
-        """Nothing is shown."""
-
-    def turned(self, campaign: Campaign) -> None:
-        """Nothing is shown."""
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import pytest
 
-from evolve.cli.isolation import VARIABLE, wished
+from evolve.engine.isolation import VARIABLE, wanted_level
 from evolve.sandbox.machine.choice import unreached
 from evolve.sandbox.machine.probe import Found
 from evolve.types import ConfigError, Level
@@ -25,7 +25,7 @@ def broken_promise(probe: Callable[[], Found], variable: str) -> str:
     """Why what the probe finds is less than what the variable says, which may be empty; empty where it is not. What every machine reaches is not
     looked for."""
     try:
-        wish = wished(None, environment={VARIABLE: variable})
+        wish = wanted_level(None, environment={VARIABLE: variable})
     except ConfigError as error:
         return str(error)
     if not wish.said or Level.REDUCED.reaches(wish.level):

@@ -29,10 +29,11 @@ from evolve.campaign.workspace import existing_path, new_path, secret_for
 from evolve.config import Settings, validated, with_templates
 from evolve.log import Log, begin
 from evolve.plugins import Plugins, guarded
-from evolve.protocols import Operator, Strategy
+from evolve.protocols import Operator, Strategy, View
 from evolve.stop import Budget, exact
 from evolve.types import (
     Asked,
+    ConfigError,
     Event,
     Lesson,
     Opened,
@@ -42,6 +43,7 @@ from evolve.types import (
     Task,
     TaskChanged,
     Traits,
+    Wait,
     canonical,
     text_id,
 )
@@ -133,12 +135,17 @@ class Campaign:
     def _begin(self, opened: Opened, changes: Sequence[SettingsChanged]) -> None:
         """Nothing is folded yet."""
         self.settings = _after(opened.settings, changes)
-        self.operator_names = operators_of(self.settings, self.plugins)
-        self.strategy: Strategy = self.plugins.strategy(
-            self.settings.strategy.name,
-            self.settings.strategy.settings,
-            self.operator_names,
-        )
+        strategy = self.settings.strategy
+        try:
+            self.operator_names = operators_of(self.settings, self.plugins)
+            self.strategy: Strategy = self.plugins.strategy(strategy.name, strategy.settings, self.operator_names)
+        except ConfigError:
+            # To read a campaign needs none of the packages that it ran with; to go on with it needs them all.
+            if not self.log.readonly:
+                raise
+            wanted = self.settings.operators.names
+            self.operator_names = tuple(name for name in wanted if name in self.plugins.operators)
+            self.strategy = _MissingStrategy()
         self.ensemble = Ensemble(self.settings.models)
         self.state = State(
             self.first_task,
@@ -332,6 +339,17 @@ class Campaign:
     def _tell(self, event: Event) -> None:
         self.ensemble.tell(event)
         guarded(self.settings.strategy.name, self.strategy.tell, event)
+
+
+class _MissingStrategy:
+    """Stands in for a strategy whose package is not installed, in a campaign that is only read."""
+
+    def ask(self, view: View, rng: np.random.Generator) -> Wait:
+        """Waits."""
+        return Wait()
+
+    def tell(self, event: Event) -> None:
+        """Learns nothing."""
 
 
 def opened_of(log: Log) -> Opened:

@@ -35,12 +35,13 @@ def read(path: Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: this is not TOML: {error}. Do: mend that line") from error
     try:
-        return _values(data, path.resolve().parent)
+        return values(data, path.resolve().parent)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
 
 
-def _values(data: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def values(data: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Returns the values of a campaign file as nested values in the shape of `Settings`, with paths from `folder`. Raises `ConfigError`."""
     if data.get("schema") != VERSION:
         got = f"got {data['schema']!r}" if "schema" in data else "which is missing"
         raise ConfigError(f"a campaign file says which version it is written for, {got}. Do: write schema = {VERSION}")

@@ -110,7 +110,8 @@ class Columns:
         if record.origin.kind == "proposal":
             for parent in dict.fromkeys(record.origin.parents):
                 self.children.setdefault(parent, []).append(record.id)
-            if record.evaluation.outcome in FAILURES and record.program is not None:
+            failed = record.evaluation.outcome in FAILURES and not record.evaluation.limit
+            if failed and record.program is not None:
                 self.failed.append(record.id)
             for stage, value in record.evaluation.passed.items():
                 ids, values = self.passed[stage]

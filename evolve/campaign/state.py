@@ -109,6 +109,8 @@ class State:
         """How many records there are to learn from: all but those of reflections."""
         self.reflected = 0
         """What `told` was when lessons were asked for last."""
+        self.hurried: set[ProgramId] = set()
+        """Programs that timed out under a shorter limit than their stage's, and were not evaluated otherwise."""
         self.quarantined: dict[ProgramId, Ruled] = {}
         self._ruled_out: frozenset[ProgramId] = frozenset()
         self.requests: dict[str, int] = {}
@@ -333,6 +335,15 @@ class State:
         first = self.columns.first_records()
         return [*dict.fromkeys(first[elite.program] for elite in held), *left]
 
+    def _evaluated(self, program: ProgramId, record: Record) -> None:
+        """Takes what an evaluation says of its program, beside what the archive makes of it."""
+        evaluation = record.evaluation
+        (self.hurried.add if evaluation.limit else self.hurried.discard)(program)
+        if evaluation.fitness is not None and evaluation.trust == "claimed":
+            self.claimed.add(program)
+        if self.columns.since and evaluation.outcome not in NOBODYS_FAULT and not record.origin.case:
+            self.judged.add(program)
+
     def _record(self, record: Record, insertion: Insertion) -> None:
         self.columns.append(record, insertion, self._spent)
         self.told += record.origin.operator != REFLECTION
@@ -348,16 +359,9 @@ class State:
         ):
             self.seed_values.append(record.evaluation.fitness)
             self.noise_values.append(record.evaluation.fitness)
-        if (
-            record.program is not None
-            and record.evaluation.fitness is not None
-            and record.evaluation.trust == "claimed"
-        ):
-            self.claimed.add(record.program)
         self._spent.add(record)
-        known = record.program is not None and record.evaluation.outcome not in NOBODYS_FAULT
-        if self.columns.since and known and not record.origin.case:
-            self.judged.add(ProgramId(record.program or ""))
+        if record.program is not None:
+            self._evaluated(record.program, record)
         step = self.steps.get(record.origin.step)
         if record.origin.kind in ("proposal", "import") and record.origin.operator != REFLECTION:
             self.refusals.settled(record, called=step is not None and bool(step.replies))

@@ -3,27 +3,24 @@
 The cost is said before anything is judged, and the judges are known to start before anything is written."""
 
 from collections import Counter
-from contextlib import closing
 from dataclasses import dataclass
 
 import click
 
 import evolve.task
 from evolve import report, wording
-from evolve.campaign import Campaign, logs, workspace
+from evolve.campaign import Campaign, workspace
 from evolve.campaign.rejudging import Rejudging, begin, planned
 from evolve.cli import summary
 from evolve.cli.devices import devices_option, format_time, grant_devices
 from evolve.cli.errors import INTERRUPTED
-from evolve.cli.isolation import for_campaign, sandbox_option, wished
+from evolve.cli.isolation import note_isolation, sandbox_option
 from evolve.cli.output import debug_option, emit, facts, json_option, say
 from evolve.cli.progress import watch_campaign
 from evolve.cli.request import find_task
-from evolve.devices import Grant
-from evolve.engine import Ending, finish
-from evolve.evaluation.executor import LocalExecutor
+from evolve.engine import Ending, RunRequest, open_run
+from evolve.engine.isolation import wanted_level
 from evolve.plugins import load
-from evolve.sandbox.means import Means
 from evolve.types import REJUDGED, EvolveError, Outcome, SandboxError
 
 
@@ -83,9 +80,11 @@ def rejudge_campaign(
         plan = planned(campaign, task, everything=not elites)
         _print_cost(campaign, plan, as_json=as_json)
         if (plan.programs or plan.others) and not dry_run:
-            confined = for_campaign(campaign, wished(sandbox, campaign.settings.sandbox), task)
-            former = report.best(campaign)
-            ending = _judge(campaign, plan, confined.noted(), grant, as_json=as_json)
+            wanted, former = wanted_level(sandbox, campaign.settings.sandbox), report.best(campaign)
+            request = RunRequest(
+                campaign.settings, task, campaign.plugins, workspace(), campaign=campaign, wanted=wanted, devices=grant
+            )
+            ending = _judge(campaign, plan, request, as_json=as_json)
             _print_end(campaign, ending, former.name if former else "", as_json=as_json)
 
 
@@ -122,16 +121,14 @@ def _format_cost(campaign: Campaign, plan: Rejudging, total: float | None) -> li
     return [*rows, ("cost", f"{cost}, on {slots} {format_time(total / campaign.settings.judges)}")]
 
 
-def _judge(campaign: Campaign, plan: Rejudging, means: Means, devices: Grant, *, as_json: bool) -> Ending:
-    hidden = logs(workspace(), campaign.log.path)
-    executor = LocalExecutor(plan.task, campaign.settings.judges, means=means, hidden=hidden, devices=devices)
-    with closing(executor):
-        judges = executor.describe()
+def _judge(campaign: Campaign, plan: Rejudging, request: RunRequest, *, as_json: bool) -> Ending:
+    with open_run(request, open_models=None) as run:
+        note_isolation(run.confinement)
         with campaign.log.transaction():
             steps = begin(campaign, plan)
         try:
             with watch_campaign(campaign, as_json=as_json) as watch:
-                return finish(campaign, executor, judges, watch, steps)
+                return run.finish(watch, steps)
         except EvolveError as error:
             again = f"The history of campaign {campaign.name!r} is kept; the same command goes on with what is missing"
             raise type(error)(f"{str(error).rstrip('.')}. {again}") from error

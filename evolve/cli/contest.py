@@ -5,23 +5,21 @@ a campaign of this name that was made otherwise is never continued."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import evolve.engine
-from evolve.campaign import Campaign, logs
+from evolve.campaign import Campaign
 from evolve.campaign.fitting import budget_of
 from evolve.cli.arms import Contestant, check_equal, name_of, path_of
-from evolve.cli.isolation import for_campaign
 from evolve.cli.output import flat, say
 from evolve.cli.progress import print_warnings
 from evolve.cli.request import Plan, Request, new_plan
-from evolve.cli.run import confine_plan, open_models
+from evolve.cli.run import open_models, run_request
 from evolve.compare import Course, beside, course
 from evolve.devices import Grant
-from evolve.evaluation.executor import LocalExecutor
+from evolve.engine import Unwatched, open_run
 from evolve.plugins import Plugins
-from evolve.types import ConfigError, Settled, TaskError
+from evolve.types import ConfigError, TaskError
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +37,6 @@ class Contest:
     def entries(self) -> Iterator[tuple[Contestant, int, str]]:
         """Arm, seed and name of each campaign, in the order in which they run."""
         return ((arm, seed, name_of(self.base, arm, seed)) for seed in self.seeds for arm in self.arms)
-
-
-class Quiet:
-    """Looks on and says nothing; implements `loop.Watch`."""
-
-    def settled(self, campaign: Campaign, event: Settled) -> None:
-        """Nothing."""
-
-    def turned(self, campaign: Campaign) -> None:
-        """Nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,23 +109,16 @@ def _one(name: str, plan: Plan, stage: Stage) -> tuple[str, bool]:
 
 def _search(plan: Plan, stage: Stage, name: str) -> bool:
     """Begins a campaign or goes on with it; False where it was interrupted. A seed that fails is a result, which its course tells."""
-    hidden = logs(stage.home)
     with ExitStack() as resources:
-        if path_of(stage.home, name) is None:
-            campaign, means = None, confine_plan(plan).means
-        else:
+        campaign = None
+        if path_of(stage.home, name) is not None:
             campaign = resources.enter_context(Campaign.open(name, stage.plugins, stage.home, readonly=False))
-            means = for_campaign(campaign, plan.wish, plan.task).means
-        executor = LocalExecutor(plan.task, plan.settings.judges, means=means, hidden=hidden, devices=stage.devices)
-        resources.callback(executor.close)
-        judges = executor.describe()
-        members = open_models(plan, resources)
-        campaign = campaign or resources.enter_context(
-            Campaign.create(plan.settings, plan.task, stage.plugins, stage.home, name)
-        )
+        request = replace(run_request(plan, stage.home, campaign, stage.devices), name=name, changes={})
+        run = resources.enter_context(open_run(request, open_models))
+        campaign = run.campaign
         try:
             with print_warnings():
-                ending = evolve.engine.run(campaign, executor, judges, Quiet(), members)
+                ending = run.search(Unwatched())
         except TaskError:
             if campaign.state.seed_record and not campaign.state.seed_values:
                 return True

@@ -134,11 +134,14 @@ def _nearest_kind(word: str, plugins: Plugins) -> str:
 
 def read_campaign_file(path: Path, plugins: Plugins) -> dict[str, Any]:
     """Returns the values of a campaign file; paths in its models' settings count from where the file lies. Raises `ConfigError`."""
-    values = file.read(path)
+    return place_models(file.read(path), path.resolve().parent, plugins)
+
+
+def place_models(values: dict[str, Any], folder: Path, plugins: Plugins) -> dict[str, Any]:
+    """Returns values of a campaign file with the paths in its models' settings made absolute, from `folder`."""
     models = values.get("models", {})
     if "members" not in models:
         return values
-    folder = path.resolve().parent
     members = [{**member, "settings": _place_settings(member, folder, plugins)} for member in models["members"]]
     return {**values, "models": {**models, "members": members}}
 

@@ -16,7 +16,7 @@ from evolve.campaign.requests import Quarantine, Release
 from evolve.cli import costs, pictures
 from evolve.cli.campaign_requests import ask, format_best, name_records
 from evolve.cli.groups import noun_group
-from evolve.cli.isolation import confined, sandbox_option, wished
+from evolve.cli.isolation import note_isolation, sandbox_option
 from evolve.cli.output import (
     CELL,
     brief,
@@ -37,6 +37,7 @@ from evolve.cli.program_add import add_program
 from evolve.cli.program_evaluate import evaluate_program
 from evolve.cli.program_page import format_record
 from evolve.cli.program_reference import locate_program, open_program
+from evolve.engine.isolation import confine, wanted_level
 from evolve.pictures import check_draws
 from evolve.plugins import load
 from evolve.report import Wanted
@@ -232,7 +233,7 @@ def show_program(
             return
         means = PLAIN
         if draw is not None:
-            means = confined(campaign.task, wished(sandbox), harmless=True).noted()
+            means = note_isolation(confine(campaign.task, wanted_level(sandbox), harmless=True))
             check_draws(campaign.task, means)
         shown = report.whole(campaign, number)
         if as_json:

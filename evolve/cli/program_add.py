@@ -5,22 +5,21 @@ Once its step is in the log, the program is judged: by the engine that runs the 
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from evolve import wording
-from evolve.campaign import Campaign, existing_path, logs, workspace
+from evolve.campaign import Campaign, existing_path, workspace
 from evolve.campaign.campaign import settings_of, task_of
 from evolve.campaign.requests import Add
 from evolve.cli.campaign_requests import ask
 from evolve.cli.errors import INTERRUPTED
-from evolve.cli.isolation import Wish, confined, for_campaign, sandbox_option, wished
+from evolve.cli.isolation import sandbox_option
 from evolve.cli.output import debug_option, emit, facts, json_option, say
-from evolve.engine import finish
-from evolve.evaluation.executor import LocalExecutor
+from evolve.engine import RunRequest, Unwatched, open_run
+from evolve.engine.isolation import WantedLevel, confine, wanted_level
 from evolve.evaluation.version import check_version
 from evolve.log import Locked, Log, writer
 from evolve.plugins import load
@@ -50,16 +49,6 @@ class Added:
     cell: int = -1
 
 
-class Silent:
-    """Prints nothing; implements `loop.Watch`."""
-
-    def settled(self, campaign: Campaign, event: Settled) -> None:
-        """Ignores a record."""
-
-    def turned(self, campaign: Campaign) -> None:
-        """Ignores a turn of the loop."""
-
-
 @click.command("add")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--campaign", "name", help="The campaign.  [default: the one written last]")
@@ -78,14 +67,14 @@ def add_program(
     log = existing_path(workspace(), name)
     with Log.open(log, readonly=True) as opened:
         task, before = task_of(opened), opened.count()
-        wish = wished(sandbox, settings_of(opened).sandbox)
+        wanted = wanted_level(sandbox, settings_of(opened).sandbox)
     program = read_files(files, task)
     if writer(log) is None:
         check_version(task)
-    # Nobody knows who wrote it: it is asked for only where candidates are isolated as is wished.
-    confined(task, wish)
+    # Nobody knows who wrote it: it is asked for only where candidates are isolated as is wanted.
+    confine(task, wanted)
     answer = ask(log, Add(program, thought, parent or 0))
-    settled = _wait_until_settled(log, task, wish, answer.step, before)
+    settled = _wait_until_settled(log, task, wanted, answer.step, before)
     added = Added(log.stem, answer.step) if settled is None else _describe(log, task, answer.step, settled)
     if as_json:
         emit(added)
@@ -145,14 +134,14 @@ def _read(path: Path) -> str:
         raise ConfigError(f"{path} cannot be read: {error.strerror}. Do: check the path") from error
 
 
-def _wait_until_settled(log: Path, task: Task, wish: Wish, step: int, after: int) -> Settled | None:
+def _wait_until_settled(log: Path, task: Task, wanted: WantedLevel, step: int, after: int) -> Settled | None:
     """Returns the record of a step that was asked after event `after`, as soon as an engine, or else this process, has judged it; None
     where an engine takes longer than it should."""
     deadline = time.monotonic() + 2 * sum(stage.limit for stage in task.stages) + SPARE_SECONDS
     with Log.open(log, readonly=True) as opened:
         while (found := _record_of(opened, step, after)) is None and time.monotonic() < deadline:
             if writer(log) is None:
-                _judge(log, wish, step)
+                _judge(log, wanted, step)
             time.sleep(_POLL_SECONDS)
     return found
 
@@ -162,16 +151,25 @@ def _record_of(log: Log, step: int, after: int) -> Settled | None:
     return next((one for one in events if isinstance(one, Settled) and one.record.origin.step == step), None)
 
 
-def _judge(log: Path, wish: Wish, step: int) -> None:
+def _judge(log: Path, wanted: WantedLevel, step: int) -> None:
     """Judges all that was added and has not settled, unless another process has begun to write the log."""
     try:
         with Campaign.open(str(log), load(), log.parent, readonly=False) as campaign:
             added = [one.asked for one in campaign.state.unfinished() if isinstance(one.asked.action, Import)]
             if not added:
                 return
-            means = for_campaign(campaign, wish, brought=True).means
-            with closing(LocalExecutor(campaign.task, 1, means=means, hidden=logs(workspace(), log))) as executor:
-                ending = finish(campaign, executor, executor.describe(), Silent(), added)
+            request = RunRequest(
+                campaign.settings,
+                campaign.task,
+                campaign.plugins,
+                workspace(),
+                campaign=campaign,
+                wanted=wanted,
+                slots=1,
+                brought=True,
+            )
+            with open_run(request, open_models=None) as run:
+                ending = run.finish(Unwatched(), added)
     except Locked:
         return
     if ending.reason != "finished":

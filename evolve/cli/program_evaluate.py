@@ -16,14 +16,16 @@ import click
 
 import evolve.task
 from evolve import report, wording
-from evolve.campaign import logs, secret_for, workspace
+from evolve.campaign import secret_for, workspace
 from evolve.changes import matches, refusal
 from evolve.cli.devices import devices_option, grant_devices
 from evolve.cli.errors import INTERRUPTED
-from evolve.cli.isolation import confined, sandbox_option, wished
+from evolve.cli.isolation import sandbox_option
 from evolve.cli.output import debug_option, emit, facts, json_option, one_line, quoted, say, table
 from evolve.cli.program_add import read_files
 from evolve.cli.request import parse_parameters
+from evolve.engine import open_executor
+from evolve.engine.isolation import confine, wanted_level
 from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job
 from evolve.evaluation.machine import usable_cores
 from evolve.log import EvaluationCache
@@ -147,9 +149,9 @@ def evaluate_program(
     grant = grant_devices(devices)
     request = _request(files, reference, **words)
     release = load().evaluator_release(request.task.evaluator)
-    means, slots = confined(request.task, wished(sandbox)).means, usable_cores()
+    means, slots = confine(request.task, wanted_level(sandbox)).means, usable_cores()
     with (
-        closing(LocalExecutor(request.task, slots, means=means, hidden=logs(workspace()), devices=grant)) as executor,
+        open_executor(request.task, slots, means, workspace(), devices=grant) as executor,
         _open_cache(fresh or release is None) as cache,
     ):
         measuring = Measuring(request.task, executor, executor.describe(), slots, cache, release or "")

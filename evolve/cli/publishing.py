@@ -3,7 +3,7 @@
 Invariant: nothing of an export runs before its hashes were checked, and a stranger's evaluator never without `--trust`; exit code 0 says that all that matters agrees."""
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -11,13 +11,14 @@ import click
 
 import evolve.task
 from evolve import publish
-from evolve.campaign import logs, workspace
+from evolve.campaign import workspace
 from evolve.cli.exporting import exported
-from evolve.cli.isolation import Wish, confined, sandbox_option, wished
+from evolve.cli.isolation import sandbox_option
 from evolve.cli.output import CELL, brief, debug_option, emit, facts, json_option, one_line, say, table
 from evolve.cli.program_reference import open_program
 from evolve.cli.request import find_task
-from evolve.evaluation import LocalExecutor
+from evolve.engine import open_executor
+from evolve.engine.isolation import WantedLevel, confine, wanted_level
 from evolve.plugins import load
 from evolve.publish import CANNOT_BE_TOLD, DIFFERS, Check, Verification
 from evolve.publish.telling import value_told
@@ -56,7 +57,7 @@ def verify_program(
     as_json: bool,
 ) -> None:
     """Check an export: every hash, and every claim by judging it again from nothing but the export."""
-    wish = wished(sandbox)
+    wish = wanted_level(sandbox)
     how = publish.How(_judges(wish), load(), trusted=trust, quick=quick)
     if (reference is None) == (task is None):
         raise ConfigError(
@@ -73,13 +74,13 @@ def verify_program(
         click.get_current_context().exit(UNTOLD)
 
 
-def _judges(wish: Wish) -> publish.OpenJudges:
+def _judges(wish: WantedLevel) -> publish.OpenJudges:
     """Judges in the usual isolation, one program at a time."""
 
     @contextmanager
     def judges(task: Task) -> Iterator[publish.Judges]:
-        means = confined(task, wish).means
-        with closing(LocalExecutor(task, 1, means=means, hidden=logs(workspace()))) as executor:
+        means = confine(task, wish).means
+        with open_executor(task, 1, means, workspace()) as executor:
             yield publish.Judges(executor, executor.describe())
 
     return judges

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import click
 
-from evolve.cli.isolation import VARIABLE, Wish, wished
 from evolve.cli.output import debug_option, emit, json_option, say, table
 from evolve.cli.pretending import lessened
+from evolve.engine.isolation import VARIABLE, WantedLevel, wanted_level
 from evolve.sandbox.box import Box
 from evolve.sandbox.corpus.all import CASES
 from evolve.sandbox.corpus.case import Case
@@ -122,17 +122,17 @@ def _chosen(names: Sequence[str], groups: Sequence[str]) -> tuple[Case, ...]:
     return tuple(case for case in CASES if case.name in names or case.group in groups or not (names or groups))
 
 
-def _wished(option: str | None) -> Wish:
+def _wished(option: str | None) -> WantedLevel:
     """The level that is named; `reduced`, which every machine reaches, where none is. Raises `ConfigError`."""
-    wish = wished(option)
+    wish = wanted_level(option)
     if wish.level is Level.NONE:
         raise ConfigError(
             f"{VARIABLE} is 'none', and then there is no box to attack. Do: name a level with --sandbox, or run the harmless cases outside any box with --bite"
         )
-    return wish if wish.said else Wish(Level.REDUCED)
+    return wish if wish.said else WantedLevel(Level.REDUCED)
 
 
-def _attacked(cases: Sequence[Case], wish: Wish, pretended: Sequence[str], quiet: bool) -> RedTeamed:
+def _attacked(cases: Sequence[Case], wish: WantedLevel, pretended: Sequence[str], quiet: bool) -> RedTeamed:
     means = lessened(chosen(wish.level, probe()), pretended)
     if not means.level.reaches(wish.level):
         raise SandboxError(

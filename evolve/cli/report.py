@@ -12,8 +12,9 @@ import evolve
 from evolve import pictures
 from evolve.appearing import appearing
 from evolve.campaign import Campaign, workspace
-from evolve.cli.isolation import confined, sandbox_option, wished
+from evolve.cli.isolation import sandbox_option
 from evolve.cli.output import CELL, brief, debug_option, emit, json_option, one_line, say
+from evolve.engine.isolation import confine, wanted_level
 from evolve.pages import Findings, Moment, Picture, findings, html, markdown, report_of
 from evolve.plugins import load
 from evolve.types import ConfigError, EvolveError
@@ -113,7 +114,7 @@ def _picture(campaign: Campaign, sandbox: str | None, found: Findings) -> Pictur
     """What the task draws of the best program; a report does without where that fails."""
     assert found.overview.best is not None, "there is something to draw"
     try:
-        means = confined(campaign.task, wished(sandbox), harmless=True).means
+        means = confine(campaign.task, wanted_level(sandbox), harmless=True).means
         if not pictures.drawable(campaign.task, means):
             return Picture()
         return Picture(svg=pictures.drawn(campaign, found.overview.best.record, means))

@@ -13,14 +13,15 @@ from typing import Any
 import evolve.task
 from evolve.assignments import parse_assignment
 from evolve.campaign import Campaign
+from evolve.campaign import file as campaign_file
 from evolve.campaign.campaign import confirmed_best
 from evolve.campaign.fitting import budget_of, check_deterministic, try_settings, with_resource
 from evolve.campaign.retuning import retuned
 from evolve.campaign.spending import check_priced, check_spendable
 from evolve.campaign.workspace import new_path
-from evolve.cli.isolation import Wish, wished
-from evolve.cli.model_specs import check_models, parse_models, read_campaign_file
+from evolve.cli.model_specs import check_models, parse_models, place_models, read_campaign_file
 from evolve.config import Settings, settings_from, validated, with_templates
+from evolve.engine.isolation import WantedLevel, wanted_level
 from evolve.plugins import Plugins
 from evolve.stop import Budget
 from evolve.types import ConfigError, Scalar, Task, TaskError
@@ -33,7 +34,7 @@ _LEAST_SECONDS = 1.0
 @dataclass(frozen=True, slots=True)
 class Request:
     """The command line. `resume` is None for a new campaign, a name for that one, empty for the one written last; `file` is a campaign
-    file."""
+    file, `settings` are such a file's values, as Python gives them."""
 
     task: str | None
     resume: str | None
@@ -49,6 +50,7 @@ class Request:
     models: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
     trackers: tuple[str, ...] = ()
+    settings: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +117,12 @@ class Plan:
     name: str | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
     layers: Layers = field(default_factory=lambda: Layers({}))
-    wish: Wish = field(default_factory=Wish)
+    wanted: WantedLevel = field(default_factory=WantedLevel)
 
 
 def new_plan(request: Request, plugins: Plugins, home: Path) -> Plan:
     """Returns the plan of a new campaign; raises `ConfigError` or `TaskError`."""
-    file = {} if request.file is None else read_campaign_file(Path(request.file), plugins)
-    layers = Layers(_words(request, plugins), request.assignments, file, request.file or "")
+    layers = _layers(request, plugins)
     if "task" not in layers.words and "task" not in layers.file:
         raise ConfigError("there is no TASK. Do: name one (evolve task list), or go on with a campaign (--continue)")
     name = request.name
@@ -136,7 +137,16 @@ def new_plan(request: Request, plugins: Plugins, home: Path) -> Plan:
         name = new_path(home, Path(request.task).stem, None).stem
     source = layers.source("sandbox")
     sandbox = None if source in ("", layers.name) else settings.sandbox.value
-    return Plan(settings, task, plugins, name, layers=layers, wish=wished(sandbox, settings.sandbox))
+    return Plan(settings, task, plugins, name, layers=layers, wanted=wanted_level(sandbox, settings.sandbox))
+
+
+def _layers(request: Request, plugins: Plugins) -> Layers:
+    words = _words(request, plugins)
+    if request.settings is not None:
+        values = campaign_file.values({"schema": campaign_file.VERSION, **request.settings}, Path.cwd())
+        return Layers(words, (), place_models(values, Path.cwd(), plugins), "settings")
+    file = {} if request.file is None else read_campaign_file(Path(request.file), plugins)
+    return Layers(words, request.assignments, file, request.file or "")
 
 
 def _fit(layers: Layers, plugins: Plugins) -> tuple[Settings, Task]:
@@ -201,8 +211,8 @@ def continued_plan(request: Request, campaign: Campaign) -> Plan:
     check_models(settings.models.members, campaign.plugins)
     check_deterministic(settings, budget)
     _check_something_is_left(budget, campaign)
-    wish = wished(request.sandbox or changes.get("sandbox"), campaign.settings.sandbox)
-    return Plan(settings, task, campaign.plugins, campaign.name, changes, wish=wish)
+    wanted = wanted_level(request.sandbox or changes.get("sandbox"), campaign.settings.sandbox)
+    return Plan(settings, task, campaign.plugins, campaign.name, changes, wanted=wanted)
 
 
 def _other_models(request: Request, campaign: Campaign) -> dict[str, Any] | None:

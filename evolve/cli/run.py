@@ -1,30 +1,26 @@
-"""`evolve run`: composes plugins, task, workers, models, campaign and loop.
+"""`evolve run`: searches for better programs. Everything wrong with the command is found before anything is made."""
 
-Everything wrong with the command is found before anything is made; evaluation processes start before any thread does, and a campaign's
-log is made after the task's evaluator has loaded."""
-
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import click
 
-import evolve.engine
-from evolve.campaign import Campaign, logs, workspace
-from evolve.campaign.fitting import operators_of
+from evolve.campaign import Campaign, workspace
 from evolve.cli import dry_run, summary
 from evolve.cli.devices import devices_option, grant_devices
 from evolve.cli.errors import INTERRUPTED
-from evolve.cli.isolation import Confined, confined, for_campaign, is_harmless, sandbox_option
+from evolve.cli.isolation import sandbox_option
 from evolve.cli.model_specs import announce_calls, name_model
 from evolve.cli.output import debug_option, emit, json_option, say
 from evolve.cli.progress import print_warnings, watch_campaign
 from evolve.cli.request import Plan, Request, continued_plan, new_plan
+from evolve.config import Settings
 from evolve.devices import Grant
+from evolve.engine import OpenRun, RunRequest, open_executor, open_run
 from evolve.engine.members import Members
-from evolve.engine.tracking import tracked, trackers_of
-from evolve.evaluation.executor import LocalExecutor
-from evolve.plugins import load
-from evolve.types import ConfigError, EvolveError, ModelError
+from evolve.plugins import Plugins, load
+from evolve.types import EvolveError
 
 
 def _only_one(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> str | None:
@@ -87,41 +83,47 @@ def run(rehearse: bool, as_json: bool, **words: Any) -> None:
     request = Request(**words)
     devices = grant_devices(request.devices)
     if request.resume is None:
-        plan = new_plan(request, load(), workspace())
-        start = _rehearse if rehearse else _search
-        start(plan, confine_plan(plan), None, devices, as_json=as_json)
+        _start(new_plan(request, load(), workspace()), None, devices, rehearse=rehearse, as_json=as_json)
         return
     with Campaign.open(request.resume or None, load(), workspace(), readonly=rehearse) as campaign:
         plan = continued_plan(request, campaign)
         if campaign.state.difference is not None:
             say(f"evolve: warning: the replayed archive differs at {campaign.state.difference}", err=True)
-        start = _rehearse if rehearse else _search
-        start(plan, for_campaign(campaign, plan.wish, plan.task), campaign, devices, as_json=as_json)
+        _start(plan, campaign, devices, rehearse=rehearse, as_json=as_json)
 
 
-def confine_plan(plan: Plan) -> Confined:
-    """Returns the means for the candidates of a new campaign."""
-    operators = operators_of(plan.settings, plan.plugins)
-    return confined(plan.task, plan.wish, harmless=is_harmless(plan.task, operators, plan.plugins))
+def _start(plan: Plan, campaign: Campaign | None, devices: Grant, *, rehearse: bool, as_json: bool) -> None:
+    request = run_request(plan, workspace(), campaign, devices)
+    if rehearse:
+        _rehearse(plan, request, as_json=as_json)
+        return
+    with open_run(request, open_models) as opened:
+        _search(opened, as_json=as_json)
 
 
-def open_models(plan: Plan, resources: ExitStack) -> Members:
+def run_request(plan: Plan, home: Path, campaign: Campaign | None, devices: Grant) -> RunRequest:
+    """Returns the run of a plan: of an open campaign, or of a new one in the workspace `home`."""
+    name, changes = plan.name, plan.changes
+    return RunRequest(plan.settings, plan.task, plan.plugins, home, name, campaign, changes, plan.wanted, devices)
+
+
+def open_models(settings: Settings, plugins: Plugins, resources: ExitStack) -> Members:
     """Returns the models, each of which has answered; raises the error of the first that does not."""
-    sections = plan.settings.models.members
+    sections = settings.models.members
     try:
         with announce_calls([section.name for section in sections]):
-            return Members.opened(plan.settings, plan.plugins, resources)
+            return Members.opened(settings, plugins, resources)
     except EvolveError as error:
         section = next((one for one in sections if str(error).startswith(f"model {one.name!r}")), None)
         if section is None:
             raise
-        raise name_model(section, error, plan.plugins) from error
+        raise name_model(section, error, plugins) from error
 
 
-def _rehearse(plan: Plan, found: Confined, campaign: Campaign | None, devices: Grant, *, as_json: bool) -> None:
-    preview = dry_run.preview_cost(plan, campaign)
-    executor = LocalExecutor(plan.task, 1, means=found.means, hidden=logs(workspace()), devices=devices)
-    with closing(executor):
+def _rehearse(plan: Plan, request: RunRequest, *, as_json: bool) -> None:
+    preview = dry_run.preview_cost(plan, request.campaign)
+    means = request.confine().means
+    with open_executor(plan.task, 1, means, request.home, devices=request.devices) as executor:
         judge = executor.describe()
     if as_json:
         emit(dry_run.describe_plan(plan, judge, preview))
@@ -129,46 +131,18 @@ def _rehearse(plan: Plan, found: Confined, campaign: Campaign | None, devices: G
         say(dry_run.format_plan(plan, judge, preview))
 
 
-def _search(plan: Plan, found: Confined, campaign: Campaign | None, devices: Grant, *, as_json: bool) -> None:
-    """Runs a new campaign, or more of one."""
-    home = workspace()
-    hidden = logs(home, campaign.log.path if campaign else None)
-    with ExitStack() as resources:
-        executor = LocalExecutor(plan.task, plan.settings.judges, means=found.means, hidden=hidden, devices=devices)
-        resources.callback(executor.close)
-        judges = executor.describe()
-        trackers = trackers_of(plan.settings.trackers, plan.plugins)
-        members = open_models(plan, resources)
-        if campaign is None:
-            campaign = Campaign.create(plan.settings, plan.task, plan.plugins, home, plan.name)
-            resources.enter_context(campaign)
-        elif plan.changes:
-            campaign.change(dict(plan.changes))
-        say(summary.format_beginning(campaign, found.line), err=as_json)
-        try:
-            with (
-                watch_campaign(campaign, as_json=as_json) as watch,
-                print_warnings(),
-                tracked(campaign, watch, trackers) as tracking,
-            ):
-                ending = tracking.ending = evolve.engine.run(campaign, executor, judges, tracking.watch, members)
-        except EvolveError as error:
-            message = str(error).rstrip(".")
-            kept = f"The log of campaign {campaign.name!r} is kept: {campaign.log.path}"
-            raise type(error)(f"{message}. {kept}") from error
-        _print_end(campaign, summary.describe_end(campaign, ending, trackers), as_json=as_json)
-
-
-def _print_end(campaign: Campaign, end: summary.RunEnd, *, as_json: bool) -> None:
-    """Prints what came of a run; raises `ModelError` where no model answered, and `ConfigError` where nothing was proposed."""
+def _search(opened: OpenRun, *, as_json: bool) -> None:
+    campaign = opened.campaign
+    say(summary.format_beginning(campaign, opened.confinement.line), err=as_json)
+    with watch_campaign(campaign, as_json=as_json) as watch, print_warnings():
+        ending = opened.search(watch)
+    end = summary.describe_end(campaign, ending, opened.trackers)
     if as_json:
         emit(end)
-    unanswered, nothing = summary.without_answer(campaign, end), summary.without_proposal(campaign, end)
-    if end.programs or not (unanswered or nothing):
+    failure = summary.failure_of(campaign, end)
+    if failure is None or end.programs:
         say(summary.format_end(campaign, end), err=as_json)
-    if unanswered:
-        raise ModelError(unanswered)
-    if nothing:
-        raise ConfigError(nothing)
+    if failure is not None:
+        raise failure
     if end.reason in ("interrupted", "stopped"):
         click.get_current_context().exit(INTERRUPTED)

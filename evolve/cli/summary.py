@@ -17,7 +17,7 @@ from evolve.engine import Ending
 from evolve.engine.tracker import Tracking
 from evolve.log import writer
 from evolve.stop import Amount, Budget, duration
-from evolve.types import FROM_SCRATCH, Progress
+from evolve.types import FROM_SCRATCH, ConfigError, EvolveError, ModelError, Progress
 from evolve.types.errors import without_remedy
 
 MAILBOX = "mailbox"
@@ -131,7 +131,13 @@ def describe_end(campaign: Campaign, ending: Ending, trackers: Sequence[Tracking
     )
 
 
-def without_answer(campaign: Campaign, end: RunEnd) -> str:
+def failure_of(campaign: Campaign, end: RunEnd) -> EvolveError | None:
+    """Returns the error of a run that ended without one answer of a model, or because there was nothing to propose; None for another."""
+    unanswered, nothing = _without_answer(campaign, end), _without_proposal(campaign, end)
+    return ModelError(unanswered) if unanswered else ConfigError(nothing) if nothing else None
+
+
+def _without_answer(campaign: Campaign, end: RunEnd) -> str:
     """Returns the error of a run that wanted calls of models and got no answer; empty for another, and where a campaign may do without."""
     wanted = end.reason in ("budget", "exhausted") and (end.failed or end.unpaid)
     if not wanted or end.answered or campaign.settings.outage.then == "offline":
@@ -148,7 +154,7 @@ def without_answer(campaign: Campaign, end: RunEnd) -> str:
     return f"campaign {end.campaign!r} got no answer: {calls} failed, the last one: {what}. Do: {remedy}. {kept}"
 
 
-def without_proposal(campaign: Campaign, end: RunEnd) -> str:
+def _without_proposal(campaign: Campaign, end: RunEnd) -> str:
     """Returns the error of a campaign that ended before any proposal was judged, because there was none; empty for another."""
     if end.reason != "exhausted" or end.programs:
         return ""

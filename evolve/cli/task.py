@@ -12,10 +12,11 @@ from evolve import wording
 from evolve.campaign import logs, workspace
 from evolve.cli.devices import devices_option, grant_devices
 from evolve.cli.groups import noun_group
-from evolve.cli.isolation import confined, sandbox_option, wished
+from evolve.cli.isolation import note_isolation, sandbox_option
 from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, say, table
 from evolve.cli.request import parse_parameters
 from evolve.conformance import Conformance, Finding, check
+from evolve.engine.isolation import confine, wanted_level
 from evolve.evaluation.machine import usable_cores
 from evolve.task import making, reference
 from evolve.task.grants import NOTHING_GRANTED, granted, told
@@ -154,7 +155,8 @@ def check_task(
     """Try a task: its seed twice, what it declares, and programs that fail in every common way."""
     grant = grant_devices(devices)
     loaded = evolve.task.load(task, parse_parameters(assignments))
-    means = confined(loaded, wished(sandbox), harmless=evolve.task.is_bundled(Path(loaded.folder))).noted()
+    harmless = evolve.task.is_bundled(Path(loaded.folder))
+    means = note_isolation(confine(loaded, wanted_level(sandbox), harmless=harmless))
     workers = min(_MOST_WORKERS, usable_cores())
     found = check(loaded, workers, means, logs(workspace()), grant, lambda part: say(f"trying {part} ...", err=True))
     if as_json:

@@ -34,6 +34,8 @@ from evolve.types.codec import encode
 
 _PURPOSES: Mapping[OriginKind, str] = {"seed": "seed", "proposal": "trial", "import": "trial", "measurement": "measure"}
 """Which stream the seed of a judging is drawn from."""
+_LIMIT_TIMES, _LEAST_LIMIT = 20, 1.0
+"""A child of an operator without a model gets so many times what the seed took, and at least so many seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ class Jobs:
         self._task = campaign.task
         self._seed = campaign.settings.seed
         self._secret = campaign.secret
+        self._deterministic = campaign.settings.deterministic
+        self._plugins = campaign.plugins
         self._tops = judges.tops
         self._early = judges.stages[:-1]
         self._environment = judges.environment
@@ -100,7 +104,16 @@ class Jobs:
         wanted = {stage: past.least_of_top(stage, share) for stage, share in self._tops.items()}
         work = self._work(origin, draft.child.program, carried=self._left_by(origin.parents))
         known = {stage: least for stage, least in wanted.items() if least is not None}
-        return replace(work, draft=draft, job=replace(work.job, wanted=known))
+        limit = self._limit(origin.operator)
+        return replace(work, draft=draft, job=replace(work.job, wanted=known, limit=limit))
+
+    def _limit(self, operator: str) -> float:
+        """Returns the wall limit in seconds for the children of an operator; 0 for the stages' own limits. Children that cost no call are many, and
+        two that loop would hold every worker for as long as a stage may take. Where two runs must agree, seconds decide nothing."""
+        seconds = None if self._deterministic else self._state.seed_seconds
+        if seconds is None or self._plugins.operators[operator].entry.needs_model:
+            return 0.0
+        return max(_LEAST_LIMIT, _LIMIT_TIMES * seconds)
 
     def imported(self, asked: Asked, action: Import) -> Work:
         """The judging of a program that a person brought, with what its parent left, if it has one."""

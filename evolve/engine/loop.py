@@ -24,6 +24,16 @@ class Watch(Protocol):
         """A turn of the loop is over."""
 
 
+class Unwatched:
+    """A watch that does nothing."""
+
+    def settled(self, campaign: Campaign, event: Settled) -> None:
+        """Does nothing."""
+
+    def turned(self, campaign: Campaign) -> None:
+        """Does nothing."""
+
+
 def run(campaign: Campaign, executor: Executor, judges: Description, watch: Watch, members: Members = NOBODY) -> Ending:
     """Runs until the budget is spent, nothing new is proposed, or the first interrupt; raises on what makes going on useless. `members` are
     the campaign's models."""

@@ -30,6 +30,7 @@ class Screening:
 
     def __init__(self, campaign: Campaign, signatures: Mapping[str, ProgramId]) -> None:
         self._task = campaign.task
+        self._state = campaign.state
         self._plugins = campaign.plugins
         self._signatures = signatures
         self._asks_model = "novelty" in campaign.settings.models.purposes
@@ -91,7 +92,7 @@ class Screening:
 
     def _upheld(self, near: tuple[str, str] | None, program: Program, family: Family) -> str:
         """The reason that a neighbour is, unless the novelty model finds the child different from it."""
-        if near is None:
+        if near is None or near[0] in self._state.hurried:
             return ""
         key, how = near
         name, older = self.neighbours.told(key)

@@ -156,7 +156,11 @@ class Settling:
     def _settle(self, work: Work, report: Report) -> Iterator[Settled]:
         self._plugin_failures = 0
         signature = work.draft.signature if work.draft else novelty.signature(work.program)
-        self.signatures[signature] = work.program.id
+        if report.evaluation.limit:
+            # It ran out of a shorter time than its stage's: another operator may propose it again, with all of that time.
+            self.signatures.pop(signature, None)
+        else:
+            self.signatures[signature] = work.program.id
         found = work.draft.found if work.draft else Fingerprint()
         self.screening.neighbours.keep(work.program, work.origin, signature, found)
         report = self._described(work, report)
@@ -205,7 +209,8 @@ def _hopeless(work: Work) -> str:
 
 def known_signatures(campaign: Campaign) -> dict[str, ProgramId]:
     """What near-duplicates are recognised by, of all programs in the log."""
-    return {signature: program for program, signature in campaign.log.signatures()}
+    hurried = campaign.state.hurried
+    return {signature: program for program, signature in campaign.log.signatures() if program not in hurried}
 
 
 def _noted(kind: type[EvolveError], what: str, report: Report, remedy: str) -> EvolveError:

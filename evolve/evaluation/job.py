@@ -36,7 +36,8 @@ class Job:
     `artifacts`, the stored JSON text of each artifact by its name. Parameters of the trial override the task's; its stage and
     limit are set by the judge. `wanted` is the fitness (maximised) that a stage's relative threshold comes to now, by its name; `ungated`:
     no threshold counts, for what is measured is known to be worth it. `passed` is the fitness (maximised) that stages before the last have found of
-    this program before, by their names: such a stage does not run again where that is enough."""
+    this program before, by their names: such a stage does not run again where that is enough. `limit` is a shorter wall limit of each stage
+    in seconds; 0: the stage's own."""
 
     id: str
     kind: Kind
@@ -47,6 +48,7 @@ class Job:
     wanted: Mapping[str, float] = field(default_factory=dict)
     ungated: bool = False
     passed: Mapping[str, float] = field(default_factory=dict)
+    limit: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

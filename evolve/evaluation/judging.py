@@ -128,7 +128,8 @@ def _cascade(job: Job, trial: Trial, bench: Bench, take: Take, candidate_of: Cal
             continue
         try:
             with take(stage) as seat:
-                candidate = candidate_of(program, limit=stage.limit)
+                limit = min(stage.limit, job.limit or stage.limit)
+                candidate = candidate_of(program, limit=limit)
                 told = replace(trial, stage=stage.name, limit=stage.limit, device=seat.device)
                 found = _run(bench.task, function, candidate, told, complete=last)
         except EvolveError as error:  # this machine cannot give what the stage needs
@@ -137,6 +138,8 @@ def _cascade(job: Job, trial: Trial, bench: Bench, take: Take, candidate_of: Cal
         # `passed` grows with what the stages before the last one find.
         tag = found.tag or tag
         evaluation = replace(found, stage=stage.name, passed=passed, tag=tag)
+        if limit < stage.limit and found.outcome is Outcome.TIMED_OUT:
+            evaluation = replace(evaluation, limit=limit)
         cpu_seconds += candidate.cpu_seconds
         if evaluation.fitness is not None and not last:
             passed[stage.name] = bench.task.fitness.inside(evaluation.fitness)

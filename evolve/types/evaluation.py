@@ -109,7 +109,10 @@ class Evaluation:
     one that the judge has witnessed: nobody can make it more.
 
     `tag` names in a few words a failure of integrity that the evaluator has seen, such as "late write": the program is then quarantined, and the outcome stays
-    as evidence. It is for persons: no prompt tells it."""
+    as evidence. It is for persons: no prompt tells it.
+
+    `limit` is set where the program timed out under a limit in seconds that was shorter than its stage's: what it would have found in time is not known.
+    """
 
     outcome: Outcome
     fitness: float | None = None
@@ -134,6 +137,7 @@ class Evaluation:
     trust: Trust = "witnessed"
     cached_from: str = ""
     tag: str = ""
+    limit: float = 0.0
 
     def __post_init__(self) -> None:
         if (self.fitness is not None) != (self.outcome is Outcome.OK):

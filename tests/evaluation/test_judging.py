@@ -347,6 +347,21 @@ def test_below_a_threshold_the_stage_the_value_and_the_threshold_are_named():
     assert feedback(report) == expected
 
 
+@pytest.mark.parametrize(("limit", "given", "noted"), [(0.0, 20.0, 0.0), (2.0, 2.0, 2.0), (30.0, 20.0, 0.0)])
+def test_a_job_may_have_less_time_than_its_stage(limit, given, noted):
+    """A program that times out under a shorter limit is told from one that had all of its stage's time; the trial says the stage's limit."""
+    box, trials = FakeBox({"answer": failure(Status.TIMEOUT)}), []
+
+    def evaluate(candidate, trial):
+        trials.append(trial.limit)
+        return Evaluation.ok(candidate.call("answer"))
+
+    task = small_task(stages=(Stage("evaluate", 20.0),))
+    report = judged(evaluate, job=replace(JOB, limit=limit), box=box, task=task)
+    assert (report.evaluation.outcome, report.evaluation.limit) == (Outcome.TIMED_OUT, noted)
+    assert (trials, box.opened) == ([20.0], [pytest.approx(given)])
+
+
 def test_a_failure_ends_the_cascade():
     """The second stage is not run."""
     box = FakeBox({"answer": failure(Status.TIMEOUT)})

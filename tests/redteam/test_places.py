@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.cli.isolation import VARIABLE
+from evolve.engine.isolation import VARIABLE
 from evolve.sandbox.corpus.all import CASES
 from evolve.types import Level
 from tests.promised import not_here

@@ -1,0 +1,295 @@
+"""`evolve.run` and `evolve.Task`: campaigns and tasks from Python, with the options of the command line."""
+
+import ast
+import builtins
+import inspect
+import os
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import tomli_w
+
+import evolve.task
+from evolve import report
+from evolve.appearing import appearing
+from evolve.campaign import Campaign as EngineCampaign
+from evolve.campaign import workspace as default_workspace
+from evolve.cli import summary
+from evolve.cli.devices import grant_devices
+from evolve.cli.output import say
+from evolve.cli.progress import print_warnings, watch_campaign
+from evolve.cli.request import Request, continued_plan, new_plan
+from evolve.cli.run import open_models, run_request
+from evolve.engine import OpenRun, Unwatched, Watch, open_run
+from evolve.plugins import load
+from evolve.report import RecordLine
+from evolve.report.reading import Campaign
+from evolve.types import Settled, TaskError
+
+OnRecord = Callable[[RecordLine], object]
+_CONSTANTS = (int, float, complex, str, bytes, bool, type(None))
+
+
+@dataclass(frozen=True, slots=True)
+class PythonTask:
+    """A task that Python made: a folder, which `evolve run` and `evolve.run` take alike."""
+
+    path: Path
+
+    @classmethod
+    def make(
+        cls,
+        name: str,
+        *,
+        brief: str,
+        program: str | Callable[..., Any] | Mapping[str, str],
+        evaluator: Path | str | Callable[..., Any],
+        folder: str | Path | None = None,
+        replace: bool = False,
+        **settings: Any,
+    ) -> "PythonTask":
+        """Writes a task to `tasks/NAME`, or to `folder`, and returns it; a task that says the same stays as it is.
+
+        `brief` says in words what is wanted. `program` is the seed: its source, a function, or files by their paths. `evaluator` is a file, its source,
+        or a function `(candidate, trial) -> Evaluation`; a function brings along the modules, constants and functions that it uses. `settings` are keys of `task.toml`,
+        such as `deterministic=True` or `fitness={"direction": "min"}`. Raises `TaskError`, also where another task is there and `replace` is false.
+        """
+        files = {"seed.py": source_of(program)} if not isinstance(program, Mapping) else dict(program)
+        keys = {"schema": 1, "brief": "brief.md", "evaluator": "evaluator.py", **settings}
+        keys["program"] = {"files": list(files), **_entry(files), **settings.get("program", {})}
+        files |= {"task.toml": tomli_w.dumps(keys), "brief.md": f"{brief.strip()}\n"}
+        files["evaluator.py"] = _evaluator_source(evaluator)
+        target = Path(folder) if folder is not None else Path("tasks") / name
+        if _texts_of(target) != files:
+            _write(target, files, replace=replace)
+        return cls(target.resolve())
+
+    @property
+    def name(self) -> str:
+        """The name of the task."""
+        return self.path.name
+
+
+def run(  # noqa: PLR0913 each is an option of the command line
+    task: str | Path | PythonTask | None = None,
+    *,
+    budget: str | Sequence[str] = (),
+    model: str | Sequence[str] = (),
+    strategy: str | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    name: str | None = None,
+    resume: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    trackers: Sequence[str] = (),
+    deterministic: bool = False,
+    sandbox: str | None = None,
+    devices: Sequence[str] = (),
+    workspace: str | Path | None = None,
+    on_record: OnRecord | None = None,
+    progress: bool = True,
+) -> Campaign:
+    """Runs a campaign to its end, as `evolve run` does, and returns it, open for reading.
+
+    `task` is a name, a path or an `evolve.Task`. `budget` is one text, or several of which the first that is spent ends the campaign; `model` one or several models
+    as `--model` takes them. `settings` are the values of a campaign file. `resume` names a campaign that goes on; `workspace` is the folder with `archive/`,
+    where it is not that of the command line. `on_record` is called with each record when it is durable; `progress` prints lines about the campaign.
+
+    An interrupt (Ctrl-C, or a notebook's stop button) ends the run when what is being evaluated has ended, and the campaign is returned; a second one raises
+    `KeyboardInterrupt`. Raises `EvolveError`.
+    """
+    request = Request(
+        task=None if task is None else str(task.path if isinstance(task, PythonTask) else task),
+        resume=resume,
+        name=name,
+        budget=_texts(budget),
+        seed=seed,
+        strategy=strategy,
+        judges=workers,
+        assignments=(),
+        deterministic=deterministic,
+        sandbox=sandbox,
+        models=_texts(model),
+        devices=_texts(devices),
+        trackers=_texts(trackers),
+        settings=settings,
+    )
+    home = default_workspace() if workspace is None else Path(workspace)
+    with _opened(request, home) as opened:
+        _search(opened, on_record, progress=progress)
+        log = opened.campaign.log.path
+    return Campaign.open(log, home)
+
+
+@contextmanager
+def _opened(request: Request, home: Path) -> Iterator[OpenRun]:
+    plugins, cores = load(), os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+    with ExitStack() as resources:
+        if request.devices and cores:
+            resources.callback(os.sched_setaffinity, 0, cores)
+        devices = grant_devices(request.devices)
+        campaign = None
+        if request.resume is None:
+            plan = new_plan(request, plugins, home)
+        else:
+            campaign = resources.enter_context(EngineCampaign.open(request.resume, plugins, home, readonly=False))
+            plan = continued_plan(request, campaign)
+        yield resources.enter_context(open_run(run_request(plan, home, campaign, devices), open_models))
+
+
+def _search(opened: OpenRun, on_record: OnRecord | None, *, progress: bool) -> None:
+    campaign = opened.campaign
+    with ExitStack() as shown:
+        watch: Watch = Unwatched()
+        if progress:
+            say(summary.format_beginning(campaign, opened.confinement.line))
+            watch = shown.enter_context(watch_campaign(campaign, as_json=False))
+            shown.enter_context(print_warnings())
+        ending = opened.search(watch if on_record is None else _RecordWatch(watch, on_record))
+    end = summary.describe_end(campaign, ending, opened.trackers)
+    failure = summary.failure_of(campaign, end)
+    if progress and failure is None:
+        say(summary.format_end(campaign, end))
+    if failure is not None:
+        raise failure
+
+
+@dataclass(frozen=True, slots=True)
+class _RecordWatch:
+    """Calls a function with each record, after another watch; implements `engine.Watch`."""
+
+    then: Watch
+    on_record: OnRecord
+
+    def settled(self, campaign: EngineCampaign, event: Settled) -> None:
+        self.then.settled(campaign, event)
+        self.on_record(report.record_line(campaign, event))
+
+    def turned(self, campaign: EngineCampaign) -> None:
+        self.then.turned(campaign)
+
+
+def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _entry(files: Mapping[str, str]) -> dict[str, str]:
+    """The module that an evaluator calls: `seed`, else the first Python file; none where a program has no Python."""
+    modules = [path.removesuffix(".py").replace("/", ".") for path in files if path.endswith(".py")]
+    return {"entry": "seed" if "seed" in modules else next(iter(modules), "")}
+
+
+def _texts_of(folder: Path) -> dict[str, str]:
+    """The files of a folder by their paths, as far as they are texts; empty where there is none."""
+    paths = [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    return {path.relative_to(folder).as_posix(): path.read_text("utf-8", "replace") for path in paths}
+
+
+def _write(target: Path, files: Mapping[str, str], *, replace: bool) -> None:
+    """Writes a task whole, when it loads, or not at all."""
+    if target.exists() and not replace:
+        raise TaskError(
+            f"there is another task at {str(target)!r}. Do: choose another name or folder, or give replace=True"
+        )
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with appearing(target, replace=replace) as made:
+            for path, text in files.items():
+                (made / path).parent.mkdir(parents=True, exist_ok=True)
+                (made / path).write_text(text, "utf-8")
+            try:
+                evolve.task.load(made)
+            except TaskError as error:
+                raise TaskError(str(error).replace(str(made), str(target))) from None
+    except OSError as error:
+        raise TaskError(
+            f"the task cannot be written to {str(target)!r}: {error.strerror or error}. Do: name a folder that you may write to"
+        ) from error
+
+
+def _evaluator_source(evaluator: Path | str | Callable[..., Any]) -> str:
+    if isinstance(evaluator, Path):
+        try:
+            return evaluator.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise TaskError(f"the evaluator {str(evaluator)!r} cannot be read: {error}. Do: check the path") from error
+    if isinstance(evaluator, str):
+        return textwrap.dedent(evaluator)
+    function = source_of(evaluator)
+    name = evaluator.__name__
+    return f"import evolve\n\n{function}\n\n{name} = evolve.evaluator({name})\n"
+
+
+def source_of(program: str | Callable[..., Any]) -> str:
+    """Returns a module's source: a text as it is, and a function with everything of its module that it uses. Raises `TaskError` for a function without source, or
+    one that uses a value that no source text makes."""
+    if isinstance(program, str):
+        return textwrap.dedent(program)
+    return "\n\n".join(_Extraction().source(program)) + "\n"
+
+
+class _Extraction:
+    """The parts of a module that a function needs, in an order in which they can run."""
+
+    def __init__(self) -> None:
+        self._imports: list[str] = []
+        self._parts: list[str] = []
+        self._seen: set[str] = set()
+
+    def source(self, function: Callable[..., Any]) -> Iterator[str]:
+        """Yields the imports, then constants and functions, the given one last."""
+        self._add(function)
+        if self._imports:
+            yield "\n".join(sorted(self._imports))
+        yield from self._parts
+
+    def _add(self, function: Callable[..., Any]) -> None:
+        if not isinstance(function, FunctionType) or function.__closure__:
+            raise TaskError(
+                f"{function!r} is no plain function of a module. Do: give a function without a closure, or its source as a text"
+            )
+        self._seen.add(function.__name__)
+        try:
+            text = textwrap.dedent(inspect.getsource(function))
+            tree = ast.parse(text)
+        except (OSError, SyntaxError) as error:
+            raise TaskError(f"the source of {function.__name__!r} is not known. Do: give it as a text") from error
+        for name in sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - self._seen):
+            if name in function.__globals__:
+                self._seen.add(name)
+                self._bring(name, function.__globals__[name], function)
+        self._parts.append(text)
+
+    def _bring(self, name: str, value: Any, user: FunctionType) -> None:
+        """Adds the import or the definition of a global name."""
+        module, kind = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
+        if name in evolve.__all__ and getattr(evolve, name) is value:
+            self._imports.append(f"from evolve import {name}")
+        elif isinstance(value, ModuleType):
+            self._imports.append(f"import {value.__name__} as {name}" if value.__name__ != name else f"import {name}")
+        elif isinstance(value, FunctionType) and module == user.__module__:
+            self._add(value)
+        elif module and module != user.__module__ and getattr(sys.modules.get(module), kind, None) is value:
+            self._imports.append(
+                f"from {module} import {kind} as {name}" if kind != name else f"from {module} import {name}"
+            )
+        elif _is_constant(value):
+            self._parts.append(f"{name} = {value!r}")
+        elif not hasattr(builtins, name):
+            raise TaskError(
+                f"{user.__name__!r} uses {name!r}, a {type(value).__name__} that no source text makes. Do: make it inside the function, or give a file"
+            )
+
+
+def _is_constant(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(map(_is_constant, (*value, *value.values())))
+    if isinstance(value, list | tuple | set):
+        return all(map(_is_constant, value))
+    return isinstance(value, _CONSTANTS)

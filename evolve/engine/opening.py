@@ -1,0 +1,114 @@
+"""The composition root: makes everything that one run of a campaign needs, for every command, for tests and for Python."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evolve.campaign import Campaign, logs
+from evolve.campaign.fitting import operators_of
+from evolve.config import Settings
+from evolve.devices import EVERYTHING, Grant
+from evolve.engine.ending import Ending
+from evolve.engine.isolation import Confinement, WantedLevel, confine, confine_campaign, is_harmless
+from evolve.engine.loop import Watch, finish, run
+from evolve.engine.members import NOBODY, Members
+from evolve.engine.tracker import Tracking
+from evolve.engine.tracking import tracked, trackers_of
+from evolve.evaluation import Description, LocalExecutor
+from evolve.plugins import Plugins
+from evolve.sandbox.means import Means
+from evolve.types import Asked, EvolveError, Task
+
+OpenModels = Callable[[Settings, Plugins, ExitStack], Members]
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """A run that is wanted: of `campaign`, open for writing, with `changes` of its settings, or of a new one in the workspace `home`. `settings` and `task` are
+    those of the run. `slots` is the number of evaluation workers where it is not that of the settings; `brought`: programs from elsewhere are evaluated.
+    """
+
+    settings: Settings
+    task: Task
+    plugins: Plugins
+    home: Path
+    name: str | None = None
+    campaign: Campaign | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    wanted: WantedLevel = field(default_factory=WantedLevel)
+    devices: Grant = EVERYTHING
+    slots: int = 0
+    brought: bool = False
+
+    def confine(self) -> Confinement:
+        """Returns the means that confine the run's candidates. Raises `SandboxError` or `TaskError`. Call before any thread is started."""
+        if self.campaign is not None:
+            return confine_campaign(self.campaign, self.wanted, self.task, brought=self.brought)
+        operators = operators_of(self.settings, self.plugins)
+        return confine(self.task, self.wanted, harmless=is_harmless(self.task, operators, self.plugins))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A campaign with everything that a run of it needs. Main thread."""
+
+    campaign: Campaign
+    executor: LocalExecutor
+    description: Description
+    confinement: Confinement
+    models: Members
+    trackers: tuple[Tracking, ...]
+
+    def search(self, watch: Watch) -> Ending:
+        """Runs the campaign until its budget is spent, it is exhausted, or a person stops it. Raises `EvolveError` that names the log, which is kept."""
+        campaign = self.campaign
+        try:
+            with tracked(campaign, watch, self.trackers) as told:
+                told.ending = run(campaign, self.executor, self.description, told.watch, self.models)
+                return told.ending
+        except EvolveError as error:
+            message = str(error).rstrip(".")
+            raise type(error)(
+                f"{message}. The log of campaign {campaign.name!r} is kept: {campaign.log.path}"
+            ) from error
+
+    def finish(self, watch: Watch, steps: Sequence[Asked]) -> Ending:
+        """Runs these steps, which are in the log, and the measurements that their results call for."""
+        return finish(self.campaign, self.executor, self.description, watch, steps)
+
+
+def open_executor(
+    task: Task, slots: int, means: Means, home: Path, *, log: Path | None = None, devices: Grant = EVERYTHING
+) -> closing[LocalExecutor]:
+    """Returns a context manager of `slots` evaluation workers on this machine. Their candidates see nothing of the workspace `home`, nor of `log` where that lies
+    elsewhere."""
+    return closing(LocalExecutor(task, slots, means=means, hidden=logs(home, log), devices=devices))
+
+
+@contextmanager
+def open_run(request: RunRequest, open_models: OpenModels | None = Members.opened) -> Iterator[OpenRun]:
+    """Opens everything that a run needs, and closes it in the opposite order; without `open_models` the run calls no model and no tracker. A new
+    campaign's log is made last, when the evaluator has loaded and every model has answered. Raises `EvolveError`."""
+    campaign, settings, slots = request.campaign, request.settings, request.slots or request.settings.judges
+    log = None if campaign is None else campaign.log.path
+    # Before any thread is started: workers inherit a process without locks that another thread holds.
+    confinement = request.confine()
+    with ExitStack() as resources:
+        executor = resources.enter_context(
+            open_executor(request.task, slots, confinement.means, request.home, log=log, devices=request.devices)
+        )
+        description = executor.describe()
+        trackers: tuple[Tracking, ...] = ()
+        models = NOBODY
+        if open_models is not None:
+            trackers = trackers_of(settings.trackers, request.plugins)
+            models = open_models(settings, request.plugins, resources)
+        if campaign is None:
+            campaign = resources.enter_context(
+                Campaign.create(settings, request.task, request.plugins, request.home, request.name)
+            )
+        elif request.changes:
+            campaign.change(request.changes)
+        yield OpenRun(campaign, executor, description, confinement, models, trackers)
