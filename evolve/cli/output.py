@@ -110,17 +110,19 @@ def print_file(path: str, text: str) -> None:
 def table(
     headings: Sequence[str], rows: Iterable[Sequence[str]], *, shared: Collection[str] = (), wrap: str = ""
 ) -> str:
-    """Returns rows under headings, as wide as the terminal, and as wide as needed in a pipe or file. The column `wrap` breaks its
-    lines, the first one stays whole. A column of `shared` whose cells are all equal becomes words below the table."""
+    """Returns rows under headings. In a pipe or a file the table has all columns, as wide as they are. On a terminal it is no wider than
+    that: the column `wrap` breaks its lines, others end in an ellipsis but for the first, and a column of `shared` whose cells are all
+    equal becomes words below the table."""
     cells = [[brief(one_line(cell), CELL) for cell in row] for row in rows]
     columns = [(one_line(name), [row[place] for row in cells]) for place, name in enumerate(headings)]
-    equal = [(name, texts[0]) for name, texts in columns if name in shared and len(set(texts)) == 1]
+    on_terminal = sys.stdout is not None and sys.stdout.isatty()
+    equal = [(name, texts[0]) for name, texts in columns if on_terminal and name in shared and len(set(texts)) == 1]
     words = ", ".join(f"{name} {text}" for name, text in equal if text)
     left = [(name, texts) for name, texts in columns if name not in dict(equal)]
-    return _render(left, wrap) + (f"\n(all: {words})" if words else "")
+    return _render(left, wrap, _columns() if on_terminal else _UNLIMITED) + (f"\n(all: {words})" if words else "")
 
 
-def _render(columns: Sequence[tuple[str, Sequence[str]]], wrap: str) -> str:
+def _render(columns: Sequence[tuple[str, Sequence[str]]], wrap: str, width: int) -> str:
     # rich takes longer to import than most commands need, and few of them print a table.
     from rich.console import Console
     from rich.table import Table
@@ -135,7 +137,6 @@ def _render(columns: Sequence[tuple[str, Sequence[str]]], wrap: str) -> str:
     for row in zip(*(texts for _, texts in columns), strict=True):
         grid.add_row(*map(Text, row))
     out = io.StringIO()
-    width = _columns() if sys.stdout is not None and sys.stdout.isatty() else _UNLIMITED
     Console(file=out, width=width, color_system=None, legacy_windows=False).print(grid, crop=False)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 

@@ -2,7 +2,7 @@
 
 import json
 
-from evolve.cli import models
+from evolve.cli.model_specs import parse_model
 from evolve.plugins import load
 from tests.written import Written
 
@@ -46,7 +46,7 @@ def test_the_models_of_a_campaign_file(call, home):
 
 def test_the_models_of_a_campaign(call, home):
     """Those that it has now; one may have none."""
-    section = models.member("me=mailbox:/mail", load(())).model_dump()
+    section = parse_model("me=mailbox:/mail", load(())).model_dump()
     Written(home, models={"members": [section]}).campaign.close()
     assert "me     mailbox" in call("model", "list", "number").stdout
     Written(home, name="plain").campaign.close()

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from evolve.cli.models import file_values, kind_note, member, members
+from evolve.cli.model_specs import name_model, parse_model, parse_models, read_campaign_file
 from evolve.config import ModelSection
 from evolve.hookspecs import ModelEntry
 from evolve.plugins import Registered, load
-from evolve.types import ConfigError
+from evolve.types import ConfigError, ModelError
 
 
 class Served(BaseModel):
@@ -76,7 +76,7 @@ def plugins():
 )
 def test_what_a_spec_says(plugins, spec, name, kind, settings):
     """Name, kind and one argument."""
-    found = member(spec, plugins)
+    found = parse_model(spec, plugins)
     assert (found.name, found.kind, found.settings) == (name, kind, settings)
 
 
@@ -84,8 +84,8 @@ def test_a_path_is_stored_as_an_absolute_one(plugins, monkeypatch, tmp_path):
     """So that a campaign finds it from every folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert member("mailbox:mail", plugins).settings == {"folder": f"{Path.cwd()}/mail"}
-    assert member("cassette:~/a.jsonl", plugins).settings == {"path": f"{tmp_path}/a.jsonl"}
+    assert parse_model("mailbox:mail", plugins).settings == {"folder": f"{Path.cwd()}/mail"}
+    assert parse_model("cassette:~/a.jsonl", plugins).settings == {"path": f"{tmp_path}/a.jsonl"}
 
 
 def test_a_path_in_a_campaign_file_is_told_from_where_it_lies(plugins, tmp_path):
@@ -94,13 +94,13 @@ def test_a_path_in_a_campaign_file_is_told_from_where_it_lies(plugins, tmp_path)
         'schema = 1\n[models]\nmembers = [{ name = "a", kind = "mailbox", settings = { folder = "mail" } }, '
         '{ name = "b", settings = { model = "m" } }, { name = "c", kind = "mailbx", settings = { folder = "mail" } }]\n'
     )
-    members = file_values(tmp_path / "search.toml", plugins)["models"]["members"]
+    members = read_campaign_file(tmp_path / "search.toml", plugins)["models"]["members"]
     assert [one["settings"] for one in members] == [{"folder": f"{tmp_path}/mail"}, {"model": "m"}, {"folder": "mail"}]
 
 
 def test_what_a_kind_says_of_itself_is_taken_over(plugins):
     """What nobody said stays unset, so that defaults and campaign files decide."""
-    found = member("vllm:org/name", plugins)
+    found = parse_model("vllm:org/name", plugins)
     assert found.concurrency == 64
     assert found.model_fields_set == {"name", "kind", "settings", "concurrency"}
 
@@ -108,14 +108,14 @@ def test_what_a_kind_says_of_itself_is_taken_over(plugins):
 def test_models_have_names_of_their_own(plugins):
     """Those that nobody named are numbered."""
     specs = ["gpt-5-mini", "gpt-5-mini@http://h/v1", "mailbox:a", "mailbox:b", "mailbox:c", "mailbox-2=mailbox:d"][:5]
-    assert [found.name for found in members(specs, plugins)] == [
+    assert [found.name for found in parse_models(specs, plugins)] == [
         "gpt-5-mini",
         "gpt-5-mini-2",
         "mailbox",
         "mailbox-2",
         "mailbox-3",
     ]
-    assert members([], plugins) == ()
+    assert parse_models([], plugins) == ()
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_models_have_names_of_their_own(plugins):
 def test_a_spec_that_names_no_model_is_one_clear_error(plugins, specs, message):
     """It shows one that does."""
     with pytest.raises(ConfigError) as caught:
-        members(specs, plugins)
+        parse_models(specs, plugins)
     assert message in str(caught.value)
     assert "hunter2" not in str(caught.value)
 
@@ -168,8 +168,12 @@ def test_a_spec_that_names_no_model_is_one_clear_error(plugins, specs, message):
 )
 def test_a_misspelt_kind_in_a_campaign_file_is_told_when_the_model_fails(plugins, model, note):
     """Until then it may be a model's name."""
-    assert kind_note(ModelSection(name="m", settings={"model": model}), plugins) == note
-    assert kind_note(ModelSection(name="m", kind="vllm", settings={"model": model}), plugins) == ""
+    error = ModelError("no answer. Do: try again")
+    for section, expected in (
+        (ModelSection(name="m", settings={"model": model}), note),
+        (ModelSection(name="m", kind="vllm", settings={"model": model}), ""),
+    ):
+        assert str(name_model(section, error, plugins)) == f"model 'm': no answer.{expected} Do: try again"
 
 
 def test_a_misspelt_kind_is_sent_to_nobody(call, monkeypatch):

@@ -5,7 +5,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from evolve.cli import plugins
+from evolve.cli import plugin
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def commands(monkeypatch):
         EntryPoint("greet", "greetings.commands:greet", "evolve.commands"),
         EntryPoint("program.greet", "greetings.commands:greet_program", "evolve.commands"),
     ]
-    monkeypatch.setattr(plugins, "entry_points", lambda group: points)
+    monkeypatch.setattr(plugin, "entry_points", lambda group: points)
 
 
 def test_bundled_plugins_are_listed_with_what_they_provide(call):
@@ -30,14 +30,11 @@ def test_bundled_plugins_are_listed_with_what_they_provide(call):
     assert {"mailbox", "cassette", "command"} <= set(found["evolve.models"]["models"])
 
 
-def test_what_a_plugin_provides_is_told_within_the_terminal(call, monkeypatch):
-    """A row for each kind of thing, and one more where a line ends; what it does not provide is not told."""
-    monkeypatch.setenv("COLUMNS", "100")
-    lines = call("plugin").stdout.splitlines()
-    assert max(map(len, lines)) <= 100
-    rows = [line.split(maxsplit=3) for line in lines if line.startswith("evolve.operators ")]
-    assert [row[2] for row in rows] == ["operators", "operators", "hooks"]
-    assert (rows[1][3], rows[2][3]) == ("rewrite, crossover, fix, reflect", "screen_program")
+def test_what_a_plugin_provides_has_a_row_for_each_kind(call):
+    """What it does not provide is not told."""
+    rows = [line.split() for line in call("plugin").stdout.splitlines() if line.startswith("evolve.operators ")]
+    assert [row[2] for row in rows] == ["operators", "hooks"]
+    assert rows[1][3] == "screen_program"
 
 
 def test_commands_are_listed_with_their_plugin_or_alone(call, commands):

@@ -11,7 +11,6 @@ import pytest
 from click.testing import Result
 
 from evolve.cli import devices as command
-from evolve.cli import granting
 from evolve.devices import Grant, Locks
 from evolve.devices.locks import Pool
 from evolve.devices.processors import usable
@@ -41,8 +40,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "leases"
     folder.mkdir()
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    for module in (command, granting):
-        monkeypatch.setattr(module, "found_gpus", lambda: list(GPUS))
+    monkeypatch.setattr(command, "found_gpus", lambda: list(GPUS))
     monkeypatch.setattr(command, "leases_folder", lambda: folder)
     cores = os.sched_getaffinity(0)
     yield folder
@@ -91,7 +89,7 @@ def test_a_machine_without_a_gpu_says_so(call: Callable[..., Result], monkeypatc
 def test_a_command_is_kept_to_the_cores_that_it_may_use() -> None:
     """With all that it starts."""
     first = usable()[0]
-    assert granting.granted((f"cpu:{first}",)) == Grant((first,), ())
+    assert command.grant_devices((f"cpu:{first}",)) == Grant((first,), ())
     assert os.sched_getaffinity(0) == {first}
 
 
@@ -100,7 +98,7 @@ def test_a_command_is_kept_to_the_cores_that_it_may_use() -> None:
     [
         ("run", "circle_packing", "--dry-run"),
         ("task", "check", "circle_packing"),
-        ("program", "judge", "x.py", "--task", "circle_packing"),
+        ("program", "evaluate", "x.py", "--task", "circle_packing"),
         ("campaign", "rejudge", "none"),
         ("devices",),
     ],

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
-from evolve.cli import display
+from evolve.cli import progress
 from evolve.types import Asked, Call, Paused, Propose, Selection
 from tests.written import Written
 
@@ -40,12 +40,12 @@ def written(tmp_path):
 def test_a_new_best_is_one_line(written, clock):
     """With its fitness and its gain, and not again."""
     out = io.StringIO()
-    watch = display.PlainLines(written.campaign, out, clock)
-    clock.now += display.NEWS
+    watch = progress.PlainLines(written.campaign, out, clock)
+    clock.now += progress.NEWS_SECONDS
     for fitness in (6.0, 4.0):
         watch.settled(written.campaign, written.proposal(fitness))
         watch.turned(written.campaign)
-        clock.now += display.NEWS
+        clock.now += progress.NEWS_SECONDS
     watch.turned(written.campaign)
     lines = out.getvalue().splitlines()
     assert len(lines) == 1
@@ -55,13 +55,13 @@ def test_a_new_best_is_one_line(written, clock):
 def test_many_new_bests_at_once_are_one_line(written, clock):
     """At most one a second."""
     out = io.StringIO()
-    watch = display.PlainLines(written.campaign, out, clock)
-    clock.now += display.NEWS
+    watch = progress.PlainLines(written.campaign, out, clock)
+    clock.now += progress.NEWS_SECONDS
     for fitness in (6.0, 7.0, 8.0):
         watch.settled(written.campaign, written.proposal(fitness))
         watch.turned(written.campaign)
     assert out.getvalue().count("\n") == 1
-    clock.now += display.NEWS
+    clock.now += progress.NEWS_SECONDS
     watch.turned(written.campaign)
     assert "nearness 8" in out.getvalue().splitlines()[1]
 
@@ -69,7 +69,7 @@ def test_many_new_bests_at_once_are_one_line(written, clock):
 def test_a_quiet_campaign_shows_that_it_lives(written, clock):
     """One line every ten seconds."""
     out = io.StringIO()
-    watch = display.PlainLines(written.campaign, out, clock)
+    watch = progress.PlainLines(written.campaign, out, clock)
     for _ in range(25):
         clock.now += 1
         watch.turned(written.campaign)
@@ -80,15 +80,15 @@ def test_a_campaign_without_a_best_says_so(tmp_path, clock):
     """Not a number."""
     out = io.StringIO()
     with Written(tmp_path).campaign as campaign:
-        watch = display.PlainLines(campaign, out, clock)
-        clock.now += display.SIGN_OF_LIFE
+        watch = progress.PlainLines(campaign, out, clock)
+        clock.now += progress.QUIET_SECONDS
         watch.turned(campaign)
     assert "best none yet" in out.getvalue()
 
 
 def test_the_scoreboard_tells_everything_about_a_run(written, clock):
     """Best, anchors, cells, speed, outcomes, yield, isolation, what is left."""
-    board = display.Scoreboard(written.campaign, clock)
+    board = progress.Scoreboard(written.campaign, clock)
     board.count(written.campaign, written.proposal(6.0))
     clock.now += 2.0
     rows = board.rows(written.campaign)
@@ -113,7 +113,7 @@ def test_the_scoreboard_tells_everything_about_a_run(written, clock):
 
 def test_where_models_are_called_the_scoreboard_tells_what_that_costs(written, clock):
     """After the operators, with what each model brought."""
-    board = display.Scoreboard(written.campaign, clock)
+    board = progress.Scoreboard(written.campaign, clock)
     written.called(Call("small", prompt_tokens=1000, completion_tokens=200, cost=0.5))
     board.count(written.campaign, written.proposal(6.0, operator="diff", model="small"))
     rows = board.rows(written.campaign)
@@ -127,16 +127,16 @@ def test_where_models_are_called_the_scoreboard_tells_what_that_costs(written, c
 def test_where_models_are_called_plain_lines_tell_what_that_costs(written, clock):
     """And what is left."""
     out = io.StringIO()
-    watch = display.PlainLines(written.campaign, out, clock)
+    watch = progress.PlainLines(written.campaign, out, clock)
     written.called(Call("small", prompt_tokens=1000, cost=0.5))
-    clock.now += display.SIGN_OF_LIFE
+    clock.now += progress.QUIET_SECONDS
     watch.turned(written.campaign)
     assert "0/s  1 call, 1,000 tokens, 0.50 usd, left 30 programs  best" in out.getvalue()
 
 
 def test_the_speed_is_that_of_the_last_samples(written, clock):
     """Counted from the oldest one that is kept."""
-    board = display.Scoreboard(written.campaign, clock)
+    board = progress.Scoreboard(written.campaign, clock)
     assert board.speed(written.campaign) == 0.0
     written.proposal(6.0)
     clock.now += 0.5
@@ -151,7 +151,7 @@ def test_the_live_table_is_drawn_a_few_times_a_second(written, clock):
     """However often the loop turns."""
     out = io.StringIO()
     with Live(console=Console(file=out, width=80, force_terminal=True), auto_refresh=False) as live:
-        watch = display.LiveTable(written.campaign, live, clock)
+        watch = progress.LiveTable(written.campaign, live, clock)
         watch.settled(written.campaign, written.proposal(6.0))
         for _ in range(50):
             clock.now += 0.01
@@ -162,7 +162,7 @@ def test_the_live_table_is_drawn_a_few_times_a_second(written, clock):
 
 def test_json_is_one_line_per_record_and_people_read_stderr(written, capsys):
     """stdout holds records only."""
-    with display.watching(written.campaign, as_json=True) as watch:
+    with progress.watch_campaign(written.campaign, as_json=True) as watch:
         watch.settled(written.campaign, written.proposal(6.0))
         watch.turned(written.campaign)
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -171,8 +171,8 @@ def test_json_is_one_line_per_record_and_people_read_stderr(written, capsys):
 
 def test_a_pipe_gets_plain_lines(written):
     """It cannot be redrawn."""
-    with display.watching(written.campaign, as_json=False) as watch:
-        assert isinstance(watch, display.PlainLines)
+    with progress.watch_campaign(written.campaign, as_json=False) as watch:
+        assert isinstance(watch, progress.PlainLines)
 
 
 class Terminal(io.StringIO):
@@ -197,8 +197,8 @@ def test_a_table_is_drawn_on_a_terminal_that_can(monkeypatch, environment, expec
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert display.draws(Terminal()) is expected
-    assert display.draws(io.StringIO()) is False
+    assert progress.can_redraw(Terminal()) is expected
+    assert progress.can_redraw(io.StringIO()) is False
 
 
 def test_a_terminal_gets_the_live_table(written, monkeypatch):
@@ -207,8 +207,8 @@ def test_a_terminal_gets_the_live_table(written, monkeypatch):
     monkeypatch.delenv("NO_COLOR", raising=False)
     out = Terminal()
     monkeypatch.setattr("sys.stdout", out)
-    with display.watching(written.campaign, as_json=False) as watch:
-        assert isinstance(watch, display.LiveTable)
+    with progress.watch_campaign(written.campaign, as_json=False) as watch:
+        assert isinstance(watch, progress.LiveTable)
         watch.turned(written.campaign)
     assert "the seed's" in out.getvalue()
 
@@ -216,7 +216,7 @@ def test_a_terminal_gets_the_live_table(written, monkeypatch):
 def test_plain_lines_tell_the_first_failed_call_of_a_model_and_why(written, clock):
     """At once, and again when there are ten times as many."""
     out = io.StringIO()
-    watch = display.PlainLines(written.campaign, out, clock)
+    watch = progress.PlainLines(written.campaign, out, clock)
     for _ in range(12):
         written.called(Call("bad", error="it exited with 3\nevolve: error: no"), Call("good"))
         watch.turned(written.campaign)
@@ -224,14 +224,14 @@ def test_plain_lines_tell_the_first_failed_call_of_a_model_and_why(written, cloc
         "     0 s  model bad: 1 of 1 call failed, at last: it exited with 3 | evolve: error: no",
         "     0 s  model bad: 10 of 10 calls failed, at last: it exited with 3 | evolve: error: no",
     ]
-    clock.now += display.SIGN_OF_LIFE
+    clock.now += progress.QUIET_SECONDS
     watch.turned(written.campaign)
     assert "24 calls (12 failed), 0 tokens" in out.getvalue().splitlines()[-1]
 
 
 def test_the_scoreboard_tells_failed_calls_with_their_reason(written, clock):
     """Beside a model that brought nothing."""
-    board = display.Scoreboard(written.campaign, clock)
+    board = progress.Scoreboard(written.campaign, clock)
     written.called(Call("bad", error="it exited with 3"))
     rows = dict(board.rows(written.campaign))
     assert rows["failed"] == "bad: 1 of 1 call failed, at last: it exited with 3"
@@ -247,10 +247,10 @@ def test_who_is_waited_for_is_seen(tmp_path, monkeypatch, clock):
     with written.campaign as campaign:
         with campaign.log.transaction():
             campaign.write(Asked(2, Propose(Selection("diff", parents=(1,), model="mail")), 1))
-        watch = display.PlainLines(campaign, out, clock)
-        clock.now += display.SIGN_OF_LIFE
+        watch = progress.PlainLines(campaign, out, clock)
+        clock.now += progress.QUIET_SECONDS
         watch.turned(campaign)
-        rows = dict(display.Scoreboard(campaign, clock).rows(campaign))
+        rows = dict(progress.Scoreboard(campaign, clock).rows(campaign))
     assert "0 calls, 0 tokens, 1 call in flight (answers awaited in mbp/), left 30 programs" in out.getvalue()
     assert rows["waiting"] == "1 call in flight (answers awaited in mbp/)"
 
@@ -263,14 +263,14 @@ def pause(written, on):
 def test_a_pause_is_told_once_and_its_end_too(written, clock):
     """No sign of life in between: nothing happens."""
     out = io.StringIO()
-    watch = display.PlainLines(written.campaign, out, clock)
+    watch = progress.PlainLines(written.campaign, out, clock)
     for on in (True, True, False):
         if on != written.campaign.state.paused:
             pause(written, on)
         watch.turned(written.campaign)
-        clock.now += 0.5 * display.SIGN_OF_LIFE
+        clock.now += 0.5 * progress.QUIET_SECONDS
         watch.turned(written.campaign)
-        clock.now += 0.6 * display.SIGN_OF_LIFE
+        clock.now += 0.6 * progress.QUIET_SECONDS
     first, second = (line.partition(" s  ")[2] for line in out.getvalue().splitlines())
     assert first == "paused: nothing new is started until evolve campaign unpause number"
     assert second == "goes on"
@@ -278,7 +278,7 @@ def test_a_pause_is_told_once_and_its_end_too(written, clock):
 
 def test_the_table_says_that_a_campaign_is_paused(written):
     """In its first row."""
-    board = display.Scoreboard(written.campaign)
+    board = progress.Scoreboard(written.campaign)
     assert board.rows(written.campaign)[0][0] == "best"
     pause(written, True)
     assert board.rows(written.campaign)[0] == (

@@ -8,7 +8,7 @@ import pytest
 
 from evolve import plugins
 from evolve.campaign.estimate import Estimate, ModelEstimate
-from evolve.cli import foreseeing
+from evolve.cli import dry_run
 from evolve.cli.request import Plan
 from evolve.config import ModelSection, ModelsSection, Settings
 from evolve.models.cost import Cost
@@ -28,7 +28,7 @@ def plan(*members: ModelSection, **fields: object) -> Plan:
 
 def test_the_first_prompt_shows_the_seed_which_is_not_judged():
     """Task, rules and the seed, as the operator's first step will read them."""
-    found = foreseeing.foreseen(plan(MAILBOX, budget=("10calls",)), None)
+    found = dry_run.preview_cost(plan(MAILBOX, budget=("10calls",)), None)
     assert [message.role for message in found.prompt.messages] == ["system", "user"]
     assert "Find the number." in found.prompt.messages[0].text
     assert "Not judged." in found.prompt.messages[1].text
@@ -39,11 +39,11 @@ def test_the_first_prompt_shows_the_seed_which_is_not_judged():
 
 def test_without_a_model_that_proposes_nothing_is_foreseen():
     """Neither without models, nor with one for other purposes alone."""
-    assert foreseeing.foreseen(plan(), None) is None
+    assert dry_run.preview_cost(plan(), None) is None
     settings = plan(MAILBOX).settings
     other = settings.models.model_copy(update={"purposes": {"reflect": "person"}})
     assert (
-        foreseeing.foreseen(Plan(settings.model_copy(update={"models": other}), number_task(), plugins.load()), None)
+        dry_run.preview_cost(Plan(settings.model_copy(update={"models": other}), number_task(), plugins.load()), None)
         is None
     )
 
@@ -55,14 +55,14 @@ def test_more_of_a_campaign_begins_with_its_best_and_what_is_left(tmp_path: Path
     written.called(Call("person", prompt_tokens=10))
     written.proposal(6.0, operator="diff", model="person")
     with written.campaign as campaign:
-        found = foreseeing.foreseen(Plan(campaign.settings, campaign.task, campaign.plugins), campaign)
+        found = dry_run.preview_cost(Plan(campaign.settings, campaign.task, campaign.plugins), campaign)
     assert "    return 6" in found.prompt.messages[1].text
     assert found.estimate.models[0].proposals == 9
 
 
 def test_what_is_foreseen_is_plain_data():
     """For `--json`."""
-    found = json.loads(json.dumps(asdict(foreseeing.foreseen(plan(MAILBOX), None))))
+    found = json.loads(json.dumps(asdict(dry_run.preview_cost(plan(MAILBOX), None))))
     assert found["operator"] == "diff"
     assert found["estimate"]["models"][0]["usual"]["calls"] == 1
 
@@ -80,7 +80,7 @@ ESTIMATE = Estimate(
 
 def test_an_estimate_tells_suppositions_and_bounds_apart():
     """And how many proposals a budget pays for, by each model."""
-    rows = dict(foreseeing.rows(ESTIMATE, "5usd", 24_000))
+    rows = dict(dry_run.cost_facts(ESTIMATE, "5usd", 24_000))
     assert rows["first prompt"] == "about 1,454 tokens; later ones tell more, up to 24,000 (prompts.tokens)"
     assert rows["a proposal"].splitlines()[:2] == [
         "small: about 2,454 tokens, 0.012 usd; at most 22,500 tokens, 0.25 usd",
@@ -99,7 +99,7 @@ def test_an_estimate_tells_suppositions_and_bounds_apart():
 def test_the_prompt_is_shown_word_for_word_as_a_quotation(length: int):
     """However long it is; what a terminal would obey is made harmless."""
     words = Prompt((Message("system", (Section("task", "x" * length + "\x1b[2J"),)),))
-    told = foreseeing.shown(foreseeing.Foreseen("diff", words, ESTIMATE))
+    told = dry_run.format_prompt(dry_run.CostPreview("diff", words, ESTIMATE))
     assert told.startswith("a first prompt, of operator diff\n\nsystem\n")
     assert "│ " + "x" * length in told
     assert "\x1b" not in told

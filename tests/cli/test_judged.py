@@ -2,18 +2,20 @@
 
 from dataclasses import replace
 
-from evolve.cli.judged import Judged, page, summary
+from evolve.cli.program_evaluate import EvaluationLine, EvaluationResults, EvaluationSummary, format_results, summarize
 from tests.written import number_task
 
 TASK = number_task()
 
 
-def row(of: str, trial: int, fitness: float | None, case: str = "", *, kept: bool = False) -> Judged:
+def row(of: str, trial: int, fitness: float | None, case: str = "", *, kept: bool = False) -> EvaluationLine:
     outcome = "ok" if fitness is not None else "crashed"
-    return Judged(of, trial, case, outcome, fitness, 0.5, kept, "" if fitness is not None else "it broke", "reduced: x")
+    return EvaluationLine(
+        of, trial, case, outcome, fitness, 0.5, kept, "" if fitness is not None else "it broke", "reduced: x"
+    )
 
 
-def rows(*pairs: tuple[float | None, float | None]) -> list[Judged]:
+def rows(*pairs: tuple[float | None, float | None]) -> list[EvaluationLine]:
     return [
         row(of, trial, value)
         for trial, pair in enumerate(pairs)
@@ -21,13 +23,18 @@ def rows(*pairs: tuple[float | None, float | None]) -> list[Judged]:
     ]
 
 
-def told(found: list[Judged], cases: tuple[Judged, ...] = (), **certificates: float) -> str:
-    return page(TASK, found, cases, summary(TASK, "0123456789abcdefg", found, cases, certificates))
+def told(found: list[EvaluationLine], cases: tuple[EvaluationLine, ...] = (), **certificates: float) -> str:
+    results = EvaluationResults(found, list(cases), certificates)
+    return format_results(TASK, results, summarize(TASK, "0123456789abcdefg", results))
+
+
+def summary(found: list[EvaluationLine], *cases: EvaluationLine) -> EvaluationSummary:
+    return summarize(TASK, "x", EvaluationResults(found, list(cases)))
 
 
 def test_the_gain_is_that_of_pairs() -> None:
     """Its error is smaller than those of the means, where the trials differ more than the programs do."""
-    found = summary(TASK, "x", rows((2.0, 1.0), (12.0, 10.0), (22.0, 19.0)), [], {})
+    found = summary(rows((2.0, 1.0), (12.0, 10.0), (22.0, 19.0)))
     assert (found.count, found.failures, found.mean, found.seed_mean, found.gain) == (3, 0, 12.0, 10.0, 2.0)
     assert found.gain_error is not None
     assert found.error is not None
@@ -37,11 +44,11 @@ def test_the_gain_is_that_of_pairs() -> None:
 def test_a_trial_that_failed_is_in_no_mean() -> None:
     """It is counted, and told with the first reason."""
     found = rows((2.0, 1.0), (None, 10.0))
-    assert summary(TASK, "x", found, [], {}).gain == 1.0
+    assert summary(found).gain == 1.0
     text = told(found)
     assert "why it failed (trial 1)\n  │ it broke" in text
     assert "judged with 2 trials, 1 failed" in text
-    assert summary(TASK, "x", rows((2.0, 1.0)), [row("program", 0, None, "far")], {}).failures == 1
+    assert summary(rows((2.0, 1.0)), row("program", 0, None, "far")).failures == 1
 
 
 def test_the_page_has_a_row_for_each_trial_and_each_case() -> None:
@@ -80,8 +87,8 @@ def test_a_gain_within_the_noise_is_none() -> None:
 
 def test_the_seed_itself_is_told_alone() -> None:
     """There is nobody beside it."""
-    found = summary(TASK, TASK.seed.id, [row("program", 0, 5.0)], [], {"program": 4.9})
-    text = page(TASK, [row("program", 0, 5.0)], [], found)
+    results = EvaluationResults([row("program", 0, 5.0)], certificates={"program": 4.9})
+    text = format_results(TASK, results, summarize(TASK, TASK.seed.id, results))
     assert text.splitlines()[:2] == ["trial  outcome  nearness  took", "0      ok       5         500 ms"]
     assert "the seed's" not in text
     assert "certified  4.9\n" in text
@@ -93,7 +100,7 @@ def test_a_program_that_misses_the_constraints_is_not_told_as_a_success() -> Non
     text = told([cheat, row("seed", 0, 5.0)])
     assert "0      ok, misses constraints  9" in text
     assert "constraints  missed, violation 0.5 at worst: such a program is never the best of a campaign" in text
-    assert summary(TASK, "x", rows((2.0, 1.0)), [replace(cheat, case="far")], {}).violation == 0.5
+    assert summary(rows((2.0, 1.0)), replace(cheat, case="far")).violation == 0.5
 
 
 def test_a_failure_of_integrity_is_told() -> None:

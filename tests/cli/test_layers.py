@@ -2,7 +2,7 @@
 
 import pytest
 
-from evolve.cli.layers import Layers
+from evolve.cli.request import Layers
 
 FILE = {
     "task": "of_file",

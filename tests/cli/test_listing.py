@@ -5,6 +5,9 @@ import json
 
 import pytest
 
+from evolve.types import Outcome
+from tests.written import Written
+
 
 def ids(result):
     """The records of a listing in JSON."""
@@ -18,16 +21,28 @@ def ids(result):
         (("--outcome", "ok", "--ascending"), [3, 1, 2, 6]),
         (("--sort", "id", "--ascending", "--limit", 2), [1, 2]),
         (("--search", "return 6.5"), [6]),
-        (("--operator", "tune_literals", "--sort", "id", "--limit", "0"), [6, 5, 4, 3, 2]),
+        (("--operator", "tune_literals", "--sort", "id", "--limit", "0"), [6, 4, 3, 2]),
         (("--insertion", "NOT_ADDED", "--outcome", "crashed"), [4]),
         (("--island", "3"), []),
         (("--model", "alpha"), []),
     ],
 )
 def test_records_are_chosen_and_sorted(call, short, words, expected):
-    """With or without --all."""
+    """Among the programs."""
     assert ids(call("program", "list", "number", *words, "--json")) == expected
-    assert ids(call("program", "list", "number", "--all", *words, "--json")) == expected
+
+
+def test_measurements_and_screened_proposals_are_listed_on_demand_alone(call, home):
+    """They are records, and no programs."""
+    written = Written(home)
+    written.seed()
+    written.again(1, 5.5)
+    written.failure(Outcome.SCREENED, "no-op: it reads the same as its parent")
+    written.proposal(6.0)
+    written.campaign.close()
+    assert ids(call("program", "list", "--sort", "id", "--ascending", "--json")) == [1, 4]
+    assert ids(call("program", "list", "--all", "--sort", "id", "--ascending", "--json")) == [1, 2, 3, 4]
+    assert ids(call("program", "list", "--outcome", "screened", "--json")) == [3]
 
 
 def test_a_table_says_how_many_more_there_are(call, short):

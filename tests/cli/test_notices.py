@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from evolve.cli.notices import noticed
+from evolve.cli.progress import print_warnings
 
 
 def test_a_warning_is_one_line_that_no_terminal_obeys(capsys: pytest.CaptureFixture[str]):
     """On stderr, once, for as long as somebody watches."""
-    with noticed():
+    with print_warnings():
         logging.getLogger("evolve.models.patience").warning("model %r is down:\n\x1b[2Jno route", "m")
     told = capsys.readouterr()
     assert (told.out, told.err.count("\n")) == ("", 1)
@@ -22,7 +22,7 @@ def test_a_warning_is_one_line_that_no_terminal_obeys(capsys: pytest.CaptureFixt
 
 def test_it_goes_where_stderr_is_when_it_is_told(monkeypatch: pytest.MonkeyPatch):
     """A table that is redrawn puts itself there."""
-    with noticed():
+    with print_warnings():
         above = io.StringIO()
         monkeypatch.setattr(sys, "stderr", above)
         logging.getLogger("evolve.engine").warning("model 'm' is back after 3 s")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.cli.program_judge import own_program
+from evolve.cli.program_evaluate import read_program
 from evolve.types import ConfigError, EvaluatorSource, Program, Task
 
 
@@ -25,7 +25,7 @@ def task(*files: str, **fields: object) -> Task:
 
 
 def files(task: Task, *given: str) -> dict[str, str]:
-    return dict(own_program(task, given).files)
+    return dict(read_program(task, given).files)
 
 
 def test_a_single_file_takes_the_place_of_a_single_file() -> None:
@@ -74,6 +74,6 @@ def test_what_is_no_program_is_refused(elsewhere: Path, given: tuple[str, ...], 
     """What, got, do this."""
     (elsewhere / "empty").mkdir()
     with pytest.raises(ConfigError) as caught:
-        own_program(task("main.py", "lib/part.py"), given)
+        read_program(task("main.py", "lib/part.py"), given)
     assert message in str(caught.value)
     assert "Do: " in str(caught.value)

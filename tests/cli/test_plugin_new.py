@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from evolve.cli.plugin_new import KINDS, package
+from evolve.cli.plugin import _HOOKS as KINDS
+from evolve.cli.plugin import starter_files
 
 SUBSETS = [subset for count in (1, 2, 3, 4) for subset in itertools.combinations(KINDS, count)]
 
@@ -18,7 +19,7 @@ SUBSETS = [subset for count in (1, 2, 3, 4) for subset in itertools.combinations
 @pytest.mark.parametrize("kinds", SUBSETS, ids="-".join)
 def test_a_package_has_what_was_asked_for_and_nothing_else(kinds):
     """Files, hooks and tests of each kind; no trace of the name that the starter has here."""
-    files = package("swap", kinds)
+    files = starter_files("swap", kinds)
     modules = {Path(path).stem for path in files if path.startswith("src/")} - {"__init__"}
     assert modules == set(kinds)
     assert {Path(path).stem for path in files if path.startswith("tests/")} == {f"test_{kind}" for kind in kinds}
@@ -32,7 +33,7 @@ def test_a_package_has_what_was_asked_for_and_nothing_else(kinds):
 
 def test_a_package_names_its_module_by_an_entry_point():
     """In the group `evolve`."""
-    project = tomllib.loads(package("deep_swap", ["operator"])["pyproject.toml"])["project"]
+    project = tomllib.loads(starter_files("deep_swap", ["operator"])["pyproject.toml"])["project"]
     assert (project["name"], project["entry-points"]) == (
         "evolve-deep-swap",
         {"evolve": {"deep_swap": "evolve_deep_swap"}},
@@ -42,7 +43,7 @@ def test_a_package_names_its_module_by_an_entry_point():
 @pytest.mark.parametrize("kinds", [("operator",), KINDS], ids="-".join)
 def test_a_package_is_formatted_and_linted(tmp_path, kinds):
     """By the rules that ruff has by itself."""
-    for path, text in package("swap", kinds).items():
+    for path, text in starter_files("swap", kinds).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
     for words in (["format", "--check"], ["check"]):

@@ -23,7 +23,7 @@ def lines(result):
 
 def test_a_program_is_judged_next_to_the_seed_and_results_are_kept(call, mine):
     """The second call judges what is missing; held-out cases stand beside."""
-    first = call("program", "judge", "better.py", "--task", "mine", "--held-out", "--json")
+    first = call("program", "evaluate", "better.py", "--task", "mine", "--held-out", "--json")
     assert first.exit_code == 0, first.output
     *rows, total = lines(first)
     assert sorted((row["of"], row["case"], row["kept"]) for row in rows) == [
@@ -31,21 +31,21 @@ def test_a_program_is_judged_next_to_the_seed_and_results_are_kept(call, mine):
     ]
     assert (total["event"], total["count"], total["kept"], total["failures"]) == ("summary", 1, 0, 0)
     assert total["gain"] < -3.0
-    more = call("program", "judge", "better.py", "--task", "mine", "--seeds", "2")
+    more = call("program", "evaluate", "better.py", "--task", "mine", "--seeds", "2")
     assert more.exit_code == 0, more.output
     assert "judged with 2 trials, 1 of them before (--fresh judges again)" in more.stdout
     assert ": better than the seed" in more.stdout
-    fresh = lines(call("program", "judge", "better.py", "--task", "mine", "--fresh", "--json"))
+    fresh = lines(call("program", "evaluate", "better.py", "--task", "mine", "--fresh", "--json"))
     assert [row["kept"] for row in fresh[:-1]] == [False, False]
 
 
 def test_a_program_that_fails_is_told_why_and_exits_with_1(call, mine):
     """From a file, or from the standard input."""
     (mine / "worse.py").write_text("def throw(distance):\n    return None\n")
-    failed = call("program", "judge", "worse.py", "--task", "mine", "--set", "task.wind=1.0")
+    failed = call("program", "evaluate", "worse.py", "--task", "mine", "--set", "task.wind=1.0")
     assert failed.exit_code == 1
     assert "why it failed (trial 0)\n  │ throw(10) must return two finite numbers, got None" in failed.stdout
-    on_case = call("program", "judge", "better.py", "--task", "mine", "--case", "farthest=50.0", "--json")
+    on_case = call("program", "evaluate", "better.py", "--task", "mine", "--case", "farthest=50.0", "--json")
     assert {row["case"] for row in lines(on_case)[:-1]} == {"farthest=50.0"}
 
 
@@ -64,7 +64,7 @@ FORGERIES = {
 def test_a_program_cannot_forge_what_is_said_of_it(call, mine, way):
     """Each line of its own words bears a mark; the block that counts is the only one without."""
     (mine / "forged.py").write_text(FORGERIES[way])
-    told = call("program", "judge", "forged.py", "--task", "mine")
+    told = call("program", "evaluate", "forged.py", "--task", "mine")
     assert told.exit_code == 1, told.output
     forged = [line for line in told.stdout.splitlines() if "99.9" in line or "BEST" in line or "the seed, 0123" in line]
     assert {line[:4] for line in forged} == {"  │ "}
@@ -77,17 +77,17 @@ def test_a_program_cannot_forge_what_is_said_of_it(call, mine, way):
 def test_a_seed_cannot_forge_the_end_of_its_campaign(call, mine):
     """The error has one line of its words; --debug has all of them, marked."""
     (mine / "tasks" / "mine" / "seed.py").write_text(FORGERIES["message"])
-    ended = call("run", "mine", "--budget", "5s", "--judges", "1")
+    ended = call("run", "mine", "--budget", "5s", "--workers", "1")
     assert (ended.exit_code, ended.stderr.count("\n"), "99.9" in ended.stderr) == (1, 1, False), ended.output
     assert "BEST" not in ended.stdout
-    notes = call("run", "mine", "--budget", "5s", "--judges", "1", "--debug").exception.__cause__.__notes__
+    notes = call("run", "mine", "--budget", "5s", "--workers", "1", "--debug").exception.__cause__.__notes__
     assert [line for note in notes for line in note.splitlines() if not line.startswith("  │")] == []
     assert "\n  │ gain       +99 BEST" in notes[0]
 
 
 def test_certificates_stand_beside_the_scores(call, home):
     """Where the task has them; its own folder is a program, too."""
-    told = call("program", "judge", evolve.task.find("circle_packing"), "--task", "circle_packing")
+    told = call("program", "evaluate", evolve.task.find("circle_packing"), "--task", "circle_packing")
     assert told.exit_code == 0, told.output
     assert "program       the seed, " in told.stdout
     assert "certified     2.54142135624\n" in told.stdout
@@ -100,7 +100,7 @@ def test_an_interrupt_keeps_what_is_done(call, mine, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("evolve.measuring.wait", interrupted)
-    stopped = call("program", "judge", "better.py", "--task", "mine", "--seeds", "9")
+    stopped = call("program", "evaluate", "better.py", "--task", "mine", "--seeds", "9")
     assert stopped.exit_code == 130
     assert "interrupted after 0 of 9 trials; the same command does the rest" in stopped.stderr
 
@@ -117,7 +117,7 @@ def test_an_interrupt_keeps_what_is_done(call, mine, monkeypatch):
 )
 def test_what_cannot_be_meant_is_refused(call, mine, words, message):
     """Before anything is judged."""
-    refused = call("program", "judge", *words)
+    refused = call("program", "evaluate", *words)
     assert refused.exit_code in (1, 2)
     assert message in refused.stderr
 
@@ -128,7 +128,7 @@ def test_what_cannot_be_meant_is_refused(call, mine, words, message):
         ("run", "tasks/mine"),
         ("run", "tasks/mine", "--dry-run"),
         ("task", "check", "tasks/mine"),
-        ("program", "judge", "better.py", "--task", "mine"),
+        ("program", "evaluate", "better.py", "--task", "mine"),
     ],
 )
 def test_no_command_judges_where_programs_could_read_the_logs(call, mine, home, command):

@@ -237,15 +237,6 @@ def test_every_table_with_scores_says_trust_and_isolation(call, short, words):
     assert [("witnessed" in line, "reduced" in line) for line in lines] == [(True, True)] * len(lines)
 
 
-def test_a_table_without_room_says_trust_and_isolation_once(call, short, monkeypatch):
-    """Below it, where all programs have the same; and names of descriptors once, above."""
-    monkeypatch.setenv("COLUMNS", "70")
-    heading, *lines, note = call("program", "list").stdout.splitlines()
-    assert heading.split()[-3:] == ["cell", "operator", "size"]
-    assert note == "(all: evidence 1 measured, trust witnessed, isolation reduced)"
-    assert max(map(len, lines)) <= 70
-
-
 def test_a_diff_is_against_the_first_parent(call, short):
     """Unified, with the names of both."""
     expected = (

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import evolve.cli
-from evolve.cli.output import brief, emit, emit_text, facts, one_line, table
-from evolve.cli.output import folded, say, print_exactly, print_file
+from evolve.cli.output import brief, emit, emit_text, facts, one_line, print_exactly, print_file, say, table
 from evolve.types import EvolveError, Origin, Outcome, Program
 from tests.written import Written, number_program
 
@@ -194,7 +193,7 @@ def test_an_error_is_harmless_too(monkeypatch: pytest.MonkeyPatch, call, home: P
     def broken(*_: object) -> None:
         raise EvolveError(f"no {ALL}. Do: nothing " + "x" * 50_000)
 
-    monkeypatch.setattr("evolve.cli.campaigns.campaigns", broken)
+    monkeypatch.setattr("evolve.cli.campaign.campaigns", broken)
     done = call("campaign", "list")
     assert (done.exit_code, harmless(done.stderr), len(done.stderr) < 11_000) == (1, True, True)
     assert done.stderr.startswith("evolve: error: no ")
@@ -206,7 +205,7 @@ def test_an_error_marks_what_it_quotes_in_further_lines(monkeypatch: pytest.Monk
     def broken(*_: object) -> None:
         raise EvolveError("it said x\n\nfitness    99.9. Do: nothing")
 
-    monkeypatch.setattr("evolve.cli.campaigns.campaigns", broken)
+    monkeypatch.setattr("evolve.cli.campaign.campaigns", broken)
     assert call("campaign", "list").stderr == "evolve: error: it said x\n  │\n  │ fitness    99.9. Do: nothing\n"
 
 
@@ -221,19 +220,14 @@ def test_an_error_marks_what_it_quotes_in_further_lines(monkeypatch: pytest.Monk
         ("why  │ abcdefgh\n  │\n  │ x", ["why  │ abcd", "     │ efgh", "  │", "  │ x"]),
     ],
 )
-def test_a_terminal_gets_quoted_lines_folded(text: str, rows: list[str]) -> None:
-    """Each part bears the mark; what is ours stays as it is."""
-    assert folded(text, 12).split("\n") == rows
-
-
-def test_only_a_terminal_gets_them_folded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file has the lines as they are."""
+def test_a_terminal_alone_gets_quoted_lines_folded(monkeypatch: pytest.MonkeyPatch, text: str, rows: list[str]) -> None:
+    """Each part bears the mark; lines of ours, and a file, stay as they are."""
     monkeypatch.setenv("COLUMNS", "12")
     file, terminal = io.StringIO(), io.StringIO()
     terminal.isatty = lambda: True  # type: ignore[method-assign]
     for out in (file, terminal):
-        say("  │ abcdefgh", file=out)
-    assert (file.getvalue(), terminal.getvalue()) == ("  │ abcdefgh\n", "  │ abcdefg\n  │ h\n")
+        say(text, file=out)
+    assert (file.getvalue(), terminal.getvalue().splitlines()) == (f"{text}\n", rows)
 
 
 FORGED = """x
@@ -270,8 +264,8 @@ def test_a_program_cannot_forge_the_facts_about_it(call, home: Path) -> None:
     assert json.loads(call("program", "show", "2", "--json").stdout)["feedback"] == FORGED
 
 
-PLAIN = {"say.py", "output.py", "campaign_files.py", "tasks.py", "program_judge.py", "report.py"}
-"""Besides `say` itself and JSON: a campaign's own file and the schemas of the engine, which must be exact, and a counter, and a report, whose text is harmless already."""
+PLAIN = {"output.py", "campaign.py", "task.py", "program_evaluate.py", "report.py"}
+"""Besides `output` itself: a campaign's own file and the schemas of the engine, which must be exact, and a counter, and a report, whose text is harmless already."""
 
 
 def test_everything_that_is_printed_for_people_is_said() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from evolve.campaign.inbox import Inbox
 from evolve.campaign.requests import Configure, Hint, Request
-from evolve.cli import asking
+from evolve.cli import campaign_requests
 from evolve.log import Log
 from evolve.types import LessonWritten, Paused, Ruled, SettingsChanged
 from tests.written import Written
@@ -142,15 +142,6 @@ def test_all_settings_are_shown_with_whether_they_may_change(call, short):
     assert sum(map(len, settings.values())) == len(lines)
 
 
-def test_a_long_setting_is_cut_to_the_terminal(call, short):
-    """Its key is whole, and so is its value in JSON."""
-    call("campaign", "config", "number", "--set", f"budget=['{'9' * 90}programs']")
-    lines = call("campaign", "config", "number").stdout.splitlines()
-    assert max(map(len, lines)) <= 100
-    assert next(line for line in lines if line.startswith("  budget ")).endswith("9…")
-    assert "9" * 90 in call("campaign", "config", "number", "--json").stdout
-
-
 def test_a_setting_that_is_fixed_is_refused_with_a_fork(call, short):
     """In one line; nothing is written."""
     result = call("campaign", "config", "number", "--set", "archive.islands=2")
@@ -197,7 +188,7 @@ def test_what_lay_in_the_inbox_is_done_first(call, short):
 
 def test_an_engine_that_does_not_answer_is_an_error_and_the_request_is_kept(call, short, monkeypatch):
     """Whoever writes the log next does it."""
-    monkeypatch.setattr(asking, "PATIENCE", 0.1)
+    monkeypatch.setattr(campaign_requests, "ANSWER_SECONDS", 0.1)
     with Log.open(log(short)):
         result = call("campaign", "hint", "number", "kept")
         assert result.exit_code == 1
@@ -211,8 +202,8 @@ def test_an_engine_that_does_not_answer_is_an_error_and_the_request_is_kept(call
 def test_an_engine_that_ends_meanwhile_leaves_it_to_the_command(call, short, monkeypatch):
     """A stop of it has nothing to do."""
     opened = Log.open(log(short))
-    monkeypatch.setattr(asking, "_PAUSE", 0.0)
-    monkeypatch.setattr(asking.time, "sleep", lambda _: opened.close())
+    monkeypatch.setattr(campaign_requests, "_POLL_SECONDS", 0.0)
+    monkeypatch.setattr(campaign_requests.time, "sleep", lambda _: opened.close())
     assert "written down as lesson 1" in call("campaign", "hint", "number", "mine").stdout
     opened = Log.open(log(short))
     assert "its run has ended" in call("campaign", "stop", "number").stdout
