@@ -206,20 +206,6 @@ def test_campaigns_that_differ_in_nothing_that_searches_are_one_arm(call, home):
     assert "got 1: between its campaigns" in call("compare", "--campaign", "c0", "--campaign", "c1").stderr
 
 
-def test_no_line_is_broader_than_a_hundred_characters(call, home):
-    """Of four arms with long names; one pair is one."""
-    for place in range(4):
-        written = Written(home, name=f"c{place}", budget=["2programs"])
-        written.seed(5.0)
-        written.proposal(6.0 + place)
-        written.proposal(4.0)
-        written.campaign.close()
-    told = call("compare", *(word for place in range(4) for word in ("--read", f"arm number {place} of some=c{place}")))
-    assert told.exit_code == 0, told.output
-    assert max(map(len, told.stdout.splitlines())) <= 100
-    assert "from 1 pair of one seed" in told.stdout
-
-
 def test_one_arm_to_read_is_no_comparison(call, home):
     """Nor are two of one name."""
     short_campaign(home, "one").close()

@@ -1,4 +1,4 @@
-"""`evolve campaign`."""
+"""`evolve campaign`: list, show, replay and campaign files."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 from evolve.campaign import Campaign
 from evolve.campaign.state import Difference
 from evolve.log import Log
-from evolve.types import Asked, Call, Fitness, Insertion, Paused, Placement, Propose, Selection
+from evolve.types import Asked, Call, Fitness, Insertion, Paused, Placement, Propose, Ruled, Selection
 from tests.written import Written, number_task
 
 
@@ -187,3 +187,19 @@ def test_a_certified_campaign_names_its_certificate(call, home):
     written.certificate(1, 5.0)
     written.campaign.close()
     assert "certified  yes, the task proved this value: evolve program show number/2" in call("campaign", "show").stdout
+
+
+def test_campaigns_are_listed_with_their_programs_and_their_best(call, home):
+    """Without a replay; a program in quarantine is never the best, and a failed seed leaves none."""
+    written = Written(home, number_task(fitness=Fitness("nearness", "min", 6)))
+    written.seed(-5.0)
+    caught = written.proposal(-1.0)
+    written.proposal(-2.5)
+    with written.campaign.log.transaction():
+        written.campaign.write(Ruled("quarantine", caught.record.program, "integrity", "late write"))
+    written.campaign.close()
+    (line,) = records(call("campaign", "list", "--json"))
+    assert (line["programs"], line["best"]) == (2, 2.5)
+    heading, row = call("campaign", "list").stdout.splitlines()
+    assert heading.split()[:4] == ["campaign", "task", "best", "programs"]
+    assert row.split()[:4] == ["number", "number", "2.5", "2"]

@@ -1,12 +1,14 @@
-"""`evolve program`."""
+"""`evolve program`: list, show, diff, lineage and blame."""
 
+import csv
 import dataclasses
 import json
 
 import pytest
 
 from evolve.types import Outcome, Ruled
-from tests.written import Written, number_task
+from tests.pages.told import held_out_campaign
+from tests.written import Written, aiming_campaign, number_task
 
 
 def records(result) -> list[dict]:
@@ -290,3 +292,203 @@ def test_a_program_that_was_caught_is_shown_with_its_tag_and_its_ruling(call, ho
     assert "integrity" not in call("program", "show", "number/1").stdout
     (found,) = records(call("program", "show", "number/2", "--json"))
     assert (found["record"]["tag"], found["record"]["outcome"]) == ("late write", "ok")
+
+
+def ids(result):
+    """The records of a listing in JSON."""
+    return [json.loads(line)["id"] for line in result.output.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("--outcome", "ok"), [6, 2, 1, 3]),
+        (("--outcome", "ok", "--ascending"), [3, 1, 2, 6]),
+        (("--sort", "id", "--ascending", "--limit", 2), [1, 2]),
+        (("--search", "return 6.5"), [6]),
+        (("--operator", "tune_literals", "--sort", "id", "--limit", "0"), [6, 4, 3, 2]),
+        (("--insertion", "NOT_ADDED", "--outcome", "crashed"), [4]),
+        (("--island", "3"), []),
+        (("--model", "alpha"), []),
+    ],
+)
+def test_records_are_chosen_and_sorted(call, short, words, expected):
+    """Among the programs."""
+    assert ids(call("program", "list", "number", *words, "--json")) == expected
+
+
+def test_measurements_and_screened_proposals_are_listed_on_demand_alone(call, home):
+    """They are records, and no programs."""
+    written = Written(home)
+    written.seed()
+    written.again(1, 5.5)
+    written.failure(Outcome.SCREENED, "no-op: it reads the same as its parent")
+    written.proposal(6.0)
+    written.campaign.close()
+    assert ids(call("program", "list", "--sort", "id", "--ascending", "--json")) == [1, 4]
+    assert ids(call("program", "list", "--all", "--sort", "id", "--ascending", "--json")) == [1, 2, 3, 4]
+    assert ids(call("program", "list", "--outcome", "screened", "--json")) == [3]
+
+
+def test_a_table_says_how_many_more_there_are(call, short):
+    """On stderr."""
+    result = call("program", "list", "--outcome", "ok", "--limit", "1")
+    assert result.stdout.splitlines()[1].startswith("number/6*")
+    assert result.stderr == "(1 of 4; --limit 0 lists all)\n"
+    assert call("program", "list", "--search", "nowhere").output == "campaign number has no such record\n"
+
+
+def test_what_is_listed_is_written_as_csv(call, short, tmp_path):
+    """All of it; elites too."""
+    target = tmp_path / "records.csv"
+    result = call("program", "list", "number", "--outcome", "ok", "--csv", target)
+    assert result.output == f"4 rows  {target}\n"
+    rows = list(csv.DictReader(target.read_text().splitlines()))
+    assert [(row["record"], row["fitness"], row["isolation"], row["trust"]) for row in rows] == [
+        ("6", "6.5", "reduced", "witnessed"),
+        ("2", "6.0", "reduced", "witnessed"),
+        ("1", "5.0", "reduced", "witnessed"),
+        ("3", "4.0", "reduced", "witnessed"),
+    ]
+    call("program", "list", "number", "--csv", target, "--limit", "1")
+    assert [row["record"] for row in csv.DictReader(target.read_text().splitlines())] == ["6"]
+
+
+def test_places_and_choices_exclude_each_other(call, short):
+    """A usage error says so."""
+    result = call("program", "list", "--elites", "--outcome", "ok")
+    assert result.exit_code == 2
+    assert "leave out one of them" in result.output
+
+
+def test_an_outcome_that_there_is_not_is_an_error(call, short):
+    """With the one that was meant."""
+    result = call("program", "list", "--outcome", "crash")
+    assert (result.exit_code, "Did you mean 'crashed'?" in result.stderr) == (1, True)
+
+
+def test_each_line_stands_beside_who_brought_it(call, short):
+    """And what that step gained."""
+    assert call("program", "blame", "number/6").output.splitlines() == [
+        "--- seed.py",
+        "1  seed                 1  │ def value():",
+        "6  tune_literals  +0.5  2  │     return 6.5",
+    ]
+
+
+def test_json_has_one_line_for_each(call, short):
+    """With the path and the number."""
+    lines = [json.loads(line) for line in call("program", "blame", "number/6", "--json").output.splitlines()]
+    assert [(line["path"], line["number"], line["record"], line["change"]) for line in lines] == [
+        ("seed.py", 1, 1, None),
+        ("seed.py", 2, 6, 0.5),
+    ]
+
+
+def test_a_screened_record_has_no_lines(call, short):
+    """It has no program."""
+    assert call("program", "blame", "number/5").stderr.startswith("evolve: error: number/5 has no program")
+
+
+def test_the_front_is_listed_on_demand(call, home, monkeypatch):
+    """With a column for each objective."""
+    monkeypatch.setenv("COLUMNS", "200")
+    aiming_campaign(home).close()
+    lines = call("program", "list", "--front").stdout.splitlines()
+    assert lines[0].split()[:5] == ["program", "nearness", "length", "seconds", "evidence"]
+    assert [line.split()[:4] for line in lines[1:]] == [
+        ["number/3", "6.5", "3", "9"],
+        ["number/2*", "7", "2", "8"],
+        ["number/4", "6", "1.5", "5"],
+    ]
+    elites = call("program", "list").stdout.splitlines()
+    assert elites[0].split()[4] == "violation"
+    assert elites[-1].split()[:5] == ["number/6", "9", "9", "1", "0.5"]
+    found = records(call("program", "list", "--front", "--json"))
+    assert [objective["value"] for objective in found[0]["objectives"]] == [3.0, 9.0]
+    everything = call("program", "list", "--all").stdout.splitlines()
+    assert everything[-1].startswith("number/6")
+    assert "ok, misses constraints" in everything[-1]
+
+
+def test_a_task_without_objectives_has_no_front(call, short):
+    """That is an error with its remedy, and no empty list."""
+    result = call("program", "list", "--front")
+    assert result.exit_code == 1
+    assert "task 'number' of campaign 'number' has no objectives, so there is no front. Do:" in result.stderr
+
+
+def test_a_program_is_shown_with_its_objectives_and_what_it_misses(call, home):
+    """And so is one that meets the constraints."""
+    aiming_campaign(home).close()
+    shown = call("program", "show", "number/6").stdout
+    assert "objectives   length 9 (max), seconds 1 (min)\n" in shown
+    assert "constraints  missed, violation 0.5\n             memory 300, wanted at most 200\n" in shown
+    assert "constraints  met\n" in call("program", "show", "number/3").stdout
+    assert records(call("program", "show", "number/6", "--json"))[0]["record"]["violation"] == 0.5
+
+
+def test_a_campaign_is_shown_with_its_front(call, home):
+    """In JSON, too."""
+    aiming_campaign(home).close()
+    shown = call("campaign", "show").stdout
+    assert "objectives  length 2 (max), seconds 8 (min)\n" in shown
+    assert "front       3 programs, hypervolume 4.5 beyond length 1, seconds 10\n" in shown
+    page = records(call("campaign", "show", "--json"))[0]
+    assert (page["front"]["members"], page["closest"]) == (3, None)
+
+
+def test_a_held_out_case_is_told_once(call, home):
+    """With its trust and isolation."""
+    held_out_campaign(home, 2.0, 1.0).close()
+    text = call("program", "show", "number/2").stdout
+    assert (text.count("number/4"), text.count("number/6")) == (1, 1)
+    assert "judged again" not in text
+    assert "each [witnessed, isolation reduced]" in text
+
+
+def test_a_promoted_program_is_said_to_lose_most_of_its_gain(call, home):
+    """As at the end of a run."""
+    held_out_campaign(home, 0.2, 0.2).close()
+    told = "promoted: no worse than the seed on any held-out case; but most of the gain is gone on held-out cases: 10% of it is left on average"
+    assert told in call("program", "show", "number/2").stdout
+
+
+def test_a_promotion_that_holds_is_said_without_more(call, home):
+    """At each case at least half of the gain is left."""
+    held_out_campaign(home, 2.0, 1.0).close()
+    assert "promoted: no worse than the seed on any held-out case\n" in call("program", "show", "number/2").stdout
+
+
+def test_a_single_case_has_its_trust_beside_it(call, home):
+    held_out_campaign(home, 1.0).close()
+    (line,) = (line for line in call("program", "show", "number/2").stdout.splitlines() if "case 0" in line)
+    assert line.endswith("case 0: 6 (+1 to the seed)  number/4  [witnessed, isolation reduced]")
+
+
+@pytest.fixture
+def mixed(home):
+    """The campaign `number` with a run at `reduced`, whose program is the best, and a later one at `strict`."""
+    written = Written(home)
+    written.seed(5.0)
+    written.proposal(6.5)
+    written.run_at("strict: namespaces, seccomp")
+    written.proposal(6.0, isolation="strict: namespaces, seccomp")
+    written.campaign.close()
+
+
+@pytest.mark.parametrize("words", [("list",), ("list", "--all"), ("lineage", "2")])
+def test_a_score_of_a_weaker_level_is_marked_in_every_table(call, mixed, words):
+    """Beside its level."""
+    lines = call("program", *words).stdout.splitlines()[1:]
+    assert [("reduced (weaker)" in line) != ("strict" in line) for line in lines] == [True] * len(lines)
+    assert any("reduced (weaker)" in line for line in lines)
+
+
+def test_a_score_of_a_weaker_level_is_marked_where_one_program_is_shown(call, mixed):
+    """In words, and in JSON."""
+    assert "[witnessed, isolation reduced (weaker)]" in call("program", "show", "2").stdout
+    assert "[witnessed, isolation strict]" in call("program", "show", "3").stdout
+    assert "6.5 (+1.5 to the seed) [judged at reduced (weaker)]" in call("campaign", "show").stdout
+    found = {line["id"]: line["weaker"] for line in records(call("program", "list", "--all", "--json"))}
+    assert found == {1: True, 2: True, 3: False}

@@ -1,12 +1,22 @@
-"""How a model is named on the command line."""
+"""Models as the command line names them, and `evolve model list`."""
 
 import dataclasses
+import json
+import threading
 from pathlib import Path
 
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from evolve.cli.model_specs import name_model, parse_model, parse_models, read_campaign_file
+from evolve.cli import model_specs
+from evolve.cli.model_specs import (
+    INTERRUPTED_CHECK,
+    announce_calls,
+    name_model,
+    parse_model,
+    parse_models,
+    read_campaign_file,
+)
 from evolve.config import ModelSection
 from evolve.hookspecs import ModelEntry
 from evolve.plugins import Registered, load
@@ -190,3 +200,47 @@ def test_settings_that_a_kind_does_not_take_are_an_error_of_the_dry_run(call):
     result = call("run", "circle_packing", "--dry-run", "--model", "command:'")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "model 'command': the settings of 'command' are not usable" in result.stderr
+
+
+def test_a_slow_check_says_who_is_called(monkeypatch):
+    """On one line of stderr, while it goes on."""
+    told, lines = threading.Event(), []
+
+    def say(text, *, err):
+        lines.append((text, err))
+        told.set()
+
+    monkeypatch.setattr(model_specs, "say", say)
+    with announce_calls(["small", "large"], after=0.0):
+        assert told.wait(30)
+    assert lines == [("evolve: calling small, large ...", True)]
+
+
+def test_a_quick_check_says_nothing(capsys):
+    """It was over before."""
+    with announce_calls(["small"], after=3600.0):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_an_interrupt_meanwhile_says_that_nothing_has_begun():
+    """There is no log then."""
+    with pytest.raises(KeyboardInterrupt, match="no log was made or changed") as caught, announce_calls(["small"]):
+        raise KeyboardInterrupt
+    assert str(caught.value) == INTERRUPTED_CHECK
+
+
+def test_the_kinds_are_listed_with_their_settings(call):
+    """By people and by programs."""
+    lines = {line.split()[0]: line for line in call("model").stdout.splitlines()}
+    assert lines["mailbox"].split() == ["mailbox", "evolve.models", "mailbox:FOLDER", "8", "folder"]
+    kinds = {kind["kind"]: kind for kind in map(json.loads, call("model", "list", "--json").stdout.splitlines())}
+    assert kinds["command"] == {
+        "kind": "command",
+        "plugin": "evolve.models",
+        "argument": "argv",
+        "settings": {"argv": None, "format": "text", "environment": []},
+        "concurrency": 4,
+        "priced": False,
+        "embeds": False,
+    }

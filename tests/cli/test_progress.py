@@ -1,13 +1,16 @@
-"""What is seen while a campaign runs."""
+"""What a person sees while a campaign runs."""
 
 import io
 import json
+import logging
+import sys
 
 import pytest
 from rich.console import Console
 from rich.live import Live
 
 from evolve.cli import progress
+from evolve.cli.progress import print_warnings
 from evolve.types import Asked, Call, Paused, Propose, Selection
 from tests.written import Written
 
@@ -285,3 +288,23 @@ def test_the_table_says_that_a_campaign_is_paused(written):
         "state",
         "paused: nothing new is started until evolve campaign unpause number",
     )
+
+
+def test_a_warning_is_one_line_that_no_terminal_obeys(capsys: pytest.CaptureFixture[str]):
+    """On stderr, once, for as long as somebody watches."""
+    with print_warnings():
+        logging.getLogger("evolve.models.patience").warning("model %r is down:\n\x1b[2Jno route", "m")
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    assert told.err.startswith("evolve: warning: model 'm' is down:")
+    assert "\x1b" not in told.err
+    assert logging.getLogger("evolve").handlers == []
+
+
+def test_it_goes_where_stderr_is_when_it_is_told(monkeypatch: pytest.MonkeyPatch):
+    """A table that is redrawn puts itself there."""
+    with print_warnings():
+        above = io.StringIO()
+        monkeypatch.setattr(sys, "stderr", above)
+        logging.getLogger("evolve.engine").warning("model 'm' is back after 3 s")
+    assert above.getvalue() == "evolve: warning: model 'm' is back after 3 s\n"

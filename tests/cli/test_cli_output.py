@@ -1,16 +1,119 @@
-"""What a terminal gets to see of texts that programs have written."""
+"""Tables, facts and JSON, and what a terminal gets to see of texts that programs have written."""
 
 import ast
 import io
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import evolve.cli
+from evolve.cli import output
 from evolve.cli.output import brief, emit, emit_text, facts, one_line, print_exactly, print_file, say, table
 from evolve.types import EvolveError, Origin, Outcome, Program
 from tests.written import Written, number_program
+
+
+@dataclass(frozen=True)
+class Point:
+    """Something to print."""
+
+    x: float
+    names: tuple[str, ...]
+
+
+def test_a_dataclass_is_one_line_of_json(capsys):
+    """Text stays readable."""
+    output.emit_all([Point(1.5, ("ä",)), {"y": None}])
+    assert capsys.readouterr().out == '{"x": 1.5, "names": ["ä"]}\n{"y": null}\n'
+
+
+def test_json_never_holds_nan():
+    """No parser would take it."""
+    with pytest.raises(ValueError):
+        output.emit({"x": float("nan")})
+
+
+def test_a_table_aligns_its_columns_and_keeps_a_cell_on_one_line():
+    """Without spaces at the ends."""
+    assert output.table(("name", "value"), [("a", "1"), ("bcd", "2\n3")]) == "name  value\na     1\nbcd   2 3"
+
+
+def test_a_table_without_rows_is_its_headings():
+    """Not an error."""
+    assert output.table(("a", "b"), []) == "a  b"
+
+
+def test_facts_align_their_texts_and_indent_further_lines():
+    """An empty label goes on with the one above."""
+    assert output.facts([("best", "1\n2"), ("", "3")]) == "best  1\n      2\n      3"
+
+
+def test_nested_settings_become_dotted_keys_in_toml():
+    """Whose values TOML and JSON write alike."""
+    tree = {"a": 1, "b": {"c": "x", "d": {}}, "e": [True]}
+    assert output.flat(tree) == [("a", "1"), ("b.c", '"x"'), ("b.d", "{}"), ("e", "[true]")]
+
+
+def test_what_is_emitted_reads_back(capsys):
+    """With tuples as lists."""
+    output.emit(Point(0.1, ("a", "b")))
+    assert json.loads(capsys.readouterr().out) == {"x": 0.1, "names": ["a", "b"]}
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Makes stdout a terminal of some columns."""
+
+    def make(columns):
+        monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+        monkeypatch.setenv("COLUMNS", str(columns))
+
+    return make
+
+
+HEADINGS = ("program", "score", "trust", "about")
+
+
+ROWS = [("number/1", "6.5", "witnessed", "a b c d e f g h"), ("number/2", "7", "witnessed", "b")]
+
+
+def test_a_table_says_once_on_a_terminal_what_all_rows_share(terminal):
+    """A column that differs stays, and so does an empty one in a pipe."""
+    terminal(80)
+    assert output.table(HEADINGS, ROWS, shared=("trust", "score")).splitlines() == [
+        "program   score  about",
+        "number/1  6.5    a b c d e f g h",
+        "number/2  7      b",
+        "(all: trust witnessed)",
+    ]
+
+
+def test_a_table_fits_a_terminal_and_its_first_column_stays_whole(terminal):
+    """One column breaks its lines, others end in an ellipsis."""
+    terminal(27)
+    assert output.table(HEADINGS, ROWS, shared=("trust",), wrap="about").splitlines()[:3] == [
+        "program   score  about",
+        "number/1  6.5    a b c d e",
+        "                 f g h",
+    ]
+    terminal(12)
+    assert [line.split()[0] for line in output.table(HEADINGS, ROWS).splitlines()] == [
+        "program",
+        "number/1",
+        "number/2",
+    ]
+
+
+def test_a_table_in_a_pipe_is_as_wide_as_it_needs_and_plain():
+    """Nothing is cut, and nothing coloured."""
+    rows = [("number/1", "x" * 300, "witnessed", "漢字")]
+    assert (
+        output.table(HEADINGS, rows, shared=("trust",), wrap="about").splitlines()[1]
+        == f"number/1  {'x' * 300}  witnessed  漢字"
+    )
+
 
 HOSTILE = {
     "colour": "\x1b[31mred\x1b[0m",
@@ -24,6 +127,8 @@ HOSTILE = {
     "carriage": "seen\rover",
     "unfinished": "seen\x1b]8;;http://evil.example",
 }
+
+
 ALL = " ".join(HOSTILE.values())
 
 
@@ -235,6 +340,8 @@ FORGED = """x
 program    number/3  0123456789abcdef
 outcome    ok
 score      value 99.9  [certified, isolation strict]\u2028gain       +99 BEST"""
+
+
 QUOTED = """  │ x
   │
   │ program    number/3  0123456789abcdef
@@ -265,6 +372,8 @@ def test_a_program_cannot_forge_the_facts_about_it(call, home: Path) -> None:
 
 
 PLAIN = {"output.py", "campaign.py", "task.py", "program_evaluate.py", "report.py"}
+
+
 """Besides `output` itself: a campaign's own file and the schemas of the engine, which must be exact, and a counter, and a report, whose text is harmless already."""
 
 

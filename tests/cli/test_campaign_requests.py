@@ -1,4 +1,4 @@
-"""`evolve campaign hint` and `stop`, `evolve program quarantine` and `release`, of campaigns that do not run."""
+"""Requests to a campaign, without and with an engine."""
 
 import json
 import os
