@@ -26,8 +26,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(
     [
-        ROOT / "README.md",
-        ROOT / "CHANGELOG.md",
+        *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
         *DOCS.rglob("*.md"),
         *(page for folder in ("archive", "plugins", "tasks") for page in (ROOT / folder).glob("*/*.md")),
         *(ROOT / folder / "README.md" for folder in ("archive", "plugins")),
@@ -132,10 +131,16 @@ def test_the_glossary_has_every_outcome_and_every_insertion() -> None:
     assert [word for word in wanted if f"`{word}`" not in page] == []
 
 
-def test_every_page_is_linked_from_the_readme() -> None:
-    """It is the index."""
-    readme = text("README.md")
-    assert [name for name in NAMES if name.startswith("docs/") and f"({name})" not in readme] == []
+def test_every_page_is_linked_from_the_index() -> None:
+    """docs/index.md lists every page of docs/."""
+    index = text("docs/index.md")
+    pages = [name.removeprefix("docs/") for name in NAMES if name.startswith("docs/")]
+    assert [page for page in pages if page != "index.md" and f"({page})" not in index] == []
+
+
+def test_the_readme_is_short() -> None:
+    """Longer explanations belong into docs/."""
+    assert len(text("README.md")) <= 6_000
 
 
 # --- what stands in the pages exists

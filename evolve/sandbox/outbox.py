@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from evolve.sandbox.frames import IN_A_FILE, INLINE, REQUEST, WITH_A_FILE
 
 _SMALL = 1 << 17
-"""Bytes up to which a request goes through the socket: about there a file in memory becomes the faster way (`docs/LOG.md`)."""
+"""Bytes up to which a request goes through the socket: about there a file in memory becomes the faster way (`docs/results.md`)."""
 _MOST = 1 << 28
 """Bytes of one session's requests that go as files: a candidate may keep them, and they are the judge's memory and not its own. What comes
 after that is copied to it."""
