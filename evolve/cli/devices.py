@@ -66,7 +66,7 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class MachineDevices:
     """The one object of `evolve devices --json`. `machine` holds the whole machine (None: nobody); `folder` is where leases lie."""
 
     processor: str
@@ -92,10 +92,10 @@ def devices(devices: tuple[str, ...], as_json: bool) -> None:
         say(_format(machine, time.time()))
 
 
-def _look_up(grant: Grant) -> Machine:
+def _look_up(grant: Grant) -> MachineDevices:
     cores, gpus, folder = usable(), found_gpus(), leases_folder()
     holder, allowed = holders(folder), granted_gpus(gpus, grant)
-    return Machine(
+    return MachineDevices(
         processor=processor(),
         load=load(),
         governor=governor(cores),
@@ -125,7 +125,7 @@ def _tasks() -> Iterator[Task]:
             continue
 
 
-def _format(machine: Machine, now: float) -> str:
+def _format(machine: MachineDevices, now: float) -> str:
     cards = [
         (
             f"{card.gpu.index}",
@@ -148,7 +148,7 @@ def _format(machine: Machine, now: float) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _facts(machine: Machine, now: float) -> list[tuple[str, str]]:
+def _facts(machine: MachineDevices, now: float) -> list[tuple[str, str]]:
     threads = [thread for core in machine.cores for thread in core.threads]
     shared = f" with {len(threads)} threads" if len(threads) > len(machine.cores) else ""
     state = {"load": machine.load, "governor": machine.governor}

@@ -281,15 +281,15 @@ class ProgramDiff:
 def diff_programs(reference: str, other: str | None, as_json: bool) -> None:
     """Print what a program changes: against its first parent, or from the first named program to the second."""
     with open_program(reference) as (campaign, number):
-        named = _named_program(campaign, number)
+        named = _read_program(campaign, number)
         if other is None:
             parents = campaign.state.history.parents(number)
             if not parents:
                 raise ConfigError(f"{named[0]} has no parent to compare with. Do: name two programs")
-            pair = _named_program(campaign, parents[0]), named
+            pair = _read_program(campaign, parents[0]), named
     if other is not None:
         with open_program(other) as (campaign, number):
-            pair = named, _named_program(campaign, number)
+            pair = named, _read_program(campaign, number)
     (old, old_program), (new, new_program) = pair
     changes = report.differences(old_program, new_program, (old, new))
     diff = ProgramDiff(old, new, "".join(change.text for change in changes))
@@ -299,7 +299,7 @@ def diff_programs(reference: str, other: str | None, as_json: bool) -> None:
         print_exactly(diff.diff or f"{old} and {new} are the same program")
 
 
-def _named_program(campaign: Campaign, number: RecordId) -> tuple[str, Program]:
+def _read_program(campaign: Campaign, number: RecordId) -> tuple[str, Program]:
     return report.record_name(campaign, number), report.program_of(campaign, number)
 
 

@@ -76,7 +76,7 @@ class EvaluationLine:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSummary:
-    """All judgings together. `count` is the number of the program's trials, and `failures` that of its failed judgings, held-out cases
+    """Summary of all judgings. `count` is the number of the program's trials, and `failures` that of its failed judgings, held-out cases
     included; means are over what is OK, errors are standard errors (None for fewer than two values); `gain` is the mean difference to
     the seed; `violation` is the program's worst, and `trust` the least of all."""
 
@@ -101,7 +101,7 @@ class EvaluationSummary:
 
 @dataclass
 class EvaluationResults:
-    """Everything that is known so far; certified values by `program` and `seed`."""
+    """Results so far; certified values by `program` and `seed`."""
 
     rows: list[EvaluationLine] = field(default_factory=list)
     cases: list[EvaluationLine] = field(default_factory=list)

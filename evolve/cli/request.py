@@ -1,4 +1,4 @@
-"""From the words of `evolve run` to a plan: settings and a task that are known to fit, before anything is made.
+"""Plans of runs: settings and a task that are known to fit, from the words of `evolve run`, before anything is made.
 
 Settings of a new campaign come from a campaign file, then from the words of the command line, then from `--set`; the later wins.
 No process is started and no file written here; whatever is wrong with the command is found here."""
@@ -108,7 +108,7 @@ def _trackers(names: Iterable[str], settings: Mapping[str, Any]) -> dict[str, An
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that will run. `changes` are the settings in which it differs from the campaign's earlier runs; `layers` tell the sources of a
+    """Settings, task and plugins of a run. `changes` are the settings in which it differs from the campaign's earlier runs; `layers` tell the sources of a
     new campaign's settings."""
 
     settings: Settings
