@@ -22,8 +22,7 @@ from evolve import testing
 from evolve.cli import COMMANDS
 from evolve.cli.options import DEBUG, debug_option, json_option
 from evolve.cli.output import emit_all, say, table
-from evolve.cli.plugin_commands import ENTRY_POINTS, import_name
-from evolve.cli.third_party import load_command
+from evolve.cli.plugin_commands import ENTRY_POINTS, import_name, load_command
 from evolve.hookspecs import ModelEntry
 from evolve.plugins import BUNDLED, Plugins, Registered, guarded, installed, load
 from evolve.types import ConfigError, EvaluatorSource, EvolveError, Program

@@ -3,7 +3,6 @@
 An entry point `NAME` becomes `evolve NAME`; `GROUP.NAME` becomes `evolve GROUP NAME`. A command that is not a plugin's cannot be replaced. The module imports click alone, for `evolve --help` imports it."""
 
 import ast
-from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -35,8 +34,7 @@ class PluginGroup(click.Group):
         point = find_commands(self.prefix).get(cmd_name)
         if own is not None or point is None:
             return own
-        load: Callable[[EntryPoint], click.Command] = import_name("evolve.cli.third_party:load_command")
-        return load(point)
+        return load_command(point)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the list for `--help`; plugins are read, not imported, so that one that is broken or slow spoils nothing."""
@@ -48,6 +46,17 @@ class PluginGroup(click.Group):
         """Returns a command's line in `--help`."""
         own = super().get_command(ctx, name)
         return own.get_short_help_str(_SUMMARY) if own is not None else read_summary(points[name])
+
+
+def load_command(point: EntryPoint) -> click.Command:
+    """Returns the click command that an entry point names; raises `PluginError`."""
+    command = import_name("evolve.plugins:guarded")(point.name, point.load)
+    if not isinstance(command, click.Command):
+        raise import_name("evolve.types:PluginError")(
+            f"the command {point.name!r} is {point.value}, a {type(command).__name__}, and no click command. "
+            "Do: name one in the entry-point group evolve.commands"
+        )
+    return command
 
 
 def find_commands(prefix: str = "") -> dict[str, EntryPoint]:

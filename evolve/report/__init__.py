@@ -13,7 +13,9 @@ from evolve.report.difference import Difference, difference, differences, progra
 from evolve.report.elites import EliteLine, elites, front
 from evolve.report.evidence import EstimateLine, RulingLine, Shown, whole
 from evolve.report.failing import FailureClass, failures
+from evolve.report.frame import frame, quarantined
 from evolve.report.heat import AxisLine, Heat, HeatCell, heat
+from evolve.report.held_out import kept
 from evolve.report.kin import Node, Offspring, Tree, children, offspring, tree
 from evolve.report.over_time import Slice, slices
 from evolve.report.overview import Overview, budget_left, left_out, lessons_learnt, overview
@@ -34,6 +36,9 @@ from evolve.report.table import MATCHES, SORTS, Page, Wanted, page, selected
 from evolve.report.tally import Tally, Yield
 
 __all__ = [
+    "frame",
+    "quarantined",
+    "kept",
     "MATCHES",
     "Columnar",
     "columnar",

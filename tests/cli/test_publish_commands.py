@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from evolve.cli import evolve
-from evolve.publish import check_index, write_index
+from evolve_publish.archive import check_index, write_index
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,12 +10,12 @@ from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench, near_seven
 from model_fakes import FakeModel, members, with_operators
 
 from evolve.campaign import Campaign
-from evolve.compare import course
 from evolve.engine import Ending, run
 from evolve.evaluation import Job, Report
 from evolve.hookspecs import OperatorEntry
 from evolve.plugins import Registered
 from evolve.types import Child, EditError, Message, ModelGone, Outcome, Program, Prompt, Section
+from evolve_compare import read_outcome
 
 MODELS = {"members": [{"name": "slow", "kind": "fake", "concurrency": 2}]}
 AHEAD = {"members": [{"name": "slow", "kind": "fake", "concurrency": 4}]}
@@ -164,7 +164,7 @@ def test_answers_that_are_all_refused_use_the_whole_budget_of_calls(models: Work
     with created(models, "quotes", "tune_literals", budget=["600calls"]) as campaign:
         ending = played(campaign, FakeModel(lambda number: "no"))
         assert (ending.reason, campaign.state.progress.calls) == ("budget", 600)
-        assert course(campaign).status == "finished"
+        assert read_outcome(campaign).status == "finished"
 
 
 def test_answers_that_are_all_refused_end_a_campaign_that_nothing_else_would_end(models: Workbench) -> None:
@@ -172,7 +172,7 @@ def test_answers_that_are_all_refused_end_a_campaign_that_nothing_else_would_end
     with created(models, "quotes", "tune_literals", budget=["600programs"]) as campaign:
         assert played(campaign, FakeModel(lambda number: "no")).reason == "exhausted"
         assert 500 <= campaign.state.progress.calls < 510
-        assert course(campaign).status == "exhausted"
+        assert read_outcome(campaign).status == "exhausted"
 
 
 def test_a_budget_in_money_that_no_model_spends_keeps_no_campaign_going(models: Workbench) -> None:
@@ -199,7 +199,7 @@ def test_who_finds_no_parent_yet_is_no_error_while_others_rest(models: Workbench
     with created(models, other, "tune_literals", budget=["5calls"]) as campaign:
         ending = played(campaign, FakeModel())
         assert (ending.reason, campaign.state.progress.calls) == ("exhausted", 0)
-        assert course(campaign).status == "exhausted"
+        assert read_outcome(campaign).status == "exhausted"
 
 
 def test_other_settings_of_operators_may_bring_something_new(models: Workbench) -> None:
@@ -207,9 +207,9 @@ def test_other_settings_of_operators_may_bring_something_new(models: Workbench) 
     with models.create(budget=["20programs"]) as campaign:
         played(campaign, None)
         campaign.change({"budget": ["40programs"]})
-        assert course(campaign).status == "exhausted"
+        assert read_outcome(campaign).status == "exhausted"
         campaign.change({"operators": {"names": ["tune_literals"], "settings": {}}})
-        assert course(campaign).status == "unfinished"
+        assert read_outcome(campaign).status == "unfinished"
 
 
 def test_without_its_models_a_campaign_ends_when_the_others_have_nothing_to_do(models: Workbench) -> None:
@@ -227,7 +227,7 @@ def test_refusals_in_a_row_are_counted_over_all_runs(models: Workbench) -> None:
     with models.create(budget=["20programs"]) as campaign:
         assert played(campaign, None).reason == "exhausted"
         records = len(campaign.state.history)
-        assert course(campaign).status == "exhausted"
+        assert read_outcome(campaign).status == "exhausted"
     with models.open() as again:
         ending = played(again, None)
         assert (ending.reason, len(again.state.history)) == ("exhausted", records)

@@ -1,0 +1,120 @@
+"""Parts of a plugin's command: options, output, programs by their names, campaigns to run and programs to evaluate.
+
+A package that adds to the command line (entry-point group `evolve.commands`) imports this module and nothing of `evolve.cli`."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import evolve.task
+from evolve.appearing import appearing as write_atomically
+from evolve.campaign import Campaign, log_path, workspace
+from evolve.campaign.fitting import budget_of
+from evolve.cli.devices import devices_option, grant_devices
+from evolve.cli.errors import INTERRUPTED
+from evolve.cli.isolation import sandbox_option
+from evolve.cli.output import CELL, brief, debug_option, emit, facts, flat, json_option, one_line, say, table
+from evolve.cli.program_reference import open_program
+from evolve.cli.progress import print_warnings
+from evolve.cli.request import Plan, Request, find_task
+from evolve.cli.request import new_plan as plan_campaign
+from evolve.cli.run import open_models, run_request
+from evolve.devices import Grant
+from evolve.engine import Unwatched, open_executor, open_run
+from evolve.engine.isolation import WantedLevel as Wish
+from evolve.engine.isolation import confine
+from evolve.engine.isolation import wanted_level as choose_isolation
+from evolve.engine.jobs import trial_seed
+from evolve.evaluation import Description, Job, Report, decode_report, encode_job
+from evolve.measuring import Submits
+from evolve.plugins import Plugins
+from evolve.plugins import load as load_plugins
+from evolve.types import Parameters, Program, Task, TaskError, Trial
+
+__all__ = [
+    "CELL",
+    "INTERRUPTED",
+    "Description",
+    "Grant",
+    "Plan",
+    "Plugins",
+    "Report",
+    "Request",
+    "Submits",
+    "Wish",
+    "Worker",
+    "write_atomically",
+    "brief",
+    "budget_of",
+    "debug_option",
+    "devices_option",
+    "emit",
+    "facts",
+    "flat",
+    "grant_devices",
+    "json_option",
+    "load_plugins",
+    "load_task",
+    "plan_campaign",
+    "one_line",
+    "open_worker",
+    "open_program",
+    "run_campaign",
+    "sandbox_option",
+    "say",
+    "table",
+    "trial_seed",
+    "choose_isolation",
+]
+
+
+def load_task(campaign: Campaign, moved: str | None = None) -> Task:
+    """Returns a campaign's task as it lies on the disk, at `moved` where it is elsewhere now; raises `TaskError`."""
+    return evolve.task.load(find_task(campaign, moved), campaign.task.parameters)
+
+
+def run_campaign(plan: Plan, name: str, home: Path, devices: Grant) -> bool:
+    """Begins a campaign, or goes on with one that exists, without a word; returns False where it was interrupted. A seed program that fails ends the campaign, and is no error."""
+    with ExitStack() as resources:
+        campaign = None
+        if log_path(home, name).is_file():
+            campaign = resources.enter_context(Campaign.open(name, plan.plugins, home, readonly=False))
+        request = replace(run_request(plan, home, campaign, devices), name=name, changes={})
+        run = resources.enter_context(open_run(request, open_models))
+        try:
+            with print_warnings():
+                ending = run.search(Unwatched())
+        except TaskError:
+            if run.campaign.state.seed_record and not run.campaign.state.seed_values:
+                return True
+            raise
+    return ending.reason not in ("interrupted", "stopped")
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """Process that evaluates programs of one task in a sandbox, one at a time, outside any campaign."""
+
+    executor: Submits
+    description: Description
+
+    def evaluate(self, program: Program, trial: Trial, *, ungated: bool = False) -> Report:
+        """Returns the evaluation of a program and the texts that it names; `ungated`: thresholds of stages do not end it early, as on a held-out case."""
+        return self._report(Job("evaluate", "evaluate", trial, files=program.files, ungated=ungated))
+
+    def certify(self, artifacts: Mapping[str, str], parameters: Parameters) -> Report:
+        """Returns the exact value that the task's `certify` finds in artifacts, which are JSON."""
+        return self._report(
+            Job("certify", "certify", Trial(stage="certify", parameters=parameters), artifacts=artifacts)
+        )
+
+    def _report(self, job: Job) -> Report:
+        return decode_report(self.executor.submit(job.id, encode_job(job)).result())
+
+
+@contextmanager
+def open_worker(task: Task, wish: Wish) -> Iterator[Worker]:
+    """Starts a worker that is isolated as `--sandbox` wishes, and closes it afterwards; raises `SandboxError`, `TaskError`."""
+    with open_executor(task, 1, confine(task, wish).means, workspace()) as executor:
+        yield Worker(executor, executor.describe())

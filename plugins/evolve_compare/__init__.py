@@ -1,0 +1,16 @@
+"""`evolve compare`: strategies and settings against each other, at equal budget. docs/comparing.md explains the figures."""
+
+from evolve_compare.comparison import Comparison, Question, compare_arms, compare_outcomes, read_arm
+from evolve_compare.fairness import Arm
+from evolve_compare.outcomes import CampaignOutcome, read_outcome
+
+__all__ = [
+    "Arm",
+    "CampaignOutcome",
+    "Comparison",
+    "Question",
+    "compare_arms",
+    "compare_outcomes",
+    "read_arm",
+    "read_outcome",
+]

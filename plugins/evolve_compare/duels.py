@@ -1,0 +1,152 @@
+"""Tests of one arm against another: the difference, its probability by chance, and how small a difference could have been found.
+
+A failed campaign is worse than every other, and equal to another failed one; seeds that both arms have are compared pairwise."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Literal
+
+import numpy as np
+
+from evolve.statistics import Interval, student_quantile
+from evolve.statistics.bootstrap import bootstrap, bootstrap_difference
+from evolve.statistics.ranks import holm, rank_sum, signed_rank, superiority
+
+Verdict = Literal["better", "worse", "equal", "no difference", "too few"]
+_POWER = 0.8
+"""Share of comparisons that would find a difference called detectable."""
+MOST_SEEDS = 200
+"""Largest number of seeds that is tried as enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinalValues:
+    """Final values of an arm, larger is better, with the seeds of its campaigns."""
+
+    name: str
+    seeds: tuple[int, ...]
+    values: tuple[float, ...]
+
+    def by_seed(self) -> Mapping[int, float] | None:
+        """Returns the values by seed; None where a seed comes twice."""
+        found = dict(zip(self.seeds, self.values, strict=True))
+        return found if len(found) == len(self.seeds) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """Test of `arm` against `baseline`, from `count` pairs, or from that many campaigns of the smaller side. `difference` is the interquartile mean of the differences of pairs (of unpaired campaigns the difference of both interquartile
+    means) and larger where the arm is better; `superiority` how probable it is that a campaign of the arm ends better. `probability` is how
+    probable such values are where there is no difference, `corrected` for all duels of the comparison. `detectable` is a difference that would have been found four times in five;
+    `least` the smallest `corrected` that so many can come to: where that decides nothing, neither does `corrected`."""
+
+    arm: str
+    baseline: str
+    paired: bool
+    count: int
+    difference: Interval | None
+    superiority: Interval
+    probability: float
+    corrected: float
+    verdict: Verdict
+    detectable: float | None
+    enough: int
+    least: float
+
+
+def pair_seeds(first: FinalValues, second: FinalValues) -> tuple[tuple[float, float], ...]:
+    """Returns the values of both arms seed by seed; nothing where the seeds are not the same."""
+    one, other = first.by_seed(), second.by_seed()
+    if one is None or other is None or one.keys() != other.keys():
+        return ()
+    return tuple((one[seed], other[seed]) for seed in sorted(one))
+
+
+def compare_with_baseline(
+    arms: Sequence[FinalValues], baseline: FinalValues, rng: np.random.Generator, level: float
+) -> tuple[Duel, ...]:
+    """Tests each of the other arms against the baseline, and corrects the probabilities for their number (Holm)."""
+    others = [arm for arm in arms if arm.name != baseline.name]
+    chances = [_probability(arm, baseline) for arm in others]
+    corrected = holm(chances)
+    return tuple(
+        _test(arm, baseline, (chance, raised, len(others)), rng, level)
+        for arm, chance, raised in zip(others, chances, corrected, strict=True)
+    )
+
+
+def _probability(arm: FinalValues, baseline: FinalValues) -> float:
+    met = pair_seeds(arm, baseline)
+    return signed_rank(_differences(met)) if met else rank_sum(arm.values, baseline.values)
+
+
+def _differences(met: Sequence[tuple[float, float]]) -> list[float]:
+    """Returns first minus second; two campaigns that failed do not differ."""
+    return [0.0 if one == other else one - other for one, other in met]
+
+
+def _test(
+    arm: FinalValues, baseline: FinalValues, chances: tuple[float, float, int], rng: np.random.Generator, level: float
+) -> Duel:
+    met = pair_seeds(arm, baseline)
+    sizes = (len(arm.values), len(baseline.values))
+    count = len(met) or min(sizes)
+    found = _difference(arm, baseline, rng, level) if count >= 2 else None
+    probability, corrected, many = chances
+    enough = enough_seeds(bool(met), many, 1.0 - level)
+    smallest = min(smallest_probability(bool(met), sizes) * many, 1.0)
+    equal = set(arm.values) == set(baseline.values) and len(set(arm.values)) == 1
+    return Duel(
+        arm=arm.name,
+        baseline=baseline.name,
+        paired=bool(met),
+        count=count,
+        difference=found,
+        superiority=superiority(arm.values, baseline.values, level),
+        probability=probability,
+        corrected=corrected,
+        verdict=_verdict(found, corrected, equal=equal, few=smallest > 1.0 - level + 1e-12),
+        detectable=_detectable(found, many, level),
+        enough=enough,
+        least=smallest,
+    )
+
+
+def _difference(arm: FinalValues, baseline: FinalValues, rng: np.random.Generator, level: float) -> Interval:
+    met = pair_seeds(arm, baseline)
+    if met:
+        return bootstrap(_differences(met), rng, level=level)
+    return bootstrap_difference(arm.values, baseline.values, rng, level=level)
+
+
+def _verdict(found: Interval | None, corrected: float, *, equal: bool, few: bool) -> Verdict:
+    if few or found is None:
+        return "too few"
+    if equal:
+        return "equal"
+    if corrected > 1.0 - found.level or found.low <= 0.0 <= found.high:
+        return "no difference"
+    return "better" if found.low > 0.0 else "worse"
+
+
+def smallest_probability(paired: bool, sizes: tuple[int, int]) -> float:
+    """Returns the smallest probability that so many campaigns can reach, however far the arms are apart."""
+    return 2.0 / (2.0 ** sizes[0] if paired else comb(sum(sizes), sizes[0]))
+
+
+def enough_seeds(paired: bool, many: int, error: float) -> int:
+    """Returns the number of seeds with which each of `many` tests could be decided."""
+    return next(
+        count for count in range(2, MOST_SEEDS) if smallest_probability(paired, (count, count)) * many <= error + 1e-12
+    )
+
+
+def _detectable(found: Interval | None, many: int, level: float) -> float | None:
+    """Returns the difference that would be found four times in five; None where it is unknown."""
+    if found is None or not math.isfinite(found.standard_error) or found.standard_error == 0.0:
+        return None
+    degrees = found.count - 1
+    strict = student_quantile(1.0 - (1.0 - level) / many, degrees)
+    return (strict + student_quantile(2.0 * _POWER - 1.0, degrees)) * found.standard_error

@@ -1,0 +1,259 @@
+"""`evolve program export`, `verify` and `publish`.
+
+Nothing of an export runs before its hashes were checked, and a stranger's evaluator never without `--trust`; exit code 0 says that all that matters agrees."""
+
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+
+import click
+
+from evolve import report
+from evolve.campaign import workspace
+from evolve.commands import (
+    CELL,
+    brief,
+    choose_isolation,
+    debug_option,
+    emit,
+    facts,
+    json_option,
+    load_plugins,
+    load_task,
+    one_line,
+    open_program,
+    open_worker,
+    sandbox_option,
+    say,
+    table,
+)
+from evolve.types import ConfigError
+from evolve_publish.archive import check_index, check_place, find_published, publish, renew_pages, write_index
+from evolve_publish.checks import AGREES, DIFFERS, ClaimCheck, Verification, worst_verdict
+from evolve_publish.claims import Claims, format_value, read_claims
+from evolve_publish.export import Export, export_program
+from evolve_publish.files import read, write
+from evolve_publish.verify import Verifier, verify
+
+UNTOLD = 3
+"""Exit code where nothing differs, and something that matters cannot be told here."""
+_ALL = "*"
+
+
+def _load_export(reference: str, moved: str | None = None) -> tuple[Export, bool]:
+    """Exports a program that is named on the command line. Returns whether its campaign lies in the user's own workspace, too: a log elsewhere may come from a stranger."""
+    with open_program(reference) as (campaign, number):
+        report.settled(campaign, number)
+        own = campaign.log.path.resolve().parent == (workspace() / "archive" / "campaigns").resolve()
+        return export_program(campaign, number, load_task(campaign, moved)), own
+
+
+@click.command("export")
+@click.argument("reference", metavar="[NAME/]ID")
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    type=click.Path(path_type=Path),
+    help="The folder, or a file that ends in .zip.  [default: NAME-ID]",
+)
+@click.option("--task", "moved", metavar="TASK", help="Where the task is, if it has moved.")
+@click.option("--force", is_flag=True, help="Replace an export that is there already.")
+@json_option
+@debug_option
+def export(reference: str, target: Path | None, moved: str | None, force: bool, as_json: bool) -> None:
+    """Write a program with its task, evidence, lineage and certificate, so that anybody can judge it again."""
+    found, _ = _load_export(reference, moved)
+    place, claims = target or Path(found.top), found.claims
+    write(found.contents, place, top=found.top, force=force)
+    size = sum(map(len, found.contents.values()))
+    if as_json:
+        emit(
+            {
+                "name": claims.name,
+                "program": claims.program,
+                "path": str(place),
+                "files": len(found.contents),
+                "bytes": size,
+                "promoted": claims.promotion is not None,
+                "quarantined": claims.quarantined,
+                "event": "exported",
+            }
+        )
+        return
+    rows = [
+        ("program", f"{claims.name}  {claims.program[:16]}"),
+        (claims.task.fitness, format_value(claims)),
+        ("promoted", "yes" if claims.promotion else "no"),
+        ("quarantined", claims.quarantined),
+        ("export", f"{place} ({len(found.contents)} files, {size / 1024:,.0f} KiB)"),
+        ("next", f"evolve program verify {place}"),
+    ]
+    say(facts([(label, text) for label, text in rows if text]))
+
+
+@click.command("verify")
+@click.argument("reference", metavar="PATH|NAME/ID", required=False)
+@click.option(
+    "--published",
+    "task",
+    is_flag=False,
+    flag_value=_ALL,
+    metavar="[TASK]",
+    help="Verify what is published, all of it or the programs of one task.",
+)
+@click.option("--trust", is_flag=True, help="Let evaluators of strangers run, as judges with your rights.")
+@click.option("--quick", is_flag=True, help="Check files and certificates alone; run no program.")
+@click.option(
+    "--archive", type=click.Path(path_type=Path), help="Where published/ is.  [default: the workspace's archive]"
+)
+@sandbox_option
+@json_option
+@debug_option
+def verify_program(
+    reference: str | None,
+    task: str | None,
+    trust: bool,
+    quick: bool,
+    archive: Path | None,
+    sandbox: str | None,
+    as_json: bool,
+) -> None:
+    """Check an export: every hash, and every claim by judging it again from nothing but the export."""
+    verifier = Verifier(
+        partial(open_worker, wish=choose_isolation(sandbox)), load_plugins(), trusted=trust, quick=quick
+    )
+    if (reference is None) == (task is None):
+        raise ConfigError(
+            "one export is verified, or what is published. Do: name a folder, a zip file or NAME/ID, or say --published"
+        )
+    if reference is None:
+        only = "" if task in (None, _ALL) else str(task)
+        found = _verify_published(archive or workspace() / "archive", only, verifier, as_json=as_json)
+    else:
+        found = [_verify_one(reference, verifier, as_json=as_json)]
+    verdict = worst_verdict([one.verdict for one in found])
+    if verdict != AGREES:
+        click.get_current_context().exit(1 if verdict == DIFFERS else UNTOLD)
+
+
+def _verify_one(reference: str, verifier: Verifier, *, as_json: bool) -> Verification:
+    """Verifies an export at a path, or a program of a campaign."""
+    if Path(reference).exists() or "/" not in reference or reference.endswith(".zip"):
+        contents = read(Path(reference))
+    else:
+        exported, own = _load_export(reference)
+        contents = dict(exported.contents)
+        verifier = replace(verifier, trusted=verifier.trusted or own)
+    found = verify(contents, verifier)
+    if as_json:
+        emit(_to_plain(found))
+    else:
+        _show(found, read_claims(contents))
+    return found
+
+
+def _verify_published(archive: Path, task: str, verifier: Verifier, *, as_json: bool) -> list[Verification]:
+    folders = find_published(archive, task)
+    if not folders:
+        of_task = f" of task {task!r}" if task else ""
+        raise ConfigError(f"nothing{of_task} is published in {archive}. Do: evolve program publish NAME/ID")
+    found = []
+    for folder in folders:
+        one = _verify_folder(archive, folder, verifier)
+        found.append(one)
+        if as_json:
+            emit(_to_plain(one))
+        else:
+            say(f"{one.verdict:14}  {one_line(one.task)}  {folder.name}{_first_reason(one)}")
+    if worst_verdict([one.verdict for one in found]) != DIFFERS:
+        check_index(archive)
+    return found
+
+
+def _verify_folder(archive: Path, folder: Path, verifier: Verifier) -> Verification:
+    """Verifies a published program. A folder that is none, or lies in another's place, differs; the others are verified all the same."""
+    try:
+        contents = read(folder)
+        check_place(archive, folder, read_claims(contents))
+    except ConfigError as error:
+        return Verification("", folder.parent.name, folder.name, (ClaimCheck("export", DIFFERS, why=str(error)),))
+    return verify(contents, verifier)
+
+
+def _first_reason(found: Verification) -> str:
+    reasons = [check for check in found.checks if check.matters and check.verdict == found.verdict != AGREES]
+    return f"  {one_line(reasons[0].what)}: {brief(one_line(reasons[0].why), CELL)}" if reasons else ""
+
+
+def _to_plain(found: Verification) -> dict[str, object]:
+    return {"event": "verified", "verdict": found.verdict, **asdict(found)}
+
+
+def _show(found: Verification, claims: Claims) -> None:
+    rows = [
+        ("program", f"{one_line(found.name)}  {found.program[:16]} of task {one_line(found.task)}"),
+        (one_line(claims.task.fitness), format_value(claims)),
+        ("isolation", found.isolation.partition(":")[0] or "no program was run"),
+        ("verdict", found.verdict.upper() if found.verdict == DIFFERS else found.verdict),
+    ]
+    say(facts(rows))
+    say("\n" + table(("claim", "verdict", "claimed", "found", "why"), [_row(check) for check in found.checks]))
+
+
+def _row(check: ClaimCheck) -> tuple[str, ...]:
+    what = check.what if check.matters else f"({check.what})"
+    return (what, check.verdict, _shorten(check.claimed), _shorten(check.found), brief(one_line(check.why), CELL))
+
+
+def _shorten(text: str) -> str:
+    """Returns a number as it is, and the beginning of a hash."""
+    return one_line(f"{text[:16]}..." if len(text) == 64 else text[:100])
+
+
+@click.command("publish")
+@click.argument("reference", metavar="[NAME/]ID", required=False)
+@click.option(
+    "--index",
+    "only_index",
+    is_flag=True,
+    help="Write INDEX.md and the pages of each program anew, and publish nothing.",
+)
+@click.option(
+    "--archive", type=click.Path(path_type=Path), help="Where published/ is.  [default: the workspace's archive]"
+)
+@click.option("--task", "moved", metavar="TASK", help="Where the task is, if it has moved.")
+@click.option("--force", is_flag=True, help="Replace another export of the same program.")
+@json_option
+@debug_option
+def publish_program(
+    reference: str | None, only_index: bool, archive: Path | None, moved: str | None, force: bool, as_json: bool
+) -> None:
+    """Add a promoted program to archive/published/, with its certificate, and to archive/INDEX.md."""
+    place = archive or workspace() / "archive"
+    if (reference is None) != only_index:
+        raise ConfigError("a program is published, or the index is written. Do: name a program, or say --index")
+    if reference is None:
+        renew_pages(place)
+        target, count = write_index(place), len(find_published(place))
+        if as_json:
+            emit({"event": "index", "path": str(target), "programs": count})
+        else:
+            say(f"index  {target}, {count} program{'' if count == 1 else 's'}")
+        return
+    with open_program(reference) as (campaign, number):
+        task = load_task(campaign, moved)
+        found = export_program(campaign, number, task)
+    published = publish(found, task, place, force=force)
+    write_index(place)
+    if as_json:
+        emit({"event": "published", **asdict(published)})
+        return
+    there = "" if published.new else ", as it was there already"
+    rows = [
+        ("program", f"{published.name}  {published.program[:16]} of task {published.task}"),
+        (found.claims.task.fitness, format_value(found.claims)),
+        ("published", f"{published.folder} ({published.files} files, {published.bytes / 1024:,.0f} KiB{there})"),
+        ("next", f"evolve program verify {published.folder}"),
+    ]
+    say(facts(rows))

@@ -1,0 +1,365 @@
+"""Export of one program of a campaign: its judgings, lineage and value as claims, with all files that they rest on.
+
+Equal records make equal bytes: nothing here asks for the time, the machine or the user. A task whose files have changed since is refused. Of held-out cases an export has the scores, and none of the artifacts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from evolve import report
+from evolve.archive import Elite, Estimate
+from evolve.campaign import Campaign, opened_of
+from evolve.commands import trial_seed
+from evolve.statistics import Pool
+from evolve.types import (
+    FROM_SCRATCH,
+    ConfigError,
+    MachineMeasured,
+    Outcome,
+    Program,
+    ProgramId,
+    Record,
+    RecordId,
+    Replied,
+    Ruled,
+    Settled,
+    Stamped,
+    Task,
+    TaskError,
+    TextId,
+)
+from evolve.types.codec import encode
+from evolve_publish.claims import (
+    RECORD,
+    STEPS,
+    Claims,
+    CostClaim,
+    JudgingClaim,
+    JudgingPart,
+    LineageClaim,
+    ModelClaim,
+    PromotionClaim,
+    ValueClaim,
+    encode_claims,
+    value_limits,
+)
+from evolve_publish.files import Contents, add_manifest, encode_text, json_bytes, name_stored_files
+from evolve_publish.pages import make_pages
+from evolve_publish.task_files import claim_task, task_files
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """Export before it is written. `top` is the name of its folder in a zip file."""
+
+    claims: Claims
+    contents: Contents
+    top: str
+
+
+def export_program(campaign: Campaign, record: RecordId, task: Task) -> Export:
+    """Exports a program; `task` is the campaign's as it lies on the disk now. Raises `ConfigError` for a record without a program, `TaskError` where the task is not the one that has judged it."""
+    program = _find_program(campaign, record)
+    _check_version(campaign, record, task)
+    reader = _JudgingReader(campaign, program)
+    steps, lineage_files = read_lineage(campaign, reader.first)
+    files = campaign.state.history.program(program).files
+    stored = name_stored_files("program", files)
+    claims = _collect_claims(reader, task, steps, stored)
+    contents = {
+        **{stored[path]: encode_text(text) for path, text in files.items()},
+        **task_files(task),
+        **lineage_files,
+        **reader.files,
+        **make_pages(claims, reader.files, task, steps),
+        RECORD: encode_claims(claims),
+    }
+    return Export(claims, add_manifest(contents), f"{campaign.name}-{reader.first}")
+
+
+def _find_program(campaign: Campaign, record: RecordId) -> ProgramId:
+    report.settled(campaign, record)
+    program = campaign.state.history.program_id(record)
+    if program is None:
+        name = report.record_name(campaign, record)
+        raise ConfigError(
+            f"{name} has no program: its proposal was screened. Do: evolve program show {name} --feedback"
+        )
+    return program
+
+
+def _check_version(campaign: Campaign, record: RecordId, task: Task) -> None:
+    name = report.record_name(campaign, record)
+    if record <= campaign.state.columns.since:
+        raise TaskError(
+            f"{name} was judged by an earlier version of task {task.name!r}, which nobody has kept. Do: evolve campaign rejudge {campaign.name}, "
+            "and export what it finds"
+        )
+    if task.version != campaign.task.version:
+        raise TaskError(
+            f"task {task.name!r} is not what has judged {name}: its version is {task.version[:16]}, then it was {campaign.task.version[:16]}. "
+            f"Do: put its files back, or evolve campaign rejudge {campaign.name}"
+        )
+
+
+def _collect_claims(
+    reader: "_JudgingReader", task: Task, steps: Sequence[LineageClaim], stored: Mapping[str, str]
+) -> Claims:
+    campaign, program, judgings = reader.campaign, reader.program, reader.judgings()
+    judged = campaign.log.settled(reader.first).record
+    origin, stamped = report.made_by(campaign, judged), campaign.log.settling(judged.origin.about or reader.first)
+    quarantine, seeds = campaign.state.quarantined.get(program), campaign.state.seed_values
+    release = campaign.plugins.evaluator_release(task.evaluator) or ""
+    return Claims(
+        name=report.record_name(campaign, reader.first),
+        program=program,
+        files=stored,
+        task=claim_task(task, campaign.task.name, release),
+        judgings=judgings,
+        value=estimate_value(campaign, program, reader.records),
+        kind=origin.kind,
+        versions=dict(opened_of(campaign.log).versions),
+        operator=origin.operator,
+        models=_read_models(campaign, steps),
+        seed_fitness=campaign.task.fitness.shown(sum(seeds) / len(seeds)) if seeds else None,
+        promotion=_find_promotion(campaign, program, judgings),
+        quarantined="" if quarantine is None else f"{quarantine.by}: {quarantine.why}",
+        found=_format_time(stamped),
+        found_after=stamped.active,
+        campaign_seed=campaign.settings.seed,
+        secret=campaign.secret,
+        steps=len(steps),
+        spent=_read_cost(campaign),
+    )
+
+
+def _read_models(campaign: Campaign, steps: Sequence[LineageClaim]) -> tuple[ModelClaim, ...]:
+    """Returns the models of the lineage."""
+    revisions: dict[str, set[str]] = {step.model: set() for step in steps if step.model}
+    if not revisions:
+        return ()
+    for stamped in campaign.log.events(only=Replied):
+        assert isinstance(stamped.event, Replied), "only such events were asked for"
+        call = stamped.event.call
+        if call.model in revisions and call.revision:
+            revisions[call.model].add(call.revision)
+    # A local model is named by its path, which is a path of this machine.
+    servers = {one.name: Path(str(one.settings.get("model", ""))).name for one in campaign.settings.models.members}
+    return tuple(ModelClaim(name, servers.get(name, ""), tuple(sorted(revisions[name]))) for name in sorted(revisions))
+
+
+def _find_promotion(campaign: Campaign, program: ProgramId, judgings: Sequence[JudgingClaim]) -> PromotionClaim | None:
+    """Returns the ruling in the log; of a task whose answer is one certified object, the certificate."""
+    if campaign.task.promotion == "certificate":
+        proofs = [one for one in judgings if one.part == "certificate" and one.fitness is not None]
+        why = "its value is proven in exact arithmetic"
+        return PromotionClaim("certificate", why, proofs[-1].at) if proofs else None
+    if program not in campaign.state.archive.promoted:
+        return None
+    *_, last = (
+        (stamped, stamped.event)
+        for stamped in campaign.log.events(only=Ruled)
+        if isinstance(stamped.event, Ruled) and stamped.event.what == "promote" and stamped.event.about == program
+    )
+    return PromotionClaim("held_out", last[1].why, _format_time(last[0]))
+
+
+def _read_cost(campaign: Campaign) -> CostClaim:
+    progress = campaign.state.progress
+    return CostClaim(
+        programs=progress.programs,
+        seconds=progress.seconds,
+        judge_seconds=progress.judge_seconds,
+        calls=progress.calls,
+        tokens=progress.tokens,
+        money=progress.money,
+        gpu_seconds=progress.gpu_seconds,
+    )
+
+
+class _JudgingReader:
+    """Judgings of one program since the task is what it is; `files` grows with the texts that they name."""
+
+    def __init__(self, campaign: Campaign, program: ProgramId) -> None:
+        self.campaign = campaign
+        self.program = program
+        self.files: dict[str, bytes] = {}
+        self._machines = [(0, ""), *_read_machines(campaign)]
+        self._stamps = [campaign.log.settling(number) for number in self._numbers(program)]
+        self.records = tuple(map(_settled_record, self._stamps))
+        self.first = next(record.id for record in self.records if not record.origin.case)
+
+    def judgings(self) -> tuple[JudgingClaim, ...]:
+        """Returns those of the program, then those of the task's seed on held-out cases, where the program is compared with it."""
+        seed = self.campaign.task.seed.id
+        numbers = [] if self.program == seed else self._numbers(seed)
+        others = [self.campaign.log.settling(number) for number in numbers]
+        return (
+            *(self._claim(stamped) for stamped in self._stamps),
+            *(self._claim(stamped, of_seed=True) for stamped in others if _settled_record(stamped).origin.case),
+        )
+
+    def _numbers(self, program: ProgramId) -> list[RecordId]:
+        columns = self.campaign.state.columns
+        return [
+            number
+            for number, other in enumerate(columns.programs[columns.since :], columns.since + 1)
+            if other == program
+        ]
+
+    def _claim(self, stamped: Stamped, *, of_seed: bool = False) -> JudgingClaim:
+        record, task = _settled_record(stamped), self.campaign.task
+        origin, evaluation, part = record.origin, record.evaluation, self._part(record)
+        return JudgingClaim(
+            record=record.id,
+            part=part,
+            outcome=evaluation.outcome.value,
+            fitness=None if evaluation.fitness is None else task.fitness.shown(evaluation.fitness),
+            seed=0 if part == "certificate" else trial_seed(self.campaign.settings.seed, task, origin),
+            case=origin.case,
+            of_seed=of_seed,
+            standard_error=evaluation.standard_error,
+            measurements=evaluation.measurements,
+            violation=evaluation.violation,
+            objectives={
+                each.name: each.shown(evaluation.objectives[each.name])
+                for each in task.objectives
+                if each.name in evaluation.objectives
+            },
+            metrics=dict(evaluation.metrics),
+            descriptors=dict(evaluation.descriptors),
+            fingerprint=evaluation.fingerprint,
+            artifacts={} if of_seed or origin.case else self._store_artifacts(part, record),
+            carried=self._store("carried", evaluation.carried) if part == "search" else {},
+            at=_format_time(stamped),
+            seconds=evaluation.seconds,
+            cpu_seconds=evaluation.cpu_seconds,
+            device=evaluation.device,
+            hardware=next(name for number, name in reversed(self._machines) if number < stamped.number),
+            environment=evaluation.environment,
+            isolation=evaluation.isolation,
+            trust=evaluation.trust,
+        )
+
+    def _part(self, record: Record) -> JudgingPart:
+        if record.origin.case:
+            return "from scratch" if record.origin.case == FROM_SCRATCH else "case"
+        if record.evaluation.certified or record.evaluation.stage == "certify":
+            return "certificate"
+        return "search" if record.id == self.first else "again"
+
+    def _store_artifacts(self, part: JudgingPart, record: Record) -> dict[str, str]:
+        """Stores the artifacts of the first judging and of the latest certificate, which a verification needs."""
+        if part == "search":
+            return self._store("artifacts", record.evaluation.artifacts)
+        certified = [one.id for one in self.records if one.evaluation.certified]
+        if part == "certificate" and certified[-1:] == [record.id]:
+            return self._store("certificate", record.evaluation.artifacts)
+        return {}
+
+    def _store(self, folder: str, ids: Mapping[str, str]) -> dict[str, str]:
+        """Stores artifacts, which are JSON; returns their files by their names."""
+        stored = name_stored_files(folder, ids, ".json")
+        self.files |= {stored[name]: encode_text(self.campaign.log.text(TextId(text))) for name, text in ids.items()}
+        return stored
+
+
+def _settled_record(stamped: Stamped) -> Record:
+    assert isinstance(stamped.event, Settled), "a record is settled by nothing else"
+    return stamped.event.record
+
+
+def _read_machines(campaign: Campaign) -> Iterator[tuple[int, str]]:
+    """Yields the number of each event that names a machine, and its hardware."""
+    for stamped in campaign.log.events(only=MachineMeasured):
+        assert isinstance(stamped.event, MachineMeasured), "only such events were asked for"
+        yield stamped.number, stamped.event.hardware
+
+
+def _format_time(stamped: Stamped) -> str:
+    """Returns the time of an event in UTC."""
+    return datetime.fromtimestamp(stamped.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# --- the line of first parents; words of operators and models stand in JSON or in a diff, never in a page
+
+
+def read_lineage(campaign: Campaign, record: RecordId) -> tuple[tuple[LineageClaim, ...], dict[str, bytes]]:
+    """Returns the steps from the seed on, and their files."""
+    steps: list[LineageClaim] = []
+    files: dict[str, bytes] = {}
+    former: Program | None = None
+    for number, line in enumerate(report.lineage(campaign, record)):
+        name = campaign.state.history.program_id(line.record)
+        program = campaign.state.history.program(name) if name else Program({})
+        diff = ""
+        if former is not None:
+            diff = f"lineage/{number:04d}.diff"
+            files[diff] = encode_text("".join(one.text for one in report.differences(former, program, "ab")))
+        steps.append(_claim_step(campaign, line, name or "", diff))
+        former = program
+    files[STEPS] = json_bytes([encode(step) for step in steps])
+    return tuple(steps), files
+
+
+def _claim_step(campaign: Campaign, line: report.LineageStep, program: str, diff: str) -> LineageClaim:
+    record = campaign.log.settled(line.record).record
+    return LineageClaim(
+        record=line.record,
+        program=program,
+        kind=line.kind,
+        outcome=line.outcome,
+        parents=line.parents,
+        operator=line.operator,
+        model=report.made_by(campaign, record).model,
+        fitness=line.fitness,
+        change=line.change,
+        thought=record.thought,
+        trust=line.trust,
+        isolation=line.isolation,
+        diff=diff,
+    )
+
+
+# --- the value by all judgings
+
+
+def estimate_value(campaign: Campaign, program: ProgramId, records: Sequence[Record]) -> ValueClaim | None:
+    """Returns the value of a program by its records, the earliest first; None where it never passed. A certified value is exact; a noisy one has its limits."""
+    task = campaign.task
+    passed = [one for one in records if one.evaluation.outcome is Outcome.OK and not one.origin.case]
+    proofs = [one.evaluation.fitness for one in passed if one.evaluation.certified]
+    values = [one.evaluation.fitness for one in passed if not one.evaluation.certified]
+    if proofs and proofs[-1] is not None:
+        return ValueClaim(task.fitness.shown(proofs[-1]), certified=True)
+    if not values or values[0] is None:
+        return None
+    if task.deterministic:
+        return ValueClaim(task.fitness.shown(values[0]))
+    elite = _find_elite(campaign, program)
+    if elite is not None and elite.reported is not None:
+        return noisy_value(task, elite.reported, confirmed=True)
+    return noisy_value(task, elite.estimate if elite else _pool_estimate(campaign, passed), confirmed=False)
+
+
+def _find_elite(campaign: Campaign, program: ProgramId) -> Elite | None:
+    archive = campaign.state.archive
+    holders = [*([archive.best] if archive.best else []), *archive.elites()]
+    return next((one for one in holders if one.program == program), None)
+
+
+def _pool_estimate(campaign: Campaign, passed: Sequence[Record]) -> Estimate:
+    pool = Pool()
+    for record in passed:
+        if record.evaluation.fitness is not None and not record.evaluation.certified:
+            pool = pool.add(record.evaluation.fitness, record.evaluation.standard_error)
+    return Estimate(pool.mean, pool.standard_error(campaign.state.noise_floor), pool.count)
+
+
+def noisy_value(task: Task, estimate: Estimate, *, confirmed: bool) -> ValueClaim:
+    """Returns a mean with its limits."""
+    shown, error = task.fitness.shown(estimate.mean), estimate.standard_error
+    if error is None:
+        return ValueClaim(shown, count=estimate.count, confirmed=confirmed)
+    return ValueClaim(shown, False, error, estimate.count, *value_limits(shown, error, estimate.count), confirmed)

@@ -1,0 +1,301 @@
+"""Verification of an export: every file, every hash, whether the claims fit together, and every claim that can be judged again.
+
+An export may come from a stranger. Its program runs in the sandbox, as any other. Its evaluator does not: it runs with the rights of the person who verifies. So no evaluator runs but
+that of a task which ships with this package, known by its version, or one that a person trusts. Neither the current folder nor the workspace can make a task known, for they may have come with the export.
+Nothing runs before all that can be checked without running was checked."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+import evolve.task
+from evolve.commands import Plugins, Worker
+from evolve.edits import refusal
+from evolve.statistics import PRIOR_DEGREES, Pool
+from evolve.task import bundled, place_of_bundled
+from evolve.types import ConfigError, Program, Task, TaskError
+from evolve_publish.checks import AGREES, CANNOT_BE_TOLD, DIFFERS, ClaimCheck, Verification, check_equal, worst_verdict
+from evolve_publish.claims import (
+    RECORD,
+    STEPS,
+    Claims,
+    JudgingClaim,
+    LineageClaim,
+    TaskClaim,
+    ValueClaim,
+    read_claims,
+    read_steps,
+    value_limits,
+)
+from evolve_publish.files import (
+    MANIFEST,
+    Contents,
+    check_files,
+    decode_text,
+    encode_text,
+    is_plain,
+    name_stored_files,
+    parse_json,
+)
+from evolve_publish.pages import README, VERIFY_SCRIPT, make_pages
+from evolve_publish.reevaluation import Reevaluation, check_cases, check_certificate, check_score
+from evolve_publish.task_files import claim_task, load_exported_task, task_files
+
+OpenWorker = Callable[[Task], AbstractContextManager[Worker]]
+"""Starts a worker for a task; raises `TaskError` where this machine has none for it."""
+NOT_TRUSTED = "the evaluator is none that ships with this package, and it would run as the judge, with your rights. Do: read what is in task/, then add --trust"
+
+
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """Settings of a verification. `trusted`: a person has said that the export's evaluator may run, or it is that of their own campaign. `quick`: certificates alone are judged again, and no program runs."""
+
+    open_worker: OpenWorker
+    plugins: Plugins
+    trusted: bool = False
+    quick: bool = False
+
+
+def verify(contents: Contents, verifier: Verifier) -> Verification:
+    """Checks an export. Raises `ConfigError` for what is none."""
+    checks = list(_check_manifest(contents))
+    claims = read_claims(contents)
+    if _has_difference(checks):
+        return _conclude(claims, checks)
+    program = Program({path: _text(contents, stored) for path, stored in claims.files.items()})
+    _check_named_files(claims, contents)
+    try:
+        with load_exported_task(contents, claims.task) as task:
+            checks += check_coherence(ReadExport(claims, contents, program, task))
+            checks += _check_plugin(claims.task, task, verifier.plugins)
+            checks += _note_namesake(claims.task)
+            if _has_difference(checks) or (verifier.quick and claims.certificate is None):
+                return _conclude(claims, checks)
+            if not (verifier.trusted or is_known_task(claims.task)):
+                return _conclude(claims, [*checks, ClaimCheck("judged again", CANNOT_BE_TOLD, why=NOT_TRUSTED)])
+            with verifier.open_worker(task) as worker:
+                again = Reevaluation(claims, contents, program, task, worker)
+                checks += _judge_again(again, quick=verifier.quick)
+                return _conclude(claims, checks, "" if verifier.quick else worker.description.isolation)
+    except TaskError as error:
+        return _conclude(claims, [*checks, ClaimCheck("judged again", CANNOT_BE_TOLD, why=str(error))])
+
+
+def is_known_task(claim: TaskClaim) -> bool:
+    """Returns whether the task ships with this package, in this version, so that its evaluator is no stranger's. Parameters that are texts must be the task's own: an evaluator may read
+    much into a text."""
+    if claim.name not in bundled():
+        return False
+    place = place_of_bundled(claim.name)
+    plain = evolve.task.load(place).parameters
+    texts = all(value == plain.get(key) for key, value in claim.parameters.items() if isinstance(value, str))
+    return texts and evolve.task.load(place, claim.parameters).version == claim.version
+
+
+def _conclude(claims: Claims, checks: list[ClaimCheck], isolation: str = "") -> Verification:
+    return Verification(claims.name, claims.task.name, claims.program, tuple(checks), isolation)
+
+
+def _has_difference(checks: list[ClaimCheck]) -> bool:
+    return worst_verdict(tuple(check.verdict for check in checks if check.matters)) == DIFFERS
+
+
+def _check_manifest(contents: Contents) -> Iterator[ClaimCheck]:
+    wrong = check_files(contents)
+    yield from (ClaimCheck("file", DIFFERS, one.path, "", f"{one.path} {one.why}") for one in wrong)
+    if not wrong:
+        yield ClaimCheck(
+            "files", AGREES, f"{len(contents):,}", f"{len(contents):,}", "every SHA-256 is that of the manifest"
+        )
+
+
+def _check_plugin(claim: TaskClaim, task: Task, plugins: Plugins) -> Iterator[ClaimCheck]:
+    """Compares the package of the evaluator; another version may judge alike, and the scores show it."""
+    if task.evaluator.plugin:
+        here = plugins.evaluator_release(task.evaluator) or "a version that nobody knows"
+        verdict = AGREES if here == claim.release else CANNOT_BE_TOLD
+        yield ClaimCheck("evaluator plugin", verdict, claim.release, here, matters=False)
+
+
+def _note_namesake(claim: TaskClaim) -> Iterator[ClaimCheck]:
+    """Notes a task that has the name of one of this package, and is another one or another version."""
+    if claim.name in bundled() and not is_known_task(claim):
+        why = "a task that ships with this package has this name, and is not this version of it"
+        yield ClaimCheck("task of this name", CANNOT_BE_TOLD, why=why, matters=False)
+
+
+def _judge_again(again: Reevaluation, *, quick: bool) -> Iterator[ClaimCheck]:
+    yield from check_certificate(again)
+    if not quick:
+        yield from check_score(again)
+        yield from check_cases(again)
+
+
+def _check_named_files(claims: Claims, contents: Contents) -> None:
+    """Raises `ConfigError` where a file that a judging names is missing, or is no JSON."""
+    for one in claims.judgings:
+        for path in (*one.artifacts.values(), *one.carried.values()):
+            parse_json(path, encode_text(_text(contents, path)))
+
+
+def _text(contents: Contents, path: str) -> str:
+    if path not in contents:
+        raise ConfigError(
+            f"the export has no file {path[:200]!r}, which its record names. Do: export the program again"
+        )
+    try:
+        return decode_text(contents[path])
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is no text in UTF-8: {error}. Do: export the program again") from error
+
+
+# --- whether the parts of an export fit together; nothing runs here, and the claims of an honest export pass
+
+_CLOSE = 1e-9
+"""Relative error by rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadExport:
+    """Export in its parts: its files, and the values that were read from them."""
+
+    claims: Claims
+    contents: Contents
+    program: Program
+    task: Task
+
+
+def check_coherence(parts: ReadExport) -> Iterator[ClaimCheck]:
+    """Yields the checks that follow from the files alone; raises `ConfigError` where one cannot be read."""
+    claims, task = parts.claims, parts.task
+    yield check_equal("program", claims.program, parts.program.id, "the files in program/ are another program")
+    yield check_equal(
+        "task", claims.task.version, task.version, "the files in task/, or its parameters, are another version"
+    )
+    yield from _check_task(claims.task, task)
+    refused = refusal(task, parts.program)
+    yield ClaimCheck("what may change", DIFFERS if refused else AGREES, why=refused)
+    yield from _check_value(claims, task)
+    yield from _check_promotion(claims, task)
+    if claims.quarantined:
+        yield ClaimCheck("ruling", DIFFERS, "no quarantine", "quarantined", claims.quarantined)
+    steps = read_steps(parts.contents)
+    yield from _check_lineage(claims, steps)
+    pages = make_pages(claims, parts.contents, task, steps)
+    yield from _check_all_named(parts, steps, pages.keys())
+    yield from _check_pages(parts.contents, pages)
+
+
+def _check_task(claim: TaskClaim, task: Task) -> Iterator[ClaimCheck]:
+    """Compares the record's words on the task with the task's own; version, place and parameters are checked elsewhere."""
+    own = replace(
+        claim_task(task, task.name if is_plain(claim.name.partition("/")[0]) else claim.name, claim.release),
+        version=claim.version,
+        folder=claim.folder,
+        path=claim.path,
+        parameters=claim.parameters,
+    )
+    if own != claim:
+        why = "record.json says something else of the task than the task's own file"
+        yield ClaimCheck("task", DIFFERS, repr(claim), repr(own), why)
+
+
+def _check_value(claims: Claims, task: Task) -> Iterator[ClaimCheck]:
+    """Checks that the value follows from the judgings."""
+    value, first, proof = claims.value, claims.first, claims.certificate
+    if value is None:
+        passed = [one for one in claims.judgings if _counts(one)]
+        if passed:
+            yield ClaimCheck("value", DIFFERS, "none", repr(passed[0].fitness), "the judgings say that it passed")
+    elif value.certified:
+        found = repr(proof.fitness if proof else None)
+        yield check_equal("value", repr(value.fitness), found, "it is not what the certificate says")
+    elif task.deterministic:
+        found = repr(first.fitness if first else None)
+        yield check_equal("value", repr(value.fitness), found, "it is not what the judging says")
+    else:
+        yield _check_mean(claims, value)
+
+
+def _check_mean(claims: Claims, value: ValueClaim) -> ClaimCheck:
+    """Checks that a noisy value is the mean of the last `count` judgings, and no more certain than they make it."""
+    passed = [one for one in claims.judgings if _counts(one)]
+    pool = Pool()
+    for one in passed[-value.count :]:
+        pool = pool.add(one.fitness or 0.0, one.standard_error)
+    told = f"{value.fitness!r} of {value.count}"
+    found = f"{pool.mean!r} of {pool.count}"
+    if pool.count != value.count or not math.isclose(pool.mean, value.fitness, rel_tol=_CLOSE, abs_tol=1e-12):
+        return ClaimCheck("value", DIFFERS, told, found, "it is not the mean of the judgings")
+    if value.confirmed and value.count == len(passed):
+        return ClaimCheck(
+            "value", DIFFERS, told, found, "the judging that chose it is among those that are said to confirm it"
+        )
+    if value.standard_error is not None and value.standard_error < _least_error(pool) * (1 - _CLOSE):
+        return ClaimCheck("value", DIFFERS, told, found, "its standard error is smaller than the judgings allow")
+    if not _has_right_limits(value):
+        return ClaimCheck("value", DIFFERS, told, found, "the limits of 95 % do not follow from its standard error")
+    return ClaimCheck("value", AGREES, told, found)
+
+
+def _counts(one: JudgingClaim) -> bool:
+    return one.part in ("search", "again") and one.outcome == "ok" and one.fitness is not None and not one.of_seed
+
+
+def _least_error(pool: Pool) -> float:
+    """Returns the standard error for the smallest noise floor that the campaign, which an export does not name, can have had."""
+    variance = (pool.within * PRIOR_DEGREES + pool.squares) / (PRIOR_DEGREES + pool.count - 1)
+    return math.sqrt(variance / pool.count)
+
+
+def _has_right_limits(value: ValueClaim) -> bool:
+    if value.standard_error is None:
+        return value.low is None and value.high is None
+    if value.low is None or value.high is None:
+        return False
+    low, high = value_limits(value.fitness, value.standard_error, value.count)
+    near = 1e-6 * (high - low) + 1e-12 * abs(value.fitness)
+    return abs(low - value.low) <= near and abs(high - value.high) <= near
+
+
+def _check_promotion(claims: Claims, task: Task) -> Iterator[ClaimCheck]:
+    promotion = claims.promotion
+    if promotion is None:
+        return
+    backed = promotion.by == task.promotion and (claims.certificate is not None or task.promotion == "held_out")
+    why = "" if backed else f"the task promotes by {task.promotion.replace('_', '-')}, and there is no such evidence"
+    verdict = AGREES if backed and not claims.is_claimed else DIFFERS
+    yield ClaimCheck("promotion", verdict, promotion.by, task.promotion, why)
+
+
+def _check_lineage(claims: Claims, steps: tuple[LineageClaim, ...]) -> Iterator[ClaimCheck]:
+    last = steps[-1].program if steps else ""
+    yield check_equal("lineage", claims.program, last, "the lineage ends with another program")
+    if steps and claims.first is not None and steps[-1].fitness != claims.first.fitness:
+        shown = repr(claims.first.fitness), repr(steps[-1].fitness)
+        yield ClaimCheck("lineage", DIFFERS, *shown, "the lineage ends with another score than the record has")
+
+
+def _check_all_named(parts: ReadExport, steps: tuple[LineageClaim, ...], pages: Iterable[str]) -> Iterator[ClaimCheck]:
+    """Checks that the record names every file, and that it lies where such files lie: a person must see the files that were judged."""
+    claims, contents = parts.claims, parts.contents
+    if dict(claims.files) != name_stored_files("program", claims.files):
+        yield ClaimCheck("files", DIFFERS, why="the program's files do not lie in program/ by their names")
+    named = {MANIFEST, RECORD, STEPS, *claims.files.values(), *(step.diff for step in steps if step.diff)}
+    for one in claims.judgings:
+        named |= {*one.artifacts.values(), *one.carried.values()}
+    named |= task_files(parts.task).keys()
+    for path in sorted(contents.keys() - named - set(pages)):
+        yield ClaimCheck("files", DIFFERS, path, "", f"{path} is in no part of the export: nothing names it")
+    # An export that an earlier version has written has no `proof.py`.
+    for path in sorted((named | {README, VERIFY_SCRIPT}) - contents.keys()):
+        yield ClaimCheck("files", DIFFERS, path, "", f"{path} is named, and is not there")
+
+
+def _check_pages(contents: Contents, pages: Mapping[str, bytes]) -> Iterator[ClaimCheck]:
+    """Compares the files that persons read and run with those that this package makes of the record: another version may have made them, or somebody who lies."""
+    for path, made in pages.items():
+        if contents.get(path) != made:
+            why = f"{path} is not what this version of evolve makes of the record. Do: go by what is told here, and not by that file"
+            yield ClaimCheck(path, CANNOT_BE_TOLD, why=why)

@@ -1,0 +1,162 @@
+"""Facts about judging claims again."""
+
+import json
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from exported_here import Found, ReadingJudges, changed, verdicts, verified
+
+import evolve.task
+from evolve.commands import Worker
+from evolve.evaluation import Description, Report, encode_report
+from evolve.types import FROM_SCRATCH, Evaluation, Origin, Outcome, Task, TextId, text_id
+from evolve_publish.checks import AGREES, CANNOT_BE_TOLD, DIFFERS
+from evolve_publish.claims import RECORD, Claims, JudgingClaim, TaskClaim
+from evolve_publish.reevaluation import Reevaluation, check_certificate
+
+
+def test_times_of_another_machine_cannot_be_told(tmp_path):
+    """The answers of the program are checked there all the same."""
+    found = Found(tmp_path, deterministic=False, timed=True)
+    found.again(2, 6.4)
+    contents = found.promoted().export().contents
+    assert verified(contents, ReadingJudges(noise=(0.1, 0.0))).verdict == AGREES
+    other = verified(contents, ReadingJudges(hardware="other"))
+    assert (other.verdict, verdicts(other)["score"]) == (CANNOT_BE_TOLD, CANNOT_BE_TOLD)
+    assert "its answers pass; timings compare on one hardware class" in other.checks[-1].why
+    wrong = verified(contents, ReadingJudges(hardware="other", outcome=Outcome.WRONG))
+    assert verdicts(wrong)["score"] == DIFFERS
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+@pytest.mark.parametrize(("outcome", "verdict"), [(Outcome.INTERNAL, CANNOT_BE_TOLD), (Outcome.CRASHED, DIFFERS)])
+def test_what_the_judges_cannot_judge_cannot_be_told(tmp_path, deterministic, outcome, verdict):
+    """A program that fails where it passed differs; the first line of why is told."""
+    contents = Found(tmp_path, deterministic=deterministic).promoted().export().contents
+    found = verified(contents, ReadingJudges(outcome=outcome))
+    assert found.verdict == verdict
+    assert {check.why for check in found.checks if check.verdict == verdict} >= {"it did not"}
+
+
+def test_of_a_noisy_task_the_certificate_decides_alone(tmp_path):
+    """What the program finds again is told, and does not matter."""
+    contents = Found(tmp_path, deterministic=False, promotion="certificate").certified().export().contents
+    found = verified(contents, ReadingJudges(noise=(-3.0,)))
+    assert found.verdict == AGREES
+    again = next(check for check in found.checks if check.what == "run again")
+    assert (again.matters, again.claimed, again.found) == (False, "ok 6.5", "ok 3.5")
+
+
+def test_a_program_that_failed_fails_again(tmp_path):
+    found = Found(tmp_path)
+    found.failure(Outcome.CRASHED, "it divided by zero")
+    contents = found.export(3).contents
+    assert verified(contents, ReadingJudges(outcome=Outcome.CRASHED)).verdict == AGREES
+    assert verified(contents).verdict == DIFFERS
+
+
+def test_what_a_parent_left_is_handed_over_again(tmp_path):
+    found = Found(tmp_path)
+    left = found.campaign.log.settled(1).record.evaluation.artifacts["numbers"]
+    found.proposal(7.0, carried={"numbers": left})
+    contents = found.export(3).contents
+    judges = ReadingJudges()
+    assert verified(contents, judges).verdict == AGREES
+    assert contents["carried/numbers.json"] == b"[5.0]"
+    assert judges.asked[0].trial.carried == {"numbers": [5.0]}
+
+
+def test_a_judging_from_scratch_is_told_and_promotes_nothing(tmp_path):
+    found = Found(tmp_path).promoted()
+    program = found.campaign.log.program(found.campaign.log.settled(2).record.program)
+    found._settle(Origin("measurement", found.next, about=2, case=FROM_SCRATCH), program, found._ok(6.0))
+    made = found.export()
+    assert [one.part for one in made.claims.judgings] == ["search", "case", "from scratch", "case"]
+    assert verified(made.contents).verdict == AGREES
+
+
+def test_a_noisy_program_that_is_once_worse_on_a_case_is_judged_there_again(tmp_path):
+    found = Found(tmp_path, deterministic=False)
+    found.again(2, 6.4)
+    contents = found.promoted().export().contents
+    judges = ReadingJudges(noise=(-2.0, 2.0))
+    verified(contents, judges)
+    seeds = [job.trial.seed for job in judges.asked if job.trial.split == "held_out"]
+    assert len(seeds) == 10
+    assert len(set(seeds)) == 5
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_judges_elsewhere_draw_what_the_campaign_drew(tmp_path, deterministic):
+    """They get its secret with the export; one of before there were secrets has none."""
+    found, judges = Found(tmp_path, deterministic=deterministic).promoted(), ReadingJudges()
+    contents = found.export().contents
+    verified(contents, judges)
+    assert {job.trial.secret for job in judges.asked} == {found.campaign.secret}
+    older = changed(contents, RECORD, lambda text: text.replace(f' "secret": "{found.campaign.secret}",\n', ""))
+    judges = ReadingJudges()
+    verified(older, judges)
+    assert {job.trial.secret for job in judges.asked} == {""}
+
+
+TWO = {"centres": [["1/4", "1/2"], ["3/4", "1/2"]], "radii": ["1/4", "1/4"], "sum": "1/2"}
+NEAR = {**TWO, "radii": ["1/4", "249999999999999/1000000000000000"], "sum": "499999999999999/1000000000000000"}
+OVERLAP = {**TWO, "radii": ["1/4", "1/2"], "sum": "3/4"}
+
+
+class Proving:
+    """Certifies a value by a proof, whatever it is asked."""
+
+    def __init__(self, value: float, proof: Any) -> None:
+        self.value, self.proof = value, json.dumps(proof)
+
+    def submit(self, job_id: str, job: bytes) -> "Future[bytes]":
+        text = TextId(text_id(self.proof))
+        evaluation = replace(Evaluation.ok(self.value), certified=True, artifacts={"certificate": text})
+        future: Future[bytes] = Future()
+        future.set_result(encode_report(Report(evaluation, {text: self.proof})))
+        return future
+
+
+def told(stored: Any, made: tuple[float, Any], hardware: str = "there", **changed: Any) -> list[tuple[str, str]]:
+    """What is said of a stored proof of 0.5, where it was found on the processor `here`."""
+    task: Task = replace(evolve.task.load("circle_packing"), parameters={"n": 2}, **changed)
+    claim = TaskClaim(task.name, task.version, "task", "task", task.parameters, "sum", "max", 12, True, "certificate")
+    judgings = (
+        JudgingClaim(1, "search", "ok", 0.5, artifacts={"centres": "centres.json"}, hardware="here"),
+        JudgingClaim(2, "certificate", "ok", 0.5, artifacts={"certificate": "proof.json"}, hardware="here"),
+    )
+    claims = Claims("two/1", task.seed.id, {}, claim, judgings, None, "proposal")
+    contents = {"centres.json": b"[]", "proof.json": json.dumps(stored).encode()}
+    judges = Worker(Proving(*made), Description(hardware=hardware, environment="", isolation="strict"))
+    return [
+        (check.what, check.verdict)
+        for check in check_certificate(Reevaluation(claims, contents, task.seed, task, judges))
+    ]
+
+
+PROOF_AGREES = [("certificate", "agrees"), ("proof 'certificate'", "agrees")]
+PROOF_DIFFERS = [("certificate", "differs"), ("proof 'certificate'", "differs")]
+NEAR_MADE = (0.499999999999999, NEAR)
+
+
+@pytest.mark.parametrize(
+    ("stored", "made", "more", "found"),
+    [
+        (TWO, (0.5, TWO), {}, PROOF_AGREES),
+        (TWO, NEAR_MADE, {}, [("certificate", "agrees")]),
+        (TWO, NEAR_MADE, {"hardware": "here"}, PROOF_DIFFERS),
+        (TWO, NEAR_MADE, {"verifier": ""}, PROOF_DIFFERS),
+        (TWO, (0.4, NEAR), {}, PROOF_DIFFERS),
+        (OVERLAP, NEAR_MADE, {}, PROOF_DIFFERS),
+        (NEAR, NEAR_MADE, {}, [("certificate", "differs"), ("proof 'certificate'", "agrees")]),
+    ],
+    ids=["same", "last digits", "same processor", "no verifier", "another value", "no proof", "less than claimed"],
+)
+def test_a_proof_that_another_processor_makes_otherwise_is_checked_by_the_verifier(
+    stored: Any, made: tuple[float, Any], more: dict[str, Any], found: list[tuple[str, str]]
+) -> None:
+    """Exactly, and only where the values are the same but for the last digits; in all other cases it must be the same proof."""
+    assert told(stored, made, **more) == found
