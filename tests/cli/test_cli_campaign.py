@@ -192,9 +192,9 @@ def test_a_certified_campaign_names_its_certificate(call, home):
 def test_campaigns_are_listed_with_their_programs_and_their_best(call, home):
     """Without a replay; a program in quarantine is never the best, and a failed seed leaves none."""
     written = Written(home, number_task(fitness=Fitness("nearness", "min", 6)))
-    written.seed(-5.0)
-    caught = written.proposal(-1.0)
-    written.proposal(-2.5)
+    written.seed(5.0)
+    caught = written.proposal(1.0)
+    written.proposal(2.5)
     with written.campaign.log.transaction():
         written.campaign.write(Ruled("quarantine", caught.record.program, "integrity", "late write"))
     written.campaign.close()

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
-from nvidia_fakes import GPUS, NAME, UUIDS
 
 from evolve.cli import devices as command
 from evolve.devices import Grant, Locks
@@ -17,6 +16,7 @@ from evolve.devices.locks import Pool
 from evolve.devices.processors import usable
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "devices"))
+from nvidia_fakes import GPUS, NAME, UUIDS
 
 
 TASK = """

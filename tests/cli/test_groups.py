@@ -132,9 +132,9 @@ def test_a_bundled_command_cannot_be_replaced(call, third_party):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("seven", "the command 'seven' is test_commands:NO_COMMAND, a int, and no click command"),
+        ("seven", "the command 'seven' is test_groups:NO_COMMAND, a int, and no click command"),
         ("gone", "plugin 'gone' raised ModuleNotFoundError"),
-        ("program seven", "the command 'program.seven' is test_commands:NO_COMMAND, a int, and no click command"),
+        ("program seven", "the command 'program.seven' is test_groups:NO_COMMAND, a int, and no click command"),
     ],
 )
 def test_a_broken_third_party_command_is_an_error_that_names_it(call, third_party, name, message):
