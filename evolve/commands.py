@@ -41,8 +41,6 @@ __all__ = [
     "Plugins",
     "Report",
     "Request",
-    "Submits",
-    "Wish",
     "Worker",
     "write_atomically",
     "brief",

@@ -28,9 +28,9 @@ from evolve.commands import (
 from evolve.drawing import alone
 from evolve.types import ConfigError
 from evolve_compare import report
-from evolve_compare.comparison import Comparison, Question, compare_outcomes
-from evolve_compare.contest import Contest, default_base, find_logs, parse_contestants, plan_campaigns, run_contest
-from evolve_compare.fairness import Arm, group_by_settings
+from evolve_compare.campaigns import ComparisonRuns, default_base, find_logs, parse_arms, plan_campaigns, run_missing
+from evolve_compare.comparison import Comparison, ComparisonQuestion, compare_outcomes
+from evolve_compare.fairness import ComparedArm, group_by_settings
 from evolve_compare.outcomes import RESOURCES, Resource, read_outcome
 
 _WORDS = "evolve_compare.words"
@@ -77,7 +77,7 @@ def compare(task: str | None, output: str | None, as_json: bool, **words: Any) -
     Each arm and seed is an ordinary campaign. Those that are finished are used again and others are continued, so that the same command goes on after a Ctrl-C.
     """
     folder = _check_folder(output)
-    question = Question(words["baseline"], words["per"], words["targets"])
+    question = ComparisonQuestion(words["baseline"], words["per"], words["targets"])
     if words["campaigns"] or words["patterns"]:
         _check_read_alone(task, words)
         arms = _read_arms(words["patterns"], words["campaigns"])
@@ -104,18 +104,18 @@ def _check_read_alone(task: str | None, words: dict[str, Any]) -> None:
         )
 
 
-def _read_arms(patterns: Sequence[str], names: Sequence[str]) -> tuple[Arm, ...]:
+def _read_arms(patterns: Sequence[str], names: Sequence[str]) -> tuple[ComparedArm, ...]:
     """Returns the arms of `--read`, then those of `--campaign`, grouped by their settings."""
     home, plugins = workspace(), load_plugins()
 
-    def read(logs: Sequence[Path]) -> Arm:
+    def read(logs: Sequence[Path]) -> ComparedArm:
         outcomes = []
         for log in logs:
             with Campaign.open(str(log), plugins, home) as campaign:
                 outcomes.append(read_outcome(campaign))
-        return Arm("", tuple(outcomes))
+        return ComparedArm("", tuple(outcomes))
 
-    written = [Arm(name, read(logs).outcomes) for name, logs in find_logs(home, patterns).items()]
+    written = [ComparedArm(name, read(logs).outcomes) for name, logs in find_logs(home, patterns).items()]
     single = group_by_settings(read(tuple(dict.fromkeys(existing_path(home, name) for name in names))).outcomes)
     twice = {arm.name for arm in written} & {arm.name for arm in single}
     if twice:
@@ -123,12 +123,12 @@ def _read_arms(patterns: Sequence[str], names: Sequence[str]) -> tuple[Arm, ...]
     return (*written, *single)
 
 
-def _run_arms(task: str | None, words: dict[str, Any]) -> tuple[Arm, ...]:
+def _run_arms(task: str | None, words: dict[str, Any]) -> tuple[ComparedArm, ...]:
     """Runs what is missing; ends the command where that was interrupted."""
     if task is None:
         raise ConfigError("there is no TASK. Do: name one (evolve task list), or compare what there is with --read")
-    contest = Contest(
-        arms=parse_contestants(words["strategies"], words["choices"]),
+    runs = ComparisonRuns(
+        arms=parse_arms(words["strategies"], words["choices"]),
         seeds=tuple(range(words["seeds"])),
         common=_common_request(task, words),
         base=words["name"] or default_base(evolve.task.name_of(evolve.task.find(task)), words["budget"]),
@@ -136,13 +136,13 @@ def _run_arms(task: str | None, words: dict[str, Any]) -> tuple[Arm, ...]:
         plugins=load_plugins(),
         devices=grant_devices(words["devices"]),
     )
-    plans = plan_campaigns(contest)
+    plans = plan_campaigns(runs)
     _check_spent_by_models(words["per"], plans)
-    arms, finished = run_contest(contest, plans)
+    arms, finished = run_missing(runs, plans)
     if not finished:
         done = sum(len(arm.outcomes) for arm in arms)
         say(
-            f"evolve: interrupted at campaign {done} of {len(contest)}; all are kept, and the same command goes on",
+            f"evolve: interrupted at campaign {done} of {len(runs)}; all are kept, and the same command goes on",
             err=True,
         )
         click.get_current_context().exit(INTERRUPTED)

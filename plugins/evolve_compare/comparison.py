@@ -13,8 +13,7 @@ from evolve.statistics import LEVEL
 from evolve.statistics.bootstrap import bootstrap, drawn, interquartile_mean, limits
 from evolve.types import ConfigError, Fitness
 from evolve.types.suggest import did_you_mean
-from evolve_compare.duels import Duel, FinalValues, compare_with_baseline
-from evolve_compare.fairness import Arm, check_fairness
+from evolve_compare.fairness import ComparedArm, check_fairness
 from evolve_compare.outcomes import (
     CampaignOutcome,
     Reals,
@@ -26,6 +25,7 @@ from evolve_compare.outcomes import (
     round_value,
     values_at,
 )
+from evolve_compare.significance import ArmTest, FinalValues, compare_with_baseline
 
 _BASELINE = "best_of_n"
 _UNSET = "-"
@@ -36,7 +36,7 @@ _BAND_DRAWS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ComparisonQuestion:
     """Question to a comparison. `baseline` names the arm that the others are compared with (empty: `best_of_n`, else the first one); `per` is the resource that is equal for all
     (None: the one that the budgets count, else programs); `targets` are values to reach, in the task's direction; `seed` is that of the bootstrap's draws."""
 
@@ -48,7 +48,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ArmSummary:
     """Figures of one arm, in the task's direction. `finals` are the values of its campaigns, None for those that failed; `final` is their interquartile mean with its limits. The amounts are medians."""
 
     arm: str
@@ -81,7 +81,7 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TargetValue:
     """Value to reach, in the task's direction, and its source."""
 
     value: float
@@ -89,11 +89,11 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class TargetResult:
     """Number of an arm's campaigns that reached a target, and the amount that the median campaign had spent then, with its limits; None where that is more than all were given."""
 
     arm: str
-    target: Target
+    target: TargetValue
     reached: int
     campaigns: int
     median: float | None
@@ -113,27 +113,29 @@ class Comparison:
     baseline: str
     level: float
     deterministic: bool
-    lines: tuple[Line, ...]
+    lines: tuple[ArmSummary, ...]
     bands: tuple[Band, ...]
-    duels: tuple[Duel, ...]
-    reached: tuple[Reached, ...]
+    duels: tuple[ArmTest, ...]
+    reached: tuple[TargetResult, ...]
     anchors: tuple[tuple[float, str], ...]
     improved: bool
     settings: Mapping[str, Mapping[str, str]]
     notes: tuple[str, ...]
 
 
-def read_arm(name: str, campaigns: Iterable[Campaign]) -> Arm:
+def read_arm(name: str, campaigns: Iterable[Campaign]) -> ComparedArm:
     """Returns an arm of open campaigns."""
-    return Arm(name, tuple(map(read_outcome, campaigns)))
+    return ComparedArm(name, tuple(map(read_outcome, campaigns)))
 
 
-def compare_arms(arms: Mapping[str, Iterable[Campaign]], question: Question | None = None) -> Comparison:
+def compare_arms(arms: Mapping[str, Iterable[Campaign]], question: ComparisonQuestion | None = None) -> Comparison:
     """Compares open campaigns by the names of their arms; raises `ConfigError` for campaigns that do not compare."""
-    return compare_outcomes([read_arm(name, campaigns) for name, campaigns in arms.items()], question or Question())
+    return compare_outcomes(
+        [read_arm(name, campaigns) for name, campaigns in arms.items()], question or ComparisonQuestion()
+    )
 
 
-def compare_outcomes(arms: Sequence[Arm], question: Question) -> Comparison:
+def compare_outcomes(arms: Sequence[ComparedArm], question: ComparisonQuestion) -> Comparison:
     """Compares arms by the outcomes of their campaigns; raises `ConfigError` for campaigns that do not compare."""
     outcomes = [one for arm in arms for one in arm.outcomes]
     per = question.per or _default_resource(outcomes)
@@ -202,21 +204,21 @@ def _seed_value(outcomes: Sequence[CampaignOutcome], fitness: Fitness) -> float:
     return round_value(max(found, default=-math.inf), fitness)
 
 
-def _summarise(arm: Arm, values: Sequence[float], ground: _Ground, rng: np.random.Generator) -> Line:
+def _summarise(arm: ComparedArm, values: Sequence[float], ground: _Ground, rng: np.random.Generator) -> ArmSummary:
     low = high = -math.inf
     if len(values) > 1:
         interval = bootstrap(values, rng, level=ground.level)
         low, high = interval.low, interval.high
     low, high = (low, high) if ground.fitness.direction == "max" else (high, low)
     spent = [one.spent for one in arm.outcomes]
-    return Line(
+    return ArmSummary(
         arm=arm.name,
         campaigns=tuple(one.campaign for one in arm.outcomes),
         seeds=arm.seeds,
-        finals=tuple(_shown(value, ground.fitness) for value in values),
-        final=_shown(float(interquartile_mean(np.asarray(values))), ground.fitness),
-        low=_shown(low, ground.fitness),
-        high=_shown(high, ground.fitness),
+        finals=tuple(_to_finite(value, ground.fitness) for value in values),
+        final=_to_finite(float(interquartile_mean(np.asarray(values))), ground.fitness),
+        low=_to_finite(low, ground.fitness),
+        high=_to_finite(high, ground.fitness),
         failed=sum(one.status == "failed" or one.final is None for one in arm.outcomes),
         trust=tuple(sorted({one.trust for one in arm.outcomes if one.trust})),
         isolation=tuple(sorted({one.conditions.isolation for one in arm.outcomes if one.conditions.isolation})),
@@ -229,7 +231,7 @@ def _summarise(arm: Arm, values: Sequence[float], ground: _Ground, rng: np.rando
     )
 
 
-def _shown(value: float, fitness: Fitness) -> float | None:
+def _to_finite(value: float, fitness: Fitness) -> float | None:
     return fitness.shown(value) if math.isfinite(value) else None
 
 
@@ -237,7 +239,7 @@ def _median(values: Sequence[float]) -> float:
     return float(np.median(np.asarray(values, float)))
 
 
-def _different_settings(arms: Sequence[Arm]) -> Mapping[str, Mapping[str, str]]:
+def _different_settings(arms: Sequence[ComparedArm]) -> Mapping[str, Mapping[str, str]]:
     """Returns the settings in which arms differ, by arm; of an arm whose campaigns differ, all their values."""
     keys = sorted({key for arm in arms for one in arm.outcomes for key in one.conditions.settings})
     found: dict[str, dict[str, str]] = {arm.name: {} for arm in arms}
@@ -260,7 +262,7 @@ def _find_places(outcomes: Sequence[CampaignOutcome], ground: _Ground) -> Reals:
     return np.unique(found[np.linspace(0, len(found) - 1, _MOST_PLACES).astype(int)])
 
 
-def _band(arm: Arm, places: Reals, ground: _Ground, rng: np.random.Generator) -> Band:
+def _band(arm: ComparedArm, places: Reals, ground: _Ground, rng: np.random.Generator) -> Band:
     """Returns the band of an arm; all places are drawn from the same seeds. A place has no value where half of the campaigns have none."""
     values = np.stack([values_at(one, places, ground.per) for one in arm.outcomes], axis=-1)
     middle = low = high = interquartile_mean(values)
@@ -276,20 +278,22 @@ def _band(arm: Arm, places: Reals, ground: _Ground, rng: np.random.Generator) ->
 
 
 def _find_targets(
-    outcomes: Sequence[CampaignOutcome], finals: Sequence[float], begun: float, question: Question
-) -> tuple[Target, ...]:
+    outcomes: Sequence[CampaignOutcome], finals: Sequence[float], begun: float, question: ComparisonQuestion
+) -> tuple[TargetValue, ...]:
     """Returns the values that were asked for, the anchors that any campaign reached, and the values that half and a tenth of all campaigns reached; of these only the ones that
     are better than the seed program, and none twice."""
     conditions = outcomes[0].conditions
     fitness = conditions.fitness
     known = sorted(value for value in finals if math.isfinite(value))
-    found = [Target(value, by) for value, by in conditions.anchors if known and _inside(value, fitness) <= known[-1]]
+    found = [
+        TargetValue(value, by) for value, by in conditions.anchors if known and _inside(value, fitness) <= known[-1]
+    ]
     for share, name in ((0.5, "half of all campaigns came to it"), (0.1, "a tenth of all campaigns came to it")):
         place = len(known) - math.ceil(share * len(finals) - 1e-9)
         if known and place >= 0:
-            found.append(Target(fitness.shown(known[place]), name))
+            found.append(TargetValue(fitness.shown(known[place]), name))
     better = [one for one in found if fitness.inside(one.value) > begun]
-    targets = [*(Target(value, "asked for") for value in question.targets), *better]
+    targets = [*(TargetValue(value, "asked for") for value in question.targets), *better]
     distinct = {_inside(one.value, fitness): one for one in reversed(targets)}
     return tuple(sorted(distinct.values(), key=lambda one: fitness.inside(one.value)))
 
@@ -298,7 +302,7 @@ def _inside(value: float, fitness: Fitness) -> float:
     return round_value(fitness.inside(value), fitness)
 
 
-def _measure_target(arm: Arm, target: Target, ground: _Ground, rng: np.random.Generator) -> Reached:
+def _measure_target(arm: ComparedArm, target: TargetValue, ground: _Ground, rng: np.random.Generator) -> TargetResult:
     """Returns how an arm reached a target. A campaign that did not counts as one that takes longer than it was given."""
     spent = [_amount_to_reach(one, target, ground) for one in arm.outcomes]
     middle, low, high = float(_upper_median(np.asarray(spent))), math.inf, math.inf
@@ -306,10 +310,10 @@ def _measure_target(arm: Arm, target: Target, ground: _Ground, rng: np.random.Ge
         interval = bootstrap(spent, rng, _upper_median, ground.level)
         low, high = interval.low, interval.high
     known = (one if math.isfinite(one) else None for one in (middle, low, high))
-    return Reached(arm.name, target, sum(map(math.isfinite, spent)), len(spent), *known)
+    return TargetResult(arm.name, target, sum(map(math.isfinite, spent)), len(spent), *known)
 
 
-def _amount_to_reach(outcome: CampaignOutcome, target: Target, ground: _Ground) -> float:
+def _amount_to_reach(outcome: CampaignOutcome, target: TargetValue, ground: _Ground) -> float:
     fitness = ground.fitness
     spent = (
         amount(one.spent, ground.per)

@@ -11,7 +11,7 @@ Describe = Callable[[CampaignOutcome], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Arm:
+class ComparedArm:
     """One strategy or one choice of settings, with the outcomes of all its campaigns, those that failed among them."""
 
     name: str
@@ -23,13 +23,13 @@ class Arm:
         return tuple(one.seed for one in self.outcomes)
 
 
-def group_by_settings(outcomes: Sequence[CampaignOutcome]) -> tuple[Arm, ...]:
+def group_by_settings(outcomes: Sequence[CampaignOutcome]) -> tuple[ComparedArm, ...]:
     """Returns arms of campaigns that differ in no setting that changes the search. An arm is named by its strategy, and by the settings in which others of that strategy differ."""
     groups: dict[tuple[tuple[str, str], ...], list[CampaignOutcome]] = {}
     for one in outcomes:
         groups.setdefault(tuple(sorted(one.conditions.settings.items())), []).append(one)
     firsts = [group[0] for group in groups.values()]
-    return tuple(Arm(_arm_name(group[0], firsts), tuple(group)) for group in groups.values())
+    return tuple(ComparedArm(_arm_name(group[0], firsts), tuple(group)) for group in groups.values())
 
 
 def _arm_name(first: CampaignOutcome, others: Sequence[CampaignOutcome]) -> str:
@@ -39,7 +39,7 @@ def _arm_name(first: CampaignOutcome, others: Sequence[CampaignOutcome]) -> str:
     return " ".join([first.strategy, *(f"{key}={own.get(key, 'unset')}" for key in keys)])
 
 
-def check_fairness(arms: Sequence[Arm], resource: Resource) -> tuple[str, ...]:
+def check_fairness(arms: Sequence[ComparedArm], resource: Resource) -> tuple[str, ...]:
     """Returns notes on a comparison; raises `ConfigError` for arms that cannot be compared."""
     outcomes = [one for arm in arms for one in arm.outcomes]
     _check_arms(arms)
@@ -60,7 +60,7 @@ def check_fairness(arms: Sequence[Arm], resource: Resource) -> tuple[str, ...]:
     )
 
 
-def _check_arms(arms: Sequence[Arm]) -> None:
+def _check_arms(arms: Sequence[ComparedArm]) -> None:
     if len(arms) < 2:
         alike = arms and len(arms[0].outcomes) > 1
         why = ": between its campaigns no setting differs that changes the search" if alike else ""
@@ -116,7 +116,7 @@ _ENDS = {
 }
 
 
-def _note_ends(arm: Arm) -> list[str]:
+def _note_ends(arm: ComparedArm) -> list[str]:
     """Returns a note for campaigns that did not spend their budgets, and for those without a value."""
     ordered = sorted(arm.outcomes, key=lambda one: one.status)
     notes = [

@@ -51,7 +51,7 @@ class Milestone:
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
+class CampaignConditions:
     """Conditions of a campaign. `anchors` are values with the names of those who found them; `settings` are dotted keys, without those that differ between seeds, budgets and machines."""
 
     task: str
@@ -79,7 +79,7 @@ class CampaignOutcome:
     milestones: tuple[Milestone, ...]
     final: float | None
     spent: Spending
-    conditions: Conditions
+    conditions: CampaignConditions
     seed_value: float | None = None
     record: str = ""
     trust: str = ""
@@ -106,7 +106,7 @@ def read_outcome(campaign: Campaign) -> CampaignOutcome:
         campaign=campaign.name,
         strategy=campaign.settings.strategy.name,
         seed=campaign.settings.seed,
-        counted=_counted(campaign),
+        counted=_budget_resource(campaign),
         status=status,
         milestones=_milestones(campaign, final),
         final=final,
@@ -126,7 +126,7 @@ def _seed_value(campaign: Campaign) -> float | None:
     return campaign.task.fitness.shown(math.fsum(state.seed_values) / len(state.seed_values))
 
 
-def _counted(campaign: Campaign) -> Resource:
+def _budget_resource(campaign: Campaign) -> Resource:
     """Returns the resource that the first amount of the budget counts, else programs."""
     amounts = (leaf.unit.resource for leaf in campaign.budget.leaves()[:1] if isinstance(leaf, Amount))
     return next((resource for resource in amounts if resource != "gpu_seconds"), "programs")
@@ -177,10 +177,10 @@ def changes_search(key: str) -> bool:
     return not any(key == each or key.startswith(f"{each}.") for each in _UNRELATED)
 
 
-def _conditions(campaign: Campaign) -> Conditions:
+def _conditions(campaign: Campaign) -> CampaignConditions:
     settings, machine = campaign.settings, campaign.state.machine
     plain = _flatten(settings.model_dump(mode="json"))
-    return Conditions(
+    return CampaignConditions(
         task=campaign.task.name,
         version=campaign.task.version,
         evolve=opened_of(campaign.log).versions.get("evolve", ""),
@@ -213,13 +213,13 @@ def _milestones(campaign: Campaign, final: float | None) -> tuple[Milestone, ...
             for one in report.curve(campaign)[:-1]
         ]
     else:
-        found = list(_measured_milestones(campaign))
+        found = list(_milestones_of_measurements(campaign))
     if final is not None and (not found or found[-1].fitness != final):
         found.append(Milestone(_spending(campaign), final))
     return tuple(found)
 
 
-def _measured_milestones(campaign: Campaign) -> Iterator[Milestone]:
+def _milestones_of_measurements(campaign: Campaign) -> Iterator[Milestone]:
     """Yields each change of the largest mean of measurements. The first evaluation of a program, by which it was chosen, is too good on average and counts for nothing."""
     frame, columns = report.frame(campaign), campaign.state.columns
     measured = frame.kind("measurement") & ~np.isnan(frame.fitness) & (frame.violations == 0.0)

@@ -12,8 +12,8 @@ from evolve.drawing import Level, Series, chart
 from evolve.markdown import escape, format_code, format_table
 from evolve.stop import duration, spelled
 from evolve.types import Fitness
-from evolve_compare.comparison import Comparison, Line, Reached
-from evolve_compare.duels import Duel
+from evolve_compare.comparison import ArmSummary, Comparison, TargetResult
+from evolve_compare.significance import ArmTest
 
 PICTURE = "comparison.svg"
 Rows = tuple[tuple[str, ...], ...]
@@ -137,11 +137,11 @@ def cost_table(found: Comparison) -> tuple[tuple[str, ...], Rows]:
     return headings, tuple(_cost_row(line, found) for line in _sort_lines(found))
 
 
-def _sort_lines(found: Comparison) -> list[Line]:
+def _sort_lines(found: Comparison) -> list[ArmSummary]:
     return sorted(found.lines, key=lambda line: _order(line, found))
 
 
-def _order(line: Line, found: Comparison) -> float:
+def _order(line: ArmSummary, found: Comparison) -> float:
     return math.inf if line.final is None else -found.fitness.inside(line.final)
 
 
@@ -153,7 +153,7 @@ def _has_money(found: Comparison) -> bool:
     return any(line.money for line in found.lines)
 
 
-def _arm_row(line: Line, found: Comparison) -> tuple[str, ...]:
+def _arm_row(line: ArmSummary, found: Comparison) -> tuple[str, ...]:
     known = sorted(value for value in line.finals if value is not None)
     spread = " to ".join(_format_number(value, found.fitness) for value in (*known[:1], *known[-1:]))
     failed = f" ({line.failed} failed)" if line.failed else ""
@@ -167,7 +167,7 @@ def _arm_row(line: Line, found: Comparison) -> tuple[str, ...]:
     )
 
 
-def _cost_row(line: Line, found: Comparison) -> tuple[str, ...]:
+def _cost_row(line: ArmSummary, found: Comparison) -> tuple[str, ...]:
     return (
         line.arm,
         f"{line.programs:,.0f}",
@@ -197,7 +197,7 @@ def duel_table(found: Comparison) -> tuple[tuple[str, ...], Rows]:
     return headings, tuple(_duel_row(duel, found.fitness) for duel in found.duels)
 
 
-def _duel_row(duel: Duel, fitness: Fitness) -> tuple[str, ...]:
+def _duel_row(duel: ArmTest, fitness: Fitness) -> tuple[str, ...]:
     gain, chance, few = duel.difference, duel.superiority, duel.verdict == "too few"
     return (
         duel.arm,
@@ -209,7 +209,7 @@ def _duel_row(duel: Duel, fitness: Fitness) -> tuple[str, ...]:
     )
 
 
-def _format_gain(duel: Duel, fitness: Fitness) -> str:
+def _format_gain(duel: ArmTest, fitness: Fitness) -> str:
     found = duel.difference
     if found is None or not math.isfinite(found.estimate):
         return "not to be said in numbers"
@@ -229,7 +229,7 @@ def list_findings(found: Comparison) -> tuple[str, ...]:
     return (*first, *(_format_finding(duel, found) for duel in found.duels))
 
 
-def _format_finding(duel: Duel, found: Comparison) -> str:
+def _format_finding(duel: ArmTest, found: Comparison) -> str:
     sides = f"{duel.arm} and {duel.baseline}"
     many = _count(duel.count, "pair" if duel.paired else "campaign")
     from_what = f"{many} of one seed" if duel.paired else f"{many} of each, unpaired"
@@ -248,18 +248,18 @@ def _format_finding(duel: Duel, found: Comparison) -> str:
             return f"No difference between {sides} is seen: {_explain_none(duel, found)} ({from_what}; {chance}).{_describe_detectable(duel)}"
 
 
-def _format_least(duel: Duel) -> str:
+def _format_least(duel: ArmTest) -> str:
     return "1" if duel.least >= 1.0 else f"{_format_probability(duel.least)} or more"
 
 
-def _explain_none(duel: Duel, found: Comparison) -> str:
+def _explain_none(duel: ArmTest, found: Comparison) -> str:
     gain = duel.difference
     if gain is not None and gain.low <= 0.0 <= gain.high:
         return f"the interval of the gain, {_format_gain(duel, found.fitness)}, contains 0"
     return f"the gain is {_format_gain(duel, found.fitness)}, which can be chance among so many comparisons"
 
 
-def _describe_detectable(duel: Duel) -> str:
+def _describe_detectable(duel: ArmTest) -> str:
     if duel.detectable is None:
         return ""
     return f" One of {duel.detectable:.2g} would have been found four times in five; a smaller one may be there."
@@ -277,7 +277,7 @@ def target_table(found: Comparison) -> tuple[tuple[str, ...], Rows]:
     return (f"{found.per} to reach", *names), rows
 
 
-def _format_reached(one: Reached, found: Comparison) -> str:
+def _format_reached(one: TargetResult, found: Comparison) -> str:
     """Returns `7/10, 120 (80 to >300)`: the median campaign and its limits."""
     end = f">{found.end:,.4g}"
     if not one.reached:

@@ -187,7 +187,7 @@ class _JudgingReader:
         self.files: dict[str, bytes] = {}
         self._machines = [(0, ""), *_read_machines(campaign)]
         self._stamps = [campaign.log.settling(number) for number in self._numbers(program)]
-        self.records = tuple(map(_settled_record, self._stamps))
+        self.records = tuple(map(_record_of, self._stamps))
         self.first = next(record.id for record in self.records if not record.origin.case)
 
     def judgings(self) -> tuple[JudgingClaim, ...]:
@@ -197,7 +197,7 @@ class _JudgingReader:
         others = [self.campaign.log.settling(number) for number in numbers]
         return (
             *(self._claim(stamped) for stamped in self._stamps),
-            *(self._claim(stamped, of_seed=True) for stamped in others if _settled_record(stamped).origin.case),
+            *(self._claim(stamped, of_seed=True) for stamped in others if _record_of(stamped).origin.case),
         )
 
     def _numbers(self, program: ProgramId) -> list[RecordId]:
@@ -209,7 +209,7 @@ class _JudgingReader:
         ]
 
     def _claim(self, stamped: Stamped, *, of_seed: bool = False) -> JudgingClaim:
-        record, task = _settled_record(stamped), self.campaign.task
+        record, task = _record_of(stamped), self.campaign.task
         origin, evaluation, part = record.origin, record.evaluation, self._part(record)
         return JudgingClaim(
             record=record.id,
@@ -265,7 +265,7 @@ class _JudgingReader:
         return stored
 
 
-def _settled_record(stamped: Stamped) -> Record:
+def _record_of(stamped: Stamped) -> Record:
     assert isinstance(stamped.event, Settled), "a record is settled by nothing else"
     return stamped.event.record
 

@@ -115,7 +115,7 @@ def check_size(count: int, size: int) -> None:
 
 def check_files(contents: Contents) -> tuple[FileDifference, ...]:
     """Returns every file that differs from the manifest, is missing, or is not in it. Raises `ConfigError` where there is no manifest that can be read."""
-    listed = _listed(contents)
+    listed = _read_manifest(contents)
     found = [
         FileDifference(path, "is not in the manifest") for path in contents if path not in listed and path != MANIFEST
     ]
@@ -127,7 +127,7 @@ def check_files(contents: Contents) -> tuple[FileDifference, ...]:
     return tuple(sorted(found, key=lambda one: one.path))
 
 
-def _listed(contents: Contents) -> dict[str, str]:
+def _read_manifest(contents: Contents) -> dict[str, str]:
     if MANIFEST not in contents:
         raise ConfigError(
             f"there is no {MANIFEST}: this is no export. Do: name what `evolve program export` has written"

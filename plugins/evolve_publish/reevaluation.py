@@ -89,9 +89,9 @@ class Reevaluation:
 
     def certify(self, artifacts: dict[str, str]) -> float | None:
         """Returns the exact value that artifacts prove; None for none."""
-        return self.shown(self.worker.certify(artifacts, Parameters(self.task.parameters)))
+        return self.show_fitness(self.worker.certify(artifacts, Parameters(self.task.parameters)))
 
-    def shown(self, report: Report) -> float | None:
+    def show_fitness(self, report: Report) -> float | None:
         """Returns the fitness of a report in the task's own direction; None for a failure."""
         fitness = report.evaluation.fitness
         return None if fitness is None else self.task.fitness.shown(fitness)
@@ -130,7 +130,7 @@ def check_certificate(again: Reevaluation) -> Iterator[ClaimCheck]:
     report = again.worker.certify(
         {name: again.text(path) for name, path in first.artifacts.items()}, Parameters(again.task.parameters)
     )
-    found = again.shown(report)
+    found = again.show_fitness(report)
     if found is None:
         yield _check_failed("certificate", repr(proof.fitness), report)
         return
@@ -190,7 +190,7 @@ def _check_deterministic(again: Reevaluation, first: JudgingClaim) -> Iterator[C
         return
     yield check_equal("outcome", first.outcome, report.evaluation.outcome.value, _first_line(report))
     if first.fitness is not None or report.evaluation.fitness is not None:
-        yield compare_exact("score", first.fitness, again.shown(report), elsewhere=again.otherwise)
+        yield compare_exact("score", first.fitness, again.show_fitness(report), elsewhere=again.otherwise)
     if report.evaluation.outcome is Outcome.OK:
         yield _check_trust(first, report)
     if first.violation or report.evaluation.violation:
@@ -214,7 +214,7 @@ def _check_seed(again: Reevaluation, first: JudgingClaim) -> Iterator[ClaimCheck
     if report.evaluation.outcome is Outcome.INTERNAL:
         yield _check_failed("the seed's score", repr(claimed), report)
         return
-    found = again.shown(report)
+    found = again.show_fitness(report)
     mean = found is not None and math.isclose(claimed, found, rel_tol=_ROUNDING)
     yield compare_exact("the seed's score", found if mean else claimed, found, elsewhere=again.otherwise)
 
@@ -222,7 +222,7 @@ def _check_seed(again: Reevaluation, first: JudgingClaim) -> Iterator[ClaimCheck
 def _run_once(again: Reevaluation, first: JudgingClaim) -> ClaimCheck:
     """Judges a noisy program once more, whose certificate is what counts, or that never passed."""
     report = again.evaluate(again.search_trial(first, first.seed))
-    outcome, found = report.evaluation.outcome.value, again.shown(report)
+    outcome, found = report.evaluation.outcome.value, again.show_fitness(report)
     verdict = AGREES if outcome == first.outcome else CANNOT_BE_TOLD
     why = "what a noisy program finds again decides nothing about its certificate" if again.claims.certificate else ""
     return ClaimCheck(
@@ -243,7 +243,7 @@ def _check_noisy(again: Reevaluation, first: JudgingClaim, value: ValueClaim) ->
     found: list[float] = []
     for _ in range(NOISY):
         report = again.evaluate(again.search_trial(first, again.draw()))
-        shown = again.shown(report)
+        shown = again.show_fitness(report)
         if shown is None:
             yield _check_failed("score", repr(value.fitness), report)
             return
@@ -268,7 +268,9 @@ def _check_case_score(again: Reevaluation, case: Case) -> Iterator[ClaimCheck]:
     if claimed is None or again.has_other_clock:
         return
     report = again.evaluate_case(case, claimed.seed, again.program)
-    yield compare_exact(f"held out: {case.name}", claimed.fitness, again.shown(report), elsewhere=again.otherwise)
+    yield compare_exact(
+        f"held out: {case.name}", claimed.fitness, again.show_fitness(report), elsewhere=again.otherwise
+    )
 
 
 def _check_case(again: Reevaluation, case: Case) -> Iterator[ClaimCheck]:
@@ -283,7 +285,7 @@ def _check_case(again: Reevaluation, case: Case) -> Iterator[ClaimCheck]:
         yield ClaimCheck(what, DIFFERS, "promoted", "", "the export has no judging of the seed on this case")
         return
     for report, seed_report in _pairs(again, case, claimed.seed):
-        shown, beside = again.shown(report), seed_report.evaluation.fitness
+        shown, beside = again.show_fitness(report), seed_report.evaluation.fitness
         if report.evaluation.fitness is None or shown is None:
             yield _check_failed(what, repr(claimed.fitness), report)
             return
@@ -292,7 +294,9 @@ def _check_case(again: Reevaluation, case: Case) -> Iterator[ClaimCheck]:
             return
         if again.task.deterministic:
             yield compare_exact(what, claimed.fitness, shown, elsewhere=again.otherwise)
-            yield compare_exact(f"{what}, the seed", seeds.fitness, again.shown(seed_report), elsewhere=again.otherwise)
+            yield compare_exact(
+                f"{what}, the seed", seeds.fitness, again.show_fitness(seed_report), elsewhere=again.otherwise
+            )
         gains.append(0.0 if beside is None else report.evaluation.fitness - beside)
         if gains[0] >= 0.0:
             break
@@ -311,7 +315,7 @@ def _check_untimed(what: str, claimed: str, again: Reevaluation, report: Report)
     if report.evaluation.outcome is not Outcome.OK:
         return _check_failed(what, claimed, report)
     why = f"its answers pass; timings compare on one hardware class, and {again.elsewhere}"
-    return ClaimCheck(what, CANNOT_BE_TOLD, claimed, repr(again.shown(report)), why)
+    return ClaimCheck(what, CANNOT_BE_TOLD, claimed, repr(again.show_fitness(report)), why)
 
 
 def _check_failed(what: str, claimed: str, report: Report) -> ClaimCheck:

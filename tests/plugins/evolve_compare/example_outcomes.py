@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evolve.types import Fitness
-from evolve_compare.fairness import Arm
-from evolve_compare.outcomes import CampaignOutcome, Conditions, Milestone, Spending
+from evolve_compare.fairness import ComparedArm
+from evolve_compare.outcomes import CampaignConditions, CampaignOutcome, Milestone, Spending
 
 FITNESS = Fitness("nearness", "max", 6)
-CONDITIONS = Conditions(
+CONDITIONS = CampaignConditions(
     task="number",
     version="a" * 64,
     evolve="1",
@@ -60,6 +60,6 @@ def failed(seed: int, name: str = "arm") -> CampaignOutcome:
     return replace(found, milestones=(), seed_value=None, trust="")
 
 
-def arm(name: str, finals: Sequence[float]) -> Arm:
+def arm(name: str, finals: Sequence[float]) -> ComparedArm:
     """An arm whose campaigns came to these values in the middle, by the seeds 0, 1, ..."""
-    return Arm(name, tuple(run(seed, (50, value), name=name) for seed, value in enumerate(finals)))
+    return ComparedArm(name, tuple(run(seed, (50, value), name=name) for seed, value in enumerate(finals)))

@@ -10,16 +10,16 @@ import pytest
 from evolve.drawing import alone
 from evolve.types import Fitness
 from evolve_compare import report
-from evolve_compare.comparison import Comparison, Question, compare_outcomes
-from evolve_compare.fairness import Arm
+from evolve_compare.comparison import Comparison, ComparisonQuestion, compare_outcomes
+from evolve_compare.fairness import ComparedArm
 from tests.plugins.evolve_compare.example_outcomes import CONDITIONS, arm, failed, run
 
 CLEAR = [arm("climb", [10.0 + seed for seed in range(8)]), arm("best_of_n", [1.0 + seed / 2 for seed in range(8)])]
 
 
-def found(*groups: Arm, **question: object) -> Comparison:
+def found(*groups: ComparedArm, **question: object) -> Comparison:
     """A comparison."""
-    return compare_outcomes(groups, Question(**question))
+    return compare_outcomes(groups, ComparisonQuestion(**question))
 
 
 def test_a_clear_difference_is_told_with_its_interval():
@@ -66,7 +66,7 @@ def test_few_seeds_are_told_to_be_too_few_without_a_p(seeds, many, least):
 
 def test_unpaired_arms_are_told_to_be_unpaired():
     """Seven campaigns against eight."""
-    one = report.list_findings(found(arm("a", [1.0, 2.0]), Arm("b", (run(7, (5, 2.0)),))))[0]
+    one = report.list_findings(found(arm("a", [1.0, 2.0]), ComparedArm("b", (run(7, (5, 2.0)),))))[0]
     assert "from 1 campaign of each, unpaired" in one
     assert "from 7 campaigns of each, unpaired" in report.list_findings(found(CLEAR[0], arm("best_of_n", [1.0] * 7)))[0]
 
@@ -82,14 +82,14 @@ def test_the_best_arm_comes_first():
 
 def test_a_campaign_that_failed_is_counted_where_its_arm_stands():
     """And an arm without any value comes last."""
-    _, rows = report.arm_table(found(Arm("bad", (failed(0, "bad"), failed(1, "bad"))), arm("good", [1.0, 2.0])))
+    _, rows = report.arm_table(found(ComparedArm("bad", (failed(0, "bad"), failed(1, "bad"))), arm("good", [1.0, 2.0])))
     assert [row[0] for row in rows] == ["good", "bad"]
     assert rows[1][1:4] == ("none", "-", "2 (2 failed)")
 
 
 def test_claimed_scores_are_marked():
     """As everywhere."""
-    claimed = Arm("b", tuple(run(seed, (5, 2.0), trust="claimed") for seed in range(2)))
+    claimed = ComparedArm("b", tuple(run(seed, (5, 2.0), trust="claimed") for seed in range(2)))
     _, rows = report.arm_table(found(arm("a", [1.0, 1.0]), claimed))
     assert rows[0][1] == "2 [claimed]"
 
@@ -102,7 +102,7 @@ def test_tokens_and_money_are_told_where_there_are_any():
         ({"tokens": 1200}, ("tokens",), [("0",), ("1,200",)]),
     ):
         courses = arm("b", [1.0, 2.0]).outcomes
-        paid = Arm("b", tuple(replace(one, spent=replace(one.spent, **spent)) for one in courses))
+        paid = ComparedArm("b", tuple(replace(one, spent=replace(one.spent, **spent)) for one in courses))
         headings, rows = report.cost_table(found(arm("a", [5.0, 6.0]), paid))
         assert (headings[4:], [row[4:] for row in rows]) == (told, cells)
 
@@ -130,13 +130,15 @@ def hostile():
     """Names of arms, campaigns, tasks, anchors and settings are somebody else's words."""
     about = replace(CONDITIONS, anchors=((20.0, HOSTILE),), settings={"strategy.name": HOSTILE})
     outcomes = tuple(run(seed, (5, 2.0), campaign=f"{HOSTILE}{seed}", conditions=about) for seed in range(3))
-    return compare_outcomes([Arm(HOSTILE, outcomes), arm("b", [1.0, 2.0, 3.0])], Question(targets=(2.0,)))
+    return compare_outcomes(
+        [ComparedArm(HOSTILE, outcomes), arm("b", [1.0, 2.0, 3.0])], ComparisonQuestion(targets=(2.0,))
+    )
 
 
 def test_the_page_shows_the_tables_the_picture_and_how_to_do_it_again():
     """In this order."""
     text = report.format_page(
-        compare_outcomes([arm("a", [1.0, 2.0]), arm("b", [3.0, 4.0])], Question()), "evolve compare number"
+        compare_outcomes([arm("a", [1.0, 2.0]), arm("b", [3.0, 4.0])], ComparisonQuestion()), "evolve compare number"
     )
     parts = [
         "# Comparison",
@@ -171,7 +173,9 @@ def test_nobodys_words_mean_anything_in_the_picture():
 
 def test_values_are_json_without_what_json_has_no_word_for():
     """What failed is null."""
-    found = compare_outcomes([Arm("a", (failed(0, "a"), failed(1, "a"))), arm("b", [1.0, 2.0])], Question(baseline="b"))
+    found = compare_outcomes(
+        [ComparedArm("a", (failed(0, "a"), failed(1, "a"))), arm("b", [1.0, 2.0])], ComparisonQuestion(baseline="b")
+    )
     plain = json.loads(report.format_json(found))
     assert plain["lines"][0]["finals"] == [None, None]
     assert plain["duels"][0]["difference"]["estimate"] is None
@@ -181,6 +185,8 @@ def test_values_are_json_without_what_json_has_no_word_for():
 
 def test_the_picture_has_a_band_for_each_arm_and_the_anchors():
     """By their names."""
-    text = report.draw_bands(compare_outcomes([arm("climb", [1.0, 2.0]), arm("walk", [3.0, 4.0])], Question()))
+    text = report.draw_bands(
+        compare_outcomes([arm("climb", [1.0, 2.0]), arm("walk", [3.0, 4.0])], ComparisonQuestion())
+    )
     assert all(name in text for name in ("climb", "walk", "Somebody 2020", "programs", "nearness"))
     assert text.count("fill-opacity") == 2

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from evolve.types import ConfigError, Fitness
-from evolve_compare.comparison import Question, Target, compare_arms, compare_outcomes
-from evolve_compare.fairness import Arm
+from evolve_compare.comparison import ComparisonQuestion, TargetValue, compare_arms, compare_outcomes
+from evolve_compare.fairness import ComparedArm
 from tests.plugins.evolve_compare.example_outcomes import CONDITIONS, arm, failed, run
 from tests.written import short_campaign
 
@@ -16,7 +16,7 @@ WORSE = arm("best_of_n", [1.0 + seed / 2 for seed in range(8)])
 
 def test_everything_of_two_arms_is_in_it():
     """Values, bands, the test against the baseline."""
-    found = compare_outcomes([BETTER, WORSE], Question())
+    found = compare_outcomes([BETTER, WORSE], ComparisonQuestion())
     assert (found.task, found.per, found.end, found.baseline) == ("number", "programs", 100.0, "best_of_n")
     assert [line.arm for line in found.lines] == ["climb", "best_of_n"]
     assert found.lines[0].finals == (10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 17.0)
@@ -28,14 +28,18 @@ def test_everything_of_two_arms_is_in_it():
 
 def test_equal_questions_have_equal_answers():
     """Draws included; another seed draws otherwise."""
-    assert compare_outcomes([BETTER, WORSE], Question()) == compare_outcomes([BETTER, WORSE], Question())
-    assert compare_outcomes([BETTER, WORSE], Question(seed=1)) != compare_outcomes([BETTER, WORSE], Question())
+    assert compare_outcomes([BETTER, WORSE], ComparisonQuestion()) == compare_outcomes(
+        [BETTER, WORSE], ComparisonQuestion()
+    )
+    assert compare_outcomes([BETTER, WORSE], ComparisonQuestion(seed=1)) != compare_outcomes(
+        [BETTER, WORSE], ComparisonQuestion()
+    )
 
 
 def test_failed_campaigns_stay_in_every_figure():
     """Two of eight: they have no value, lose, and are told."""
-    group = Arm("climb", (*BETTER.outcomes[:6], failed(6, "climb"), failed(7, "climb")))
-    found = compare_outcomes([group, WORSE], Question())
+    group = ComparedArm("climb", (*BETTER.outcomes[:6], failed(6, "climb"), failed(7, "climb")))
+    found = compare_outcomes([group, WORSE], ComparisonQuestion())
     line = found.lines[0]
     assert (line.failed, line.finals[6:], len(line.campaigns)) == (2, (None, None), 8)
     assert {one.campaigns for one in found.reached} == {8}
@@ -45,16 +49,21 @@ def test_failed_campaigns_stay_in_every_figure():
 def test_a_baseline_that_there_is_not_is_an_error():
     """With what is meant."""
     with pytest.raises(ConfigError, match=r"there is no arm 'clim'\. Did you mean 'climb'"):
-        compare_outcomes([BETTER, WORSE], Question(baseline="clim"))
-    assert compare_outcomes([BETTER, WORSE], Question(baseline="climb")).duels[0].verdict == "worse"
+        compare_outcomes([BETTER, WORSE], ComparisonQuestion(baseline="clim"))
+    assert compare_outcomes([BETTER, WORSE], ComparisonQuestion(baseline="climb")).duels[0].verdict == "worse"
 
 
 def test_what_is_equal_is_what_the_budget_counts():
     """Seconds, where all campaigns have so many; programs where they differ; what is asked for comes first."""
-    timed = [Arm(one.name, tuple(run(0, (5, 1.0), counted="seconds") for _ in range(2))) for one in (BETTER, WORSE)]
-    assert (compare_outcomes(timed, Question()).per, compare_outcomes(timed, Question()).end) == ("seconds", 50.0)
-    assert compare_outcomes([timed[0], WORSE], Question()).per == "programs"
-    assert compare_outcomes(timed, Question(per="programs")).per == "programs"
+    timed = [
+        ComparedArm(one.name, tuple(run(0, (5, 1.0), counted="seconds") for _ in range(2))) for one in (BETTER, WORSE)
+    ]
+    assert (compare_outcomes(timed, ComparisonQuestion()).per, compare_outcomes(timed, ComparisonQuestion()).end) == (
+        "seconds",
+        50.0,
+    )
+    assert compare_outcomes([timed[0], WORSE], ComparisonQuestion()).per == "programs"
+    assert compare_outcomes(timed, ComparisonQuestion(per="programs")).per == "programs"
 
 
 def test_open_campaigns_are_compared(tmp_path):
@@ -71,7 +80,7 @@ def compare_one(*outcomes, **question):
     """A comparison of an arm with one whose campaigns failed, so that all figures follow from the first one."""
     fitness = outcomes[0].conditions.fitness
     rival = replace(failed(0, "b"), conditions=replace(CONDITIONS, fitness=fitness))
-    return compare_outcomes([Arm("a", outcomes), Arm("b", (rival,))], Question(**question))
+    return compare_outcomes([ComparedArm("a", outcomes), ComparedArm("b", (rival,))], ComparisonQuestion(**question))
 
 
 def band_at(found, place: float) -> tuple[float, float, float]:
@@ -155,15 +164,20 @@ def test_targets_are_those_asked_for_anchors_and_values_of_campaigns():
     """An anchor that nobody reached is none, nor is a value that the seed program has; each value once."""
     conditions = replace(CONDITIONS, anchors=((2.5, "Somebody"), (9.0, "Else"), (0.0, "Early")))
     outcomes = [run(seed, (50, value), conditions=conditions) for seed, value in enumerate((1.0, 2.0, 3.0, 4.0))]
-    found = compare_outcomes([Arm("a", tuple(outcomes)), Arm("b", tuple(outcomes))], Question(targets=(7.0,)))
+    found = compare_outcomes(
+        [ComparedArm("a", tuple(outcomes)), ComparedArm("b", tuple(outcomes))], ComparisonQuestion(targets=(7.0,))
+    )
     assert tuple(dict.fromkeys(one.target for one in found.reached)) == (
-        Target(2.5, "Somebody"),
-        Target(3.0, "half of all campaigns came to it"),
-        Target(4.0, "a tenth of all campaigns came to it"),
-        Target(7.0, "asked for"),
+        TargetValue(2.5, "Somebody"),
+        TargetValue(3.0, "half of all campaigns came to it"),
+        TargetValue(4.0, "a tenth of all campaigns came to it"),
+        TargetValue(7.0, "asked for"),
     )
 
 
 def test_without_a_value_there_is_no_target():
     """All campaigns failed."""
-    assert compare_outcomes([Arm("a", (failed(0),)), Arm("b", (failed(0),))], Question()).reached == ()
+    assert (
+        compare_outcomes([ComparedArm("a", (failed(0),)), ComparedArm("b", (failed(0),))], ComparisonQuestion()).reached
+        == ()
+    )

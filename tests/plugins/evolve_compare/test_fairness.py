@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from evolve.types import ConfigError
-from evolve_compare.fairness import Arm, check_fairness, group_by_settings
+from evolve_compare.fairness import ComparedArm, check_fairness, group_by_settings
 from tests.plugins.evolve_compare.example_outcomes import CONDITIONS, arm, failed, run
 
 
-def other(**fields: object) -> list[Arm]:
+def other(**fields: object) -> list[ComparedArm]:
     """Two arms of which the second has other conditions."""
     changed = replace(CONDITIONS, **fields)
-    return [arm("a", [1.0, 2.0]), Arm("b", (run(0, (50, 1.0), name="b", conditions=changed),))]
+    return [arm("a", [1.0, 2.0]), ComparedArm("b", (run(0, (50, 1.0), name="b", conditions=changed),))]
 
 
 def test_arms_of_equal_conditions_have_nothing_to_be_said():
@@ -45,7 +45,7 @@ def test_other_hardware_is_refused_where_time_decides_and_told_where_it_does_not
     with pytest.raises(ConfigError, match="another hardware"):
         check_fairness(groups, "seconds")
     noisy = [
-        Arm(
+        ComparedArm(
             one.name,
             tuple(replace(run, conditions=replace(run.conditions, deterministic=False)) for run in one.outcomes),
         )
@@ -71,8 +71,8 @@ def test_what_may_have_favoured_an_arm_is_told(fields, told):
 def test_each_campaign_that_did_not_end_as_it_should_is_named():
     """Failed, not spent, ended early, or without a value."""
     groups = [
-        Arm("a", (failed(0, "a"), run(1, (5, 1.0), name="a", status="unfinished"))),
-        Arm(
+        ComparedArm("a", (failed(0, "a"), run(1, (5, 1.0), name="a", status="unfinished"))),
+        ComparedArm(
             "b",
             (
                 run(0, (5, 1.0), name="b", status="exhausted", programs=7),
@@ -90,13 +90,13 @@ def test_each_campaign_that_did_not_end_as_it_should_is_named():
 
 def test_different_lengths_are_told():
     """All are looked at where the shortest ends."""
-    groups = [arm("a", [1.0]), Arm("b", (run(0, (5, 1.0), programs=300),))]
+    groups = [arm("a", [1.0]), ComparedArm("b", (run(0, (5, 1.0), programs=300),))]
     assert check_fairness(groups, "programs") == (
         "campaigns have spent from 100 to 300 programs: all are looked at where the shortest ends",
     )
 
 
-@pytest.mark.parametrize("groups", [[], [arm("a", [1.0])], [arm("a", [1.0]), Arm("b", ())]])
+@pytest.mark.parametrize("groups", [[], [arm("a", [1.0])], [arm("a", [1.0]), ComparedArm("b", ())]])
 def test_there_are_two_arms_with_campaigns(groups):
     """Fewer are no comparison."""
     with pytest.raises(ConfigError, match=r"at least two arms|has no campaign"):

@@ -36,7 +36,7 @@ class FinalValues:
 
 
 @dataclass(frozen=True, slots=True)
-class Duel:
+class ArmTest:
     """Test of `arm` against `baseline`, from `count` pairs, or from that many campaigns of the smaller side. `difference` is the interquartile mean of the differences of pairs (of unpaired campaigns the difference of both interquartile
     means) and larger where the arm is better; `superiority` how probable it is that a campaign of the arm ends better. `probability` is how
     probable such values are where there is no difference, `corrected` for all duels of the comparison. `detectable` is a difference that would have been found four times in five;
@@ -66,7 +66,7 @@ def pair_seeds(first: FinalValues, second: FinalValues) -> tuple[tuple[float, fl
 
 def compare_with_baseline(
     arms: Sequence[FinalValues], baseline: FinalValues, rng: np.random.Generator, level: float
-) -> tuple[Duel, ...]:
+) -> tuple[ArmTest, ...]:
     """Tests each of the other arms against the baseline, and corrects the probabilities for their number (Holm)."""
     others = [arm for arm in arms if arm.name != baseline.name]
     chances = [_probability(arm, baseline) for arm in others]
@@ -89,7 +89,7 @@ def _differences(met: Sequence[tuple[float, float]]) -> list[float]:
 
 def _test(
     arm: FinalValues, baseline: FinalValues, chances: tuple[float, float, int], rng: np.random.Generator, level: float
-) -> Duel:
+) -> ArmTest:
     met = pair_seeds(arm, baseline)
     sizes = (len(arm.values), len(baseline.values))
     count = len(met) or min(sizes)
@@ -98,7 +98,7 @@ def _test(
     enough = enough_seeds(bool(met), many, 1.0 - level)
     smallest = min(smallest_probability(bool(met), sizes) * many, 1.0)
     equal = set(arm.values) == set(baseline.values) and len(set(arm.values)) == 1
-    return Duel(
+    return ArmTest(
         arm=arm.name,
         baseline=baseline.name,
         paired=bool(met),

@@ -5,7 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from evolve_compare.duels import FinalValues, compare_with_baseline, enough_seeds, pair_seeds, smallest_probability
+from evolve_compare.significance import (
+    FinalValues,
+    compare_with_baseline,
+    enough_seeds,
+    pair_seeds,
+    smallest_probability,
+)
 
 
 def values(name: str, *found: float, seeds: tuple[int, ...] | None = None) -> FinalValues:

@@ -14,7 +14,7 @@ from evolve.commands import Grant, Plan, Plugins, Request, budget_of, flat, plan
 from evolve.stop import Amount, Budget
 from evolve.types import ConfigError
 from evolve.types.suggest import did_you_mean
-from evolve_compare.fairness import Arm
+from evolve_compare.fairness import ComparedArm
 from evolve_compare.outcomes import CampaignOutcome, changes_search, read_outcome
 
 _PAIRS = {'"': '"', "'": "'", "[": "]", "{": "}"}
@@ -23,7 +23,7 @@ _LONGEST = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Contestant:
+class ArmSettings:
     """Arm to run: its settings beside those that all arms have. `label` stands for it in the names of its campaigns."""
 
     name: str
@@ -34,10 +34,10 @@ class Contestant:
 
 
 @dataclass(frozen=True, slots=True)
-class Contest:
+class ComparisonRuns:
     """Campaigns to run: `arms` x `seeds`, with names that begin with `base`, in the workspace `home`."""
 
-    arms: tuple[Contestant, ...]
+    arms: tuple[ArmSettings, ...]
     seeds: tuple[int, ...]
     common: Request
     base: str
@@ -48,7 +48,7 @@ class Contest:
     def __len__(self) -> int:
         return len(self.arms) * len(self.seeds)
 
-    def entries(self) -> Iterator[tuple[Contestant, int, str]]:
+    def entries(self) -> Iterator[tuple[ArmSettings, int, str]]:
         """Yields arm, seed and name of each campaign, in the order in which they run."""
         return ((arm, seed, f"{self.base}-{arm.label}-s{seed}") for seed in self.seeds for arm in self.arms)
 
@@ -62,9 +62,9 @@ class Contest:
             return read_outcome(campaign)
 
 
-def parse_contestants(strategies: Sequence[str], arms: Sequence[str]) -> tuple[Contestant, ...]:
+def parse_arms(strategies: Sequence[str], arms: Sequence[str]) -> tuple[ArmSettings, ...]:
     """Returns the arms: strategies by their names, then those written `NAME: key=value key=value`. Raises `ConfigError` for fewer than two, and for two of one name."""
-    found = [*(Contestant(name, _label(name), strategy=name) for name in strategies), *map(_parse_arm, arms)]
+    found = [*(ArmSettings(name, _label(name), strategy=name) for name in strategies), *map(_parse_arm, arms)]
     if len(found) < 2:
         raise ConfigError(
             f"a comparison has at least two arms, got {len(found)}. Do: name them, such as --strategy islands --strategy random"
@@ -76,7 +76,7 @@ def parse_contestants(strategies: Sequence[str], arms: Sequence[str]) -> tuple[C
     return tuple(found)
 
 
-def _parse_arm(text: str) -> Contestant:
+def _parse_arm(text: str) -> ArmSettings:
     name, colon, rest = text.partition(":")
     name = " ".join(name.split())
     if not name or not colon:
@@ -92,7 +92,7 @@ def _parse_arm(text: str) -> Contestant:
             models.append(value)
         else:
             others.append(word)
-    return Contestant(name, _label(name), strategy, tuple(models), tuple(others))
+    return ArmSettings(name, _label(name), strategy, tuple(models), tuple(others))
 
 
 def _split_assignments(text: str, arm: str) -> list[str]:
@@ -126,24 +126,24 @@ def default_base(task: str, budget: Sequence[str]) -> str:
     return f"{task.replace('/', '-')}-{amounts}"
 
 
-def plan_campaigns(contest: Contest) -> tuple[Plan, ...]:
+def plan_campaigns(runs: ComparisonRuns) -> tuple[Plan, ...]:
     """Returns the plan of each entry; raises `ConfigError` or `TaskError` for what is wrong with any before one is run, such as a campaign of the name that was made otherwise."""
     plans = []
-    for arm, seed, name in contest.entries():
-        exists = contest.exists(name)
+    for arm, seed, name in runs.entries():
+        exists = runs.exists(name)
         request = replace(
-            contest.common,
+            runs.common,
             name="" if exists else name,
             seed=seed,
             strategy=arm.strategy,
-            models=arm.models or contest.common.models,
+            models=arm.models or runs.common.models,
             # An evaluation that an earlier arm has paid for would cost the next one nothing.
-            assignments=(*contest.common.assignments, *arm.assignments, "cache=false"),
+            assignments=(*runs.common.assignments, *arm.assignments, "cache=false"),
         )
-        plan = plan_campaign(request, contest.plugins, contest.home)
+        plan = plan_campaign(request, runs.plugins, runs.home)
         check_equal(budget_of(plan.settings, plan.task))
         if exists:
-            with Campaign.open(name, contest.plugins, contest.home) as campaign:
+            with Campaign.open(name, runs.plugins, runs.home) as campaign:
                 _check_same(campaign, plan)
         plans.append(plan)
     return tuple(plans)
@@ -177,27 +177,27 @@ def _check_same(campaign: Campaign, plan: Plan) -> None:
         )
 
 
-def run_contest(contest: Contest, plans: Sequence[Plan]) -> tuple[tuple[Arm, ...], bool]:
+def run_missing(runs: ComparisonRuns, plans: Sequence[Plan]) -> tuple[tuple[ComparedArm, ...], bool]:
     """Runs what is missing, with a line on stderr for each campaign. Returns the arms, and False where an interrupt ended it before the last campaign."""
-    outcomes: dict[str, list[CampaignOutcome]] = {arm.name: [] for arm in contest.arms}
+    outcomes: dict[str, list[CampaignOutcome]] = {arm.name: [] for arm in runs.arms}
     finished = True
-    for place, ((arm, seed, name), plan) in enumerate(zip(contest.entries(), plans, strict=True), 1):
-        note, finished = _run_missing(contest, name, plan)
-        outcome = contest.read(name)
+    for place, ((arm, seed, name), plan) in enumerate(zip(runs.entries(), plans, strict=True), 1):
+        note, finished = _run_rest(runs, name, plan)
+        outcome = runs.read(name)
         outcomes[arm.name].append(outcome)
-        say(f"{place:4}/{len(contest)}  {arm.name}, seed {seed}: {outcome.describe()}{note}  {name}", err=True)
+        say(f"{place:4}/{len(runs)}  {arm.name}, seed {seed}: {outcome.describe()}{note}  {name}", err=True)
         if not finished:
             break
-    return tuple(Arm(name, tuple(found)) for name, found in outcomes.items()), finished
+    return tuple(ComparedArm(name, tuple(found)) for name, found in outcomes.items()), finished
 
 
-def _run_missing(contest: Contest, name: str, plan: Plan) -> tuple[str, bool]:
+def _run_rest(runs: ComparisonRuns, name: str, plan: Plan) -> tuple[str, bool]:
     """Returns a note on what there was before, and False where an interrupt ended the campaign."""
-    before = contest.read(name) if contest.exists(name) else None
+    before = runs.read(name) if runs.exists(name) else None
     if before is not None and before.has_ended:
         return " (there already)", True
     note = "" if before is None else f" (went on after {before.spent.programs})"
-    return note, run_campaign(plan, name, contest.home, contest.devices)
+    return note, run_campaign(plan, name, runs.home, runs.devices)
 
 
 def find_logs(home: Path, patterns: Sequence[str]) -> dict[str, tuple[Path, ...]]:

@@ -6,13 +6,13 @@ import pytest
 
 from evolve.stop import budget_from
 from evolve.types import ConfigError
-from evolve_compare.contest import check_equal, default_base, find_logs, parse_contestants
+from evolve_compare.campaigns import check_equal, default_base, find_logs, parse_arms
 from tests.written import short_campaign
 
 
 def test_strategies_are_arms_and_so_are_settings():
     """In this order; strategies, models and other settings are told apart."""
-    first, second = parse_contestants(
+    first, second = parse_arms(
         ["random"], ["two  islands: archive.islands=2 strategy=islands model=a@b operators.names=['diff', \"fix\"]"]
     )
     assert (first.name, first.label, first.strategy, first.assignments) == ("random", "random", "random", ())
@@ -41,13 +41,13 @@ def test_strategies_are_arms_and_so_are_settings():
 def test_arms_that_cannot_be_are_errors(strategies, arms, told):
     """Before anything is made."""
     with pytest.raises(ConfigError) as error:
-        parse_contestants(strategies, arms)
+        parse_arms(strategies, arms)
     assert told in str(error.value)
 
 
 def test_a_hostile_name_is_no_path():
     """It is letters, digits and dots in the names of campaigns."""
-    arm, _ = parse_contestants([], ["../../etc/pass wd<b>: x=1", "b: x=2"])
+    arm, _ = parse_arms([], ["../../etc/pass wd<b>: x=1", "b: x=2"])
     assert arm.label == "etc_pass_wd_b"
 
 
