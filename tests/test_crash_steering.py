@@ -10,8 +10,7 @@ import crash_engine
 import pytest
 from test_crash import _ENGINES, Death, Place, ended
 
-from evolve.campaign.inbox import Inbox
-from evolve.campaign.requests import Add, Configure, Hint, Quarantine, Request
+from evolve.campaign.inbox import Add, Configure, Hint, Inbox, Quarantine, Request
 from evolve.log import Log
 from evolve.types import Asked, Import, LessonWritten, Paused, Ruled, SettingsChanged, Settled, TaskChanged
 

@@ -1,7 +1,7 @@
 """A campaign: one search on one task, its log and the fold over it."""
 
+from evolve.campaign.calls import ModelFailures
 from evolve.campaign.campaign import Campaign, confirmed_best, opened_of, stream
-from evolve.campaign.failures import ModelFailures
 from evolve.campaign.history import Past
 from evolve.campaign.refusals import NOTHING_NEW
 from evolve.campaign.state import Difference, State, Step

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Literal
 
 from evolve.campaign.campaign import Campaign
-from evolve.campaign.requests import PERSON, Answer, Quarantine, Release
+from evolve.campaign.inbox import PERSON, Answer, Quarantine, Release
 from evolve.campaign.state import State
 from evolve.types import ConfigError, ProgramId, RecordId, Ruled
 

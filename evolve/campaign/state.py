@@ -7,13 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from evolve.archive import Archive
-from evolve.campaign.called import Called
+from evolve.campaign.calls import Calls
 from evolve.campaign.cases import Cases
-from evolve.campaign.failures import Failures
 from evolve.campaign.history import Columns, Past, Reader, without_result
 from evolve.campaign.reached import Reached
 from evolve.campaign.refusals import Refusals
-from evolve.campaign.samples import Samples
 from evolve.campaign.totals import Spent
 from evolve.derived import Derived
 from evolve.types import (
@@ -100,11 +98,7 @@ class State:
         self.columns = Columns()
         self.reader = reader
         self.lessons: list[Lesson] = []
-        self.samples = Samples()
-        """By which numbers each prompt was called."""
-        self.failures = Failures()
-        self.called = Called()
-        """What calls of models have taken."""
+        self.calls = Calls()
         self.told = 0
         """How many records there are to learn from: all but those of reflections."""
         self.reflected = 0
@@ -259,7 +253,7 @@ class State:
     def _asked(self, event: Asked) -> None:
         self.steps[event.step] = Step(event, self._ruled_out)
         self.last_step = event.step
-        self.called.asked(event)
+        self.calls.asked(event)
         match event.action:
             case Measure(case=""):
                 self.archive.asked(event.action)
@@ -274,9 +268,7 @@ class State:
         """A step that is not finished may run again, and is then answered from here."""
         call = event.call
         self._spent.call(call)
-        self.samples.called(call.request, call.sample)
-        self.failures.add(event)
-        self.called.add(event)
+        self.calls.add(event)
         step = self.steps.get(event.step)
         if step is not None and event.index >= 0:
             step.replies[event.index] = call
@@ -371,7 +363,7 @@ class State:
             step.settled.add(record.origin.index)
             if len(step.settled) == record.origin.count:
                 del self.steps[record.origin.step]
-                self.called.ended(record.origin.step)
+                self.calls.ended(record.origin.step)
 
     def unfinished(self) -> Sequence[Step]:
         """Steps to finish first, in their order."""

@@ -16,11 +16,10 @@ import click
 from evolve import wording
 from evolve.campaign import Campaign, existing_path, workspace
 from evolve.campaign.campaign import settings_of, task_of
-from evolve.campaign.inbox import Inbox
-from evolve.campaign.requests import Answer, Configure, Hint, Pause, Request, Stop, Unpause, Wish
+from evolve.campaign.inbox import Answer, Configure, Hint, Inbox, Pause, Request, Stop, Unpause, Wish
 from evolve.campaign.retuning import Key, keys
 from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, one_line, say
-from evolve.engine import Requests, known_signatures
+from evolve.engine import Requests, read_signatures
 from evolve.log import Locked, Log, writer
 from evolve.plugins import load
 from evolve.types import ConfigError, EvolveError, Fitness, StoreError
@@ -76,7 +75,7 @@ def _do_requests(log: Path) -> None:
     """Does everything in the inbox, unless another process has begun to write the log."""
     try:
         with Campaign.open(str(log), load(), log.parent, readonly=False) as campaign:
-            requests = Requests(campaign, known_signatures(campaign), os.getpid())
+            requests = Requests(campaign, read_signatures(campaign), os.getpid())
             with campaign.log.transaction():
                 requests.take(adding=True)
             requests.answer()

@@ -13,7 +13,7 @@ from evolve.campaign.estimate import Estimate, ModelEstimate, estimate
 from evolve.campaign.fitting import budget_of, operators_of
 from evolve.cli.output import facts, flat, quoted
 from evolve.cli.request import Plan
-from evolve.engine.telling import with_prompts
+from evolve.engine.drafts import add_prompts
 from evolve.evaluation import Description
 from evolve.models.cost import Cost
 from evolve.protocols import Context, History
@@ -160,7 +160,7 @@ def _first_prompt(plan: Plan, operator: str, history: History, parent: RecordId)
         deadline=math.inf,
         cancelled=threading.Event(),
     )
-    context = with_prompts(context, selection, plan.settings.prompts, plan.plugins)
+    context = add_prompts(context, selection, plan.settings.prompts, plan.plugins)
     return prompts.build(operator, selection, context, tokens=plan.settings.prompts.tokens)
 
 

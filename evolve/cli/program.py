@@ -12,7 +12,7 @@ import click
 
 from evolve import report, wording
 from evolve.campaign import Campaign, workspace
-from evolve.campaign.requests import Quarantine, Release
+from evolve.campaign.inbox import Quarantine, Release
 from evolve.cli import costs, pictures
 from evolve.cli.campaign_requests import ask, format_best, name_records
 from evolve.cli.groups import noun_group

@@ -13,7 +13,7 @@ import click
 from evolve import wording
 from evolve.campaign import Campaign, existing_path, workspace
 from evolve.campaign.campaign import settings_of, task_of
-from evolve.campaign.requests import Add
+from evolve.campaign.inbox import Add
 from evolve.cli.campaign_requests import ask
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.isolation import sandbox_option

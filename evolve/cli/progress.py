@@ -94,7 +94,7 @@ class PlainLines:
         self._last = clock()
         self._news = False
         # The count of a model's failed calls that is news: ten times as many as were told.
-        self._due = {line.model: 10 * line.failed for line in campaign.state.failures.lines()}
+        self._due = {line.model: 10 * line.failed for line in campaign.state.calls.failures()}
         self._paused = campaign.state.paused
 
     def settled(self, campaign: Campaign, event: Settled) -> None:
@@ -117,7 +117,7 @@ class PlainLines:
             self._print(campaign, "".join(text for _, text in summary.paused_facts(campaign)) or "goes on")
         if quiet >= QUIET_SECONDS and now > self._last and not self._paused:
             self._print_state(campaign, now)
-        for line in campaign.state.failures.lines():
+        for line in campaign.state.calls.failures():
             if line.failed >= self._due.get(line.model, 1):
                 self._due[line.model] = 10 * line.failed
                 self._print(campaign, f"model {wording.failures([line])}")
@@ -137,7 +137,7 @@ def _format_costs(campaign: Campaign) -> str:
     if not progress.calls and not campaign.settings.models.members:
         return ""
     waiting = "".join(f", {text}" for _, text in summary.waiting_facts(campaign))
-    spent = costs.spent(progress, campaign.state.failures.total)
+    spent = costs.spent(progress, campaign.state.calls.failed)
     return f"  {spent}{waiting}, left {report.budget_left(campaign, time.time())}"
 
 

@@ -14,7 +14,7 @@ from evolve.cli import costs
 from evolve.cli.output import CELL, brief, facts, one_line
 from evolve.config import ModelSection
 from evolve.engine import Ending
-from evolve.engine.tracker import Tracking
+from evolve.engine.trackers import TrackerThread
 from evolve.log import writer
 from evolve.stop import Amount, Budget, duration
 from evolve.types import FROM_SCRATCH, ConfigError, EvolveError, ModelError, Progress
@@ -99,7 +99,7 @@ class RunEnd:
     trackers: tuple[str, ...] = ()
 
 
-def describe_end(campaign: Campaign, ending: Ending, trackers: Sequence[Tracking] = ()) -> RunEnd:
+def describe_end(campaign: Campaign, ending: Ending, trackers: Sequence[TrackerThread] = ()) -> RunEnd:
     """Returns the end of a run as a value."""
     state, best, progress = campaign.state, report.best(campaign), campaign.state.progress
     return RunEnd(
@@ -112,7 +112,7 @@ def describe_end(campaign: Campaign, ending: Ending, trackers: Sequence[Tracking
         records=progress.records,
         seconds=campaign.seconds,
         calls=progress.calls,
-        failed_calls=state.failures.total,
+        failed_calls=state.calls.failed,
         tokens=progress.tokens,
         money=progress.money,
         gpu_seconds=progress.gpu_seconds,
@@ -127,7 +127,7 @@ def describe_end(campaign: Campaign, ending: Ending, trackers: Sequence[Tracking
         failed=ending.failed,
         failure=ending.failure,
         next_budget=tuple(enlarge(campaign.budget, ending.wanted, campaign.progress)),
-        trackers=tuple(one_line(tracking.told()) for tracking in trackers),
+        trackers=tuple(one_line(tracking.describe()) for tracking in trackers),
     )
 
 
@@ -242,11 +242,11 @@ def left_out_facts(left_out: Mapping[str, str]) -> list[tuple[str, str]]:
 
 def cost_facts(campaign: Campaign, tally: report.Tally) -> list[tuple[str, str]]:
     """Returns what models brought, how many of their calls failed and why, and what all have cost; nothing where a campaign has none."""
-    progress, yields, failures = campaign.state.progress, tally.model_yields(), campaign.state.failures
+    progress, yields, calls = campaign.state.progress, tally.model_yields(), campaign.state.calls
     rows = [("models", wording.yields(yields))] if yields else []
-    rows += [("failed", wording.failures(failures.lines()))] if failures.total else []
+    rows += [("failed", wording.failures(calls.failures()))] if calls.failed else []
     called = progress.calls or campaign.settings.models.members
-    return [*rows, ("spent", costs.spent(progress, failures.total))] if called else rows
+    return [*rows, ("spent", costs.spent(progress, calls.failed))] if called else rows
 
 
 def waiting_facts(campaign: Campaign) -> list[tuple[str, str]]:

@@ -1,10 +1,9 @@
 """The loop that runs a campaign, and the composition root that opens a run."""
 
-from evolve.engine.ending import Ending
-from evolve.engine.loop import Unwatched, Watch, finish, run
+from evolve.engine.loop import Ending, Unwatched, Watch, finish, run
 from evolve.engine.opening import OpenRun, RunRequest, open_executor, open_run
+from evolve.engine.recorder import read_signatures
 from evolve.engine.requests import Requests
-from evolve.engine.settling import known_signatures
 
 __all__ = [
     "Ending",
@@ -14,7 +13,7 @@ __all__ = [
     "Unwatched",
     "Watch",
     "finish",
-    "known_signatures",
+    "read_signatures",
     "open_executor",
     "open_run",
     "run",

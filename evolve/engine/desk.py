@@ -126,7 +126,7 @@ class Desk:
         with self._numbering:
             if request not in self._samples:
                 # This run has no call of it yet, so that the main thread does not change what is read here.
-                self._samples[request] = self._state.samples.free(request)
+                self._samples[request] = self._state.calls.samples.free(request)
             return list(islice(self._samples[request], samples))
 
     def completed(self, order: Order) -> Sequence[Reply]:

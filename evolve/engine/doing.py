@@ -7,8 +7,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from evolve.engine.calling import Answered
+from evolve.engine.drafts import Draft
 from evolve.engine.jobs import Work
-from evolve.engine.proposing import Draft
 from evolve.types import Asked
 
 

@@ -7,7 +7,7 @@ from collections.abc import MutableMapping, Sequence
 
 from evolve import changes, novelty
 from evolve.campaign import Campaign
-from evolve.campaign.requests import Add
+from evolve.campaign.inbox import Add
 from evolve.campaign.rulings import program_of
 from evolve.campaign.state import State
 from evolve.types import Asked, ConfigError, Import, PluginError, Program, ProgramId, RecordId

@@ -54,7 +54,7 @@ class Infrastructure:
         """How long until the next canary; None where none is waited for."""
         return max(0.0, self._next - self._clock()) if self.in_doubt and not self._under_way else None
 
-    def again(self, work: Work) -> bool:
+    def may_retry(self, work: Work) -> bool:
         """Whether a job that the machinery failed is to be judged once more. A canary is not: it has its own turn."""
         return work.tries + 1 < TRIES and work.origin.case != CANARY
 
@@ -65,17 +65,17 @@ class Infrastructure:
         self._under_way = True
         return Measure(1, self._seed, why="judges that fail", case=CANARY)
 
-    def settled(self, work: Work, outcome: Outcome) -> None:
+    def record_outcome(self, work: Work, outcome: Outcome) -> None:
         """Something was judged, and this is how it ended."""
         failed = outcome is Outcome.INTERNAL
         if work.origin.case == CANARY:
-            self._sang(failed)
+            self._record_canary(failed)
         elif failed:
             self._in_a_row += 1
         else:
             self._in_a_row = self._passed = 0
 
-    def _sang(self, failed: bool) -> None:
+    def _record_canary(self, failed: bool) -> None:
         now, self._under_way = self._clock(), False
         if not failed:
             self._in_a_row, self._since, self._wait, self._next = 0, None, _FIRST_WAIT, 0.0

@@ -1,20 +1,27 @@
-"""What is handed to the judge: the seed, a draft, an import, or a measurement, as a job with its trial.
+"""Jobs for the evaluation workers, and the cache of earlier results.
 
-Invariant: a job is a function of its step's `Asked` and of the log, so that a step that runs again hands over the same."""
+A job is a function of its step's `Asked` and of the log, so that a step that runs again submits the same job. The cache names durable records only, and
+an earlier result is used only where it went as far as this evaluation would go."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from evolve import novelty
 from evolve.campaign import Campaign, stream
-from evolve.engine.proposing import Draft
-from evolve.evaluation import Description, Job, encode_job
+from evolve.engine.drafts import Draft
+from evolve.evaluation import Description, Job, Report, decode_report, encode_job
+from evolve.log import EvaluationCache
+from evolve.protocols import Executor
 from evolve.types import (
     REJUDGED,
+    REPEATABLE,
     Asked,
     Carried,
     Child,
+    Evaluation,
     Import,
     Measure,
     Origin,
@@ -169,6 +176,45 @@ class Jobs:
         )
 
 
+class Evaluations:
+    """The jobs that the executor has. `tell` takes each one when it is done or cancelled, on any thread; all methods belong to the main thread."""
+
+    def __init__(self, executor: Executor, tell: Callable[[Work, "Future[bytes]"], None]) -> None:
+        self._executor = executor
+        self._tell = tell
+        self._works: dict[str, Work] = {}
+
+    def __len__(self) -> int:
+        return len(self._works)
+
+    @property
+    def children(self) -> int:
+        """The number of children among them."""
+        return sum(work.origin.kind == "proposal" for work in self._works.values())
+
+    def submit(self, work: Work) -> None:
+        """Hands a job over."""
+        future = self._executor.submit(work.job.id, work.encoded())
+        self._works[work.job.id] = work
+        future.add_done_callback(partial(self._tell, work))
+
+    def remove(self, work: Work) -> None:
+        """Forgets a job that is done."""
+        del self._works[work.job.id]
+
+    def call_back(self) -> Iterator[str]:
+        """Cancels every job that no worker has begun; yields the names of all."""
+        for job in list(self._works):
+            self._executor.cancel(job)
+            yield job
+
+    def cancel(self, *, children_only: bool) -> None:
+        """Cancels jobs that no worker has begun."""
+        for job, work in list(self._works.items()):
+            if not children_only or work.origin.kind == "proposal":
+                self._executor.cancel(job)
+
+
 def trial_seed(seed: int, task: Task, origin: Origin) -> int:
     """What a judging of a campaign with this seed is told: a program on a case always the same, and of a deterministic task every one."""
     if origin.case:
@@ -193,3 +239,79 @@ def proposal_origin(asked: Asked, draft: Draft) -> Origin:
         parents=selection.parents,
         inspirations=selection.inspirations,
     )
+
+
+_MUCH_SLOWER = 20
+"""No child is taken for so many times as slow as the seed."""
+WORTH_CACHING = 0.1
+"""Seconds; a shorter evaluation is repeated for less than a look-up and a write cost."""
+
+
+class ResultCache:
+    """Of a campaign, in the cache beside the campaigns; none for noisy tasks and where two runs must be equal."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self._campaign = campaign
+        self._state = campaign.state
+        self._cache = _cache(campaign)
+        self._worth_caching: list[tuple[str, bytes]] = []
+
+    def close(self) -> None:
+        """Ends using the cache."""
+        if self._cache is not None:
+            self._cache.close()
+
+    def note(self, work: Work, evaluation: Evaluation, result: bytes) -> None:
+        """What has just settled is worth keeping, perhaps: all of it, or what the stages before its end have found."""
+        if self._cache is None or evaluation.seconds < WORTH_CACHING or not self._is_worth_it():
+            return
+        if work.key and evaluation.outcome in REPEATABLE:
+            name = f"{self._campaign.name}/{len(self._state.columns.programs)}"
+            self._worth_caching.append((work.key, name.encode() + b"\n" + result))
+            return
+        self._worth_caching += [
+            (work.stage_keys[stage], repr(fitness).encode())
+            for stage, fitness in evaluation.passed.items()
+            if stage in work.stage_keys
+        ]
+
+    def write(self) -> None:
+        """Writes what was noted, when the records that it names are durable."""
+        for key, value in self._worth_caching:
+            assert self._cache is not None, "nothing is worth caching where there is no cache"
+            self._cache.put(key, value)
+        self._worth_caching.clear()
+
+    def find(self, work: Work) -> Report | None:
+        """What an earlier judging has found, where that went as far as this one would go."""
+        found = self._cache.get(work.key) if self._cache and self._is_worth_it() else None
+        if found is None:
+            return None
+        name, _, result = found.partition(b"\n")
+        report = decode_report(result)
+        passed = report.evaluation.passed
+        if any(passed.get(stage, least) < least for stage, least in work.job.wanted.items()):
+            return None
+        return replace(
+            report, evaluation=replace(report.evaluation, seconds=0.0, cpu_seconds=0.0, cached_from=name.decode())
+        )
+
+    def add_known_stages(self, work: Work) -> Work:
+        """The work with what is known of its early stages."""
+        if not (self._cache and work.stage_keys and self._is_worth_it()):
+            return work
+        found = {stage: self._cache.get(key) for stage, key in work.stage_keys.items()}
+        passed = {stage: float(fitness) for stage, fitness in found.items() if fitness is not None}
+        return replace(work, job=replace(work.job, passed=passed))
+
+    def _is_worth_it(self) -> bool:
+        """Where the seed is judged in no time, so is what is made of it, and nothing is kept or looked for."""
+        seconds = self._state.seed_seconds
+        return seconds is None or seconds * _MUCH_SLOWER >= WORTH_CACHING
+
+
+def _cache(campaign: Campaign) -> EvaluationCache | None:
+    settings = campaign.settings
+    if not settings.cache or settings.deterministic or not campaign.task.deterministic:
+        return None
+    return EvaluationCache(campaign.log.path.parent.parent / "cache.db")

@@ -10,12 +10,10 @@ from evolve.campaign import Campaign, logs
 from evolve.campaign.fitting import operators_of
 from evolve.config import Settings
 from evolve.devices import EVERYTHING, Grant
-from evolve.engine.ending import Ending
 from evolve.engine.isolation import Confinement, WantedLevel, confine, confine_campaign, is_harmless
-from evolve.engine.loop import Watch, finish, run
+from evolve.engine.loop import Ending, Watch, finish, run
 from evolve.engine.members import NOBODY, Members
-from evolve.engine.tracker import Tracking
-from evolve.engine.tracking import tracked, trackers_of
+from evolve.engine.trackers import TrackerThread, make_trackers, track
 from evolve.evaluation import Description, LocalExecutor
 from evolve.plugins import Plugins
 from evolve.sandbox.means import Means
@@ -59,15 +57,15 @@ class OpenRun:
     description: Description
     confinement: Confinement
     models: Members
-    trackers: tuple[Tracking, ...]
+    trackers: tuple[TrackerThread, ...]
 
     def search(self, watch: Watch) -> Ending:
         """Runs the campaign until its budget is spent, it is exhausted, or a person stops it. Raises `EvolveError` that names the log, which is kept."""
         campaign = self.campaign
         try:
-            with tracked(campaign, watch, self.trackers) as told:
-                told.ending = run(campaign, self.executor, self.description, told.watch, self.models)
-                return told.ending
+            with track(campaign, watch, self.trackers) as tracking:
+                tracking.ending = run(campaign, self.executor, self.description, tracking, self.models)
+                return tracking.ending
         except EvolveError as error:
             message = str(error).rstrip(".")
             raise type(error)(
@@ -100,10 +98,10 @@ def open_run(request: RunRequest, open_models: OpenModels | None = Members.opene
             open_executor(request.task, slots, confinement.means, request.home, log=log, devices=request.devices)
         )
         description = executor.describe()
-        trackers: tuple[Tracking, ...] = ()
+        trackers: tuple[TrackerThread, ...] = ()
         models = NOBODY
         if open_models is not None:
-            trackers = trackers_of(settings.trackers, request.plugins)
+            trackers = make_trackers(settings.trackers, request.plugins)
             models = open_models(settings, request.plugins, resources)
         if campaign is None:
             campaign = resources.enter_context(

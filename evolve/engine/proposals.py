@@ -11,10 +11,9 @@ from evolve.campaign import Campaign, stream
 from evolve.campaign.fitting import scheduled
 from evolve.engine.desk import Desk
 from evolve.engine.doing import Proposed
+from evolve.engine.drafts import Draft, Proposer, add_prompts
 from evolve.engine.members import Members
-from evolve.engine.proposing import Draft, Proposer
 from evolve.engine.screening import Screening
-from evolve.engine.telling import with_prompts
 from evolve.engine.threads import Threads
 from evolve.models.cancellation import Cancellation
 from evolve.protocols import Context
@@ -110,7 +109,7 @@ class Proposals:
         """Proposal thread."""
         if not selection.model:
             return context
-        return with_prompts(context, selection, self._campaign.settings.prompts, self._campaign.plugins)
+        return add_prompts(context, selection, self._campaign.settings.prompts, self._campaign.plugins)
 
     def _computed(self, selection: Selection, context: Context) -> Sequence[Draft]:
         """Proposal thread."""

@@ -7,13 +7,14 @@ import time
 from collections.abc import MutableMapping, Sequence
 
 from evolve.campaign import Campaign
-from evolve.campaign.inbox import Inbox, Letter
-from evolve.campaign.requests import (
+from evolve.campaign.inbox import (
     PERSON,
     Add,
     Answer,
     Configure,
     Hint,
+    Inbox,
+    Letter,
     Pause,
     Quarantine,
     Release,

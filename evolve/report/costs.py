@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from evolve.campaign import Campaign
-from evolve.campaign.called import Taken
+from evolve.campaign.calls import Taken
 from evolve.report.frame import frame, quarantined, strictly_better
 from evolve.report.records import line_to
 from evolve.types import RecordId
@@ -72,7 +72,7 @@ def costs(campaign: Campaign) -> Costs | None:
         return None
     total = Taken()
     operators, models, purposes = (defaultdict[str, Taken](Taken) for _ in range(3))
-    for operator, model, purpose, taken in campaign.state.called.sums():
+    for operator, model, purpose, taken in campaign.state.calls.sums():
         for sums in (total, operators[operator], models[model], purposes[purpose]):
             sums.add(taken)
     everything, best = line_of("all", total), campaign.state.archive.best
@@ -90,7 +90,7 @@ def lineage_cost(campaign: Campaign, record: RecordId) -> CostLine:
     """What the steps have cost that led from the seed to this program, along first parents; the seed's is none, before which models are
     checked."""
     steps = {campaign.state.columns.steps[ancestor - 1] for ancestor in line_to(campaign, record)} - {0}
-    return line_of("lineage", campaign.state.called.of_steps(steps))
+    return line_of("lineage", campaign.state.calls.of_steps(steps))
 
 
 def _lines(sums: Mapping[str, Taken]) -> tuple[CostLine, ...]:

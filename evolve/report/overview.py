@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from evolve.campaign import Campaign
+from evolve.campaign.calls import ModelFailures
 from evolve.campaign.campaign import confirmed_best
-from evolve.campaign.failures import ModelFailures
 from evolve.campaign.state import REFLECTION
 from evolve.report.aims import Closest, FrontLine, closest, front_line
 from evolve.report.best import Best, best
@@ -102,7 +102,7 @@ def overview(campaign: Campaign) -> Overview:
         operators=tally.yields(),
         models=tally.model_yields(),
         reflections=tally.reflections,
-        failures=state.failures.lines(),
+        failures=state.calls.failures(),
         costs=costs(campaign),
         left_out=left_out(campaign),
         hardware=machine.hardware if machine else "",

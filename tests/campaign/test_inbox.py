@@ -7,8 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from evolve.campaign.inbox import FORGOTTEN_SECONDS, LARGEST, Inbox
-from evolve.campaign.requests import Add, Answer, Hint, Quarantine, Release, Request, Stop
+from evolve.campaign.inbox import (
+    FORGOTTEN_SECONDS,
+    LARGEST,
+    Add,
+    Answer,
+    Hint,
+    Inbox,
+    Quarantine,
+    Release,
+    Request,
+    Stop,
+)
 from evolve.types import StoreError, canonical
 from evolve.types.codec import encode
 

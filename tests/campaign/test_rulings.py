@@ -2,7 +2,7 @@
 
 import pytest
 
-from evolve.campaign.requests import Quarantine, Release
+from evolve.campaign.inbox import Quarantine, Release
 from evolve.campaign.rulings import rule
 from evolve.types import ConfigError, Ruled
 from tests.written import Written, short_campaign

@@ -5,8 +5,7 @@ import os
 
 import pytest
 
-from evolve.campaign.inbox import Inbox
-from evolve.campaign.requests import Configure, Hint, Request
+from evolve.campaign.inbox import Configure, Hint, Inbox, Request
 from evolve.cli import campaign_requests
 from evolve.log import Log
 from evolve.types import LessonWritten, Paused, Ruled, SettingsChanged

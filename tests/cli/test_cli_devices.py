@@ -18,7 +18,6 @@ from evolve.devices.processors import usable
 sys.path.insert(0, str(Path(__file__).parents[1] / "devices"))
 from nvidia_fakes import GPUS, NAME, UUIDS
 
-
 TASK = """
 schema = 1
 [sandbox]

@@ -118,7 +118,7 @@ class Workbench:
     def create(
         self, *assignments: str, name: str | None = None, task: Task | None = None, **values: object
     ) -> Campaign:
-        """A new campaign; 30 programs and operators that change the number alone, if nothing else is said."""
+        """A new campaign; 30 programs and operators that change the number unchanged, if nothing else is said."""
         learns = values.get("strategy", {"name": "islands"}) == {"name": "islands"}
         usual = {
             "budget": ["30programs"],

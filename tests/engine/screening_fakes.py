@@ -10,10 +10,10 @@ from loop_fakes import JUDGES
 from evolve import plugins
 from evolve.campaign import Campaign, stream
 from evolve.config import NoveltySection, settings_from
+from evolve.engine.drafts import Draft, Proposer
 from evolve.engine.infrastructure import Infrastructure
 from evolve.engine.jobs import Jobs, Work
-from evolve.engine.proposing import Draft, Proposer
-from evolve.engine.settling import Settling
+from evolve.engine.recorder import Recorder
 from evolve.evaluation import Report, encode_report
 from evolve.hookspecs import OperatorEntry
 from evolve.plugins import Plugins, Registered
@@ -116,7 +116,7 @@ class Scene:
 
     def close(self) -> None:
         """Its log and what it remembers of other campaigns."""
-        self.settling.close()
+        self.recorder.close()
         self.campaign.close()
 
     def again(self) -> "Scene":
@@ -132,10 +132,10 @@ class Scene:
         update = {"models": models, "novelty": NoveltySection(**self.novelty)}
         campaign.settings = campaign.settings.model_copy(update=update)
         self.jobs = Jobs(campaign, JUDGES)
-        self.settling = Settling(campaign, self.jobs, Infrastructure(campaign.task.seed.id, 0.0))
+        self.recorder = Recorder(campaign, self.jobs, Infrastructure(campaign.task.seed.id, 0.0))
         self.operator = Told()
         self.proposer = Proposer(
-            campaign.task, dict.fromkeys(("write", "mend", "alter"), self.operator), self.settling.screening
+            campaign.task, dict.fromkeys(("write", "mend", "alter"), self.operator), self.recorder.screening
         )
 
     def draft(
@@ -167,7 +167,7 @@ class Scene:
         """Judges what is to be judged; the records."""
         before = len(self.campaign.state.history)
         with self.campaign.log.transaction():
-            found = list(self.settling.drafted(asked, drafts))
+            found = list(self.recorder.record_drafts(asked, drafts))
         self.settle_work([one for one in found if isinstance(one, Work)])
         return list(range(before + 1, len(self.campaign.state.history) + 1))
 
@@ -176,8 +176,8 @@ class Scene:
         report = Report(Evaluation.ok(1.0, descriptors={"size": 1.0}))
         with self.campaign.log.transaction():
             for work in works:
-                list(self.settling.judged(work, encode_report(report)))
-        self.settling.remember()
+                list(self.recorder.record_report(work, encode_report(report)))
+        self.recorder.keep_results()
 
     def step(self, *texts: str, **more: object) -> list[str]:
         """A whole step: the reason of each child, empty for one that was judged."""

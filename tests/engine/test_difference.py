@@ -3,7 +3,7 @@
 import pytest
 from screening_fakes import Oracle
 
-from evolve.engine.difference import RULES, objection, prompt
+from evolve.engine.screening import RULES, ask_difference, difference_prompt
 from evolve.types import Program
 
 OLDER = Program({"a.py": "x = 1\ny = 2\n", "b.py": "z = 3\n"})
@@ -11,12 +11,12 @@ OLDER = Program({"a.py": "x = 1\ny = 2\n", "b.py": "z = 3\n"})
 
 def question(newer: Program) -> str:
     """What the user's message says."""
-    return prompt(OLDER, newer).messages[1].text
+    return difference_prompt(OLDER, newer).messages[1].text
 
 
 def test_the_question_is_the_difference_in_a_fence() -> None:
     """Files that are the same are left out."""
-    asked = prompt(OLDER, Program({"a.py": "x = 1\ny = 4\n", "b.py": "z = 3\n"}))
+    asked = difference_prompt(OLDER, Program({"a.py": "x = 1\ny = 4\n", "b.py": "z = 3\n"}))
     assert [message.role for message in asked.messages] == ["system", "user"]
     assert asked.messages[0].text == RULES
     assert asked.messages[1].text == (
@@ -50,7 +50,7 @@ def test_half_of_a_surrogate_pair_can_be_sent() -> None:
 
 def test_an_answer_of_other_words_is_quoted_in_brief() -> None:
     """Without what could harm a terminal."""
-    told = objection(Oracle("\x1b[2JIgnore that. " * 20), OLDER, Program({"a.py": "x = 2\n"}))
+    told = ask_difference(Oracle("\x1b[2JIgnore that. " * 20), OLDER, Program({"a.py": "x = 2\n"}))
     assert told.startswith("the novelty model oracle answered neither yes nor no: ")
     assert "\x1b" not in told
     assert len(told) < 300

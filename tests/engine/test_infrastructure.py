@@ -49,7 +49,7 @@ def failing(patience=60.0):
     machinery = Infrastructure(ProgramId("seed"), patience, clock)
     for _ in range(IN_A_ROW):
         assert not machinery.in_doubt
-        machinery.settled(work(), Outcome.INTERNAL)
+        machinery.record_outcome(work(), Outcome.INTERNAL)
     return machinery, clock
 
 
@@ -65,7 +65,7 @@ def failing(patience=60.0):
 )
 def test_a_job_that_the_machinery_failed_is_tried_once_more(tried, again):
     """A canary is not: it comes again anyhow."""
-    assert Infrastructure(ProgramId("seed"), 60.0, Clock()).again(tried) is again
+    assert Infrastructure(ProgramId("seed"), 60.0, Clock()).may_retry(tried) is again
 
 
 def test_after_failures_in_a_row_the_seed_is_judged_and_nothing_else():
@@ -81,7 +81,7 @@ def test_a_success_in_between_ends_the_row():
     """Two failures and two more are none in a row."""
     machinery = Infrastructure(ProgramId("seed"), 60.0, Clock())
     for outcome in (Outcome.INTERNAL, Outcome.INTERNAL, Outcome.CRASHED, Outcome.INTERNAL, Outcome.INTERNAL):
-        machinery.settled(work(), outcome)
+        machinery.record_outcome(work(), outcome)
     assert not machinery.in_doubt
 
 
@@ -92,7 +92,7 @@ def test_while_the_seed_fails_too_the_canaries_come_less_and_less_often():
     for _ in range(8):
         clock.now += machinery.seconds_left or 0.0
         assert machinery.canary() is not None
-        machinery.settled(work("measurement", case=CANARY), Outcome.INTERNAL)
+        machinery.record_outcome(work("measurement", case=CANARY), Outcome.INTERNAL)
         waited.append(machinery.seconds_left)
     assert waited == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]
     assert not machinery.hopeless
@@ -104,7 +104,7 @@ def test_it_is_hopeless_when_the_seed_has_failed_for_longer_than_is_patient():
     for wait, hopeless in ((0.0, False), (59.0, False), (1.0, True)):
         clock.now += wait
         machinery.canary()
-        machinery.settled(work("measurement", case=CANARY), Outcome.INTERNAL)
+        machinery.record_outcome(work("measurement", case=CANARY), Outcome.INTERNAL)
         assert machinery.hopeless is hopeless
 
 
@@ -112,7 +112,7 @@ def test_a_canary_that_passes_lets_the_campaign_go_on():
     """The machine is well; it was the programs."""
     machinery, _ = failing()
     machinery.canary()
-    machinery.settled(work("measurement", case=CANARY), Outcome.OK)
+    machinery.record_outcome(work("measurement", case=CANARY), Outcome.OK)
     assert (machinery.in_doubt, machinery.hopeless, machinery.seconds_left) == (False, False, None)
 
 
@@ -122,9 +122,9 @@ def test_it_is_hopeless_when_nothing_but_the_seed_can_be_judged():
     for turn in range(HOPELESS):
         assert not machinery.hopeless
         machinery.canary()
-        machinery.settled(work("measurement", case=CANARY), Outcome.OK)
+        machinery.record_outcome(work("measurement", case=CANARY), Outcome.OK)
         for _ in range(IN_A_ROW if turn < HOPELESS - 1 else 0):
-            machinery.settled(work(), Outcome.INTERNAL)
+            machinery.record_outcome(work(), Outcome.INTERNAL)
     assert machinery.hopeless
 
 

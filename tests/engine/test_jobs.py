@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from loop_fakes import JUDGES, FakeExecutor, Workbench, near_seven
 
-from evolve.engine import known_signatures
+from evolve.engine import read_signatures
 from evolve.engine.jobs import Jobs
 from evolve.evaluation import Job, Report
 from evolve.plugins import Plugins
@@ -95,7 +95,7 @@ def test_a_program_that_ran_out_of_less_time_may_be_proposed_again(bench: Workbe
         hurried, seed = set(campaign.state.hurried), campaign.task.seed.id
         assert hurried == {program for program in campaign.state.columns.programs if program} - {seed}
         assert list(campaign.state.columns.failed) == []
-        assert set(known_signatures(campaign).values()) == {seed}
+        assert set(read_signatures(campaign).values()) == {seed}
     with bench.open() as campaign:
         assert campaign.state.hurried == hurried
         assert campaign.log.settled(2).record.evaluation.limit == 1.0

@@ -11,8 +11,7 @@ from loop_fakes import JUDGES, FakeExecutor, Seen, cut
 from model_fakes import FakeModel, members, with_operators
 from test_requests import answers
 
-from evolve.campaign.inbox import Inbox
-from evolve.campaign.requests import Add, Configure, Hint, Pause, Request, Stop, Unpause
+from evolve.campaign.inbox import Add, Configure, Hint, Inbox, Pause, Request, Stop, Unpause
 from evolve.engine import run
 from evolve.types import Paused, Replied, SettingsChanged, Settled
 
@@ -34,7 +33,7 @@ def put(campaign, *wishes):
 def impatient(monkeypatch):
     """An engine that looks into its inbox at every turn."""
     monkeypatch.setattr("evolve.engine.requests.INTERVAL", 0.0)
-    monkeypatch.setattr("evolve.engine.workshop.INTERVAL", 0.005)
+    monkeypatch.setattr("evolve.engine.loop.INTERVAL", 0.005)
 
 
 class Steering(Seen):

@@ -5,9 +5,8 @@ import os
 import pytest
 from loop_fakes import JUDGES, FakeExecutor, Seen
 
-from evolve.campaign.inbox import Inbox
-from evolve.campaign.requests import Add, Hint, Quarantine, Release, Request, Stop
-from evolve.engine import Requests, finish, known_signatures
+from evolve.campaign.inbox import Add, Hint, Inbox, Quarantine, Release, Request, Stop
+from evolve.engine import Requests, finish, read_signatures
 from evolve.evaluation import Report
 from evolve.types import Asked, Evaluation, Import, LessonWritten, Outcome, Ruled, Settled, text_id
 
@@ -33,7 +32,7 @@ def answers(campaign, ids):
 
 def taken(campaign, *, adding=True, process=None):
     """Takes what lies in the inbox as a command does; returns the steps."""
-    requests = Requests(campaign, known_signatures(campaign), process or os.getpid())
+    requests = Requests(campaign, read_signatures(campaign), process or os.getpid())
     with campaign.log.transaction():
         steps = requests.take(adding=adding)
     requests.answer()

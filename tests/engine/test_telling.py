@@ -8,7 +8,7 @@ import numpy as np
 
 from evolve import plugins
 from evolve.config import PromptsSection
-from evolve.engine.telling import with_prompts
+from evolve.engine.drafts import add_prompts
 from evolve.protocols import Context
 from evolve.testing import RehearsedHistory, rehearsed_task
 from evolve.types import Selection
@@ -25,7 +25,7 @@ def context() -> Context:
 def test_a_campaigns_template_comes_before_the_tasks() -> None:
     """Each by its name."""
     settings = PromptsSection(templates={"repair": "campaign: {{reason}}"}, tokens=5000)
-    found = with_prompts(context(), SELECTION, settings, plugins.load([]))
+    found = add_prompts(context(), SELECTION, settings, plugins.load([]))
     assert found.templates == {"task": "{{brief}}", "repair": "campaign: {{reason}}"}
     assert found.prompt_tokens == 5000
 
@@ -36,7 +36,7 @@ def test_the_machine_is_told_of_unless_a_person_says_no() -> None:
     names = [
         [
             section.name
-            for section in with_prompts(context(), SELECTION, PromptsSection(hardware=wanted), loaded).sections
+            for section in add_prompts(context(), SELECTION, PromptsSection(hardware=wanted), loaded).sections
         ]
         for wanted in (True, False)
     ]

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from evolve.campaign import Campaign
-from evolve.campaign.requests import PERSON
+from evolve.campaign.inbox import PERSON
 from evolve.types import (
     Anchor,
     Axis,

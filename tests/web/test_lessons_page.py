@@ -2,8 +2,7 @@
 
 import pytest
 
-from evolve.campaign.inbox import Inbox
-from evolve.campaign.requests import Hint
+from evolve.campaign.inbox import Hint, Inbox
 from evolve.web.pages.lessons import LONGEST
 from tests.web.conftest import ADDRESS
 from tests.web.hostile import text_of

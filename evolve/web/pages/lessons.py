@@ -13,9 +13,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from evolve.campaign import Campaign
-from evolve.campaign.inbox import Inbox
-from evolve.campaign.requests import PERSON, Hint
-from evolve.campaign.requests import Request as Asking
+from evolve.campaign.inbox import PERSON, Hint, Inbox
+from evolve.campaign.inbox import Request as Asking
 from evolve.types import ConfigError, Lesson, LessonWritten
 from evolve.web.forms import fields
 from evolve.web.rendering import page, root

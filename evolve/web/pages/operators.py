@@ -54,7 +54,7 @@ def operators(request: Request) -> Response:
             operators=_rows(tally.yields(), costs.operators if costs else (), weights),
             models=_rows(tally.model_yields(), costs.models if costs else (), models),
             purposes=costs.purposes if costs else (),
-            failures=campaign.state.failures.lines(),
+            failures=campaign.state.calls.failures(),
             strategy=campaign.settings.strategy.name,
             reflections=tally.reflections,
             lessons=report.lessons_learnt(campaign),

@@ -1,26 +1,27 @@
-"""From drafts and reports to records: duplicates, earlier results, jobs for the judge, and what the log is told of each.
+"""The recorder: turns drafts and reports into records, and writes the rulings that follow from them.
 
-Invariant: a program and every text of an evaluation are in the log in the same transaction as the record that names them."""
+A program and every text of an evaluation are in the log in the same transaction as the record that names them, and so is each ruling with the record that calls for it."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from evolve import novelty
 from evolve.campaign import Campaign
 from evolve.campaign.cases import CANARY
 from evolve.campaign.descriptors import Descriptors
 from evolve.campaign.refusals import TIRED
+from evolve.campaign.state import BOUND, INTEGRITY, NOISE
+from evolve.engine.drafts import Draft
 from evolve.engine.infrastructure import HOPELESS, Infrastructure
-from evolve.engine.jobs import Jobs, Work, proposal_origin
-from evolve.engine.neighbours import Fingerprint
-from evolve.engine.proposing import Draft
-from evolve.engine.results import Results
-from evolve.engine.ruling import Ruling
-from evolve.engine.screening import Screening
+from evolve.engine.jobs import Jobs, ResultCache, Work, proposal_origin
+from evolve.engine.screening import Fingerprint, Screening
 from evolve.evaluation import Description, Report, decode_report
 from evolve.sandbox.output import quoted, readable
+from evolve.statistics import noise_floor
+from evolve.task.remedy import remedy
 from evolve.types import (
+    NOBODYS_FAULT,
     Asked,
     Child,
     Evaluation,
@@ -33,6 +34,7 @@ from evolve.types import (
     PluginError,
     ProgramId,
     Record,
+    Ruled,
     SandboxError,
     Settled,
     TaskError,
@@ -40,6 +42,93 @@ from evolve.types import (
     text_id,
 )
 from evolve.types.errors import without_remedy
+
+
+@dataclass(frozen=True, slots=True)
+class SeedError:
+    """What is wrong with the seed, without which there is no campaign, and what to do."""
+
+    what: str
+    remedy: str
+
+
+class Rulings:
+    """Of the engine; those of a person are `evolve.campaign.rulings`."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self._campaign = campaign
+        self._state = campaign.state
+        self._task = campaign.task
+
+    def follow(self, record: Record) -> SeedError | None:
+        """Writes what follows from a record; gives what is wrong with the seed, where it is about the seed and says so."""
+        fault = None
+        if record.origin.case:
+            self._promote(record)
+        else:
+            self._quarantine_beyond_bound(record)
+            fault = self._check_seed(record)
+            self._record_noise_floor(record)
+        self._quarantine_tagged(record)
+        return fault
+
+    def _quarantine_beyond_bound(self, record: Record) -> None:
+        bound, fitness = self._task.bound, record.evaluation.fitness
+        if bound is None or fitness is None or fitness <= self._task.fitness.inside(bound):
+            return
+        assert record.program is not None, "a program without files has no fitness"
+        why = f"{self._task.fitness.name} {self._task.fitness.shown(fitness)!r} is beyond the proven bound {bound!r}"
+        self._campaign.write(Ruled("quarantine", record.program, BOUND, why))
+
+    def _quarantine_tagged(self, record: Record) -> None:
+        """What the evaluator has tagged is quarantined, whatever its outcome: not the seed, without which there is no campaign, and which is
+        the evaluator's own example of an honest program."""
+        tag, program = record.evaluation.tag, record.program
+        known = program is None or program == self._task.seed.id or program in self._state.quarantined
+        if tag and not known and record.evaluation.outcome not in NOBODYS_FAULT:
+            assert program is not None, "what has no program is known"
+            self._campaign.write(Ruled("quarantine", program, INTEGRITY, tag))
+
+    def _promote(self, record: Record) -> None:
+        """A program is promoted when all held-out cases agree that it is no worse than the seed: one of its own may have been the last
+        that was missing, or one of the seed's. One whose score is claimed never is: nobody knows what it found."""
+        cases, best = self._state.cases, self._state.archive.best
+        for program in dict.fromkeys(one for one in (record.program, best and best.program) if one):
+            known = program in self._state.archive.promoted or program == self._task.seed.id
+            if not known and program not in self._state.claimed and cases.agree(program):
+                why = f"no worse than the seed on {', '.join(cases.held_out)}"
+                self._campaign.write(Ruled("promote", program, "held-out cases", why))
+
+    def _check_seed(self, record: Record) -> SeedError | None:
+        """The seed must pass its own evaluator, and its certificate where there is one."""
+        origin, evaluation, name = record.origin, record.evaluation, self._task.name
+        if origin.kind == "proposal":
+            return None
+        failed = evaluation.outcome is not Outcome.OK
+        if failed and record.program == self._task.seed.id and evaluation.stage == "certify":
+            what = f"the value of the seed of task {name!r} cannot be certified: {evaluation.outcome}"
+            return SeedError(what, "mend `certify`, for nothing can be the best without it")
+        again = origin.why == NOISE and evaluation.outcome is not Outcome.INTERNAL
+        if failed and (again or origin.kind == "seed"):
+            count, wanted = len(self._state.noise_values), self._campaign.settings.confirm.seeds
+            where = f" at measurement {count + 1} of {wanted}" if again else ""
+            what = f"the seed of task {name!r} fails its own evaluator{where}: {evaluation.outcome}"
+            return SeedError(what, remedy(evaluation.outcome))
+        if evaluation.tag and (again or origin.kind == "seed"):
+            what = f"the evaluator of task {name!r} tags its own seed as {evaluation.tag!r}"
+            return SeedError(what, "mend the check that tags it, or the seed")
+        return None
+
+    def _record_noise_floor(self, record: Record) -> None:
+        """With the last measurement of the seed, the noise floor is known."""
+        if record.origin.kind == "proposal" or self._task.deterministic or self._state.noise_floor is not None:
+            return
+        values = self._state.noise_values
+        if len(values) == self._campaign.settings.confirm.seeds:
+            machine = self._state.machine
+            assert machine is not None, "a run tells its machine before it judges"
+            self._campaign.write(replace(machine, noise_floor=noise_floor(values)))
+
 
 _log = logging.getLogger(__name__)
 IN_A_ROW = 5
@@ -50,7 +139,7 @@ def _always() -> bool:
     return True
 
 
-class Settling:
+class Recorder:
     """Writes records. Main thread, inside a transaction; it also knows which programs are under way."""
 
     def __init__(self, campaign: Campaign, jobs: Jobs, infrastructure: Infrastructure) -> None:
@@ -60,11 +149,11 @@ class Settling:
         self._state = campaign.state
         self._task = campaign.task
         self._descriptors = Descriptors(campaign.state.archive.axes, campaign.task.seed)
-        self.signatures = known_signatures(campaign)
+        self.signatures = read_signatures(campaign)
         """Of all programs that are in the log or under way."""
         self.screening = Screening(campaign, self.signatures)
-        self._results = Results(campaign)
-        self._ruling = Ruling(campaign)
+        self._results = ResultCache(campaign)
+        self._rulings = Rulings(campaign)
         self._plugin_failures = 0
         self.failure: EvolveError | None = None
         """What makes going on useless; raised when the turn that found it is durable."""
@@ -73,13 +162,13 @@ class Settling:
         """Ends using the cache."""
         self._results.close()
 
-    def arrive(self, judges: Description) -> None:
+    def record_machine(self, judges: Description) -> None:
         """The run's machine and isolation."""
         machine = self._state.machine
         floor = machine.noise_floor if machine is not None and machine.hardware == judges.hardware else None
         self._campaign.write(MachineMeasured(judges.hardware, floor, judges.isolation))
 
-    def drafted(
+    def record_drafts(
         self, asked: Asked, drafts: Sequence[Draft], has_room: Callable[[], bool] = _always
     ) -> Iterator[Settled | Work]:
         """For each draft of a step that has not settled before: a record at once, or the work to judge it. It ends where there is no room for one
@@ -87,28 +176,28 @@ class Settling:
         done = self._state.steps[asked.step].settled
         for draft in [draft for draft in drafts if draft.index not in done]:
             origin = proposal_origin(asked, draft)
-            reason = draft.refusal or self._known(draft)
+            reason = draft.refusal or self._find_duplicate(draft)
             if reason:
-                yield self._screen(origin, draft, reason)
+                yield self._refuse(origin, draft, reason)
                 continue
             if not has_room():
                 return
             assert draft.child.program is not None, "a draft without a program is refused"
             self.signatures[draft.signature] = draft.child.program.id
             work = self._jobs.proposal(asked, draft)
-            hit = self._results.of(work)
+            hit = self._results.find(work)
             if hit is None:
-                yield self._results.informed(work)
+                yield self._results.add_known_stages(work)
             else:
                 yield from self._settle(work, hit)
 
-    def _known(self, draft: Draft) -> str:
+    def _find_duplicate(self, draft: Draft) -> str:
         """Why a program is nothing new: it, or one that reads the same, was proposed meanwhile."""
         if draft.child.program is None:
             return ""
-        return self.screening.known(draft.child.program, draft.signature)
+        return self.screening.find_duplicate(draft.child.program, draft.signature)
 
-    def _screen(self, origin: Origin, draft: Draft, reason: str) -> Settled:
+    def _refuse(self, origin: Origin, draft: Draft, reason: str) -> Settled:
         self._plugin_failures = self._plugin_failures + 1 if draft.plugin_failed else 0
         if self._plugin_failures == IN_A_ROW:
             self.failure = PluginError(f"{IN_A_ROW} proposals in a row failed, the last because {reason}")
@@ -118,10 +207,10 @@ class Settling:
         evaluation = Evaluation.failed(Outcome.SCREENED, self._campaign.log.put_text(reason), stage="screen")
         event = self._append(origin, None, evaluation, draft.child)
         if program is None:
-            self._tell_left_out(origin.operator, reason)
+            self._warn_tired(origin.operator, reason)
         return event
 
-    def _tell_left_out(self, operator: str, reason: str) -> None:
+    def _warn_tired(self, operator: str, reason: str) -> None:
         """Once, until something that it made is judged; where it is the only one, the campaign's end says so."""
         tired = self._state.refusals.count(operator) == TIRED
         if tired and len(self._campaign.usable_operators) > 1:
@@ -131,27 +220,27 @@ class Settling:
                 without_remedy(reason),
             )
 
-    def judged(self, work: Work, result: bytes) -> Iterator[Settled | Work]:
+    def record_report(self, work: Work, result: bytes) -> Iterator[Settled | Work]:
         """The record of a judging, and the ruling that a value beyond the proven bound calls for; or the work again, where the
         machinery failed it."""
         report = decode_report(result)
         evaluation = report.evaluation
-        if evaluation.outcome is Outcome.INTERNAL and self._infrastructure.again(work):
+        if evaluation.outcome is Outcome.INTERNAL and self._infrastructure.may_retry(work):
             known = evaluation.passed if self._task.deterministic else {}
             yield replace(work, tries=work.tries + 1, job=replace(work.job, passed={**work.job.passed, **known}))
             return
-        self._infrastructure.settled(work, evaluation.outcome)
+        self._infrastructure.record_outcome(work, evaluation.outcome)
         yield from self._settle(work, report)
         if evaluation.outcome is Outcome.INTERNAL and self._infrastructure.hopeless and self.failure is None:
-            self.failure = _noted(
-                SandboxError, _hopeless(work), report, "mend the evaluator, or what it needs of the machine"
+            self.failure = _error_with_feedback(
+                SandboxError, _describe_hopeless(work), report, "mend the evaluator, or what it needs of the machine"
             )
         self._results.note(work, evaluation, result)
 
-    def remember(self) -> None:
+    def keep_results(self) -> None:
         """Fills the cache, when the records that it names are durable, and lets go of what they hold."""
         self.screening.neighbours.durable()
-        self._results.keep()
+        self._results.write()
 
     def _settle(self, work: Work, report: Report) -> Iterator[Settled]:
         self._plugin_failures = 0
@@ -163,16 +252,16 @@ class Settling:
             self.signatures[signature] = work.program.id
         found = work.draft.found if work.draft else Fingerprint()
         self.screening.neighbours.keep(work.program, work.origin, signature, found)
-        report = self._described(work, report)
+        report = self._complete_descriptors(work, report)
         self._put(report.texts)
         evaluation = replace(report.evaluation, carried=work.carried)
         event = self._append(work.origin, work.program.id, evaluation, work.draft.child if work.draft else Child(None))
-        fault = self._ruling.settled(event.record)
+        fault = self._rulings.follow(event.record)
         if fault is not None:
-            self.failure = _noted(TaskError, fault.what, report, fault.remedy)
+            self.failure = _error_with_feedback(TaskError, fault.what, report, fault.remedy)
         yield event
 
-    def _described(self, work: Work, report: Report) -> Report:
+    def _complete_descriptors(self, work: Work, report: Report) -> Report:
         """With a number for each axis of the archive; a program that has none for one of them is INVALID."""
         from_text = work.draft.descriptors if work.draft else None
         evaluation = self._descriptors.completed(report.evaluation, lambda: work.program, from_text)
@@ -200,20 +289,20 @@ class Settling:
         return event
 
 
-def _hopeless(work: Work) -> str:
+def _describe_hopeless(work: Work) -> str:
     """Who is at fault, as far as the canary can tell."""
     if work.origin.case == CANARY:
         return "the judges fail on the seed too, and did so for as long as outage.wait_seconds allows; the last failure"
     return f"the judges fail on everything but the seed, which passed {HOPELESS} times meanwhile; the last failure"
 
 
-def known_signatures(campaign: Campaign) -> dict[str, ProgramId]:
+def read_signatures(campaign: Campaign) -> dict[str, ProgramId]:
     """What near-duplicates are recognised by, of all programs in the log."""
     hurried = campaign.state.hurried
     return {signature: program for program, signature in campaign.log.signatures() if program not in hurried}
 
 
-def _noted(kind: type[EvolveError], what: str, report: Report, remedy: str) -> EvolveError:
+def _error_with_feedback(kind: type[EvolveError], what: str, report: Report, remedy: str) -> EvolveError:
     """An error that says one line of a report's feedback, the root error of a traceback; all of it, quoted, is the error's note."""
     feedback = report.texts.get(TextId(report.evaluation.feedback), "").strip() or "there is no feedback"
     line = readable(feedback.split("\n\n", 1)[0].splitlines()[-1]).strip()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.engine.tracker import Tracking, printing_aside
+from evolve.engine.trackers import TrackerThread, printing_aside
 from evolve.types import TrackedEnd, TrackedRecord, TrackedRun
 from tests.tracked import END, RECORD, a_run
 
@@ -37,7 +37,7 @@ def test_what_is_too_much_for_a_slow_tracker_is_dropped_and_counted(
 ) -> None:
     """Said once; the rest comes in order, each once, and then the end, however full the queue is."""
     slow = Slow()
-    tracking = Tracking("slow", slow, behind=3)
+    tracking = TrackerThread("slow", slow, behind=3)
     tracking.begin(a_run(tmp_path))
     tracking.record(replace(RECORD, record=1))
     assert slow.began.wait(60.0)
@@ -48,7 +48,7 @@ def test_what_is_too_much_for_a_slow_tracker_is_dropped_and_counted(
     slow.may.set()
     assert tracking.wait(60.0)
     assert slow.taken == ["begun", 1, 2, 3, 4, "ended"]
-    assert tracking.told() == "slow: 4 records, 3 records dropped while 3 waited for it"
+    assert tracking.describe() == "slow: 4 records, 3 records dropped while 3 waited for it"
     assert caplog.messages == [
         "tracker 'slow' is slow: 3 records wait for it. What settles until it has caught up is not told it; the log has all"
     ]
@@ -58,14 +58,14 @@ def test_nothing_waits_for_a_tracker_that_has_failed(tmp_path: Path) -> None:
     """What it printed does not matter, and it is told neither what waited nor the end."""
     slow = Slow()
     slow.campaign_begun = lambda run: 1 / 0  # type: ignore[assignment, return-value]
-    tracking = Tracking("bad", slow)
+    tracking = TrackerThread("bad", slow)
     tracking.begin(a_run(tmp_path))
     assert tracking.wait(60.0)
     tracking.record(RECORD)
     tracking.end(END)
     tracking.give_up()
     assert slow.taken == []
-    assert tracking.told() == (
+    assert tracking.describe() == (
         "bad: 0 records, then it failed: plugin 'bad' raised ZeroDivisionError: division by zero. Do: mend the plugin, or do without it"
     )
 
@@ -75,14 +75,14 @@ def test_the_end_itself_may_hang(tmp_path: Path) -> None:
     hangs, may, one = threading.Event(), threading.Event(), Slow()
     one.may.set()
     one.campaign_ended = lambda end: (hangs.set(), may.wait())  # type: ignore[assignment, return-value]
-    tracking = Tracking("late", one)
+    tracking = TrackerThread("late", one)
     tracking.begin(a_run(tmp_path))
     tracking.record(RECORD)
     tracking.end(END)
     assert hangs.wait(60.0)
     assert not tracking.wait(0.0)
     tracking.give_up()
-    assert tracking.told() == "late: 1 record, and it has not taken the end of the run in time"
+    assert tracking.describe() == "late: 1 record, and it has not taken the end of the run in time"
     may.set()
     assert tracking.wait(60.0)
 
@@ -96,10 +96,10 @@ def test_a_tracker_that_wants_to_end_more_than_itself_has_failed(tmp_path: Path,
 
     one = Slow()
     one.campaign_begun = end  # type: ignore[method-assign]
-    tracking = Tracking("bad", one)
+    tracking = TrackerThread("bad", one)
     tracking.begin(a_run(tmp_path))
     assert tracking.wait(60.0)
-    assert tracking.told() == f"bad: 0 records, then it failed: {failure.__name__}"
+    assert tracking.describe() == f"bad: 0 records, then it failed: {failure.__name__}"
 
 
 def test_what_a_tracker_prints_after_nobody_waits_for_it_is_not_on_stdout(
@@ -108,7 +108,7 @@ def test_what_a_tracker_prints_after_nobody_waits_for_it_is_not_on_stdout(
     """The last record of `--json` comes then."""
     may, one = threading.Event(), Slow()
     one.campaign_begun = lambda run: (may.wait(), print("late"))  # type: ignore[assignment, return-value]
-    tracking = Tracking("late", one)
+    tracking = TrackerThread("late", one)
     with printing_aside():
         tracking.begin(a_run(tmp_path))
         tracking.end(END)

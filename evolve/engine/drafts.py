@@ -1,17 +1,16 @@
-"""From a selection to drafts: children that are ready to be judged, or the reason why not.
+"""Drafts: an operator's children that are ready to be evaluated, or the reason why not.
 
-Invariant: everything here is a deterministic function of the step's `Asked`, the replies that it gets, the log before it and what was
-proposed meanwhile; it runs on proposal threads."""
+Everything here is a deterministic function of the step's `Asked`, its replies, the log before it and what was proposed meanwhile. It runs on proposal threads."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evolve import novelty
-from evolve.engine.neighbours import Fingerprint
-from evolve.engine.screening import Family, Screening
-from evolve.plugins import guarded
+from evolve import hardware, novelty
+from evolve.config import PromptsSection
+from evolve.engine.screening import Family, Fingerprint, Screening
+from evolve.plugins import Plugins, guarded
 from evolve.protocols import Context, Operator
 from evolve.types import (
     Child,
@@ -27,6 +26,17 @@ from evolve.types import (
     Unaffordable,
     canonical,
 )
+
+
+def add_prompts(context: Context, selection: Selection, settings: PromptsSection, plugins: Plugins) -> Context:
+    """The context of a selection with all that its prompts are made of. Proposal thread: it calls plugins."""
+    found = plugins.prompt_sections(context.task, selection)
+    return replace(
+        context,
+        templates={**context.task.prompts, **settings.templates},
+        sections=tuple(section for section in found if settings.hardware or section.name != hardware.NAME),
+        prompt_tokens=settings.tokens,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +58,7 @@ Prompting = Callable[[Context, Selection], Context]
 """What an operator's context holds besides, where it needs a model."""
 
 
-def alone(context: Context, selection: Selection) -> Context:
+def unchanged(context: Context, selection: Selection) -> Context:
     """Nothing."""
     return context
 
@@ -58,7 +68,7 @@ class Proposer:
     computes at a time."""
 
     def __init__(
-        self, task: Task, operators: Mapping[str, Operator], screening: Screening, prompting: Prompting = alone
+        self, task: Task, operators: Mapping[str, Operator], screening: Screening, prompting: Prompting = unchanged
     ) -> None:
         self._task = task
         self._operators = operators
@@ -79,17 +89,17 @@ class Proposer:
         except (ModelGone, Unaffordable):
             raise
         except ModelError as error:
-            return [refused(f"model failed: {error}")]
+            return [refuse(f"model failed: {error}")]
         except EditError as error:
-            return [refused(str(error))]
+            return [refuse(str(error))]
         except PluginError as error:
-            return [refused(str(error), plugin_failed=True)]
+            return [refuse(str(error), plugin_failed=True)]
 
     def _children(self, selection: Selection, context: Context) -> Sequence[Child]:
         """All that an operator hands over, as the log can hold it; raises `PluginError` for what it cannot."""
         proposed = tuple(self._operators[selection.operator].propose(selection, context))
         try:
-            return [_checked(child) for child in proposed]
+            return [_check_child(child) for child in proposed]
         except ValueError as error:
             raise PluginError(
                 f"operator {selection.operator!r} proposed {error}. Do: mend its `propose`, or do without it"
@@ -111,10 +121,10 @@ class Proposer:
         if program is None:
             return replace(draft, refusal=draft.child.thought or "there is no program in it")
         signature = novelty.signature(program)
-        reason = screening.refusal(program, family) or screening.known(program, signature, siblings)
+        reason = screening.refusal(program, family) or screening.find_duplicate(program, signature, siblings)
         if reason:
             return replace(draft, signature=signature, refusal=reason)
-        found, reason = screening.placed(program, family)
+        found, reason = screening.fingerprint(program, family)
         descriptors = {} if self._task.axes else dict(novelty.describe(program, self._seed_hash))
         return replace(draft, signature=signature, descriptors=descriptors, found=found, refusal=reason)
 
@@ -125,12 +135,12 @@ def _program(context: Context, record: RecordId) -> ProgramId:
     return program
 
 
-def refused(reason: str, *, plugin_failed: bool = False) -> Draft:
+def refuse(reason: str, *, plugin_failed: bool = False) -> Draft:
     """What a step comes to that has no child."""
     return Draft(0, 1, Child(None), refusal=reason, plugin_failed=plugin_failed)
 
 
-def _checked(child: object) -> Child:
+def _check_child(child: object) -> Child:
     """A child whose parts are what they should be, with extras as a replay would read them; raises `ValueError` for another."""
     if not isinstance(child, Child):
         raise ValueError(f"a {type(child).__name__}, wanted a Child")

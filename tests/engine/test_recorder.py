@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 from loop_fakes import FakeExecutor, near_seven
 
-from evolve.engine import results
+from evolve.engine import jobs
 from evolve.evaluation import Report
 from evolve.types import Evaluation, Outcome, Ruled, SandboxError, Settled, TaskError, text_id
 
@@ -66,12 +66,12 @@ def test_the_cache_is_closed_with_the_run(bench, monkeypatch):
     """No connection outlives it."""
     made = []
 
-    class Remembered(results.EvaluationCache):
+    class Remembered(jobs.EvaluationCache):
         def __init__(self, path):
             super().__init__(path)
             made.append(self)
 
-    monkeypatch.setattr(results, "EvaluationCache", Remembered)
+    monkeypatch.setattr(jobs, "EvaluationCache", Remembered)
     with bench.create() as campaign:
         bench.run(campaign)
     assert len(made) == 1

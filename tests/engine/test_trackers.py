@@ -9,8 +9,7 @@ from loop_fakes import JUDGES, FakeExecutor, Seen
 
 from evolve.config import TrackersSection, settings_from
 from evolve.engine import run
-from evolve.engine.tracker import Tracking
-from evolve.engine.tracking import tracked, trackers_of
+from evolve.engine.trackers import TrackerThread, make_trackers, track
 from evolve.plugins import load
 from evolve.types import ConfigError
 
@@ -36,9 +35,9 @@ class Remembering:
 
 def played(campaign, *trackers, patience=60.0):
     """Runs a campaign with these trackers; returns what the engine keeps of each."""
-    kept = [Tracking(f"t{number}", tracker) for number, tracker in enumerate(trackers)]
-    with tracked(campaign, Seen(), kept, patience) as told:
-        told.ending = run(campaign, FakeExecutor(), JUDGES, told.watch)
+    kept = [TrackerThread(f"t{number}", tracker) for number, tracker in enumerate(trackers)]
+    with track(campaign, Seen(), kept, patience) as told:
+        told.ending = run(campaign, FakeExecutor(), JUDGES, told)
     return kept
 
 
@@ -54,7 +53,7 @@ def test_a_tracker_is_told_of_a_run_each_record_and_the_end(bench):
         assert (last.programs, last.best.record) == (9, best.record)
         assert last.best.fitness == campaign.task.fitness.shown(best.estimate.mean)
         assert [(end.reason, end.records) for end in one.ends] == [("budget", count)]
-        assert (kept.told(), kept.failure) == (f"t0: {count} records", "")
+        assert (kept.describe(), kept.failure) == (f"t0: {count} records", "")
 
 
 def test_a_campaign_that_goes_on_goes_on_in_its_tracker(bench):
@@ -76,7 +75,7 @@ def test_a_tracker_that_fails_is_told_nothing_more(bench, caplog, error):
         kept = played(campaign, bad, good)
         assert campaign.state.progress.programs == 9
     assert (len(bad.records), bad.ends, len(good.ends)) == (3, [], 1)
-    assert (kept[0].records, "no disk" in kept[0].told()) == (2, True)
+    assert (kept[0].records, "no disk" in kept[0].describe()) == (2, True)
     assert ["is told nothing more in this run" in line for line in caplog.messages] == [True]
 
 
@@ -114,7 +113,7 @@ class Hanging(Remembering):
             self.may.wait()
 
 
-class OutOfTime(Tracking):
+class OutOfTime(TrackerThread):
     """One that hangs, and for which all the time has been waited."""
 
     def wait(self, seconds):
@@ -125,13 +124,13 @@ class OutOfTime(Tracking):
 def test_a_tracker_that_hangs_stops_no_campaign(bench, caplog):
     """The run ends as ever, the other tracker is told of all, and what the one did not take is counted."""
     bad, good = Hanging(after=2), Remembering()
-    kept = [OutOfTime("bad", bad), Tracking("good", good)]
+    kept = [OutOfTime("bad", bad), TrackerThread("good", good)]
     with bench.create(budget=["9programs"]) as campaign, caplog.at_level(logging.WARNING, "evolve"):
-        with tracked(campaign, Seen(), kept) as told:
-            told.ending = run(campaign, FakeExecutor(), JUDGES, told.watch)
+        with track(campaign, Seen(), kept) as told:
+            told.ending = run(campaign, FakeExecutor(), JUDGES, told)
         count = len(campaign.state.history)
         assert (told.ending.reason, campaign.state.progress.programs) == ("budget", 9)
-    assert [one.told() for one in kept] == [
+    assert [one.describe() for one in kept] == [
         f"bad: 2 records, and it has not taken {count - 2} records and the end of the run in time",
         f"good: {count} records",
     ]
@@ -140,7 +139,7 @@ def test_a_tracker_that_hangs_stops_no_campaign(bench, caplog):
         "tracker 'bad' is told nothing more: it has not taken all in time. The log has all",
     ]
     bad.may.set()
-    assert Tracking.wait(kept[0], 60.0)
+    assert TrackerThread.wait(kept[0], 60.0)
     assert (len(bad.records), bad.ends) == (3, [])
 
 
@@ -151,7 +150,7 @@ def test_the_wait_for_a_tracker_that_never_began_has_an_end(bench):
     with bench.create(budget=["3programs"]) as campaign:
         (kept,) = played(campaign, bad, patience=0.01)
         count = len(campaign.state.history)
-    assert kept.told() == f"t0: 0 records, and it has not taken {count} records and the end of the run in time"
+    assert kept.describe() == f"t0: 0 records, and it has not taken {count} records and the end of the run in time"
     may.set()
     assert kept.wait(60.0)
 
@@ -161,14 +160,14 @@ def test_the_wait_for_trackers_is_no_time_of_the_campaign(bench, monkeypatch):
     now = [1000.0]
     monkeypatch.setattr("evolve.campaign.clock.time", SimpleNamespace(monotonic=lambda: now[0]))
 
-    class Late(Tracking):
+    class Late(TrackerThread):
         def wait(self, seconds):
             now[0] += 30.0
             return super().wait(60.0)
 
     with bench.create() as campaign:
         before = campaign.seconds
-        with tracked(campaign, Seen(), [Late("t0", Remembering())], 60.0):
+        with track(campaign, Seen(), [Late("t0", Remembering())], 60.0):
             pass
         assert campaign.seconds == before
 
@@ -189,14 +188,14 @@ def test_a_tracker_is_called_on_a_thread_of_its_own(bench):
 def test_an_interrupt_ends_the_wait_for_trackers(bench, caplog):
     """And nothing else: how the run ended is told as ever."""
 
-    class Interrupted(Tracking):
+    class Interrupted(TrackerThread):
         def wait(self, seconds):
             raise KeyboardInterrupt
 
     bad = Hanging(after=0)
     with bench.create(budget=["3programs"]) as campaign, caplog.at_level(logging.WARNING, "evolve"):
-        with tracked(campaign, Seen(), [Interrupted("t0", bad)]) as told:
-            told.ending = run(campaign, FakeExecutor(), JUDGES, told.watch)
+        with track(campaign, Seen(), [Interrupted("t0", bad)]) as told:
+            told.ending = run(campaign, FakeExecutor(), JUDGES, told)
         assert told.ending.reason == "budget"
     assert caplog.messages[0] == "no longer waiting for trackers"
     bad.may.set()
@@ -213,26 +212,27 @@ def test_an_error_that_ends_a_run_is_told(bench):
     with (
         bench.create() as campaign,
         pytest.raises(KeyboardInterrupt),
-        tracked(campaign, Broken(), [Tracking("t", one)]) as told,
+        track(campaign, Broken(), [TrackerThread("t", one)]) as told,
     ):
-        run(campaign, FakeExecutor(), JUDGES, told.watch)
+        run(campaign, FakeExecutor(), JUDGES, told)
     assert [end.reason for end in one.ends] == [""]
 
 
-def test_without_trackers_the_watch_is_the_same(bench):
-    """No record costs anything more."""
+def test_without_trackers_the_other_watch_sees_everything(bench):
+    """And no thread begins."""
     watch = Seen()
-    with bench.create() as campaign, tracked(campaign, watch, ()) as told:
-        assert told.watch is watch
+    with bench.create() as campaign, track(campaign, watch, ()) as told:
+        run(campaign, FakeExecutor(), JUDGES, told)
+    assert (len(watch.events), watch.turns > 0) == (31, True)
 
 
 def test_the_settings_name_the_trackers():
     """With their own settings; what there is not is an error before anything begins."""
     section = TrackersSection(names=("jsonl",), settings={"jsonl": {"file": "x.jsonl"}})
-    assert [tracking.name for tracking in trackers_of(section, load())] == ["jsonl"]
+    assert [tracking.name for tracking in make_trackers(section, load())] == ["jsonl"]
     with pytest.raises(ConfigError, match=r"no tracker is called 'jsnl'. Did you mean 'jsonl'\? Do: "):
-        trackers_of(TrackersSection(names=("jsnl",)), load())
+        make_trackers(TrackersSection(names=("jsnl",)), load())
     with pytest.raises(ConfigError, match="'jsonl' has no setting 'fil'"):
-        trackers_of(TrackersSection(names=("jsonl",), settings={"jsonl": {"fil": "x"}}), load())
+        make_trackers(TrackersSection(names=("jsonl",), settings={"jsonl": {"fil": "x"}}), load())
     with pytest.raises(ConfigError, match="settings for tracker 'wandb', which this campaign does not use"):
         settings_from({"task": "x"}, ["trackers.settings.wandb.mode=online"])
