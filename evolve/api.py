@@ -21,13 +21,11 @@ from evolve.atomic_write import atomic_write
 from evolve.campaign import Campaign as EngineCampaign
 from evolve.campaign import workspace as default_workspace
 from evolve.cli import summary
-from evolve.cli.beginning import beginning
-from evolve.cli.display import watching
-from evolve.cli.granting import granted
-from evolve.cli.notices import noticed
+from evolve.cli.devices import grant_devices
+from evolve.cli.output import say
+from evolve.cli.progress import print_warnings, watch_campaign
 from evolve.cli.request import Request, continued_plan, new_plan
-from evolve.cli.run import opened_models, run_request
-from evolve.cli.say import say
+from evolve.cli.run import open_models, run_request
 from evolve.engine import OpenRun, Unwatched, Watch, open_run
 from evolve.plugins import load
 from evolve.report import RecordLine
@@ -135,14 +133,14 @@ def _opened(request: Request, home: Path) -> Iterator[OpenRun]:
     with ExitStack() as resources:
         if request.devices and cores:
             resources.callback(os.sched_setaffinity, 0, cores)
-        devices = granted(request.devices)
+        devices = grant_devices(request.devices)
         campaign = None
         if request.resume is None:
             plan = new_plan(request, plugins, home)
         else:
             campaign = resources.enter_context(EngineCampaign.open(request.resume, plugins, home, readonly=False))
             plan = continued_plan(request, campaign)
-        yield resources.enter_context(open_run(run_request(plan, home, campaign, devices), opened_models))
+        yield resources.enter_context(open_run(run_request(plan, home, campaign, devices), open_models))
 
 
 def _search(opened: OpenRun, on_record: OnRecord | None, *, progress: bool) -> None:
@@ -150,14 +148,14 @@ def _search(opened: OpenRun, on_record: OnRecord | None, *, progress: bool) -> N
     with ExitStack() as shown:
         watch: Watch = Unwatched()
         if progress:
-            say(beginning(campaign, opened.confinement.line))
-            watch = shown.enter_context(watching(campaign, as_json=False))
-            shown.enter_context(noticed())
+            say(summary.format_beginning(campaign, opened.confinement.line))
+            watch = shown.enter_context(watch_campaign(campaign, as_json=False))
+            shown.enter_context(print_warnings())
         ending = opened.search(watch if on_record is None else _RecordWatch(watch, on_record))
-    end = summary.ended(campaign, ending, opened.trackers)
+    end = summary.describe_end(campaign, ending, opened.trackers)
     failure = summary.failure_of(campaign, end)
     if progress and failure is None:
-        say(summary.closing_words(campaign, end))
+        say(summary.format_end(campaign, end))
     if failure is not None:
         raise failure
 

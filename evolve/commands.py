@@ -11,17 +11,15 @@ import evolve.task
 from evolve.atomic_write import atomic_write
 from evolve.campaign import Campaign, log_path, workspace
 from evolve.campaign.fitting import budget_of
+from evolve.cli.devices import devices_option, grant_devices
 from evolve.cli.errors import INTERRUPTED
-from evolve.cli.granting import devices_option
-from evolve.cli.granting import granted as grant_devices
 from evolve.cli.isolation import sandbox_option
-from evolve.cli.notices import noticed
-from evolve.cli.output import CELL, brief, debug_option, emit, facts, flat, json_option, one_line, table
-from evolve.cli.references import opened as open_program
-from evolve.cli.request import Plan, Request, place_of_task
+from evolve.cli.output import CELL, brief, debug_option, emit, facts, flat, json_option, one_line, say, table
+from evolve.cli.program_reference import open_program
+from evolve.cli.progress import print_warnings
+from evolve.cli.request import Plan, Request, find_task
 from evolve.cli.request import new_plan as plan_campaign
-from evolve.cli.run import opened_models, run_request
-from evolve.cli.say import say
+from evolve.cli.run import open_models, run_request
 from evolve.devices import Grant
 from evolve.engine import Unwatched, open_executor, open_run
 from evolve.engine.isolation import WantedLevel, confine
@@ -71,7 +69,7 @@ __all__ = [
 
 def load_task(campaign: Campaign, moved: str | None = None) -> Task:
     """Returns a campaign's task as it lies on the disk, at `moved` where it is elsewhere now; raises `TaskError`."""
-    return evolve.task.load(place_of_task(campaign, moved), campaign.task.parameters)
+    return evolve.task.load(find_task(campaign, moved), campaign.task.parameters)
 
 
 def run_campaign(plan: Plan, name: str, home: Path, devices: Grant) -> bool:
@@ -81,13 +79,12 @@ def run_campaign(plan: Plan, name: str, home: Path, devices: Grant) -> bool:
         if log_path(home, name).is_file():
             campaign = resources.enter_context(Campaign.open(name, plan.plugins, home, readonly=False))
         request = replace(run_request(plan, home, campaign, devices), name=name, changes={})
-        run = resources.enter_context(open_run(request, opened_models))
-        campaign = run.campaign
+        run = resources.enter_context(open_run(request, open_models))
         try:
-            with noticed():
+            with print_warnings():
                 ending = run.search(Unwatched())
         except TaskError:
-            if campaign.state.seed_record and not campaign.state.seed_values:
+            if run.campaign.state.seed_record and not run.campaign.state.seed_values:
                 return True
             raise
     return ending.reason not in ("interrupted", "stopped")

@@ -298,7 +298,7 @@ class Settings(Section):
         default_factory=usable_cores,
         ge=1,
         le=1024,
-        description="how many candidates are judged side by side; also `--judges`",
+        description="how many candidates are judged side by side; also `--workers`",
     )
     budget: tuple[str, ...] = Field(
         default=(),

@@ -18,7 +18,7 @@ from typing import Any
 from evolve import plugins
 from evolve.campaign import Campaign
 from evolve.cli.calls import answers_of
-from evolve.cli.models import file_values
+from evolve.cli.model_specs import read_campaign_file
 from evolve.config import settings_from
 from evolve.engine import Ending, Unwatched, run
 from evolve.engine.members import Member, Members
@@ -94,7 +94,7 @@ def _usage(prompt: Prompt, answer: RecordedAnswer) -> Usage:
 def opened(folder: Path, home: Path) -> Iterator[Campaign]:
     """A new campaign with the settings of the one that was played."""
     loaded = plugins.load()
-    settings = settings_from(file_values(folder / "campaign.toml", loaded))
+    settings = settings_from(read_campaign_file(folder / "campaign.toml", loaded))
     with Campaign.create(settings, load(settings.task), loaded, home, "by_hand") as campaign:
         yield campaign
 

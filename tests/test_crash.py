@@ -310,7 +310,7 @@ def test_whatever_of_its_processes_is_killed_a_campaign_loses_nothing(place, kil
     rng, budget, remains = random.Random(kills), 10 * kills, []
     roles = order(kills, rng)
     pause(place, 1.0)
-    words = ["--budget", f"{budget}programs", "--judges", "2"]
+    words = ["--budget", f"{budget}programs", "--workers", "2"]
     while roles:
         with command(place, *words) as engine:
             assert waited(lambda: len(place.lines("judged")) > 3, PATIENCE), "the seed is judged, and more"
@@ -385,7 +385,7 @@ def pause(place: Place, seconds: float) -> None:
 def test_the_systems_wish_to_end_lets_what_is_judged_finish(place):
     """Every evaluation that had begun is in the log, the exit code says that it was interrupted, and the rest is done later."""
     pause(place, 0.3)
-    with command(place, "--budget", "16programs", "--judges", "2") as engine:
+    with command(place, "--budget", "16programs", "--workers", "2") as engine:
         assert waited(lambda: len(place.lines("judged")) >= 3, PATIENCE)
         engine.terminate()
         assert engine.wait(PATIENCE) == 130
@@ -401,7 +401,7 @@ def test_the_systems_wish_to_end_lets_what_is_judged_finish(place):
 def test_the_second_interrupt_does_not_wait_for_what_is_judged(place, monkeypatch):
     """And nothing that had settled is lost, and no process left."""
     pause(place, 0.2)
-    with command(place, "--budget", f"{BUDGET}programs", "--judges", "2") as engine:
+    with command(place, "--budget", f"{BUDGET}programs", "--workers", "2") as engine:
         assert waited(lambda: len(place.lines("judged")) >= 3, PATIENCE)
         pause(place, 2 * PATIENCE)
         for _ in range(2):

@@ -53,7 +53,7 @@ def rewrites(count: int, delay: float, act: str = "") -> list[Step]:
 def command(task: Path, server: FaultServer, *more: str, programs: int = PROGRAMS) -> list[str]:
     return [
         *(sys.executable, "-m", "evolve", "run", str(task), "--budget", f"{programs}programs"),
-        *("--set", 'operators.names=["rewrite"]', "--name", "killed", "--judges", "1"),
+        *("--set", 'operators.names=["rewrite"]', "--name", "killed", "--workers", "1"),
         *("--set", f"models.members=[{member(server)}]"),
         *more,
     ]

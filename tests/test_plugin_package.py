@@ -119,7 +119,7 @@ def test_it_is_known_to_nobody_else(place: Place) -> None:
 
 def test_its_campaign_improves_and_replays(place: Place) -> None:
     """Its evaluator judges, its operator proposes, its strategy selects."""
-    done = place.evolve("run", "near", *PLUGIN, "--budget", "30programs", "--judges", "1", "--json")
+    done = place.evolve("run", "near", *PLUGIN, "--budget", "30programs", "--workers", "1", "--json")
     assert done.returncode == 0, done.stderr
     *records, end = map(json.loads, done.stdout.splitlines())
     assert (records[0]["fitness"], end["programs"], end["reason"]) == (-43.0, 30, "budget")
@@ -151,7 +151,7 @@ def test_wrong_settings_are_one_message(place: Place, settings: str, message: st
     """That names the key; no campaign is made."""
     place.task(settings)
     try:
-        done = place.evolve("run", "near", *PLUGIN, "--budget", "3programs", "--judges", "1", "--name", "wrong")
+        done = place.evolve("run", "near", *PLUGIN, "--budget", "3programs", "--workers", "1", "--name", "wrong")
     finally:
         place.task("target = 7.0")
     assert message in error_of(done)
@@ -168,7 +168,7 @@ def test_settings_for_what_has_none_are_one_message(place: Place, setting: str) 
 @pytest.mark.slow
 def test_without_it_its_campaigns_say_what_is_missing(place: Place) -> None:
     """And go on as soon as it is there again, from where they were."""
-    done = place.evolve("run", "near", *PLUGIN, "--budget", "5programs", "--judges", "1", "--name", "waits")
+    done = place.evolve("run", "near", *PLUGIN, "--budget", "5programs", "--workers", "1", "--name", "waits")
     assert done.returncode == 0, done.stderr
     place.uninstall()
     try:
@@ -179,5 +179,5 @@ def test_without_it_its_campaigns_say_what_is_missing(place: Place) -> None:
         assert "no evaluator is called 'near'" in error_of(plain)
     finally:
         place.install(place.folder / "source")
-    more = place.evolve("run", "--continue", "waits", "--budget", "9programs", "--judges", "1", "--json")
+    more = place.evolve("run", "--continue", "waits", "--budget", "9programs", "--workers", "1", "--json")
     assert json.loads(more.stdout.splitlines()[-1])["programs"] == 9

@@ -14,7 +14,7 @@ SETTINGS = (
     NAME,
     "--set",
     f'operators.names=["{NAME}", "tune_literals"]',
-    "--judges",
+    "--workers",
     "1",
     "--tracker",
     NAME,

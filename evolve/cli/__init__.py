@@ -17,13 +17,13 @@ from evolve.cli.plugin_commands import PluginGroup, find_commands, import_name, 
 
 COMMANDS = {
     "run": ("evolve.cli.run:run", "Search for better programs: a new campaign on TASK, or more of an old one."),
-    "campaign": ("evolve.cli.campaigns:campaign", "List, show and replay campaigns."),
-    "program": ("evolve.cli.programs:program", "List, show and compare the programs of a campaign; judge your own."),
-    "task": ("evolve.cli.tasks:task", "List, write and check tasks."),
+    "campaign": ("evolve.cli.campaign:campaign", "List, show and replay campaigns."),
+    "program": ("evolve.cli.program:program", "List, show and compare the programs of a campaign; evaluate your own."),
+    "task": ("evolve.cli.task:task", "List, write and check tasks."),
     "model": ("evolve.cli.model:model", "List kinds of models, see whether a model answers, and what was asked."),
     "sandbox": ("evolve.cli.sandbox:sandbox", "How well candidates are isolated on this machine, and why not better."),
     "devices": ("evolve.cli.devices:devices", "The cores and GPUs of this machine, and who has them now."),
-    "plugin": ("evolve.cli.plugins:plugin", "List the plugins with what each provides."),
+    "plugin": ("evolve.cli.plugin:plugin", "List the plugins with what each provides."),
 }
 """By name: where the command is, and its line in `evolve --help`."""
 _INTERRUPTED = 130

@@ -10,8 +10,7 @@ import click
 
 from evolve import wording
 from evolve.campaign import existing_path, workspace
-from evolve.cli.output import brief, debug_option, emit, emit_all, facts, json_option, one_line, quoted, table
-from evolve.cli.say import say
+from evolve.cli.output import brief, debug_option, emit, emit_all, facts, json_option, one_line, quoted, say, table
 from evolve.log import Log
 from evolve.models.cassette import RecordedAnswer, add_answers, as_question
 from evolve.report import CallLine, WholeCall, call_line, whole_call

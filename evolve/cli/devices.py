@@ -1,32 +1,46 @@
-"""`evolve devices`: the cores and GPUs of this machine, who has them now, and which tasks' needs can be met.
+"""`evolve devices`, the cores and GPUs of this machine and who has leased them; and the option `--devices` of other commands."""
 
-Invariant: nothing is leased and nothing changed; what is shown was looked up just now."""
-
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
 import evolve.task
 from evolve import wording
-from evolve.cli.granting import devices_option, granted
-from evolve.cli.output import debug_option, emit, facts, json_option, one_line, table
-from evolve.cli.say import say
-from evolve.devices import Gpu, Grant, Holder, found_gpus, granted_gpus, holders, leases_folder
+from evolve.cli.output import debug_option, emit, facts, json_option, one_line, say, table
+from evolve.devices import EVERYTHING, Gpu, Grant, Holder, found_gpus, granted_gpus, holders, leases_folder, parse
 from evolve.devices.leases import written
 from evolve.devices.processors import governor, load, ranges, units, usable
 from evolve.evaluation.machine import processor
 from evolve.stop import duration
 from evolve.types import Task, TaskError
 
-_MACHINE, _CORE, _GPU = "machine", "core-", "gpu-"
+_DEVICES = "What may be used: cpu, cpu:0-3, gpu, gpu:0,1, a GPU's uuid; may be repeated. [default: all of it]"
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def devices_option(command: _Command) -> _Command:
+    """Adds `--devices`, given to the command as `devices`."""
+    return click.option("--devices", multiple=True, metavar="WHICH", help=_DEVICES)(command)
+
+
+def grant_devices(words: Sequence[str]) -> Grant:
+    """Returns the devices that the words grant, and keeps this process and everything that it starts to their cores; raises
+    `ConfigError`. Call it before any process or thread is started, and before anybody counts cores."""
+    if not words:
+        return EVERYTHING
+    grant = parse(words, found_gpus(), usable())
+    if grant.cores is not None and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, grant.cores)
+    return grant
 
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """A core: its threads that may be used, and who has leased it (None: nobody)."""
+    """A core: its usable threads, and the holder of its lease (None: nobody)."""
 
     threads: tuple[int, ...]
     holder: Holder | None
@@ -34,7 +48,7 @@ class Core:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A GPU, whether it may be leased, and who has leased it (None: nobody)."""
+    """A GPU, whether it may be leased, and the holder of its lease (None: nobody)."""
 
     gpu: Gpu
     granted: bool
@@ -43,7 +57,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a stage of a task leases; `met`: this machine has as much."""
+    """Devices that a stage of a task leases; `met`: this machine has as much."""
 
     task: str
     stage: str
@@ -52,8 +66,8 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The one object of `evolve devices --json`. `machine` is who has it to itself (None: nobody); `folder` is where leases lie; `needs` are those of stages that lease something."""
+class MachineDevices:
+    """The one object of `evolve devices --json`. `machine` holds the whole machine (None: nobody); `folder` is where leases lie."""
 
     processor: str
     load: str
@@ -71,89 +85,91 @@ class Found:
 @debug_option
 def devices(devices: tuple[str, ...], as_json: bool) -> None:
     """List the cores and GPUs of this machine, who has them now, and which tasks' needs can be met."""
-    found = _found(granted(devices))
+    machine = _look_up(grant_devices(devices))
     if as_json:
-        emit(found)
+        emit(machine)
     else:
-        say(_page(found))
+        say(_format(machine, time.time()))
 
 
-def _found(grant: Grant) -> Found:
+def _look_up(grant: Grant) -> MachineDevices:
     cores, gpus, folder = usable(), found_gpus(), leases_folder()
-    held, may = holders(folder), granted_gpus(gpus, grant)
-    return Found(
+    holder, allowed = holders(folder), granted_gpus(gpus, grant)
+    return MachineDevices(
         processor=processor(),
         load=load(),
         governor=governor(cores),
-        machine=held.get(_MACHINE),
-        cores=tuple(Core(threads, held.get(f"{_CORE}{core}")) for core, threads in units(cores).items()),
-        gpus=tuple(Card(gpu, gpu in may, held.get(f"{_GPU}{gpu.uuid}")) for gpu in gpus),
-        needs=tuple(need for task in _tasks() for need in _needs(task, len(cores), len(may))),
+        machine=holder.get("machine"),
+        cores=tuple(Core(threads, holder.get(f"core-{core}")) for core, threads in units(cores).items()),
+        gpus=tuple(Card(gpu, gpu in allowed, holder.get(f"gpu-{gpu.uuid}")) for gpu in gpus),
+        needs=tuple(
+            Need(
+                task.name,
+                stage.name,
+                written(stage.needs),
+                stage.needs.cores <= len(cores) and stage.needs.gpus <= len(allowed),
+            )
+            for task in _tasks()
+            for stage in task.stages
+            if stage.needs.leased
+        ),
         folder=str(folder),
     )
 
 
-def _tasks() -> Sequence[Task]:
-    """Those that come with evolve and those in ./tasks; one that does not load is `evolve task list`'s to tell of."""
-    found = []
+def _tasks() -> Iterator[Task]:
     for place in sorted({*evolve.task.own(), *map(evolve.task.find, evolve.task.bundled())}):
         try:
-            found.append(evolve.task.load(place))
-        except TaskError:
+            yield evolve.task.load(place)
+        except TaskError:  # `evolve task list` shows its problem
             continue
-    return found
 
 
-def _needs(task: Task, cores: int, gpus: int) -> Sequence[Need]:
-    """Of the stages that lease something."""
-    return [
-        Need(task.name, stage.name, written(stage.needs), stage.needs.cores <= cores and stage.needs.gpus <= gpus)
-        for stage in task.stages
-        if stage.needs.leased
-    ]
-
-
-def _page(found: Found) -> str:
-    now = time.time()
-    parts = [facts(_machine(found, now))]
-    rows = [
+def _format(machine: MachineDevices, now: float) -> str:
+    cards = [
         (
             f"{card.gpu.index}",
             card.gpu.name,
             f"{card.gpu.memory >> 20} MiB" if card.gpu.memory else "-",
             card.gpu.driver or "-",
             card.gpu.uuid,
-            _held(card.holder, now) if card.granted else "not granted here",
+            _format_holder(card.holder, now) if card.granted else "not granted here",
         )
-        for card in found.gpus
+        for card in machine.gpus
     ]
-    parts.append(table(("GPU", "model", "memory", "driver", "uuid", "held by"), rows) if rows else "no GPU was found")
-    needs = [(need.task, need.stage, need.needs, "yes" if need.met else "NO") for need in found.needs]
-    parts += [table(("task", "stage", "needs", "met here"), needs)] if needs else []
-    parts.append(
-        f"the {'other ' if needs else ''}stages of the tasks here need one core like any other, and lease nothing"
-    )
-    return "\n\n".join(parts)
+    needs = [(need.task, need.stage, need.needs, "yes" if need.met else "NO") for need in machine.needs]
+    others = f"the {'other ' if needs else ''}stages of the tasks here need one core like any other, and lease nothing"
+    parts = [
+        facts(_facts(machine, now)),
+        table(("GPU", "model", "memory", "driver", "uuid", "held by"), cards) if cards else "no GPU was found",
+        table(("task", "stage", "needs", "met here"), needs) if needs else "",
+        others,
+    ]
+    return "\n\n".join(filter(None, parts))
 
 
-def _machine(found: Found, now: float) -> list[tuple[str, str]]:
-    threads = [thread for core in found.cores for thread in core.threads]
-    shared = any(len(core.threads) > 1 for core in found.cores)
-    size = f"{len(found.cores)} with {len(threads)} threads" if shared else f"{len(threads)}"
-    rows = [("processor", found.processor), ("cores", f"{size}: {ranges(threads)}")]
-    state = {"load": found.load, "governor": found.governor}
-    rows.append(("state", ", ".join(f"{name} {value}" for name, value in state.items() if value) or "not told"))
-    rows += [(f"core {ranges(core.threads)}", _held(core.holder, now)) for core in found.cores if core.holder]
-    return [*rows, ("machine", _held(found.machine, now, nobody="shared by all")), ("leases", str(Path(found.folder)))]
+def _facts(machine: MachineDevices, now: float) -> list[tuple[str, str]]:
+    threads = [thread for core in machine.cores for thread in core.threads]
+    shared = f" with {len(threads)} threads" if len(threads) > len(machine.cores) else ""
+    state = {"load": machine.load, "governor": machine.governor}
+    return [
+        ("processor", machine.processor),
+        ("cores", f"{len(machine.cores)}{shared}: {ranges(threads)}"),
+        ("state", ", ".join(f"{name} {value}" for name, value in state.items() if value) or "unknown"),
+        *((f"core {ranges(core.threads)}", _format_holder(core.holder, now)) for core in machine.cores if core.holder),
+        ("machine", _format_holder(machine.machine, now, nobody="shared by all")),
+        ("leases", machine.folder),
+    ]
 
 
-def _held(holder: Holder | None, now: float, nobody: str = "nobody") -> str:
+def _format_holder(holder: Holder | None, now: float, nobody: str = "nobody") -> str:
     if holder is None:
         return nobody
     if not holder.pid:
         return "somebody who has not said who"
-    return f"{one_line(holder.what)}, process {holder.pid}, for {_time(max(0.0, now - holder.since))}"
+    return f"{one_line(holder.what)}, process {holder.pid}, for {format_time(max(0.0, now - holder.since))}"
 
 
-def _time(seconds: float) -> str:
+def format_time(seconds: float) -> str:
+    """Returns a time that may be long: `25 min 3 s`, or `1.5 s`."""
     return duration(seconds) if seconds >= 60 else wording.seconds(seconds)

@@ -1,6 +1,4 @@
-"""How everything that a user can cause ends: one line on stderr and an exit code.
-
-Invariant: an error of ours never shows a traceback unless it is asked for, and a bug is never caught."""
+"""Errors that a user can cause: one line on stderr and an exit code, with a traceback only where it is asked for. A bug is never caught."""
 
 import errno
 import os
@@ -12,17 +10,16 @@ from typing import Any, TextIO
 import click
 
 from evolve.cli.options import DEBUG
-from evolve.cli.output import FACT, brief, quoted
-from evolve.cli.say import say
+from evolve.cli.output import FACT, brief, quoted, say
 from evolve.types import EvolveError
 
 INTERRUPTED = 130
 _STOPPED = "stopped at once; what a campaign had settled is in its log."
 NO_READER = 141
-"""What a shell says of a program that its closed output ended (128 + SIGPIPE)."""
+"""The exit code of a program that its closed output ended (128 + SIGPIPE)."""
 
 
-class Reported(click.ClickException):
+class PrintedError(click.ClickException):
     """An error on its way to the terminal; exit code 1."""
 
     def show(self, file: Any = None) -> None:
@@ -32,26 +29,26 @@ class Reported(click.ClickException):
 
 
 def reported(call: Callable[[click.Context], Any], context: click.Context) -> Any:
-    """`call(context)`; what it raises for the user is reported, with the traceback where `--debug` is given."""
+    """Returns `call(context)`; reports what it raises for the user, with the traceback where `--debug` is given."""
     try:
         return call(context)
     except KeyboardInterrupt as interrupt:
         say(f"\nevolve: {interrupt.args[0] if interrupt.args else _STOPPED}", err=True)
         context.exit(INTERRUPTED)
     except BrokenPipeError:
-        if not _let_go_of_closed_outputs():
+        if not _drop_closed_outputs():
             raise
         context.exit(NO_READER)
     except (EvolveError, OSError, MemoryError, RuntimeError, OverflowError) as error:
         message = _message(error)
         if context.meta.get(DEBUG) or not message:
             raise
-        raise Reported(message) from error
+        raise PrintedError(message) from error
 
 
-def _let_go_of_closed_outputs() -> bool:
-    """Whether whoever read stdout or stderr is gone, such as `head` that has seen enough; what is still to be written there goes
-    nowhere, so that Python does not complain of it at its end."""
+def _drop_closed_outputs() -> bool:
+    """Returns whether the reader of stdout or stderr is gone, such as `head` that has seen enough, and sends the rest nowhere, so that
+    Python does not complain of it at its end."""
     closed = [stream.fileno() for stream in (sys.stdout, sys.stderr) if _has_lost_its_reader(stream)]
     for number in closed:
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -72,7 +69,7 @@ def _has_lost_its_reader(stream: TextIO | None) -> bool:
 
 
 def _message(error: Exception) -> str:
-    """What to tell the user; nothing where the error is none that a user can cause."""
+    """Returns the words for the user; empty where the error is none that a user can cause."""
     if isinstance(error, EvolveError):
         return str(error)
     number = error.errno if isinstance(error, OSError) else None
@@ -81,7 +78,7 @@ def _message(error: Exception) -> str:
     # Python has no kinds of their own for the other two.
     if isinstance(error, MemoryError) or number == errno.ENOMEM or str(error) == "can't start new thread":
         return (
-            "there is not enough memory, or room for threads. Do: raise the limits (`ulimit -a` shows them), or give fewer `--judges`; "
+            "there is not enough memory, or room for threads. Do: raise the limits (`ulimit -a` shows them), or give fewer `--workers`; "
             "what had settled is in the log"
         )
     if str(error).startswith("timestamp "):

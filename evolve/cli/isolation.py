@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from evolve.cli.say import say
+from evolve.cli.output import say
 from evolve.engine.isolation import LEVELS, VARIABLE, Confinement
 from evolve.sandbox.means import Means
 

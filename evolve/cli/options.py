@@ -1,6 +1,4 @@
-"""The options that all commands share.
-
-Invariant: imports nothing but click, for it is imported by `evolve --help`."""
+"""Options that all commands share. `evolve --help` imports this module, which therefore imports nothing but click."""
 
 import os
 from collections.abc import Callable
@@ -9,7 +7,7 @@ from typing import Any, TypeVar
 import click
 
 DEBUG = "evolve.debug"
-"""The key in `click.Context.meta` that says that tracebacks are wanted."""
+"""The key in `click.Context.meta` of the wish for tracebacks."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -20,14 +18,14 @@ def _set_debug(context: click.Context, _: click.Parameter, wanted: bool) -> None
 
 
 def debug_option(command: Command) -> Command:
-    """`--debug`: an error comes with its traceback; so it does where `EVOLVE_DEBUG` is set."""
+    """Adds `--debug`: an error comes with its traceback, as it does where `EVOLVE_DEBUG` is set."""
     return click.option(
         "--debug", is_flag=True, expose_value=False, callback=_set_debug, help="Show the traceback of an error."
     )(command)
 
 
 def json_option(command: Command) -> Command:
-    """`--json`, given to the command as `as_json`."""
+    """Adds `--json`, given to the command as `as_json`."""
     return click.option("--json", "as_json", is_flag=True, help="One JSON object per line on stdout, nothing else.")(
         command
     )

@@ -1,17 +1,22 @@
-"""What commands print: records as JSON for programs, aligned tables for people; and the options that say which.
+"""Output of commands: JSON for programs, text and tables for people.
 
-Invariant: with `--json`, stdout holds one JSON object per line and nothing else. Imports no heavy library."""
+With `--json`, stdout holds one JSON object per line and nothing else. Every text for people passes through `say`, so that
+nothing that a program or its evaluator wrote can move the cursor, hide words, or pass for words of ours."""
 
 import dataclasses
+import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import re
+import shutil
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import IO, Any
 
 import click
 
 from evolve.cli.options import debug_option, json_option
 from evolve.sandbox import output as sandbox_output
-from evolve.sandbox.output import brief, harmless, one_line
+from evolve.sandbox.output import BLANK, MARK, brief, harmless, one_line
 
 __all__ = [
     "brief",
@@ -24,7 +29,10 @@ __all__ = [
     "harmless",
     "json_option",
     "one_line",
+    "print_exactly",
+    "print_file",
     "quoted",
+    "say",
     "table",
 ]
 
@@ -33,7 +41,10 @@ CELL = 1000
 FACT = 10_000
 """Characters of a fact."""
 QUOTE = 1 << 16
-"""Characters of somebody else's words that are printed, such as an evaluator's feedback; the log has as much as the task keeps."""
+"""Characters of a quotation, such as an evaluator's feedback; the log has as much as the task keeps."""
+_UNLIMITED = 1 << 20
+"""Columns of a pipe or a file."""
+_QUOTED_LINE = re.compile(rf"^(\w* *){MARK}(.+)$", re.MULTILINE)
 
 
 def emit(value: Any) -> None:
@@ -42,40 +53,108 @@ def emit(value: Any) -> None:
     emit_text(json.dumps(plain, ensure_ascii=False, allow_nan=False))
 
 
-def emit_text(text: str) -> None:
-    """Prints JSON that is a text already: the same values, with escapes for what a terminal would obey or nobody would see."""
-    click.echo(text if text.isprintable() else "".join(map(_escaped, text)))
-
-
-def _escaped(character: str) -> str:
-    return character if character.isprintable() or character in " \n" else json.dumps(character)[1:-1]
-
-
 def emit_all(values: Iterable[Any]) -> None:
-    """Prints one line of JSON for each."""
+    """Prints one line of JSON for each value."""
     for value in values:
         emit(value)
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Rows under headings, each column as wide as its widest cell. A cell is one line."""
-    lines = [list(headings), *([brief(one_line(cell), CELL) for cell in row] for row in rows)]
-    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
-    )
+def emit_text(text: str) -> None:
+    """Prints a JSON text; characters that a terminal would obey, or that nobody would see, become escapes of the same value."""
+    click.echo(text if text.isprintable() else "".join(map(_escape, text)))
+
+
+def _escape(character: str) -> str:
+    return character if character.isprintable() or character in " \n" else json.dumps(character)[1:-1]
+
+
+def say(text: str, *, nl: bool = True, err: bool = False, file: IO[Any] | None = None) -> None:
+    """Prints a text for people, to stderr with `err`, without characters that a terminal would obey or that nobody sees."""
+    out = file or (sys.stderr if err else sys.stdout)
+    shown = harmless(text)
+    if out is not None and out.isatty():
+        # The terminal would break long quoted lines itself, and show their rest without the mark.
+        shown = _QUOTED_LINE.sub(lambda found: _fold(found[1], found[2].expandtabs(), _columns()), shown)
+    click.echo(shown, nl=nl, err=err, file=file)
+
+
+def _fold(label: str, words: str, columns: int) -> str:
+    from rich.cells import chop_cells
+
+    parts = chop_cells(words, max(2, columns - len(label + MARK) - 1))
+    return label + MARK + f"\n{' ' * len(label)}{MARK}".join(parts)
+
+
+def print_exactly(text: str) -> None:
+    """Prints code or a diff, and tells on stderr how many of its characters cannot be shown."""
+    plain = text.replace("\r\n", "\n")
+    shown = harmless(plain)
+    if shown:
+        click.echo(shown, nl=not shown.endswith("\n"))
+    hidden = len(plain) - len(harmless(BLANK.sub("", plain)))
+    if hidden > 0:
+        say(
+            f"({hidden} characters that cannot be shown are left out, or are spaces here; --json has all of it)",
+            err=True,
+        )
+
+
+def print_file(path: str, text: str) -> None:
+    """Prints a program's file below a heading with its number of lines, so that no line of the file passes for such a heading."""
+    shown = harmless(text)
+    count = shown.count("\n") + (not shown.endswith("\n")) if shown else 0
+    say(f"\n--- {brief(one_line(path), CELL)} ({count} line{'' if count == 1 else 's'})")
+    print_exactly(text)
+
+
+def table(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], *, shared: Collection[str] = (), wrap: str = ""
+) -> str:
+    """Returns rows under headings. In a pipe or a file the table has all columns, as wide as they are. On a terminal it is no wider than
+    that: the column `wrap` breaks its lines, others end in an ellipsis but for the first, and a column of `shared` whose cells are all
+    equal becomes words below the table."""
+    cells = [[brief(one_line(cell), CELL) for cell in row] for row in rows]
+    columns = [(one_line(name), [row[place] for row in cells]) for place, name in enumerate(headings)]
+    on_terminal = sys.stdout is not None and sys.stdout.isatty()
+    equal = [(name, texts[0]) for name, texts in columns if on_terminal and name in shared and len(set(texts)) == 1]
+    words = ", ".join(f"{name} {text}" for name, text in equal if text)
+    left = [(name, texts) for name, texts in columns if name not in dict(equal)]
+    return _render(left, wrap, _columns() if on_terminal else _UNLIMITED) + (f"\n(all: {words})" if words else "")
+
+
+def _render(columns: Sequence[tuple[str, Sequence[str]]], wrap: str, width: int) -> str:
+    # rich takes longer to import than most commands need, and few of them print a table.
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+    for place, (name, texts) in enumerate(columns):
+        least = None if place else max(map(len, (name, *texts)))
+        grid.add_column(
+            Text(name), no_wrap=name != wrap, overflow="fold" if name == wrap else "ellipsis", min_width=least
+        )
+    for row in zip(*(texts for _, texts in columns), strict=True):
+        grid.add_row(*map(Text, row))
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None, legacy_windows=False).print(grid, crop=False)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+def _columns() -> int:
+    return shutil.get_terminal_size().columns
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """Labels and texts, aligned; a label may be empty, and a text have several lines."""
-    given = [(label, brief(text, FACT)) for label, text in pairs]
-    width = max(len(label) for label, _ in given)
+    """Returns labels and texts, aligned; a label may be empty, and a text have several lines."""
+    rows = [(label, brief(text, FACT)) for label, text in pairs]
+    width = max(len(label) for label, _ in rows)
     indent = "\n" + " " * (width + 2)
-    return "\n".join(f"{label.ljust(width)}  {text.replace(chr(10), indent)}".rstrip() for label, text in given)
+    return "\n".join(f"{label.ljust(width)}  {text.replace(chr(10), indent)}".rstrip() for label, text in rows)
 
 
 def flat(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    """Nested tables as dotted keys with their values in JSON, which reads as TOML does."""
+    """Returns nested tables as dotted keys with their values in JSON, which reads as TOML does."""
     rows: list[tuple[str, str]] = []
     for key, value in tree.items():
         if isinstance(value, Mapping) and value:
@@ -86,5 +165,5 @@ def flat(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
 
 
 def quoted(text: str, most: int = QUOTE) -> str:
-    """A program's words of any number of lines, in brief: each line behind a mark that no line of ours has."""
+    """Returns a program's words, each line behind a mark that no line of ours has, cut after `most` characters."""
     return sandbox_output.quoted(brief(text, most))

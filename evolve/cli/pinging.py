@@ -11,10 +11,8 @@ from typing import Any
 
 import click
 
-from evolve.cli.announcing import announced
-from evolve.cli.models import file_values, members, told_of
-from evolve.cli.output import debug_option, emit, facts, flat, json_option
-from evolve.cli.say import say
+from evolve.cli.model_specs import announce_calls, name_model, parse_models, read_campaign_file
+from evolve.cli.output import debug_option, emit, facts, flat, json_option, say
 from evolve.config import ModelSection, validated
 from evolve.plugins import Plugins, guarded, load
 from evolve.types import ConfigError, EvolveError, Usage
@@ -58,9 +56,9 @@ def ping_models(specs: tuple[str, ...], config: str | None, as_json: bool) -> No
 
 
 def _choose_models(specs: tuple[str, ...], config: str | None, plugins: Plugins) -> tuple[ModelSection, ...]:
-    found = members(specs, plugins)
+    found = parse_models(specs, plugins)
     if config is not None:
-        found += validated({"task": "none", **file_values(Path(config), plugins)}).models.members
+        found += validated({"task": "none", **read_campaign_file(Path(config), plugins)}).models.members
     if not found:
         raise ConfigError(
             "there is no model to call. Do: name one, such as gpt-5-mini, or a campaign file that has one (-c)"
@@ -72,10 +70,10 @@ def _ping(section: ModelSection, plugins: Plugins) -> tuple[Pinged, EvolveError 
     began = time.monotonic()
     base = Pinged(section.name, section.kind, section.settings)
     try:
-        with announced([section.name]):
+        with announce_calls([section.name]):
             usage = _check(section, plugins)
     except EvolveError as error:
-        told = told_of(section, error, plugins)
+        told = name_model(section, error, plugins)
         return dataclasses.replace(base, error=str(told)), told
     tokens = usage.prompt_tokens + usage.completion_tokens
     seconds = time.monotonic() - began

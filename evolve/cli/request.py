@@ -1,15 +1,17 @@
-"""From the words of `evolve run` to what is run: settings and a task that are known to fit, before anything is made.
+"""Plans of runs: settings and a task that are known to fit, from the words of `evolve run`, before anything is made.
 
-Invariant: no process is started and no file written here; whatever is wrong with the command is found here."""
+Settings of a new campaign come from a campaign file, then from the words of the command line, then from `--set`; the later wins.
+No process is started and no file written here; whatever is wrong with the command is found here."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import evolve.task
+from evolve.assignments import parse_assignment
 from evolve.campaign import Campaign
 from evolve.campaign import file as campaign_file
 from evolve.campaign.campaign import confirmed_best
@@ -17,16 +19,16 @@ from evolve.campaign.fitting import budget_of, check_deterministic, try_settings
 from evolve.campaign.retuning import retuned
 from evolve.campaign.spending import check_priced, check_spendable
 from evolve.campaign.workspace import new_path
-from evolve.cli.layers import Layers
-from evolve.cli.models import checked, file_values, members, place_models
-from evolve.config import Settings, validated, with_templates
+from evolve.cli.model_specs import check_models, parse_models, place_models, read_campaign_file
+from evolve.config import Settings, settings_from, validated, with_templates
 from evolve.engine.isolation import WantedLevel, wanted_level
 from evolve.plugins import Plugins
 from evolve.stop import Budget
-from evolve.types import ConfigError, Task, TaskError
+from evolve.types import ConfigError, Scalar, Task, TaskError
 
-_WORTHWHILE = 1.0
-"""Seconds; what is left of a budget in time after its run ended is less, and starting the judges takes as long."""
+COMMAND_LINE = "command line"
+_LEAST_SECONDS = 1.0
+"""Seconds of a budget that are worth a run: starting the workers takes as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,62 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Layers:
+    """Settings of a new campaign by their source: the campaign file `name`, the words of the command line, and `--set`; values are nested
+    in the shape of `Settings`."""
+
+    words: Mapping[str, Any]
+    assignments: tuple[str, ...] = ()
+    file: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+
+    def settings(self) -> Settings:
+        """Returns the settings of all layers together; raises `ConfigError`."""
+        return settings_from(self._merge(), self.assignments)
+
+    def of_file(self) -> "Layers":
+        """Returns the file's layer alone, on the task that is meant."""
+        return Layers({key: value for key, value in self.words.items() if key == "task"}, (), self.file, self.name)
+
+    def source(self, key: str) -> str:
+        """Returns where the value of a dotted key comes from; empty for a default."""
+        for assignment in reversed(self.assignments):
+            path, _ = parse_assignment(assignment)
+            if key == ".".join(["parameters", *path[1:]] if path[0] == "task" else path):
+                return f"--set {assignment}"
+        for name, values in ((COMMAND_LINE, self.words), (self.name, self.file)):
+            if _has_key(values, key.split(".")):
+                return name
+        return ""
+
+    def _merge(self) -> dict[str, Any]:
+        # Another strategy takes nothing of the settings of the file's.
+        tree = {**self.file, **self.words}
+        theirs, ours = self.file.get("strategy", {}), self.words.get("strategy")
+        if ours is not None and ours["name"] == theirs.get("name", Settings.model_fields["strategy"].default.name):
+            tree["strategy"] = {**theirs, **ours}
+        if "trackers" in self.words:
+            tree["trackers"] = _trackers(
+                self.words["trackers"]["names"], self.file.get("trackers", {}).get("settings", {})
+            )
+        if "models" in self.words:
+            tree["models"] = {**self.file.get("models", {}), **self.words["models"]}
+        return tree
+
+
+def _has_key(values: Any, path: list[str]) -> bool:
+    return not path or (isinstance(values, Mapping) and path[0] in values and _has_key(values[path[0]], path[1:]))
+
+
+def _trackers(names: Iterable[str], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the table of the trackers that are named, with those of their settings that are known."""
+    return {"names": list(names), "settings": {name: settings[name] for name in names if name in settings}}
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """What will run, and how well isolated a person wants it. `changes` are the settings in which it differs from the campaign's earlier runs; `layers` tell where those of a new
-    campaign come from."""
+    """Settings, task and plugins of a run. `changes` are the settings in which it differs from the campaign's earlier runs; `layers` tell the sources of a
+    new campaign's settings."""
 
     settings: Settings
     task: Task
@@ -62,51 +117,55 @@ class Plan:
     name: str | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
     layers: Layers = field(default_factory=lambda: Layers({}))
-    wish: WantedLevel = field(default_factory=WantedLevel)
+    wanted: WantedLevel = field(default_factory=WantedLevel)
 
 
 def new_plan(request: Request, plugins: Plugins, home: Path) -> Plan:
-    """A new campaign; raises `ConfigError` or `TaskError`."""
+    """Returns the plan of a new campaign; raises `ConfigError` or `TaskError`."""
     layers = _layers(request, plugins)
     if "task" not in layers.words and "task" not in layers.file:
         raise ConfigError("there is no TASK. Do: name one (evolve task list), or go on with a campaign (--continue)")
-    if request.name:
-        new_path(home, "", request.name)
+    name = request.name
+    if name:
+        new_path(home, "", name)
     if request.file is not None:
-        with _said_in(request.file):
-            _planned(layers.of_file(), plugins)
-    settings, task = _planned(layers, plugins)
-    written = layers.source("sandbox")
-    said = None if written in ("", layers.name) else settings.sandbox.value
-    return Plan(settings, task, plugins, request.name, layers=layers, wish=wanted_level(said, settings.sandbox))
+        with _name_file(request.file):
+            _fit(layers.of_file(), plugins)
+    settings, task = _fit(layers, plugins)
+    if name is None and request.task and Path(request.task).is_file() and task.one_file:
+        # A person who names the file looks for its name, where the task's may be that of its folder.
+        name = new_path(home, Path(request.task).stem, None).stem
+    source = layers.source("sandbox")
+    sandbox = None if source in ("", layers.name) else settings.sandbox.value
+    return Plan(settings, task, plugins, name, layers=layers, wanted=wanted_level(sandbox, settings.sandbox))
 
 
-def _planned(layers: Layers, plugins: Plugins) -> tuple[Settings, Task]:
-    """Settings and a task that fit."""
+def _layers(request: Request, plugins: Plugins) -> Layers:
+    words = _words(request, plugins)
+    if request.settings is not None:
+        values = campaign_file.values({"schema": campaign_file.VERSION, **request.settings}, Path.cwd())
+        return Layers(words, (), place_models(values, Path.cwd(), plugins), "settings")
+    file = {} if request.file is None else read_campaign_file(Path(request.file), plugins)
+    return Layers(words, request.assignments, file, request.file or "")
+
+
+def _fit(layers: Layers, plugins: Plugins) -> tuple[Settings, Task]:
+    """Returns settings and a task that fit."""
     settings = with_templates(layers.settings())
     task = evolve.task.load(settings.task, settings.parameters)
     settings = with_resource(settings, task, plugins)
     try_settings(settings, task, plugins)
-    checked(settings.models.members, plugins)
+    check_models(settings.models.members, plugins)
     check_deterministic(settings, budget_of(settings, task))
     return settings, task
 
 
 @contextmanager
-def _said_in(file: str) -> Iterator[None]:
-    """Names the file in what is wrong with it."""
+def _name_file(file: str) -> Iterator[None]:
     try:
         yield
     except (ConfigError, TaskError) as error:
         raise type(error)(f"{file}: {error}") from error
-
-
-def _layers(request: Request, plugins: Plugins) -> Layers:
-    if request.settings is not None:
-        values = campaign_file.values({"schema": campaign_file.VERSION, **request.settings}, Path.cwd())
-        return Layers(_words(request, plugins), (), place_models(values, Path.cwd(), plugins), "settings")
-    file = {} if request.file is None else file_values(Path(request.file), plugins)
-    return Layers(_words(request, plugins), request.assignments, file, request.file or "")
 
 
 def _words(request: Request, plugins: Plugins) -> dict[str, Any]:
@@ -125,21 +184,21 @@ def _words(request: Request, plugins: Plugins) -> dict[str, Any]:
 
 
 def _models(request: Request, plugins: Plugins) -> dict[str, Any] | None:
-    """The words of `--model` as settings."""
-    found = members(request.models, plugins)
-    return {"members": [member.model_dump(mode="json", exclude_unset=True) for member in found]} if found else None
+    members = parse_models(request.models, plugins)
+    return {"members": [member.model_dump(mode="json", exclude_unset=True) for member in members]} if members else None
 
 
 def continued_plan(request: Request, campaign: Campaign) -> Plan:
-    """More of a campaign, with what was given anew; raises `ConfigError` or `TaskError`."""
-    _refuse_what_is_fixed(request, campaign)
+    """Returns the plan of more of a campaign, with what is given anew; raises `ConfigError` or `TaskError`."""
+    _refuse_fixed(request, campaign)
     task = _same_task(request, campaign)
+    own = campaign.settings.trackers.settings
     given: dict[str, Any] = {
         "budget": list(request.budget) or None,
         "judges": request.judges,
         "sandbox": request.sandbox,
         "models": _other_models(request, campaign),
-        "trackers": _other_trackers(request, campaign),
+        "trackers": _trackers(request.trackers, own) if request.trackers else None,
     }
     changes = {key: value for key, value in given.items() if value is not None}
     old = validated({**campaign.settings.model_dump(mode="json"), **changes})
@@ -149,23 +208,15 @@ def continued_plan(request: Request, campaign: Campaign) -> Plan:
     budget = budget_of(settings, task) if "budget" in changes else campaign.budget
     check_priced(budget, settings.models.members, campaign.plugins.model_kind)
     check_spendable(budget, settings.models.members)
-    checked(settings.models.members, campaign.plugins)
+    check_models(settings.models.members, campaign.plugins)
     check_deterministic(settings, budget)
     _check_something_is_left(budget, campaign)
-    wish = wanted_level(request.sandbox or changes.get("sandbox"), campaign.settings.sandbox)
-    return Plan(settings, task, campaign.plugins, campaign.name, changes, wish=wish)
-
-
-def _other_trackers(request: Request, campaign: Campaign) -> dict[str, Any] | None:
-    """Those that are named now; they keep the settings that the campaign has for them."""
-    if not request.trackers:
-        return None
-    own = campaign.settings.trackers.settings
-    return {"names": list(request.trackers), "settings": {name: own[name] for name in request.trackers if name in own}}
+    wanted = wanted_level(request.sandbox or changes.get("sandbox"), campaign.settings.sandbox)
+    return Plan(settings, task, campaign.plugins, campaign.name, changes, wanted=wanted)
 
 
 def _other_models(request: Request, campaign: Campaign) -> dict[str, Any] | None:
-    """The models of a campaign that has some, with other members: at another address, or at other prices."""
+    """Returns the models of a campaign that has some, with other members: at another address, or at other prices."""
     found = _models(request, campaign.plugins)
     if found is None:
         return None
@@ -181,14 +232,14 @@ def _check_something_is_left(budget: Budget, campaign: Campaign) -> None:
     now = time.time()
     progress = campaign.progress
     left = budget.seconds_left(progress, now)
-    if budget.spent(progress, confirmed_best(campaign), now) or (left is not None and left < _WORTHWHILE):
+    if budget.spent(progress, confirmed_best(campaign), now) or (left is not None and left < _LEAST_SECONDS):
         raise ConfigError(
             f"the budget of campaign {campaign.name!r} is spent, {budget}: {progress.programs:,} programs in "
             f"{progress.seconds:.0f} s. Do: give a larger one; --budget is the campaign's total over all its runs"
         )
 
 
-def _refuse_what_is_fixed(request: Request, campaign: Campaign) -> None:
+def _refuse_fixed(request: Request, campaign: Campaign) -> None:
     given = {
         "--name": request.name is not None,
         "--seed": request.seed not in (None, campaign.settings.seed),
@@ -200,14 +251,14 @@ def _refuse_what_is_fixed(request: Request, campaign: Campaign) -> None:
     if fixed:
         raise ConfigError(
             f"campaign {campaign.name!r} keeps the settings that it began with, got {', '.join(fixed)}. "
-            f"Do: change --budget, --judges, --sandbox, --model or what evolve campaign config {campaign.name} says may change, or run a new campaign"
+            f"Do: change --budget, --workers, --sandbox, --model or what evolve campaign config {campaign.name} says may change, or run a new campaign"
         )
 
 
 def _same_task(request: Request, campaign: Campaign) -> Task:
-    """The campaign's task as it is now; one that was moved and renamed is the same task where its files are the same."""
-    found = place_of_task(campaign, request.task)
-    task = _loaded(found, campaign)
+    """Returns the campaign's task as it is now; one that was moved and renamed is the same task where its files are the same."""
+    found = find_task(campaign, request.task)
+    task = _load(found, campaign)
     same = task is not None and task.version == campaign.task.version
     moved = same and not Path(campaign.task.path).exists()
     if task is None or (task.name != campaign.task.name and not moved):
@@ -225,8 +276,8 @@ def _same_task(request: Request, campaign: Campaign) -> Task:
     return task
 
 
-def _loaded(found: Path, campaign: Campaign) -> Task | None:
-    """The task that was found; None for one of another name that does not even have the campaign's parameters."""
+def _load(found: Path, campaign: Campaign) -> Task | None:
+    """Loads the task at a place; returns None for one of another name that does not even have the campaign's parameters."""
     try:
         return evolve.task.load(found, campaign.settings.parameters)
     except TaskError:
@@ -235,8 +286,8 @@ def _loaded(found: Path, campaign: Campaign) -> Task | None:
         return None
 
 
-def place_of_task(campaign: Campaign, reference: str | None) -> Path:
-    """Where a campaign's task is said to be, or was; raises `TaskError`."""
+def find_task(campaign: Campaign, reference: str | None) -> Path:
+    """Returns where a campaign's task is by `reference`, or where it was; raises `TaskError`."""
     if reference is not None:
         return evolve.task.find(reference)
     place = Path(campaign.task.path)
@@ -249,3 +300,19 @@ def place_of_task(campaign: Campaign, reference: str | None) -> Path:
             f"the folder of task {campaign.task.name!r} is gone: it was {place}. "
             f"Do: say where it is now, evolve run PATH --continue {campaign.name}"
         ) from error
+
+
+def parse_parameters(assignments: Iterable[str]) -> dict[str, Scalar]:
+    """Returns the task's parameters of `--set task.KEY=VALUE` where there is no campaign, the later ones winning; raises
+    `ConfigError`."""
+    found: dict[str, Scalar] = {}
+    for assignment in assignments:
+        path, value = parse_assignment(assignment)
+        if path[0] != "task" or len(path) != 2:
+            raise ConfigError(
+                f"without a campaign only parameters of the task can be set, got {assignment!r}. Do: --set task.KEY=VALUE"
+            )
+        if not isinstance(value, bool | int | float | str):
+            raise ConfigError(f"a parameter is a number, a text or true/false, got {assignment!r}. Do: write one")
+        found[path[1]] = value
+    return found

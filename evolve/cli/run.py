@@ -1,4 +1,4 @@
-"""`evolve run`: what is wrong with the command is found before anything is made."""
+"""`evolve run`: searches for better programs. Everything wrong with the command is found before anything is made."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -7,18 +7,14 @@ from typing import Any
 import click
 
 from evolve.campaign import Campaign, workspace
-from evolve.cli import dry_run, foreseeing, summary
-from evolve.cli.announcing import announced
-from evolve.cli.beginning import beginning
-from evolve.cli.display import watching
+from evolve.cli import dry_run, summary
+from evolve.cli.devices import devices_option, grant_devices
 from evolve.cli.errors import INTERRUPTED
-from evolve.cli.granting import devices_option, granted
 from evolve.cli.isolation import sandbox_option
-from evolve.cli.models import told_of
-from evolve.cli.notices import noticed
-from evolve.cli.output import debug_option, emit, json_option
+from evolve.cli.model_specs import announce_calls, name_model
+from evolve.cli.output import debug_option, emit, json_option, say
+from evolve.cli.progress import print_warnings, watch_campaign
 from evolve.cli.request import Plan, Request, continued_plan, new_plan
-from evolve.cli.say import say
 from evolve.config import Settings
 from evolve.devices import Grant
 from evolve.engine import OpenRun, RunRequest, open_executor, open_run
@@ -68,7 +64,7 @@ def _only_one(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> 
     metavar="NAME",
     help="Tell a tracker of each record: jsonl, tensorboard, wandb, ...; may be repeated.",
 )
-@click.option("--judges", type=int, help="Candidates judged side by side.  [default: one per core]")
+@click.option("--workers", "judges", type=int, help="Candidates judged side by side.  [default: one per core]")
 @click.option(
     "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Any setting; task.KEY is the task's parameter."
 )
@@ -85,68 +81,68 @@ def run(rehearse: bool, as_json: bool, **words: Any) -> None:
     the campaign's total over all its runs; Ctrl-C ends a run and keeps everything.
     """
     request = Request(**words)
-    devices = granted(request.devices)
+    devices = grant_devices(request.devices)
     if request.resume is None:
-        _run(new_plan(request, load(), workspace()), None, devices, rehearse=rehearse, as_json=as_json)
+        _start(new_plan(request, load(), workspace()), None, devices, rehearse=rehearse, as_json=as_json)
         return
     with Campaign.open(request.resume or None, load(), workspace(), readonly=rehearse) as campaign:
         plan = continued_plan(request, campaign)
         if campaign.state.difference is not None:
             say(f"evolve: warning: the replayed archive differs at {campaign.state.difference}", err=True)
-        _run(plan, campaign, devices, rehearse=rehearse, as_json=as_json)
+        _start(plan, campaign, devices, rehearse=rehearse, as_json=as_json)
 
 
-def _run(plan: Plan, campaign: Campaign | None, devices: Grant, *, rehearse: bool, as_json: bool) -> None:
+def _start(plan: Plan, campaign: Campaign | None, devices: Grant, *, rehearse: bool, as_json: bool) -> None:
     request = run_request(plan, workspace(), campaign, devices)
     if rehearse:
-        _show(plan, request, as_json=as_json)
+        _rehearse(plan, request, as_json=as_json)
         return
-    with open_run(request, opened_models) as opened:
+    with open_run(request, open_models) as opened:
         _search(opened, as_json=as_json)
 
 
 def run_request(plan: Plan, home: Path, campaign: Campaign | None, devices: Grant) -> RunRequest:
     """Returns the run of a plan: of an open campaign, or of a new one in the workspace `home`."""
     name, changes = plan.name, plan.changes
-    return RunRequest(plan.settings, plan.task, plan.plugins, home, name, campaign, changes, plan.wish, devices)
+    return RunRequest(plan.settings, plan.task, plan.plugins, home, name, campaign, changes, plan.wanted, devices)
 
 
-def opened_models(settings: Settings, plugins: Plugins, resources: ExitStack) -> Members:
-    """The models, which answer; else the error of the first that does not."""
+def open_models(settings: Settings, plugins: Plugins, resources: ExitStack) -> Members:
+    """Returns the models, each of which has answered; raises the error of the first that does not."""
     sections = settings.models.members
     try:
-        with announced([section.name for section in sections]):
+        with announce_calls([section.name for section in sections]):
             return Members.opened(settings, plugins, resources)
     except EvolveError as error:
         section = next((one for one in sections if str(error).startswith(f"model {one.name!r}")), None)
         if section is None:
             raise
-        raise told_of(section, error, plugins) from error
+        raise name_model(section, error, plugins) from error
 
 
-def _show(plan: Plan, request: RunRequest, *, as_json: bool) -> None:
-    foreseen = foreseeing.foreseen(plan, request.campaign)
+def _rehearse(plan: Plan, request: RunRequest, *, as_json: bool) -> None:
+    preview = dry_run.preview_cost(plan, request.campaign)
     means = request.confine().means
     with open_executor(plan.task, 1, means, request.home, devices=request.devices) as executor:
         judge = executor.describe()
     if as_json:
-        emit(dry_run.rehearsed(plan, judge, foreseen))
+        emit(dry_run.describe_plan(plan, judge, preview))
     else:
-        say(dry_run.told(plan, judge, foreseen))
+        say(dry_run.format_plan(plan, judge, preview))
 
 
 def _search(opened: OpenRun, *, as_json: bool) -> None:
     campaign = opened.campaign
-    say(beginning(campaign, opened.confinement.line), err=as_json)
-    with watching(campaign, as_json=as_json) as watch, noticed():
+    say(summary.format_beginning(campaign, opened.confinement.line), err=as_json)
+    with watch_campaign(campaign, as_json=as_json) as watch, print_warnings():
         ending = opened.search(watch)
-    end = summary.ended(campaign, ending, opened.trackers)
+    end = summary.describe_end(campaign, ending, opened.trackers)
     if as_json:
         emit(end)
     failure = summary.failure_of(campaign, end)
     if failure is None or end.programs:
-        say(summary.closing_words(campaign, end), err=as_json)
+        say(summary.format_end(campaign, end), err=as_json)
     if failure is not None:
         raise failure
-    if ending.reason in ("interrupted", "stopped"):
+    if end.reason in ("interrupted", "stopped"):
         click.get_current_context().exit(INTERRUPTED)

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import click
 
-from evolve.cli.output import debug_option, emit, facts, json_option, table
-from evolve.cli.say import say
+from evolve.cli.output import debug_option, emit, facts, json_option, say, table
 from evolve.engine.isolation import VARIABLE, wanted_level
 from evolve.sandbox.machine.offer import MeanFinding, ProbeResult, describe_means, explain_unreached
 from evolve.sandbox.machine.probe import attempts_at, probe

@@ -56,6 +56,26 @@ class LogReader:
         number: int = self._rows("SELECT coalesce(max(record), 0) FROM events WHERE record IS NOT NULL")[0][0]
         return number
 
+    def judged(self) -> tuple[int, float | None]:
+        """Returns the number of judged proposals, and the best fitness (larger is better) of one evaluation that won a place since the
+        task changed last, programs in quarantine left out; without a replay."""
+        counted = "SELECT count(*) FROM records WHERE kind = 'proposal' AND outcome <> 'screened'"
+        best = """
+            SELECT max(fitness) FROM records
+            WHERE insertion IN ('IMPROVED', 'NEW')
+                AND event > (SELECT coalesce(max(number), 0) FROM events WHERE type = 'TaskChanged')
+                AND program NOT IN (
+                    SELECT program FROM (
+                        SELECT json_extract(body, '$.about') AS program, json_extract(body, '$.what') AS what, max(number)
+                        FROM events
+                        WHERE type = 'Ruled' AND what IN ('quarantine', 'release')
+                        GROUP BY program
+                    ) WHERE what = 'quarantine'
+                )
+        """
+        (programs, fitness), *_ = self._rows(f"SELECT ({counted}), ({best})")
+        return programs, fitness
+
     def settled(self, record: RecordId) -> Settled:
         """The event that settled `record`."""
         event = self.settling(record).event

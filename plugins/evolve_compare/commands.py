@@ -57,7 +57,7 @@ class _RecordedCommand(click.Command):
 @click.option("--budget", multiple=True, help="What each campaign may spend: 500programs, 10m, 2usd.")
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="A setting of all arms.")
 @click.option("--model", "models", multiple=True, metavar="SPEC", help="A language model for all arms.")
-@click.option("--judges", type=int, help="Candidates judged side by side.  [default: one per core]")
+@click.option("--workers", "judges", type=int, help="Candidates judged side by side.  [default: one per core]")
 @click.option("--name", help="What the names of the campaigns begin with.  [default: the task's, with the budget]")
 @click.option("--campaign", "campaigns", multiple=True, metavar="NAME", help="Read this campaign, and run nothing.")
 @click.option("--read", "patterns", multiple=True, metavar="'ARM=GLOB'", help="Read the campaigns of these names.")

@@ -43,6 +43,6 @@ def digest(call: Call, home: Path) -> Callable[[str], str]:
 @pytest.fixture
 def finished(call: Call) -> str:
     """A campaign on the task `number` that has spent its budget of three programs."""
-    result = call("run", "number", "--budget", "3programs", "--judges", "1")
+    result = call("run", "number", "--budget", "3programs", "--workers", "1")
     assert result.exit_code == 0, result.output
     return "number"

@@ -17,7 +17,7 @@ from evolve.log import Log
 
 def test_a_locked_log_is_left_to_its_engine(call: Call, home: Path, digest: Callable[[str], str]) -> None:
     """Reading goes on meanwhile; an interrupt ends the engine with 130 and all that had settled."""
-    with process("run", "number", "--budget", "500s", "--judges", "1", "--json") as running:
+    with process("run", "number", "--budget", "500s", "--workers", "1", "--json") as running:
         assert running.stdout is not None
         first = json.loads(running.stdout.readline())
         refused = call("run", "--continue", "number", "--budget", "600s")
@@ -64,7 +64,7 @@ def test_a_file_that_is_no_log_is_one_message(call: Call, home: Path, finished: 
 def test_a_workspace_that_is_a_file_is_one_message(call: Call, tmp_path: Path, home: Path) -> None:
     """And stays that file."""
     home.write_text("mine")
-    result = call("run", "number", "--budget", "3programs", "--judges", "1")
+    result = call("run", "number", "--budget", "3programs", "--workers", "1")
     assert "Do: check the folder and its permissions and free space, or set EVOLVE_HOME" in error_of(result)
     assert home.read_text() == "mine"
 
@@ -77,7 +77,7 @@ LIMITED = (
 
 def test_a_log_that_cannot_grow_loses_nothing(call: Call, home: Path, digest: Callable[[str], str]) -> None:
     """A limit on the size of files stands for a full disk: one message, a log that is whole, and it goes on."""
-    command = [sys.executable, "-c", LIMITED, "run", "number", "--budget", "5000programs", "--judges", "1"]
+    command = [sys.executable, "-c", LIMITED, "run", "number", "--budget", "5000programs", "--workers", "1"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 1
     assert "the disk is full or failing. Nothing that was committed is lost" in checked(ended.stderr)
@@ -86,7 +86,7 @@ def test_a_log_that_cannot_grow_loses_nothing(call: Call, home: Path, digest: Ca
         events = list(log.events())
     assert len(events) > 2
     before = json.loads(call("campaign", "show", "--json").stdout)["programs"]
-    more = call("run", "--continue", "--budget", f"{before + 5}programs", "--judges", "1")
+    more = call("run", "--continue", "--budget", f"{before + 5}programs", "--workers", "1")
     assert more.exit_code == 0, more.output
     with Log.open(home / "archive" / "campaigns" / "number.db", readonly=True) as log:
         assert list(log.events())[: len(events)] == events
@@ -112,10 +112,10 @@ def test_a_full_disk_is_one_message_and_loses_nothing(home: Path) -> None:
     """With room again the campaign goes on from there."""
     script = """
         mount -t tmpfs -o size=400k none "$EVOLVE_HOME"
-        $evolve run number --budget 5000programs --judges 1 >/dev/null; echo code $?
+        $evolve run number --budget 5000programs --workers 1 >/dev/null; echo code $?
         $evolve campaign replay number --json
         mount -o remount,size=64m "$EVOLVE_HOME"
-        $evolve run --continue number --budget 400programs --judges 1 >/dev/null; echo code $?
+        $evolve run --continue number --budget 400programs --workers 1 >/dev/null; echo code $?
         $evolve campaign replay number --json
     """
     ended = in_a_namespace(script, home)
@@ -131,7 +131,7 @@ def test_a_disk_that_is_full_from_the_start_is_one_message(home: Path) -> None:
     """And no file of a campaign stays; what the workspace draws instances by may."""
     script = """
         mount -t tmpfs -o size=16k none "$EVOLVE_HOME"
-        $evolve run number --budget 3programs --judges 1; echo code $?
+        $evolve run number --budget 3programs --workers 1; echo code $?
         find "$EVOLVE_HOME" -type f ! -path "$EVOLVE_HOME/archive/secret"
     """
     ended = in_a_namespace(script, home)
@@ -143,8 +143,8 @@ def test_a_read_only_workspace_is_one_message(home: Path, finished: str) -> None
     """To write; it can be read."""
     script = """
         mount --bind "$EVOLVE_HOME" "$EVOLVE_HOME" && mount -o remount,ro,bind "$EVOLVE_HOME"
-        $evolve run number --budget 3programs --judges 1 2>new; echo code $?
-        $evolve run --continue number --budget 9programs --judges 1 2>more; echo code $?
+        $evolve run number --budget 3programs --workers 1 2>new; echo code $?
+        $evolve run --continue number --budget 9programs --workers 1 2>more; echo code $?
         $evolve campaign replay number >/dev/null; echo code $?
     """
     ended = in_a_namespace(script, home)

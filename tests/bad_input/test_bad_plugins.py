@@ -55,7 +55,7 @@ def test_an_operator_that_raises_stops_the_campaign(
     source = "class Breaks:\n    def propose(self, selection, context):\n        return 1 / 0\n"
     plugin(tmp_path / "site", IMPORTS + source + REGISTERS.format("operators", entry))
     monkeypatch.syspath_prepend(tmp_path / "site")
-    words = ("--budget", "100programs", "--judges", "1", "--set", 'operators.names=["breaks"]')
+    words = ("--budget", "100programs", "--workers", "1", "--set", 'operators.names=["breaks"]')
     message = error_of(call("run", "number", *words))
     assert "'breaks' raised ZeroDivisionError: division by zero" in message
     assert "5 proposals in a row failed" in message

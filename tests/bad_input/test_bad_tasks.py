@@ -35,7 +35,7 @@ def test_a_broken_task_is_one_message_and_makes_nothing(
 ) -> None:
     """Found before a campaign is opened."""
     write("number", files)
-    result = call("run", "number", "--budget", "3programs", "--judges", "1")
+    result = call("run", "number", "--budget", "3programs", "--workers", "1")
     assert message in error_of(result)
     assert (result.stdout, home.exists()) == ("", False)
 
@@ -80,7 +80,7 @@ def test_a_seed_that_fails_its_own_evaluator_is_one_message(
 ) -> None:
     """The record is kept as evidence, in a log that is whole."""
     write("number", files)
-    message_shown = error_of(call("run", "number", "--budget", "3programs", "--judges", "1"))
+    message_shown = error_of(call("run", "number", "--budget", "3programs", "--workers", "1"))
     assert "the seed of task 'number' fails its own evaluator" in message_shown
     assert message in message_shown
     assert f"The log of campaign 'number' is kept: {home}" in message_shown
@@ -92,14 +92,14 @@ def test_an_evaluator_that_fails_later_stops_the_campaign(call: Call, home: Path
     """Once only the seed has passed, three times; what had settled is kept, and a mended task is another version."""
     broken = "if value != 5.0:\n        raise KeyError('weights')\n    " + ANSWER
     write("number", {"evaluator.py": TASK["evaluator.py"].replace(ANSWER, broken)})
-    result = call("run", "number", "--budget", "100programs", "--judges", "1")
+    result = call("run", "number", "--budget", "100programs", "--workers", "1")
     message = error_of(result)
     assert "the judges fail on everything but the seed, which passed 3 times meanwhile" in message
     assert "the evaluator raised KeyError: 'weights'" in message
     assert len(digest("number")) == 64
     write("number", TASK)
     assert "has changed since campaign 'number' began" in error_of(call("run", "--continue", "--budget", "200programs"))
-    again = call("run", "number", "--budget", "3programs", "--judges", "1")
+    again = call("run", "number", "--budget", "3programs", "--workers", "1")
     assert (again.exit_code, campaigns(home)) == (0, ["number-2.db", "number.db"])
 
 
@@ -115,7 +115,7 @@ def test_debug_shows_the_traceback(home: Path, files: Mapping[str, str], place: 
     """Ours, and that of the task's code, which the message leaves out."""
     write("number", files)
     for option, expected in (("", False), ("--debug", True)):
-        words = ["run", "number", "--budget", "3programs", "--judges", "1", *option.split()]
+        words = ["run", "number", "--budget", "3programs", "--workers", "1", *option.split()]
         with process(*words) as running:
             _, errors = running.communicate(timeout=60)
         assert running.returncode == 1

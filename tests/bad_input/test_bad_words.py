@@ -43,7 +43,7 @@ WRONG_WORDS = {
         ["number", "--budget", "5s", "--budget", "7s"],
         "two budgets count seconds, got '5s' and '7s'",
     ),
-    "no judges": (["number", "--judges", "0"], "got 0"),
+    "no judges": (["number", "--workers", "0"], "got 0"),
     "a negative seed": (["number", "--seed", "-1"], "got -1"),
     "an end by the clock": (["number", "--deterministic", "--budget", "5s"], "cannot end by the clock, got"),
     "a name that is a path": (["number", "--name", "../number"], "got '../number'"),
@@ -64,7 +64,7 @@ def test_a_wrong_word_is_one_message_and_makes_nothing(call: Call, home: Path, w
     "words",
     [
         ["run", "number", "--bdget", "3s"],
-        ["run", "number", "--judges", "two"],
+        ["run", "number", "--workers", "two"],
         ["run", "number", "other"],
         ["rnu", "number"],
         ["campaign", "replya"],
@@ -87,7 +87,7 @@ def test_a_wrong_option_is_a_usage_error(call: Call, home: Path, words: list[str
         (["--continue", "number", "--strategy", "random", *MORE], "got --strategy"),
         (["--continue", "number", "--seed", "7", *MORE], "got --seed"),
         (["--continue", "number", "--set", "archive.islands=2", *MORE], "cannot change in a campaign that has begun"),
-        (["--continue", "number", "--budget", "9programs", "--judges", "0"], "got 0"),
+        (["--continue", "number", "--budget", "9programs", "--workers", "0"], "got 0"),
         (["--continue", "number", "--budget", "-1s"], "not above zero"),
     ],
 )

@@ -7,20 +7,24 @@ from pathlib import Path
 import click
 import pytest
 
-from evolve.cli import COMMANDS, evolve
+from evolve.cli import evolve
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
-    """Every bundled command with its words."""
-    context = click.Context(evolve)
-    for name in COMMANDS:
-        command = evolve.get_command(context, name)
+    """Yields every command, bundled plugins' included, with its words."""
+    yield from _within("evolve", evolve)
+
+
+def _within(words: str, group: click.Group) -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         assert command is not None
-        yield f"evolve {name}", command
+        yield f"{words} {name}", command
         if isinstance(command, click.Group):
-            yield from ((f"evolve {name} {verb}", inner) for verb, inner in command.commands.items())
+            yield from _within(f"{words} {name}", command)
 
 
 def section(words: str) -> str:

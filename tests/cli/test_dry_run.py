@@ -1,16 +1,20 @@
-"""What would run."""
+"""`evolve run --dry-run`: settings, the first prompt, and what proposals will cost."""
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from evolve.models.cost import Cost
 
 from evolve import plugins
+from evolve.campaign.estimate import Estimate, ModelEstimate
 from evolve.cli import dry_run
-from evolve.cli.layers import Layers
-from evolve.cli.request import Plan
-from evolve.config import OperatorsSection
+from evolve.cli.request import Layers, Plan
+from evolve.config import ModelSection, ModelsSection, OperatorsSection, Settings
 from evolve.evaluation import Description
-from tests.written import number_task, short_campaign
+from evolve.types import Call, Message, Prompt, Section
+from tests.written import Written, number_task, short_campaign
 
 JUDGE = Description(
     stages=("screen", "full"),
@@ -31,7 +35,7 @@ def settings(tmp_path: Path):
 def test_it_tells_the_task_what_its_judge_says_and_the_settings(settings):
     """As keys that --set takes, each with where it comes from unless it is the default."""
     layers = Layers({"task": "number", "judges": 2}, (), {"budget": ["30programs"]}, "search.toml")
-    text = dry_run.told(Plan(settings, number_task(), plugins.load(), layers=layers), JUDGE)
+    text = dry_run.format_plan(Plan(settings, number_task(), plugins.load(), layers=layers), JUDGE)
     for line in (
         "what would run; nothing was made and nothing is judged",
         "fitness      nearness, max, deterministic",
@@ -54,7 +58,7 @@ def test_it_tells_the_task_what_its_judge_says_and_the_settings(settings):
 def test_of_an_operator_that_is_used_in_any_case_it_names_no_condition(settings):
     """Because it was asked for, or because seconds must not decide."""
     for changes in ({"operators": OperatorsSection(names=("mutate_ast",))}, {"deterministic": True}):
-        text = dry_run.told(Plan(settings.model_copy(update=changes), number_task(), plugins.load()), JUDGE)
+        text = dry_run.format_plan(Plan(settings.model_copy(update=changes), number_task(), plugins.load()), JUDGE)
         assert "mutate_ast\n" in text
 
 
@@ -62,7 +66,7 @@ def test_of_a_noisy_task_it_says_how_often_its_seed_is_measured(settings):
     """And that more of a campaign is more of it."""
     task = number_task(deterministic=False, axes=(), anchors=())
     plan = Plan(settings, task, plugins.load(), "number", {"judges": 2})
-    text = dry_run.told(plan, Description(stages=("evaluate",), limit=20.0))
+    text = dry_run.format_plan(plan, Description(stages=("evaluate",), limit=20.0))
     assert "noisy, its seed is measured 5 times" in text
     assert "more of campaign number" in text
     assert "axes         default" in text
@@ -71,7 +75,97 @@ def test_of_a_noisy_task_it_says_how_often_its_seed_is_measured(settings):
 
 def test_as_a_value_it_has_the_settings_apart_from_where_they_come_from(settings):
     """What is no source is the default."""
-    dry = dry_run.rehearsed(Plan(settings, number_task(), plugins.load(), layers=Layers({"judges": 2})), JUDGE)
+    dry = dry_run.describe_plan(Plan(settings, number_task(), plugins.load(), layers=Layers({"judges": 2})), JUDGE)
     assert (dry.settings["judges"], dict(dry.sources)) == (2, {"judges": "command line"})
     assert (dry.task, dry.stages, dry.limit) == ("number", ("screen", "full"), 25.0)
     assert dry.operators == ("tune_literals", "mutate_ast")
+
+
+MAILBOX = ModelSection(
+    name="person", kind="mailbox", settings={"folder": "nowhere"}, prompt_price=2, completion_price=4
+)
+
+
+def plan(*members: ModelSection, **fields: object) -> Plan:
+    """A campaign on the number, with these models."""
+    settings = Settings(task="number", judges=1, models=ModelsSection(members=members), **fields)
+    return Plan(settings, number_task(), plugins.load())
+
+
+def test_the_first_prompt_shows_the_seed_which_is_not_judged():
+    """Task, rules and the seed, as the operator's first step will read them."""
+    found = dry_run.preview_cost(plan(MAILBOX, budget=("10calls",)), None)
+    assert [message.role for message in found.prompt.messages] == ["system", "user"]
+    assert "Find the number." in found.prompt.messages[0].text
+    assert "Not judged." in found.prompt.messages[1].text
+    assert "    return 5" in found.prompt.messages[1].text
+    (line,) = found.estimate.models
+    assert (line.model, line.proposals, line.least) == ("person", 10, 10)
+
+
+def test_without_a_model_that_proposes_nothing_is_foreseen():
+    """Neither without models, nor with one for other purposes alone."""
+    assert dry_run.preview_cost(plan(), None) is None
+    settings = plan(MAILBOX).settings
+    other = settings.models.model_copy(update={"purposes": {"reflect": "person"}})
+    assert (
+        dry_run.preview_cost(Plan(settings.model_copy(update={"models": other}), number_task(), plugins.load()), None)
+        is None
+    )
+
+
+def test_more_of_a_campaign_begins_with_its_best_and_what_is_left(tmp_path: Path):
+    """The prompt tells what is known, and the estimate counts what was spent."""
+    written = Written(tmp_path, budget=["10calls"], models={"members": [MAILBOX.model_dump()]})
+    written.seed(5.0)
+    written.called(Call("person", prompt_tokens=10))
+    written.proposal(6.0, operator="diff", model="person")
+    with written.campaign as campaign:
+        found = dry_run.preview_cost(Plan(campaign.settings, campaign.task, campaign.plugins), campaign)
+    assert "    return 6" in found.prompt.messages[1].text
+    assert found.estimate.models[0].proposals == 9
+
+
+def test_what_is_foreseen_is_plain_data():
+    """For `--json`."""
+    found = json.loads(json.dumps(asdict(dry_run.preview_cost(plan(MAILBOX), None))))
+    assert found["operator"] == "diff"
+    assert found["estimate"]["models"][0]["usual"]["calls"] == 1
+
+
+ESTIMATE = Estimate(
+    1454,
+    1000,
+    (
+        ModelEstimate("small", Cost(1, 2454, 0.0123), Cost(1, 22_500, 0.25), 406, 20),
+        ModelEstimate("own", Cost(1, 2454, 0.0, 10.0), Cost(1, 22_500, 0.0, 5400.0), None, None),
+        ModelEstimate("huge", Cost(1, 9000, 9.0), Cost(1, 9000, 9.0), 0, 0),
+    ),
+)
+
+
+def test_an_estimate_tells_suppositions_and_bounds_apart():
+    """And how many proposals a budget pays for, by each model."""
+    rows = dict(dry_run.cost_facts(ESTIMATE, "5usd", 24_000))
+    assert rows["first prompt"] == "about 1,454 tokens; later ones tell more, up to 24,000 (prompts.tokens)"
+    assert rows["a proposal"].splitlines()[:2] == [
+        "small: about 2,454 tokens, 0.012 usd; at most 22,500 tokens, 0.25 usd",
+        "own: about 2,454 tokens, 10 GPU seconds; at most 22,500 tokens, 1.5 GPU hours",
+    ]
+    assert "an answer of 1,000 tokens" in rows["a proposal"]
+    assert rows["pays for"].splitlines() == [
+        "what is left of 5usd pays for such proposals, where one model makes them all",
+        "small: about 406, and 20 at least",
+        "own: as many as there is time for",
+        "huge: none",
+    ]
+
+
+@pytest.mark.parametrize("length", [10, 100_000])
+def test_the_prompt_is_shown_word_for_word_as_a_quotation(length: int):
+    """However long it is; what a terminal would obey is made harmless."""
+    words = Prompt((Message("system", (Section("task", "x" * length + "\x1b[2J"),)),))
+    told = dry_run.format_prompt(dry_run.CostPreview("diff", words, ESTIMATE))
+    assert told.startswith("a first prompt, of operator diff\n\nsystem\n")
+    assert "│ " + "x" * length in told
+    assert "\x1b" not in told

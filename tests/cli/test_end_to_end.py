@@ -67,7 +67,7 @@ def logs(home: Path) -> list[str]:
 
 def test_a_campaign_runs_goes_on_and_is_looked_at(call, home, folder):
     """From the first program to the picture of the best one."""
-    result = call("run", "number", "--budget", "20programs", "--judges", "1")
+    result = call("run", "number", "--budget", "20programs", "--workers", "1")
     assert result.exit_code == 0, result.output
     assert "campaign number begins: islands, 1 judge slot, seed 0, budget 20programs\nno model: " in result.stdout
     assert "its budget is spent (20 programs judged" in result.stdout
@@ -77,7 +77,7 @@ def test_a_campaign_runs_goes_on_and_is_looked_at(call, home, folder):
     assert spent.exit_code == 1
     assert "the budget of campaign 'number' is spent, 20programs: 20 programs" in spent.stderr
 
-    more = call("run", "number", "--continue", "--budget", "25programs", "--judges", "1")
+    more = call("run", "number", "--continue", "--budget", "25programs", "--workers", "1")
     assert more.exit_code == 0, more.output
     assert "its budget is spent (25 programs judged" in more.stdout
     assert logs(home) == ["number"]
@@ -100,7 +100,7 @@ def test_a_campaign_runs_goes_on_and_is_looked_at(call, home, folder):
 def test_a_picture_that_cannot_be_made_is_an_error(call, home, folder, text, message):
     """And no file is left."""
     (folder / "evaluator.py").write_text(text)
-    assert call("run", "number", "--budget", "1programs", "--judges", "1").exit_code == 0
+    assert call("run", "number", "--budget", "1programs", "--workers", "1").exit_code == 0
     result = call("program", "show", "1", "--draw", home / "p.svg")
     assert result.exit_code == 1
     assert message in result.stderr
@@ -112,7 +112,7 @@ def test_a_task_without_pictures_says_so_first(call, home, folder):
     (folder / "evaluator.py").write_text(
         TASK["evaluator.py"].partition("@evaluate.draw")[0].replace(', artifacts={"value": value}', "")
     )
-    assert call("run", "number", "--budget", "1programs", "--judges", "1").exit_code == 0
+    assert call("run", "number", "--budget", "1programs", "--workers", "1").exit_code == 0
     result = call("program", "show", "1", "--draw", home / "p.svg")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "task 'number' draws no pictures" in result.stderr
@@ -121,7 +121,7 @@ def test_a_task_without_pictures_says_so_first(call, home, folder):
 def test_a_record_without_artifacts_cannot_be_drawn(call, home, folder):
     """Of a task that draws others."""
     (folder / "evaluator.py").write_text(TASK["evaluator.py"].replace(', artifacts={"value": value}', ""))
-    assert call("run", "number", "--budget", "1programs", "--judges", "1").exit_code == 0
+    assert call("run", "number", "--budget", "1programs", "--workers", "1").exit_code == 0
     result = call("program", "show", "1", "--draw", home / "p.svg")
     assert result.exit_code == 1
     assert "number/1 has no artifacts to draw (ok)" in result.stderr
@@ -130,7 +130,7 @@ def test_a_record_without_artifacts_cannot_be_drawn(call, home, folder):
 
 def test_json_on_stdout_is_records_and_the_end(call, home, folder):
     """And nothing else; what people read goes to stderr."""
-    result = call("run", "number", "--budget", "5programs", "--judges", "1", "--json", "--name", "mine")
+    result = call("run", "number", "--budget", "5programs", "--workers", "1", "--json", "--name", "mine")
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     assert [line["id"] for line in lines[:-1]] == list(range(1, len(lines)))
     assert Level.of(lines[-1]["best"]["isolation"]) is not None
@@ -150,7 +150,7 @@ def certify(artifacts, trial):
     return Evaluation.ok(-abs(artifacts["value"] - 7.0), artifacts={"proof": "1"})
 """
     (folder / "evaluator.py").write_text(TASK["evaluator.py"] + certify)
-    assert call("run", "number", "--budget", "2programs", "--judges", "1").exit_code == 0
+    assert call("run", "number", "--budget", "2programs", "--workers", "1").exit_code == 0
     lines = map(json.loads, call("program", "list", "--all", "--json").stdout.splitlines())
     proof = next(line for line in lines if line["certified"])
     drawn = [
@@ -163,7 +163,7 @@ def certify(artifacts, trial):
 
 def test_going_on_warns_where_the_replay_differs(call, home, folder, monkeypatch):
     """With the record."""
-    call("run", "number", "--budget", "3programs", "--judges", "1")
+    call("run", "number", "--budget", "3programs", "--workers", "1")
     replayed = Campaign.replayed
 
     def different(campaign: Campaign, until: int | None = None) -> Campaign:
@@ -188,7 +188,7 @@ def test_equal_seeds_have_equal_digests(call, home, folder):
 def test_a_campaign_with_nothing_to_try_is_no_success(call, home, folder):
     """One line on stderr, and no advice to go on; with --json the end is told as well."""
     (folder / "seed.py").write_text("def value():\n    return float('5')\n")
-    words = ("run", "number", "--judges", "1", "--budget", "20programs", "--set", 'operators.names=["tune_literals"]')
+    words = ("run", "number", "--workers", "1", "--budget", "20programs", "--set", 'operators.names=["tune_literals"]')
     result = call(*words)
     assert result.exit_code == 1
     assert "campaign 'number' found nothing to try: tune_literals proposed nothing" in result.stderr
@@ -240,7 +240,7 @@ def test_a_campaign_is_exported_and_run_again(call, home, folder):
         "--set",
         "strategy.settings.floor=0.1",
     )
-    assert call("run", "number", "--budget", "5programs", "--judges", "1", *words).exit_code == 0
+    assert call("run", "number", "--budget", "5programs", "--workers", "1", *words).exit_code == 0
     file = home / "search.toml"
     assert call("campaign", "export-config", "number", file).stdout == f"evolve run -c {file}\n"
     dry = json.loads(call("run", "-c", file, "--dry-run", "--json").stdout)
@@ -255,7 +255,7 @@ def test_a_campaign_is_exported_and_run_again(call, home, folder):
 
 def test_a_campaign_file_may_be_printed_and_is_never_overwritten(call, home, folder):
     """To stdout, without a FILE."""
-    assert call("run", "number", "--budget", "1programs", "--judges", "1").exit_code == 0
+    assert call("run", "number", "--budget", "1programs", "--workers", "1").exit_code == 0
     printed = call("campaign", "export-config", "number").stdout
     assert f'task = "{folder}"\n' in printed
     (home / "mine.toml").write_text("mine")
@@ -273,7 +273,7 @@ def test_the_schema_of_campaign_files_is_printed(call):
 
 def test_a_dry_run_of_more_changes_nothing(call, home, folder):
     """The log stays as it is."""
-    call("run", "number", "--budget", "3programs", "--judges", "1")
+    call("run", "number", "--budget", "3programs", "--workers", "1")
     before = (home / "archive" / "campaigns" / "number.db").read_bytes()
     text = call("run", "--continue", "number", "--budget", "9programs", "--dry-run").stdout
     assert "more of campaign number" in text
@@ -295,7 +295,7 @@ def test_a_task_that_cannot_judge_leaves_no_campaign(call, home, folder, name, t
     (folder / name).unlink()
     if text is not None:
         (folder / name).write_text(text)
-    result = call("run", "number", "--budget", "5programs", "--judges", "1")
+    result = call("run", "number", "--budget", "5programs", "--workers", "1")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith("evolve: error: ")
     assert message in result.stderr
@@ -305,7 +305,7 @@ def test_a_task_that_cannot_judge_leaves_no_campaign(call, home, folder, name, t
 def test_a_seed_that_fails_says_where_its_log_is(call, home, folder):
     """It is evidence."""
     (folder / "seed.py").write_text("def value():\n    raise ValueError('not me')\n")
-    result = call("run", "number", "--budget", "5programs", "--judges", "1")
+    result = call("run", "number", "--budget", "5programs", "--workers", "1")
     assert result.exit_code == 1
     assert "the seed of task 'number' fails its own evaluator" in result.stderr
     assert "The log of campaign 'number' is kept" in result.stderr
@@ -348,7 +348,7 @@ def start(home: Path, *words: str) -> "subprocess.Popen[str]":
 
 def test_an_interrupt_drains_and_ends_with_130(home, folder):
     """Everything that had settled is kept, and how to go on is said."""
-    with start(home, "run", "number", "--budget", "500s", "--judges", "1", "--json") as process:
+    with start(home, "run", "number", "--budget", "500s", "--workers", "1", "--json") as process:
         assert process.stdout is not None
         process.stdout.readline()
         process.send_signal(signal.SIGINT)
@@ -361,7 +361,7 @@ def test_an_interrupt_drains_and_ends_with_130(home, folder):
 
 def test_a_reader_that_goes_away_ends_a_run_quietly(home, folder):
     """As `| head -1` does."""
-    with start(home, "run", "number", "--budget", "500s", "--judges", "1", "--json") as process:
+    with start(home, "run", "number", "--budget", "500s", "--workers", "1", "--json") as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.readline()

@@ -34,12 +34,12 @@ def folder(home: Path) -> Path:
 
 def test_a_campaign_on_it_runs_and_goes_on(call, home, folder):
     """Called with a dash; its campaign file names the task file."""
-    begun = call("run", "number/far", "--budget", "4programs", "--judges", "1", "--json")
+    begun = call("run", "number/far", "--budget", "4programs", "--workers", "1", "--json")
     assert begun.exit_code == 0, begun.output
     assert json.loads(begun.stdout.splitlines()[0])["fitness"] == -20.0
     for words in (["--continue", "number-far"], ["number/far", "--continue"]):
         budget = "6programs" if words[0] == "--continue" else "8programs"
-        more = call("run", *words, "--budget", budget, "--judges", "1")
+        more = call("run", *words, "--budget", budget, "--workers", "1")
         assert more.exit_code == 0, more.output
     assert [path.stem for path in (home / "archive" / "campaigns").glob("*.db")] == ["number-far"]
     other = call("run", "number", "--continue", "number-far", "--budget", "9programs")

@@ -186,7 +186,7 @@ def option_of(words: str) -> bool:
 
 @pytest.mark.parametrize(
     "words",
-    ["run", "program judge", "program add", "program show", "task check", "campaign rejudge"],
+    ["run", "program evaluate", "program add", "program show", "task check", "campaign rejudge"],
 )
 def test_every_command_that_judges_takes_the_level(words: str) -> None:
     """By the same option."""
@@ -203,7 +203,7 @@ def lines(result: Result) -> list[Mapping[str, object]]:
 
 def test_what_is_asked_for_is_recorded_and_shown(call: Callable[..., Result], home: Path) -> None:
     """With every record, and in the settings of the campaign."""
-    ran = call("run", "circle_packing", "--budget", "2programs", "--judges", "1", "--sandbox", "none", "--json")
+    ran = call("run", "circle_packing", "--budget", "2programs", "--workers", "1", "--sandbox", "none", "--json")
     assert ran.exit_code == 0, ran.output
     assert {line["isolation"] for line in lines(ran)} == {NOTHING.line}
     assert f"\nisolation {NOTHING.line}\n" in ran.stderr
@@ -214,7 +214,7 @@ def test_a_run_at_more_binds_those_that_follow(call: Callable[..., Result], home
     """The level of a campaign may rise, and then it stays."""
     for budget, level, code in (("2programs", "none", 0), ("3programs", "reduced", 0), ("4programs", "none", 1)):
         more = ("run", "circle_packing") if level == "none" and not code else ("run", "--continue")
-        ran = call(*more, "--budget", budget, "--judges", "1", "--sandbox", level)
+        ran = call(*more, "--budget", budget, "--workers", "1", "--sandbox", level)
         assert ran.exit_code == code, ran.output
     assert "here it would go on at 'none' (--sandbox none)" in ran.stderr
 
@@ -231,7 +231,7 @@ def test_a_level_that_there_is_not_is_a_wrong_option(call: Callable[..., Result]
         ("run", "number", "--budget", "2programs"),
         ("run", "number", "--dry-run"),
         ("task", "check", "number"),
-        ("program", "judge", "tasks/number/seed.py", "--task", "number"),
+        ("program", "evaluate", "tasks/number/seed.py", "--task", "number"),
     ],
 )
 def test_nothing_is_judged_below_the_level_that_is_wanted(

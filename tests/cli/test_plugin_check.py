@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 from evolve import plugins
-from evolve.cli import conformance
+from evolve.cli.plugin_check import find_faults
 
 IMPORTS = """
 from pydantic import BaseModel, ConfigDict, Field
@@ -262,11 +262,11 @@ def test_the_commands_of_a_package_are_checked(install, tmp_path, monkeypatch):
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text(
-        "[evolve]\nmine = json\n[evolve.commands]\ngood = evolve.cli.tasks:task\nbad = json:dumps\nprograms.good = evolve.cli.tasks:task\n"
+        "[evolve]\nmine = json\n[evolve.commands]\ngood = evolve.cli.task:task\nbad = json:dumps\nprograms.good = evolve.cli.task:task\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     (point,) = importlib_points(tmp_path)
-    told = {finding.about: finding.message for finding in conformance.findings([point])}
+    told = {finding.about: finding.message for finding in find_faults([point])}
     assert told["command good"] == ""
     assert "the command 'bad' is json:dumps, a function, and no click command" in told["command bad"]
     assert "evolve has no group 'programs'. Do: name one of campaign, program, task, " in told["command programs.good"]

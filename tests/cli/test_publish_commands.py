@@ -24,7 +24,7 @@ def searched(tmp_path_factory):
     home = tmp_path_factory.mktemp("searched")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EVOLVE_HOME", str(home))
-        ended = run("run", "circle_packing", "--budget", "2programs", "--judges", 1, "--name", "found")
+        ended = run("run", "circle_packing", "--budget", "2programs", "--workers", 1, "--name", "found")
     assert ended.exit_code == 0, ended.output
     return home
 
@@ -75,7 +75,7 @@ def test_a_strangers_evaluator_waits_for_trust(there):
     task = there / "mine"
     run("task", "copy", "circle_packing", task)
     (task / "evaluator.py").write_text((task / "evaluator.py").read_text() + "\n# mine\n")
-    assert run("run", task, "--budget", "1programs", "--judges", 1, "--name", "own").exit_code == 0
+    assert run("run", task, "--budget", "1programs", "--workers", 1, "--name", "own").exit_code == 0
     assert run("program", "export", "own/1", "-o", "one").exit_code == 0
     ended = run("program", "verify", "one")
     assert (ended.exit_code, "add --trust" in ended.stdout) == (3, True)
@@ -90,7 +90,7 @@ def test_a_strangers_log_makes_no_evaluator_known(there):
     marker = there / "it_ran"
     evaluator = task / "evaluator.py"
     evaluator.write_text(f"from pathlib import Path\n\nPath({str(marker)!r}).touch()\n" + evaluator.read_text())
-    assert run("run", task, "--budget", "1programs", "--judges", 1, "--name", "gift").exit_code == 0
+    assert run("run", task, "--budget", "1programs", "--workers", 1, "--name", "gift").exit_code == 0
     log = Path(os.environ["EVOLVE_HOME"]) / "archive" / "campaigns" / "gift.db"
     shutil.copy(log, "gift.db")
     marker.unlink()

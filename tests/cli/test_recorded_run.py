@@ -50,7 +50,7 @@ def test_a_recorded_campaign_is_replayed_to_the_same_archive(call, home, task):
         "--deterministic",
         "--budget",
         "16programs",
-        "--judges",
+        "--workers",
         "1",
         "--set",
         'operators.names=["rewrite","tune_literals"]',

@@ -60,7 +60,7 @@ def folder(home: Path) -> Path:
 @pytest.fixture
 def ran(call, folder) -> Path:
     """A campaign of a few programs has ended; the task's folder."""
-    assert call("run", "number", "--budget", "12programs", "--judges", "1").exit_code == 0
+    assert call("run", "number", "--budget", "12programs", "--workers", "1").exit_code == 0
     return folder
 
 
@@ -70,7 +70,7 @@ def log(home: Path) -> Path:
 
 def test_a_mended_evaluator_makes_the_best_honest(call, home, folder):
     """What it costs is said first, the history is kept, and the search goes on from what is honest."""
-    assert call("run", "number", "--budget", "120programs", "--judges", "1").exit_code == 0
+    assert call("run", "number", "--budget", "120programs", "--workers", "1").exit_code == 0
     before = json.loads(call("campaign", "show", "number", "--json").stdout)
     cheat = call("program", "show", before["best"]["name"], "--json").stdout
     assert json.loads(cheat)["descriptors"]["bonus"] > 1.0
@@ -106,7 +106,7 @@ def test_a_mended_evaluator_makes_the_best_honest(call, home, folder):
     assert lineage[1].startswith("number/1 ")
     assert lineage[-1].startswith(f"number/{honest['record']['about']} ")
 
-    more = call("run", "number", "--continue", "number", "--budget", "130programs", "--judges", "1")
+    more = call("run", "number", "--continue", "number", "--budget", "130programs", "--workers", "1")
     assert more.exit_code == 0, more.output
     with Campaign.open("number", load(), home) as campaign:
         assert campaign.state.archive.best.descriptors["bonus"] <= 1.0
@@ -255,7 +255,7 @@ def until_it_runs(home: Path, process: "subprocess.Popen[str]") -> None:
 def test_a_running_campaign_is_steered_and_stopped(call, home, folder, tmp_path):
     """It judges a program with its own judges, and ends as if it had been interrupted."""
     (tmp_path / "mine.py").write_text(MINE)
-    with start(home, "run", "number", "--budget", "500s", "--judges", "1") as process:
+    with start(home, "run", "number", "--budget", "500s", "--workers", "1") as process:
         until_it_runs(home, process)
         hint = call("campaign", "hint", "number", "look near 7")
         assert (hint.exit_code, "written down as lesson 1" in hint.stdout) == (0, True), hint.output

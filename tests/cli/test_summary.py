@@ -1,12 +1,15 @@
-"""What a run says at its end."""
+"""Words of `evolve run` at its beginning and at its end."""
+
+from dataclasses import replace
 
 import pytest
 
 from evolve import report
 from evolve.cli import summary
+from evolve.cli.summary import format_beginning
 from evolve.engine import Ending
 from evolve.stop import any_of, parse
-from evolve.types import Call, Outcome, Progress
+from evolve.types import Call, Outcome, Program, Progress
 from tests.written import Written, aimed, aiming_campaign, aiming_task, number_task, short_campaign
 
 
@@ -19,7 +22,7 @@ def campaign(tmp_path):
 
 def words(campaign, reason="budget", left=0) -> str:
     """The closing words."""
-    return summary.closing_words(campaign, summary.ended(campaign, Ending(reason, left)))
+    return summary.format_end(campaign, summary.describe_end(campaign, Ending(reason, left)))
 
 
 def test_the_end_says_where_everything_is_and_what_to_type_next(campaign):
@@ -49,7 +52,7 @@ def test_the_end_says_what_models_have_cost(tmp_path):
     written.called(Call("small", prompt_tokens=1000, completion_tokens=200, cost=0.5, gpu_seconds=90.0))
     written.proposal(6.0, operator="diff", model="small")
     with written.campaign as campaign:
-        end, text = summary.ended(campaign, Ending("budget", 0)), words(campaign)
+        end, text = summary.describe_end(campaign, Ending("budget", 0)), words(campaign)
     assert (end.calls, end.tokens, end.money, end.gpu_seconds) == (1, 1200, 0.5, 90.0)
     assert (
         "models     small: 1 judged, 100% better than their parents\nspent      1 call, 1,200 tokens, 0.50 usd, 90 GPU"
@@ -121,7 +124,7 @@ def test_a_certificate_says_where_it_is(tmp_path):
 
 def test_the_last_line_of_json_is_the_end_as_a_value(campaign):
     """With the best."""
-    end = summary.ended(campaign, Ending("exhausted", 2))
+    end = summary.describe_end(campaign, Ending("exhausted", 2))
     assert (end.event, end.campaign, end.reason, end.left) == ("ended", "number", "exhausted", 2)
     assert (end.programs, end.records, end.isolation, end.best.name) == (4, 6, "reduced", "number/6")
     assert (end.best.isolation, end.best.trust) == ("reduced", "witnessed")
@@ -139,13 +142,13 @@ def test_the_last_line_of_json_is_the_end_as_a_value(campaign):
 )
 def test_the_next_budget_is_twice_the_amounts(texts, expected):
     """A time of the day is not doubled."""
-    assert summary.larger(any_of([parse(text, 0.0) for text in texts])) == expected
+    assert summary.enlarge(any_of([parse(text, 0.0) for text in texts])) == expected
 
 
 def test_objectives_and_the_front_are_told_in_the_users_direction(tmp_path):
     """With digits and direction, at the end and in JSON."""
     with aiming_campaign(tmp_path) as campaign:
-        text, end = words(campaign), summary.ended(campaign, Ending("budget", 0))
+        text, end = words(campaign), summary.describe_end(campaign, Ending("budget", 0))
     for line in (
         "best        number/2  nearness 7 (+2 to the seed)",
         "objectives  length 2 (max), seconds 8 (min)",
@@ -160,7 +163,7 @@ def test_a_campaign_where_none_meets_the_constraints_says_so(tmp_path):
     written = Written(tmp_path, aiming_task())
     written.seed(5.0, **aimed(1.0, 10.0, 300.0))
     with written.campaign as campaign:
-        text, end = words(campaign), summary.ended(campaign, Ending("budget", 0))
+        text, end = words(campaign), summary.describe_end(campaign, Ending("budget", 0))
     assert (
         "best       none meets the constraints yet\n"
         "           least violation 0.5, by number/1\n"
@@ -176,7 +179,7 @@ def test_the_end_says_how_many_calls_failed_and_why(tmp_path):
     written.seed()
     written.called(Call("bad", error="it exited with 3:\nno such file"), Call("bad"))
     with written.campaign as campaign:
-        end, text = summary.ended(campaign, Ending("budget", 0)), words(campaign)
+        end, text = summary.describe_end(campaign, Ending("budget", 0)), words(campaign)
     assert "failed     bad: 1 of 2 calls failed, at last: it exited with 3: | no such file\n" in text
     assert "spent      2 calls (1 failed), 0 tokens\n" in text
     assert end.failed_calls == 1
@@ -192,9 +195,9 @@ def test_the_end_counts_reflections_and_lessons(tmp_path):
     assert "outcomes   ok 1\noperators  reflect: 1 reflection, 2 lessons\n" in text
 
 
-def ended_by(campaign, **fields) -> summary.Ended:
+def ended_by(campaign, **fields) -> summary.RunEnd:
     """A run that ended for this reason."""
-    return summary.ended(campaign, Ending(**{"reason": "budget", "left": 0, **fields}))
+    return summary.describe_end(campaign, Ending(**{"reason": "budget", "left": 0, **fields}))
 
 
 UNPAID = "model 'm': the budget 60programs does not pay for one more call: it may take 17,500 tokens. Do: nothing"
@@ -203,28 +206,28 @@ UNPAID = "model 'm': the budget 60programs does not pay for one more call: it ma
 def test_a_budget_that_pays_for_no_call_says_so_and_what_would(campaign):
     """Twice as much may not be enough."""
     end = ended_by(campaign, unpaid=UNPAID, wanted=Progress(programs=174), answered=1)
-    text = summary.closing_words(campaign, end)
+    text = summary.format_end(campaign, end)
     assert "ended: what is left of its budget pays for no call of a model (" in text
     assert "it may take 17,500 tokens. Do: evolve run --continue number --budget 180programs" in text
     assert "its budget is spent" not in text
-    assert summary.larger(any_of([parse("0.01usd", 0.0)]), Progress(money=0.0321)) == ["0.033usd"]
+    assert summary.enlarge(any_of([parse("0.01usd", 0.0)]), Progress(money=0.0321)) == ["0.033usd"]
 
 
 def test_a_run_whose_budget_pays_for_no_call_at_all_is_an_error(campaign):
     """A budget that paid for some has done what it could."""
-    told = summary.no_answer(campaign, ended_by(campaign, unpaid=UNPAID, wanted=Progress(programs=174)))
+    told = summary._without_answer(campaign, ended_by(campaign, unpaid=UNPAID, wanted=Progress(programs=174)))
     assert "made no call of a model in this run" in told
     assert "--budget 180programs" in told
-    assert summary.no_answer(campaign, ended_by(campaign, unpaid=UNPAID, answered=1)) == ""
+    assert summary._without_answer(campaign, ended_by(campaign, unpaid=UNPAID, answered=1)) == ""
 
 
 def test_a_run_in_which_every_call_failed_is_an_error(campaign):
     """It quotes the last failure; one answer is enough to be none."""
     failed = {"failed": 12, "failure": "the program ended with status 3. Do: run it by hand"}
-    told = summary.no_answer(campaign, ended_by(campaign, **failed))
+    told = summary._without_answer(campaign, ended_by(campaign, **failed))
     assert "all 12 calls of models failed, the last one: the program ended with status 3. Do: run it by hand" in told
-    assert summary.no_answer(campaign, ended_by(campaign, **failed, answered=1)) == ""
-    assert summary.no_answer(campaign, ended_by(campaign)) == ""
+    assert summary._without_answer(campaign, ended_by(campaign, **failed, answered=1)) == ""
+    assert summary._without_answer(campaign, ended_by(campaign)) == ""
 
 
 def refused(tmp_path, **values) -> str:
@@ -235,7 +238,7 @@ def refused(tmp_path, **values) -> str:
         written.failure(Outcome.SCREENED, "no number in seed.py. Do: write one")
     with written.campaign as campaign:
         end = ended_by(campaign, reason="exhausted", refusal="no number in seed.py. Do: write one")
-        return summary.nothing_to_try(campaign, end)
+        return summary._without_proposal(campaign, end)
 
 
 def test_who_was_not_heard_is_not_blamed_for_finding_nothing(tmp_path):
@@ -283,4 +286,43 @@ def test_the_next_budget_is_one_that_is_not_spent(tmp_path):
     written.called(Call("small", prompt_tokens=10_000, completion_tokens=200))
     with written.campaign as campaign:
         campaign.change({"budget": ["3000tokens"]})
-        assert summary.larger(campaign.budget, spent=campaign.progress) == ["12000tokens"]
+        assert summary.enlarge(campaign.budget, spent=campaign.progress) == ["12000tokens"]
+
+
+def test_the_beginning_says_what_is_set(tmp_path):
+    """A campaign that goes on says after how many records."""
+    with short_campaign(tmp_path) as campaign:
+        text = format_beginning(campaign, "reduced: a process of its own")
+    assert text.startswith(
+        "campaign number goes on after 6 records: islands, 2 judge slots, seed 0, budget 30programs\n"
+        "no model: tune_literals, mutate_ast propose without one (--model NAME lets a language model propose, too)\n"
+        "isolation reduced: a process of its own\n"
+    )
+    with Written(tmp_path / "other", name="fresh", budget=[], judges=1).campaign as fresh:
+        text = format_beginning(fresh, "reduced")
+    assert "campaign fresh begins: islands, 1 judge slot, seed 0, no budget: Ctrl-C ends it" in text
+
+
+def test_the_beginning_names_no_operator_that_is_left_out(tmp_path):
+    """`mutate_ast` is for Python alone."""
+    task = replace(number_task(), seed=Program({"number.c": "double x = 5.0;\n"}), entry="")
+    with Written(tmp_path, task, name="in_c").campaign as campaign:
+        assert "\nno model: tune_literals proposes without one (--model" in format_beginning(campaign, "reduced")
+
+
+def test_the_beginning_says_where_answers_are_awaited(tmp_path, monkeypatch):
+    """A mailbox waits for whoever writes into its folder."""
+    monkeypatch.chdir(tmp_path)
+    here = {"name": "me", "kind": "mailbox", "settings": {"folder": str(tmp_path / "mbp")}}
+    there = {"name": "you", "kind": "mailbox", "settings": {"folder": "/mail"}, "concurrency": 2}
+    with Written(tmp_path, models={"members": [here, there]}).campaign as campaign:
+        assert (
+            "\nmodels me (mailbox, 8 at once, answers awaited in mbp/), you (mailbox, 2 at once, answers awaited in /mail/)\n"
+        ) in format_beginning(campaign, "reduced")
+
+
+def test_two_campaign_files_are_refused(call):
+    """The first one would silently not count."""
+    result = call("run", "-c", "one.toml", "-c", "two.toml")
+    assert result.exit_code == 2
+    assert "-c names one campaign file, got one.toml, two.toml. Do: write what both say into one" in result.stderr

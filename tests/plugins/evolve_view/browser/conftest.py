@@ -81,7 +81,7 @@ def _evolve(home: Path, *words: str) -> subprocess.Popen[str]:
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With `real`, a few seconds of `circle_packing`, `large` of 100,000 records, and `hostile`, whose every text wants to act."""
     home = tmp_path_factory.mktemp("browser")
-    run = _evolve(home, "run", "circle_packing", "--budget", "4s", "--name", "real", "--judges", "1")
+    run = _evolve(home, "run", "circle_packing", "--budget", "4s", "--name", "real", "--workers", "1")
     make(home, RECORDS)
     hostile_campaign(home).close()
     run.communicate(timeout=120)
@@ -149,7 +149,7 @@ def look(chromium: Any, server: Server) -> Iterator[Callable[..., Watched]]:
 def running(server: Server, request: pytest.FixtureRequest) -> Iterator[str]:
     """The name of a campaign that runs while the test does."""
     name = f"live-{request.node.originalname[-20:]}"
-    process = _evolve(server.home, "run", "circle_packing", "--budget", "100s", "--judges", "1", "--name", name)
+    process = _evolve(server.home, "run", "circle_packing", "--budget", "100s", "--workers", "1", "--name", name)
     try:
         yield name
     finally:

@@ -1,0 +1,234 @@
+"""Progress of a running campaign: a live table on a terminal, plain lines elsewhere, JSON for programs.
+
+A settled record costs the same however long the campaign is; everything is drawn on the loop's thread, a few times a second."""
+
+import logging
+import os
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+from evolve import report, wording
+from evolve.campaign import Campaign
+from evolve.cli import costs, summary
+from evolve.cli.output import emit, harmless, one_line, say
+from evolve.engine import Watch
+from evolve.types import Insertion, Settled
+
+if TYPE_CHECKING:
+    from rich.live import Live
+
+REFRESH_SECONDS = 0.25
+"""Seconds between two drawings of the live table."""
+NEWS_SECONDS = 1.0
+"""Seconds between two plain lines about a new best, at least."""
+QUIET_SECONDS = 10.0
+"""Seconds between two plain lines when there is nothing new."""
+_SAMPLES = 40
+_ENGINE = logging.getLogger("evolve")
+
+Clock = Callable[[], float]
+
+
+class Scoreboard:
+    """Figures of a run: a tally that grows with each record, and the programs per second of the last samples."""
+
+    def __init__(self, campaign: Campaign, clock: Clock = time.monotonic) -> None:
+        self._tally = report.Tally.of(campaign.state.history)
+        self._clock = clock
+        self._samples = deque([(clock(), campaign.state.progress.programs)], maxlen=_SAMPLES)
+
+    def count(self, campaign: Campaign, event: Settled) -> None:
+        """Counts a settled record."""
+        self._tally.add(campaign.state.history, event.record.id)
+
+    def speed(self, campaign: Campaign) -> float:
+        """Returns judged programs per second since the oldest sample, and takes a sample."""
+        then, before = self._samples[0]
+        now, programs = self._clock(), campaign.state.progress.programs
+        self._samples.append((now, programs))
+        return (programs - before) / (now - then) if now > then else 0.0
+
+    def rows(self, campaign: Campaign) -> list[tuple[str, str]]:
+        """Returns the labels and texts of the live table."""
+        state, stats = campaign.state, campaign.state.archive.stats()
+        best = report.best(campaign)
+        places = (
+            f"{wording.counted(stats.cells, 'cell')} ({stats.coverage:.0%}), {wording.counted(stats.elites, 'elite')}"
+        )
+        return [
+            *summary.paused_facts(campaign),
+            ("best", format_best(campaign, best)),
+            ("", wording.anchors(best.anchors, campaign.task.fitness) if best else ""),
+            ("archive", places),
+            ("speed", f"{self.speed(campaign):.0f} programs/s, {state.progress.programs:,} judged"),
+            ("outcomes", wording.outcomes(self._tally.counts())),
+            ("operators", summary.format_operators(campaign, self._tally)),
+            *summary.cost_facts(campaign, self._tally),
+            *summary.waiting_facts(campaign),
+            ("isolation", state.machine.isolation if state.machine else "unknown"),
+            ("left", report.budget_left(campaign, time.time())),
+        ]
+
+
+def format_best(campaign: Campaign, best: report.Best | None) -> str:
+    """Returns the best program in one line."""
+    if best is None:
+        closest = report.closest(campaign)
+        return f"none meets the constraints yet, least violation {closest.violation:.4g}" if closest else "none yet"
+    proof = ", certified" if best.certified else ""
+    return f"{wording.score(best, campaign.task.fitness)}{proof}  {best.name}"
+
+
+class PlainLines:
+    """A line for a new best, a pause and failing models, and a sign of life; implements `loop.Watch`."""
+
+    def __init__(self, campaign: Campaign, out: TextIO, clock: Clock = time.monotonic) -> None:
+        self._board = Scoreboard(campaign, clock)
+        self._out, self._clock = out, clock
+        best = campaign.state.archive.best
+        self._best = best.record if best else 0
+        self._last = clock()
+        self._news = False
+        # The count of a model's failed calls that is news: ten times as many as were told.
+        self._due = {line.model: 10 * line.failed for line in campaign.state.calls.failures()}
+        self._due_requests = {model: 10 * causes.total() for model, causes in campaign.state.calls.retries.items()}
+        self._paused = campaign.state.paused
+
+    def settled(self, campaign: Campaign, event: Settled) -> None:
+        """Counts a record; one that may have changed the best is news."""
+        self._board.count(campaign, event)
+        self._news |= event.placement.insertion >= Insertion.IMPROVED or event.record.origin.kind == "measurement"
+
+    def turned(self, campaign: Campaign) -> None:
+        """Prints when there is something to say, and not too often."""
+        now = self._clock()
+        quiet = now - self._last
+        best = campaign.state.archive.best
+        if self._news and quiet >= NEWS_SECONDS:
+            self._news = False
+            if best is not None and best.record != self._best:
+                self._best = best.record
+                self._print_state(campaign, now)
+        if campaign.state.paused != self._paused:
+            self._paused, self._last = campaign.state.paused, now
+            self._print(campaign, "".join(text for _, text in summary.paused_facts(campaign)) or "goes on")
+        if quiet >= QUIET_SECONDS and now > self._last and not self._paused:
+            self._print_state(campaign, now)
+        self._print_failures(campaign)
+
+    def _print_failures(self, campaign: Campaign) -> None:
+        """Prints a line for each model at its first failed call or request, and whenever they have become ten times as many."""
+        for line in campaign.state.calls.failures():
+            if line.failed >= self._due.get(line.model, 1):
+                self._due[line.model] = 10 * line.failed
+                self._print(campaign, f"model {wording.failures([line])}")
+        for model, causes in campaign.state.calls.retries.items():
+            if causes.total() >= self._due_requests.get(model, 1):
+                self._due_requests[model] = 10 * causes.total()
+                self._print(campaign, f"model {wording.failed_requests({model: causes})}")
+
+    def _print_state(self, campaign: Campaign, now: float) -> None:
+        self._last = now
+        programs = wording.counted(campaign.state.progress.programs, "program")
+        best = format_best(campaign, report.best(campaign))
+        self._print(campaign, f"{programs}, {self._board.speed(campaign):.0f}/s{_format_costs(campaign)}  best {best}")
+
+    def _print(self, campaign: Campaign, text: str) -> None:
+        say(f"{campaign.seconds:6.0f} s  {text}", file=self._out)
+
+
+def _format_costs(campaign: Campaign) -> str:
+    progress, calls = campaign.state.progress, campaign.state.calls
+    if not progress.calls and not campaign.settings.models.members:
+        return ""
+    waiting = "".join(f", {text}" for _, text in summary.waiting_facts(campaign))
+    spent = costs.spent(progress, calls.failed, calls.failed_requests)
+    return f"  {spent}{waiting}, left {report.budget_left(campaign, time.time())}"
+
+
+class LiveTable:
+    """The scoreboard, redrawn in place; implements `loop.Watch`."""
+
+    def __init__(self, campaign: Campaign, live: "Live", clock: Clock = time.monotonic) -> None:
+        self._board = Scoreboard(campaign, clock)
+        self._live, self._clock = live, clock
+        self._last = float("-inf")
+
+    def settled(self, campaign: Campaign, event: Settled) -> None:
+        """Counts a record."""
+        self._board.count(campaign, event)
+
+    def turned(self, campaign: Campaign) -> None:
+        """Redraws the table, a few times a second."""
+        from rich.table import Table
+        from rich.text import Text
+
+        now = self._clock()
+        if now - self._last < REFRESH_SECONDS:
+            return
+        self._last = now
+        grid = Table.grid(padding=(0, 2))
+        for label, text in self._board.rows(campaign):
+            grid.add_row(Text(label, style="bold"), Text(harmless(text)))
+        self._live.update(grid, refresh=True)
+
+
+class JsonLines:
+    """Every settled record as a line of JSON; implements `loop.Watch`."""
+
+    def __init__(self, then: Watch) -> None:
+        self._then = then
+
+    def settled(self, campaign: Campaign, event: Settled) -> None:
+        """Prints the record."""
+        emit(report.record_line(campaign, event))
+        self._then.settled(campaign, event)
+
+    def turned(self, campaign: Campaign) -> None:
+        """Leaves the turn to the next watch."""
+        self._then.turned(campaign)
+
+
+@contextmanager
+def watch_campaign(campaign: Campaign, *, as_json: bool) -> Iterator[Watch]:
+    """Yields the watch for where stdout goes; with JSON there, people read stderr."""
+    if as_json:
+        yield JsonLines(PlainLines(campaign, sys.stderr))
+    elif can_redraw(sys.stdout):
+        from rich.console import Console
+        from rich.live import Live
+
+        with Live(console=Console(), auto_refresh=False, transient=True) as live:
+            yield LiveTable(campaign, live)
+    else:
+        yield PlainLines(campaign, sys.stdout)
+
+
+def can_redraw(out: TextIO | None) -> bool:
+    """Returns whether a live table may be drawn: on a capable terminal, unless the person asks for plain text. A program that was
+    started without an output has None."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
+    return out is not None and out.isatty() and not plain
+
+
+class WarningPrinter(logging.Handler):
+    """Prints what the engine logs as a line on stderr, so that a live table stays whole below it. Any thread."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Prints a line."""
+        say(f"evolve: {record.levelname.lower()}: {one_line(record.getMessage())}", file=sys.stderr)
+
+
+@contextmanager
+def print_warnings() -> Iterator[None]:
+    """Prints warnings of the engine during the body."""
+    printer = WarningPrinter(logging.WARNING)
+    _ENGINE.addHandler(printer)
+    try:
+        yield
+    finally:
+        _ENGINE.removeHandler(printer)

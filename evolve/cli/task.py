@@ -1,0 +1,216 @@
+"""`evolve task`: list tasks, begin one, and try whether one may be trusted before a campaign is spent on it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import click
+
+import evolve.task
+from evolve import wording
+from evolve.campaign import logs, workspace
+from evolve.cli.devices import devices_option, grant_devices
+from evolve.cli.groups import noun_group
+from evolve.cli.isolation import note_isolation, sandbox_option
+from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, say, table
+from evolve.cli.request import parse_parameters
+from evolve.conformance import Conformance, Finding, check
+from evolve.engine.isolation import confine, wanted_level
+from evolve.evaluation.machine import usable_cores
+from evolve.task import making, reference
+from evolve.task.grants import NOTHING_GRANTED, granted, told
+from evolve.types import Task, TaskError
+
+_LONGEST_ABOUT = 80
+_MOST_WORKERS = 2
+
+
+@noun_group
+def task() -> None:
+    """List, write and check tasks."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskLine:
+    """A task; `folder` is where it lies, or its one file. `memory` in bytes; `preload` are the modules that a candidate has without importing;
+    `grants` holds what its programs may beyond the usual, by the keys of `[sandbox]` (sizes in bytes); `problem` says why a
+    folder is no task."""
+
+    name: str
+    about: str
+    fitness: str
+    direction: str
+    deterministic: bool
+    memory: int
+    preload: tuple[str, ...]
+    grants: Mapping[str, bool | int | str | tuple[str, ...]]
+    folder: str
+    problem: str = ""
+
+
+@task.command("list")
+@json_option
+@debug_option
+def list_tasks(as_json: bool) -> None:
+    """List the tasks that come with evolve, and those in ./tasks."""
+    bundled = map(evolve.task.find, evolve.task.bundled())
+    # In a checkout the bundled tasks are those in ./tasks: each is listed once.
+    places = sorted({*evolve.task.own(), *bundled}, key=lambda place: (evolve.task.name_of(place), place))
+    lines = [_read_line(place) for place in places]
+    if as_json:
+        emit_all(lines)
+        return
+    rows = [
+        (line.name, f"{line.fitness}, {line.direction}" if line.fitness else "-", line.problem or _shorten(line.about))
+        for line in lines
+    ]
+    say(table(("task", "fitness", "about"), rows, wrap="about"))
+
+
+def _read_line(place: Path) -> TaskLine:
+    try:
+        found = evolve.task.load(place)
+    except TaskError as error:
+        return TaskLine(evolve.task.name_of(place), "", "", "", False, 0, (), {}, str(place), str(error))
+    lines = (line.strip().lstrip("#").strip() for line in found.brief.splitlines())
+    return TaskLine(
+        name=found.name,
+        about=next((line for line in lines if line), ""),
+        fitness=found.fitness.name,
+        direction=found.fitness.direction,
+        deterministic=found.deterministic,
+        memory=found.limits.memory,
+        preload=found.limits.preload,
+        grants=granted(found.limits),
+        folder=str(place),
+    )
+
+
+def _shorten(about: str) -> str:
+    first, stop, _ = about.partition(". ")
+    sentence = first + stop.rstrip()
+    return sentence if len(sentence) <= _LONGEST_ABOUT else f"{sentence[: _LONGEST_ABOUT - 1].rstrip()}…"
+
+
+@task.command("schema")
+@click.option("--markdown", is_flag=True, help="The page of the documentation instead.")
+@debug_option
+def show_schema(markdown: bool) -> None:
+    """Print what a task.toml may say, as a JSON Schema for editors."""
+    click.echo(reference.markdown() if markdown else reference.json_schema(), nl=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NewTask:
+    """A new task's folder, and its files by their paths in it."""
+
+    task: str
+    kind: str
+    files: tuple[str, ...]
+
+
+@task.command("new")
+@click.argument("name")
+@click.argument("dest", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--kind", default="function", show_default=True, metavar="|".join(making.kinds()), help="What it looks like."
+)
+@json_option
+@debug_option
+def new_task(name: str, dest: Path | None, kind: str, as_json: bool) -> None:
+    """Write a small task that runs as it is, to tasks/NAME or to the folder DEST."""
+    _print_new(making.new(name, kind, dest), kind, as_json=as_json)
+
+
+@task.command("copy")
+@click.argument("task")
+@click.argument("dest", required=False, type=click.Path(path_type=Path))
+@json_option
+@debug_option
+def copy_task(task: str, dest: Path | None, as_json: bool) -> None:
+    """Copy a task, to tasks/ under its own name or to the folder DEST, to change it there."""
+    _print_new(making.copy(task, dest), "copy", as_json=as_json)
+
+
+def _print_new(place: Path, kind: str, *, as_json: bool) -> None:
+    new = NewTask(str(place), kind, making.files(place))
+    if as_json:
+        emit(new)
+        return
+    commands = f"evolve task check {place}\nevolve run {place} --budget 10s"
+    say(facts([("task", new.task), ("files", "\n".join(new.files)), ("next", commands)]))
+
+
+@task.command("check")
+@click.argument("task")
+@click.option("--set", "assignments", multiple=True, metavar="task.KEY=VALUE", help="A parameter of the task.")
+@sandbox_option
+@devices_option
+@json_option
+@debug_option
+def check_task(
+    task: str, assignments: tuple[str, ...], sandbox: str | None, devices: tuple[str, ...], as_json: bool
+) -> None:
+    """Try a task: its seed twice, what it declares, and programs that fail in every common way."""
+    grant = grant_devices(devices)
+    loaded = evolve.task.load(task, parse_parameters(assignments))
+    harmless = evolve.task.is_bundled(Path(loaded.folder))
+    means = note_isolation(confine(loaded, wanted_level(sandbox), harmless=harmless))
+    workers = min(_MOST_WORKERS, usable_cores())
+    found = check(loaded, workers, means, logs(workspace()), grant, lambda part: say(f"trying {part} ...", err=True))
+    if as_json:
+        emit(found)
+    else:
+        say(_format(loaded, found))
+    if not found.passed:
+        click.get_current_context().exit(1)
+
+
+def _format(task: Task, found: Conformance) -> str:
+    """Returns what was tried, how it ended, what it costs, and what to do."""
+    parts = [facts(_facts(task, found)), table(("tried", "verdict", "what happened"), _rows(found.findings))]
+    if found.held_out:
+        cases = [
+            (line.case, line.outcome, wording.number(line.fitness, task.fitness), wording.seconds(line.seconds))
+            for line in found.held_out
+        ]
+        parts.append(table(("held-out case", "outcome", task.fitness.name, "took"), cases))
+    remedies = [f"  {finding.tried}: {finding.remedy}" for finding in found.findings if finding.remedy]
+    parts += ["\n".join(["what to do", *remedies])] if remedies else []
+    verdicts = [finding.verdict for finding in found.findings]
+    counts = [
+        f"{verdicts.count(verdict)} {verdict}"
+        for verdict in ("passed", "warned", "failed", "not tried")
+        if verdict in verdicts
+    ]
+    ready = "may be used" if found.passed else "is NOT ready"
+    return "\n\n".join([*parts, f"{found.task} {ready}: {', '.join(counts)}"])
+
+
+def _rows(findings: Sequence[Finding]) -> list[tuple[str, str, str]]:
+    """Returns a row for each finding; those in a row that were not tried for one reason share one."""
+    rows: list[tuple[str, str, str]] = []
+    for _, group in groupby(findings, lambda one: ("", one.happened) if one.verdict == "not tried" else (one.tried,)):
+        first, *others = group
+        more = f" and {len(others)} more" if others else ""
+        rows.append((f"{first.tried}{more}", first.verdict, first.happened))
+    return rows
+
+
+def _facts(task: Task, found: Conformance) -> list[tuple[str, str]]:
+    cost = f"{wording.seconds(found.seconds)} for one evaluation, {wording.seconds(found.cpu_seconds)} of CPU in the candidate"
+    if found.noise is None:
+        noise = "unknown"
+    elif found.deterministic and found.noise == 0.0:
+        noise = "none, the task is deterministic"
+    else:
+        noise = f"a standard deviation of {found.noise:.3g} for one measurement"
+    return [
+        ("task", f"{found.task}, version {found.version[:16]}"),
+        ("seed", f"{task.fitness.name} {wording.number(found.fitness, task.fitness)}"),
+        ("cost", cost),
+        ("noise", noise),
+        ("isolation", found.isolation),
+        ("grants", told(task.limits) or NOTHING_GRANTED),
+    ]
