@@ -1,13 +1,23 @@
 """What several test files share."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 
 from evolve.sandbox.machine.probe import probe
 from evolve.types import Axis, EvaluatorSource, Program, Task
 from tests.promised import broken_promise
+from tests.unit_guard import UnitGuard
+
+_GUARD = UnitGuard()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Keeps processes, sockets and sleeps out of unit tests."""
+    with _GUARD.watch(item):
+        return (yield)
 
 
 def pytest_sessionstart() -> None:
