@@ -20,11 +20,10 @@ _SECRET_BYTES = 32
 
 
 def workspace() -> Path:
-    """`$EVOLVE_HOME` where it is set, else the current folder where it has an `archive/`, else `~/.local/share/evolve`."""
+    """Returns the folder that holds `archive/`: `$EVOLVE_HOME` where it is set (`--workspace` sets it), else the current folder."""
     if os.environ.get("EVOLVE_HOME"):
         return Path(os.environ["EVOLVE_HOME"]).expanduser()
-    here = Path.cwd()
-    return here if (here / "archive").is_dir() else Path.home() / ".local" / "share" / "evolve"
+    return Path.cwd()
 
 
 def campaigns(home: Path) -> list[Path]:

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 import click
@@ -72,8 +73,21 @@ class Commands(PluginGroup):
             signal.signal(signal.SIGINT, _end_at_once)
 
 
+def _use_workspace(context: click.Context, _: click.Parameter, folder: str | None) -> None:
+    """Names the workspace for this process and for those that the command starts."""
+    if folder is not None and not context.resilient_parsing:
+        os.environ["EVOLVE_HOME"] = str(Path(folder).expanduser().absolute())
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="evolve", message="evolve %(version)s")
+@click.option(
+    "--workspace",
+    metavar="DIR",
+    expose_value=False,
+    callback=_use_workspace,
+    help="Keep and find campaigns in DIR/archive.  [default: $EVOLVE_HOME, or the current folder]",
+)
 @debug_option
 def evolve() -> None:
     """Evolutionary search for better programs.

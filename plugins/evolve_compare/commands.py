@@ -72,9 +72,9 @@ class _RecordedCommand(click.Command):
 @json_option
 @debug_option
 def compare(task: str | None, output: str | None, as_json: bool, **words: Any) -> None:
-    """Compare strategies or settings at equal budget: each arm with several seeds on TASK, or campaigns that there are.
+    """Compare strategies or settings at equal budget.
 
-    Each arm and seed is an ordinary campaign. Those that are finished are used again and others are continued, so that the same command goes on after a Ctrl-C.
+    Each arm runs with several seeds on TASK; --campaign and --read compare campaigns that exist. Each arm and seed is an ordinary campaign. Those that are finished are used again and others are continued, so that the same command goes on after a Ctrl-C.
     """
     folder = _check_folder(output)
     question = ComparisonQuestion(words["baseline"], words["per"], words["targets"])

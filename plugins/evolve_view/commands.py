@@ -119,9 +119,9 @@ def report(
     sandbox: str | None,
     as_json: bool,
 ) -> None:
-    """Write what a campaign found, and how, into one file: HTML that needs no network, or Markdown.
+    """Write what a campaign found into one file.
 
-    NAME is a campaign or the path of its log; without it, the one written last. A campaign that runs is reported as it is now. With --json its values are
+    The file is HTML that needs no network, or Markdown. NAME is a campaign or the path of its log; without it, the one written last. A campaign that runs is reported as it is now. With --json its values are
     printed, and a file is written only with -o.
     """
     with Campaign.open(name, load_plugins(), workspace()) as campaign:

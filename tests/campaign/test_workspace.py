@@ -5,8 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from evolve.campaign import logs, secret_for
+from evolve.campaign import logs, secret_for, workspace
 from evolve.types import ConfigError
+
+
+def test_the_workspace_is_the_current_folder_or_the_one_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether or not the current folder has an `archive/` yet."""
+    monkeypatch.delenv("EVOLVE_HOME", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert workspace() == tmp_path
+    monkeypatch.setenv("EVOLVE_HOME", str(tmp_path / "else"))
+    assert workspace() == tmp_path / "else"
 
 
 def test_what_a_workspace_keeps_is_named_before_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

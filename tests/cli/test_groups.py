@@ -1,5 +1,6 @@
 """Groups of commands, and commands of plugins."""
 
+import os
 from importlib.metadata import EntryPoint
 
 import click
@@ -143,3 +144,10 @@ def test_a_broken_third_party_command_is_an_error_that_names_it(call, third_part
     assert result.exit_code == 1
     assert result.stderr.startswith("evolve: error: ")
     assert message in result.stderr
+
+
+def test_a_workspace_can_be_named_before_the_command(call, short, tmp_path, monkeypatch):
+    """It comes before the variable, and holds for what the command starts."""
+    monkeypatch.setenv("EVOLVE_HOME", str(tmp_path / "empty"))
+    assert "number" in call("--workspace", str(short), "campaign", "list").stdout
+    assert os.environ["EVOLVE_HOME"] == str(short)
