@@ -34,8 +34,8 @@ $(STAMP): $(ENGINE)
 demo: $(ENGINE)  ## a real campaign of about 60 s: a rule that packs items into bins, no key and no GPU needed
 	$(BIN)/evolve run online_bin_packing --budget 60s
 
-test: $(STAMP)  ## the tests that a change needs, in less than 10 minutes
-	$(PYTEST) -m "not slow and not gpu and not server and not browser"
+test: $(STAMP)  ## the unit tests, which start no process, open no socket and do not sleep, in about 3 minutes
+	$(PYTEST) -m "not integration and not slow and not gpu and not server and not browser"
 
 # ribs brings scikit-learn, and with it the labels of `digits_recipe`, which must not be where its programs run: it has an environment of its own.
 $(ORACLE_STAMP): pyproject.toml
@@ -43,13 +43,13 @@ $(ORACLE_STAMP): pyproject.toml
 	$(ORACLE)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev,ribs]'
 	@touch $@
 
-test-slow: $(STAMP) $(ORACLE_STAMP)  ## the tests that `make test` leaves out: the slow ones, the oracles and those that need torch
+test-slow: $(STAMP) $(ORACLE_STAMP)  ## the tests that `make check` leaves out: the slow ones, the oracles and those that need torch
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,torch]' 'torch==2.13.0'
 	$(PYTEST) -m "slow and not gpu and not server and not browser"
 	$(BIN)/python -m pytest -m "not slow" tests/tasks/test_digits_torch.py tests/plugins/evolve_recipe
 	$(ORACLE)/bin/python -m pytest tests/archive/test_oracle_ribs.py -rs
 
-test-all: test test-slow  ## both of them
+test-all: check test-slow  ## both of them
 
 $(SERVER_STAMP): tests/server/requirements.txt
 	$(PYTHON) -m venv $(SERVER)
@@ -75,7 +75,7 @@ adversarial: $(STAMP)  ## every known cheat against the judge of its task, as a 
 redteam: $(STAMP)  ## hostile programs against the box of this machine, at the levels that it reaches; fails where one gets out
 	$(BIN)/python tests/redteam
 
-check: $(STAMP)  ## format, lint, types, layers, warnings as errors, branch coverage
+check: $(STAMP)  ## format, lint, types, layers, and all quick tests, integration tests too, with warnings as errors and branch coverage
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

@@ -116,6 +116,7 @@ def test_what_is_wrong_with_a_call_is_said_before_anything_is_made(here: Path) -
     assert list((here / "archive").iterdir()) == []
 
 
+@pytest.mark.integration
 def test_a_campaign_runs_and_goes_on(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Records are told when they are durable; the campaign that is returned is open for reading."""
     task, seen = make(fitness={"direction": "min"}), []
@@ -131,6 +132,7 @@ def test_a_campaign_runs_and_goes_on(here: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.integration
 def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
     """As a script, whose functions are its own."""
     blocks = re.findall(r"^```python\n(.*?)^```$", (DOCS / "python.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)

@@ -16,7 +16,10 @@ import pytest
 
 from evolve.evaluation.children import children_of
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux closes a process to others")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux closes a process to others"),
+]
 
 NOBODY = 64123
 SECRET = "sk-planted-in-the-environment"

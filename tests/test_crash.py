@@ -26,6 +26,8 @@ from evolve.log import Log
 from evolve.types import Asked, Opened, Outcome, Program, Settled, Stamped, StoreError, canonical
 from evolve.types.codec import encode
 
+pytestmark = pytest.mark.integration
+
 BUDGET = 24
 SECONDS_TO_BE_GONE = 10
 PATIENCE = 60

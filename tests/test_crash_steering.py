@@ -14,6 +14,8 @@ from evolve.campaign.inbox import Add, Configure, Hint, Inbox, Quarantine, Reque
 from evolve.log import Log
 from evolve.types import Asked, Import, LessonWritten, Paused, Ruled, SettingsChanged, Settled, TaskChanged
 
+pytestmark = pytest.mark.integration
+
 BUDGET = 16
 MINE = "def value():\n    return [6.5, 6.5]\n"
 

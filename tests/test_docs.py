@@ -235,6 +235,7 @@ def cli(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.integration
 def test_the_task_of_the_page_runs_on_the_first_try(wave: Path) -> None:
     """Twenty programs are judged, and what the page says to type next works."""
     ran = cli(wave, "run", "./wave", "--budget", "20programs", "--json")
@@ -249,6 +250,7 @@ def test_the_task_of_the_page_runs_on_the_first_try(wave: Path) -> None:
     assert "def wave(points):" in shown.stdout
 
 
+@pytest.mark.integration
 def test_the_campaign_file_of_the_page_is_one(tmp_path: Path) -> None:
     """It says what is in it."""
     (example,) = re.findall(

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from evolve.cli.report import MARK
+
+from evolve_view.commands import MARK
 
 DOCS = Path(__file__).parents[1] / "docs"
 EXAMPLES = sorted((DOCS / "examples").glob("*-report.html"))

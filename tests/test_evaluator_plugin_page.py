@@ -8,6 +8,8 @@ import pytest
 
 from tests.author import Author
 
+pytestmark = pytest.mark.integration
+
 PAGE = (Path(__file__).parents[1] / "docs" / "evaluator-plugin.md").read_text("utf-8")
 FILES = dict(re.findall(r"`([\w./-]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 

@@ -71,6 +71,7 @@ def seed_file(task: Path) -> Path:
     return task if task.is_file() else task / "seed.py"
 
 
+@pytest.mark.integration
 def test_the_file_of_the_page_is_what_the_command_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """To the letter."""
     monkeypatch.chdir(tmp_path)

@@ -7,11 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from evolve import hardware, plugins
 from evolve.evaluation.machine import processor
 from evolve.testing import rehearsed_task
 from evolve.types import Grants, Limits, Needs, Selection, Stage, Task
+
+pytestmark = pytest.mark.integration
 
 SELECTION = Selection("diff")
 

@@ -16,7 +16,10 @@ from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_
 from evolve.evaluation.children import children_of
 from evolve.types import Outcome
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux"),
+]
 
 TASK = {
     "task.toml": """schema = 1

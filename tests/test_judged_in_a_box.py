@@ -35,7 +35,10 @@ def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
 """,
 }
 
-pytestmark = pytest.mark.skipif(MEANS.level is not Level.STRICT, reason=f"this machine reaches {MEANS.line}")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(MEANS.level is not Level.STRICT, reason=f"this machine reaches {MEANS.line}"),
+]
 
 
 def seen(folder: Path) -> list[list[object]]:

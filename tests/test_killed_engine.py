@@ -14,7 +14,10 @@ from evolve.sandbox.machine.host import try_cgroup
 from evolve.sandbox.processes import descendants
 from evolve.sandbox.walls.cgroup import places
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux"),
+]
 
 SECONDS_TO_BE_GONE = 10
 ROOT = Path(__file__).parent.parent

@@ -20,6 +20,8 @@ from evolve.types.codec import encode
 from tests.models import fault_server
 from tests.models.fault_server import FaultServer, Step
 
+pytestmark = pytest.mark.integration
+
 IN_FLIGHT = 4
 PROGRAMS = 16
 

@@ -18,7 +18,10 @@ from evolve.evaluation.machine import environment
 from evolve.sandbox.machine.probe import probe
 from evolve.types import Outcome, TaskError
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux"),
+]
 
 ABOUT = """
 def about():

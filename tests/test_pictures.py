@@ -11,6 +11,8 @@ from evolve.sandbox.means import PLAIN
 from evolve.types import ConfigError, Outcome, TaskError
 from tests.written import Written
 
+pytestmark = pytest.mark.integration
+
 FILES = {
     "task.toml": 'schema = 1\ndeterministic = true\n[[stages]]\nname = "evaluate"\nseconds = 5\n',
     "README.md": "Find the number.\n",

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.integration
+
 PACKAGE = Path(__file__).parent / "plugin_package"
 TASK = {
     "task.toml": """schema = 1

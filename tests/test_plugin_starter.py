@@ -7,6 +7,8 @@ import pytest
 
 from tests.author import Author
 
+pytestmark = pytest.mark.integration
+
 NAME = "first_try"
 KINDS = ("--kind", "operator", "--kind", "strategy", "--kind", "evaluator", "--kind", "tracker")
 SETTINGS = (

@@ -399,6 +399,7 @@ def test_a_model_that_keeps_its_promises_passes_and_is_closed(replies: Sequence[
     assert model.closed
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("model", "words"),
     [

@@ -94,9 +94,9 @@ def list_programs(
     **filters: Any,
 ) -> None:
     """List a campaign's programs, the best first (marked *)."""
-    wanted = Wanted(
-        sort=sort or "fitness", descending=not ascending, kind="" if chosen == "all" else PROGRAMS, **filters
-    )
+    # An outcome may be one that no program has: a screened proposal is a record without a program.
+    kind = "" if chosen == "all" or filters["outcome"] else PROGRAMS
+    wanted = Wanted(sort=sort or "fitness", descending=not ascending, kind=kind, **filters)
     by_records = chosen == "all" or sort is not None or wanted != Wanted(kind=PROGRAMS)
     if by_records and chosen in ("elites", "front"):
         raise click.UsageError(

@@ -1,5 +1,6 @@
 #include "softmax.h"
 
+#include <float.h>
 #include <string.h>
 
 /* How many numbers of a row are worked on at once: in the search for the largest, in the exponentials, and in the division. */
@@ -23,7 +24,7 @@ static inline float exponential(float given)
     sum = sum * r + 0x1p0f;
     int bits;
     memcpy(&bits, &shifted, sizeof bits);
-    bits = (int)((unsigned)(bits + 0x7f) << 0x17);
+    bits = (int)((unsigned)(bits + FLT_MAX_EXP - 1) << (FLT_MANT_DIG - 1));
     float power;
     memcpy(&power, &bits, sizeof power);
     return given < least ? 0 : sum * power;

@@ -2,8 +2,8 @@
 
 /* The grid is done in tiles, each copied with its neighbours around it. */
 enum { HEIGHT = 1 << 3, WIDTH = 1 << 5 };
-/* Sizes that the problem decides, as hexadecimal numbers, which are not tuned: a stencil's side, and how much a tile grows by its neighbours. */
-enum { SIDE = 0x3, AROUND = 0x2 };
+/* Sizes that the problem decides, written with ones, which are not tuned: how much a tile grows by its neighbours, and a stencil's side. */
+enum { AROUND = 1 + 1, SIDE = AROUND + 1 };
 
 static long within(long index, long count)
 {

@@ -11,7 +11,10 @@ from cheat import Cheat
 from evolve.types import Evaluation, Level, Outcome
 from tests.promised import not_here
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux"),
+]
 
 CHEATS = cheats()
 PAGE = Path(__file__).parents[2] / "docs" / "defences.md"

@@ -9,7 +9,10 @@ from adversary import Adversary
 from cheat import Cheat
 from test_adversarial import CHEATS, timed
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,10 @@ from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.task import load
 from evolve.types import Parameters, Trial
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux"),
+]
 
 
 def test_a_learned_equilibrium_wins_where_the_game_is_not_disguised() -> None:

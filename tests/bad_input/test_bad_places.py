@@ -14,6 +14,8 @@ from command_line import MORE, Call, checked, error_of, process
 
 from evolve.log import Log
 
+pytestmark = pytest.mark.integration
+
 
 def test_a_locked_log_is_left_to_its_engine(call: Call, home: Path, digest: Callable[[str], str]) -> None:
     """Reading goes on meanwhile; an interrupt ends the engine with 130 and all that had settled."""

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from command_line import Call, checked, error_of, process
 
+pytestmark = pytest.mark.integration
+
 
 def plugin(folder: Path, source: str) -> None:
     """An installed package with a plugin, as `pip` leaves one."""

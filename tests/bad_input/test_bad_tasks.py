@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from command_line import ANSWER, TASK, Call, campaigns, error_of, process, write
 
+pytestmark = pytest.mark.integration
+
 BROKEN_TASKS = {
     "no evaluator": ({"evaluator.py": None}, "there is no file 'evaluator.py'"),
     "an evaluator that does not import": (

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from command_line import MORE, TASK, Call, campaigns, error_of, write
 
+pytestmark = pytest.mark.integration
+
 WRONG_WORDS = {
     "an unknown task": (["numbr"], "no task is called 'numbr'. Did you mean 'number'?"),
     "a folder that is no task": (["./tasks"], "has no task.toml"),

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from evolve.campaign import Campaign
+from evolve.plugins import load
+
 AXES = 'archive.axes=[{name="distance", low=0, high=1, bins=4}]'
 
 
@@ -65,7 +68,8 @@ def test_a_fork_that_cannot_be_makes_nothing(call, short, words, message):
 def test_a_campaign_without_models_is_forked_with_some(call, short):
     """Its operators are those of a campaign with models then, and their resource that of its budget."""
     assert call("campaign", "fork", "number", "--model", "mailbox:mail", "--budget", "9calls").exit_code == 0
-    (line,) = json.loads(f"[{call('model', 'list', 'number-2', '--json').stdout}]")
-    assert (line["name"], line["settings"]) == ("mailbox", {"folder": str(Path("mail").absolute())})
+    with Campaign.open("number-2", load(), short) as forked:
+        (member,) = forked.settings.models.members
+    assert (member.name, member.settings["folder"]) == ("mailbox", str(Path("mail").absolute()))
     shown = call("campaign", "show", "number-2").stdout
     assert 'models.resource = "calls"' in shown

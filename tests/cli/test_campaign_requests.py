@@ -185,6 +185,7 @@ def test_what_lay_in_the_inbox_is_done_first(call, short):
     assert [event.lesson.text for event in events(short, LessonWritten)] == ["early", "late"]
 
 
+@pytest.mark.integration
 def test_an_engine_that_does_not_answer_is_an_error_and_the_request_is_kept(call, short, monkeypatch):
     """Whoever writes the log next does it."""
     monkeypatch.setattr(campaign_requests, "ANSWER_SECONDS", 0.1)

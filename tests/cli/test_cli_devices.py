@@ -112,6 +112,7 @@ def test_every_command_that_judges_refuses_a_device_that_there_is_not(
     assert failed.stderr.startswith("evolve: error: --devices gpu:7: there is no GPU 7 here, but 0-1. Do: ")
 
 
+@pytest.mark.integration
 def test_a_run_judges_on_the_cores_that_it_was_granted(call: Callable[..., Result]) -> None:
     """One judge per core, unless it is said."""
     first = usable()[0]

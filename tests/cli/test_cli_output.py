@@ -371,10 +371,10 @@ def test_a_program_cannot_forge_the_facts_about_it(call, home: Path) -> None:
     assert json.loads(call("program", "show", "2", "--json").stdout)["feedback"] == FORGED
 
 
-PLAIN = {"output.py", "campaign.py", "task.py", "program_evaluate.py", "report.py"}
+PLAIN = {"output.py", "campaign.py", "task.py", "program_evaluate.py"}
 
 
-"""Besides `output` itself: a campaign's own file and the schemas of the engine, which must be exact, and a counter, and a report, whose text is harmless already."""
+"""Besides `output` itself: a campaign's own file and the schemas of the engine, which must be exact, and a counter."""
 
 
 def test_everything_that_is_printed_for_people_is_said() -> None:

@@ -84,6 +84,7 @@ def test_a_package_names_its_module_by_an_entry_point():
     )
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("kinds", [("operator",), KINDS], ids="-".join)
 def test_a_package_is_formatted_and_linted(tmp_path, kinds):
     """By the rules that ruff has by itself."""

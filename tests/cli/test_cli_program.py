@@ -5,9 +5,9 @@ import dataclasses
 import json
 
 import pytest
-from tests.pages.told import held_out_campaign
 
 from evolve.types import Outcome, Ruled
+from tests.plugins.evolve_view.reports import held_out_campaign
 from tests.written import Written, aiming_campaign, number_task
 
 

@@ -87,6 +87,7 @@ def test_every_new_task_passes(call, home, kind):
     assert "what to do" not in checked.stdout
 
 
+@pytest.mark.integration
 def test_a_task_that_fails_is_told_with_remedies_and_as_json(call, home):
     """Exit code 1; one object with every finding."""
     call("task", "new", "mine")
@@ -105,6 +106,7 @@ def test_a_task_that_fails_is_told_with_remedies_and_as_json(call, home):
     assert [finding["verdict"] for finding in result["findings"]] == ["failed", "not tried"]
 
 
+@pytest.mark.integration
 def test_a_seed_cannot_forge_what_is_said_of_it(call, home):
     """Its words have one cell, on one line."""
     call("task", "new", "mine")
@@ -134,6 +136,7 @@ def test_what_cannot_be_set_is_refused(call, home, words, message):
     assert (refused.exit_code, message in refused.stderr) == (1, True)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("kind", making.kinds())
 def test_a_new_task_runs_on_the_first_try_and_improves(call, home, kind):
     """Thirty programs are judged, and the best is better than the seed."""

@@ -45,6 +45,7 @@ def logs(home: Path) -> list[str]:
     return sorted(path.stem for path in (home / "archive" / "campaigns").glob("*.db"))
 
 
+@pytest.mark.integration
 def test_arms_are_run_used_again_and_read(call, home, number):
     """A second command runs nothing, and neither does one with other settings, which is refused."""
     words = ("compare", "number", *ARMS, "--seeds", "1", "--budget", "3programs", "--workers", "1", "--name", "mine")

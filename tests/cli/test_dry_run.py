@@ -5,7 +5,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from evolve.models.cost import Cost
 
 from evolve import plugins
 from evolve.campaign.estimate import Estimate, ModelEstimate
@@ -13,6 +12,7 @@ from evolve.cli import dry_run
 from evolve.cli.request import Layers, Plan
 from evolve.config import ModelSection, ModelsSection, OperatorsSection, Settings
 from evolve.evaluation import Description
+from evolve.models.prices import Cost
 from evolve.types import Call, Message, Prompt, Section
 from tests.written import Written, number_task, short_campaign
 

@@ -13,6 +13,8 @@ from evolve.campaign import Campaign
 from evolve.campaign.state import Difference
 from evolve.types import Insertion, Level, Placement
 
+pytestmark = pytest.mark.integration
+
 TASK = {
     "task.toml": """schema = 1
 deterministic = true

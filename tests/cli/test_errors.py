@@ -50,6 +50,7 @@ def test_the_environment_asks_for_tracebacks_too(monkeypatch, value, expected):
     assert expected == isinstance(ended(ConfigError("what")).exception, ConfigError)
 
 
+@pytest.mark.integration
 def test_an_interrupt_while_the_process_ends_is_130_too():
     """Not the signal, and no traceback: the last thing that a process does may be to wait for its threads."""
     program = (
@@ -115,6 +116,7 @@ evolve(["much"], prog_name="evolve")
 """
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("to_stderr", [False, True])
 def test_a_reader_that_went_away_is_no_news(to_stderr):
     """The command ends quietly, with the code that a shell gives to what SIGPIPE ended."""
@@ -150,6 +152,7 @@ def test_the_debug_key_is_ours():
     assert DEBUG == "evolve.debug"
 
 
+@pytest.mark.integration
 def test_an_interrupt_after_the_command_is_130_too():
     """As one within it, although its errors are not reported any more."""
     program = (

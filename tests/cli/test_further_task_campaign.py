@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.integration
+
 EVALUATOR = """from evolve import Candidate, Evaluation, Trial, evaluator
 
 

@@ -6,6 +6,8 @@ import pytest
 
 import evolve.evaluation.grants
 
+pytestmark = pytest.mark.integration
+
 TASK = "kernel_softmax/triton"
 
 

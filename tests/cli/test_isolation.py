@@ -122,6 +122,7 @@ def test_nothing_is_waived_above_reduced(machine: Callable[[Level], Means], bund
     assert confine(bundled, WantedLevel(), harmless=True).unasked is False
 
 
+@pytest.mark.integration
 def test_a_task_with_a_python_that_cannot_be_used_is_told_so(circle_task: Task) -> None:
     """It is the task's error, and not the machine's."""
     with pytest.raises(evolve.types.TaskError, match="is not there"):
@@ -201,6 +202,7 @@ def lines(result: Result) -> list[Mapping[str, object]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
+@pytest.mark.integration
 def test_what_is_asked_for_is_recorded_and_shown(call: Callable[..., Result], home: Path) -> None:
     """With every record, and in the settings of the campaign."""
     ran = call("run", "circle_packing", "--budget", "2programs", "--workers", "1", "--sandbox", "none", "--json")
@@ -210,6 +212,7 @@ def test_what_is_asked_for_is_recorded_and_shown(call: Callable[..., Result], ho
     assert '\n  sandbox = "none"\n' in call("campaign", "show").stdout
 
 
+@pytest.mark.integration
 def test_a_run_at_more_binds_those_that_follow(call: Callable[..., Result], home: Path) -> None:
     """The level of a campaign may rise, and then it stays."""
     for budget, level, code in (("2programs", "none", 0), ("3programs", "reduced", 0), ("4programs", "none", 1)):

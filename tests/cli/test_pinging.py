@@ -8,6 +8,8 @@ import pytest
 
 from tests.models.fault_server import MODEL, FaultServer, failure
 
+pytestmark = pytest.mark.integration
+
 
 def test_a_model_that_can_be_called(call, home):
     """Its kind, its settings, and how long it took."""

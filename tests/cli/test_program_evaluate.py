@@ -18,6 +18,8 @@ from evolve.cli.program_evaluate import (
 from evolve.types import ConfigError, EvaluatorSource, Program, Task
 from tests.written import number_task
 
+pytestmark = pytest.mark.integration
+
 TASK = number_task()
 
 

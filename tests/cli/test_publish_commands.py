@@ -11,6 +11,8 @@ from click.testing import CliRunner
 from evolve.cli import evolve
 from evolve_publish.archive import check_index, write_index
 
+pytestmark = pytest.mark.integration
+
 ROOT = Path(__file__).parents[2]
 
 

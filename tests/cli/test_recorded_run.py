@@ -7,6 +7,8 @@ import pytest
 
 from evolve.cli.output import one_line
 
+pytestmark = pytest.mark.integration
+
 EVALUATOR = """from evolve import Candidate, Evaluation, Trial, evaluator
 
 

@@ -95,6 +95,7 @@ def test_a_campaign_that_runs_is_reported_as_it_is_now(home, call):
     assert "nearness 6 (+1 to the seed)" in again
 
 
+@pytest.mark.integration
 def test_a_picture_that_cannot_be_drawn_is_missed_and_no_more(short, call):
     """The folder of the task is gone."""
     result = call("report", "number", "--format", "markdown", "-o", "-", "--sandbox", "none")

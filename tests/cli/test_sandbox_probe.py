@@ -72,6 +72,7 @@ def test_the_object_has_each_mean_with_cause_and_remedy(
     }
 
 
+@pytest.mark.integration
 def test_this_machine_is_probed(call: Callable[..., Result]) -> None:
     """Whatever it has."""
     told = json.loads(call("sandbox", "probe", "--json").stdout)

@@ -14,6 +14,8 @@ from evolve.log import Log
 from evolve.plugins import load
 from evolve.types import Lesson, Settled, TaskChanged
 
+pytestmark = pytest.mark.integration
+
 TOML = """schema = 1
 deterministic = true
 [fitness]

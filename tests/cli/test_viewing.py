@@ -11,6 +11,8 @@ import pytest
 
 from tests.written import short_campaign
 
+pytestmark = pytest.mark.integration
+
 
 def started(home: Path, *words: str) -> subprocess.Popen[str]:
     """The command in a process of its own."""

@@ -15,7 +15,10 @@ from evolve.conformance.seed import judged_seed
 from evolve.conformance.twins import twins
 from evolve.evaluation import LocalExecutor
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux"),
+]
 
 EVALUATOR = """from evolve import Candidate, Evaluation, Trial, evaluator
 

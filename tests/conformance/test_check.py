@@ -15,6 +15,8 @@ from evolve.devices import found_gpus
 from evolve.evaluation import Description, LocalExecutor
 from evolve.types import Stage, Task, TaskError
 
+pytestmark = pytest.mark.integration
+
 SEED = "def value():\n    return 5.0\n"
 EVALUATOR = """import math
 

@@ -11,6 +11,8 @@ from evolve.evaluation import Report
 from evolve.task import load
 from evolve.types import Evaluation, Outcome, Task, TextId
 
+pytestmark = pytest.mark.integration
+
 TWO = {"centres": [["1/4", "1/2"], ["3/4", "1/2"]], "radii": ["1/4", "1/4"], "sum": "1/2"}
 
 

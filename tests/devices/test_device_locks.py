@@ -76,6 +76,7 @@ def has_to_wait(locks: Locks, *pools: Pool, alone: bool = False) -> bool:
         return True
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "turns",
     [
@@ -103,6 +104,7 @@ def test_processes_that_compete_never_have_the_same_and_all_come_to_an_end(tmp_p
     assert holders(locks) == {}
 
 
+@pytest.mark.integration
 def test_the_locks_of_a_process_that_is_killed_are_free(tmp_path: Path) -> None:
     """However it ends; until then it is told who has them."""
     holder = started(HOLDER, str(tmp_path))

@@ -45,6 +45,7 @@ def test_without_a_library_or_a_driver_there_is_nothing_to_ask() -> None:
     assert Nvml.opened(lambda name: object()) is None
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 def test_the_functions_of_a_real_library_are_called_as_they_are_declared(tmp_path: Path) -> None:
     """Its handles are pointers of 64 bits, and its structures have their sizes."""

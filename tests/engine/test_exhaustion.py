@@ -137,6 +137,7 @@ def test_a_model_that_takes_long_is_waited_for_while_others_have_nothing_to_do(m
     ]
 
 
+@pytest.mark.integration
 def test_who_had_nothing_to_do_is_asked_again_when_the_archive_has_something_for_it(models: Workbench) -> None:
     """The model writes programs with a number."""
     answers = threading.Event()
@@ -151,6 +152,7 @@ def test_who_had_nothing_to_do_is_asked_again_when_the_archive_has_something_for
         assert Outcome.OK in outcomes(campaign, "tune_literals")
 
 
+@pytest.mark.integration
 def test_a_budget_of_calls_that_is_used_up_is_spent(models: Workbench) -> None:
     """Calls that were made ready for it are none that it does not pay for."""
     with models.create(models=AHEAD, operators={"names": ["quotes"]}, budget=["6calls"]) as campaign:

@@ -14,6 +14,8 @@ from evolve.types import Asked, ModelError, ModelGone, Outcome, Propose, Replied
 from tests.models import fault_server
 from tests.models.fault_server import FaultServer, Step, failure
 
+pytestmark = pytest.mark.integration
+
 FAULTS = {
     "server error": [failure(500)],
     "a burst of overload": [failure(503), failure(503), failure(502)],

@@ -117,6 +117,7 @@ def test_a_moment_that_ends_a_campaign_ends_it_while_it_is_paused(bench):
         assert len(campaign.state.history) == watch.at_rest[-1]
 
 
+@pytest.mark.integration
 def test_seconds_are_not_eaten_by_a_pause(bench):
     """The budget has as much left as before."""
     with bench.create(budget=["60s", "30programs"]) as campaign:

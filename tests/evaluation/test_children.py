@@ -10,6 +10,8 @@ import pytest
 
 from evolve.evaluation.children import OwnChildren, children_of
 
+pytestmark = pytest.mark.integration
+
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 ORPHAN = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])"
 # In a process of its own, because `reap` waits for any child, and a test runner has others.

@@ -23,7 +23,10 @@ from evolve.evaluation.slot import Slot
 from evolve.sandbox import NOTHING
 from evolve.types import Needs, Outcome, SandboxError, Stage, TaskError, Trial
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux"),
+]
 
 # The program says what the evaluator is to do.
 OBEDIENT = """

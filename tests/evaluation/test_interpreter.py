@@ -14,6 +14,8 @@ from evolve.evaluation import interpreter
 from evolve.evaluation.interpreter import check, worker_command, worker_environment
 from evolve.types import TaskError
 
+pytestmark = pytest.mark.integration
+
 Script = Callable[..., str]
 
 

@@ -20,7 +20,10 @@ from evolve.types import Grants, Limits, Needs, Outcome, Stage, TaskError
 sys.path.insert(0, str(Path(__file__).parents[1] / "devices"))
 from nvidia_fakes import GPUS, NAME, UUIDS, built_library
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux"),
+]
 
 TELLING = """
 import time

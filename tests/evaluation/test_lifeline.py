@@ -9,6 +9,8 @@ import pytest
 from evolve.evaluation.lifeline import Lifeline, clean_environment
 from evolve.types import SandboxError
 
+pytestmark = pytest.mark.integration
+
 
 def test_only_named_variables_reach_a_judge():
     """No key, whatever it is called."""

@@ -199,6 +199,7 @@ print(children.all())
 """
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets a process adopt orphans")
 def test_real_orphans_are_found_at_a_glance():
     """And ended, with their worker alive."""

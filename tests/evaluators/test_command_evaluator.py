@@ -80,6 +80,7 @@ def told(report: Report) -> str:
     return report.texts[report.evaluation.feedback]
 
 
+@pytest.mark.integration
 def test_an_unmodified_script_is_scored_by_what_it_says(judged: Judged) -> None:
     """And the score says that it is claimed."""
     found = judged(HONEST)
@@ -311,6 +312,7 @@ def test_a_script_does_not_see_what_it_is_rescored_with(judged: Judged, tmp_path
     assert "No such file" in told(found) or "Permission denied" in told(found)
 
 
+@pytest.mark.integration
 def test_the_starter_of_a_script_runs_as_it_is(judged: Judged, tmp_path: Path) -> None:
     """Its score is computed from what it saves."""
     folder = making.new("mine", "script", tmp_path / "mine")

@@ -44,6 +44,7 @@ def test_a_lock_on_a_removed_file_is_no_lock(path: Path, monkeypatch: pytest.Mon
     release(path, descriptor)
 
 
+@pytest.mark.integration
 def test_a_process_that_has_ended_writes_nothing(path: Path) -> None:
     """Although its parent has not asked for it yet, so that its number is taken."""
     with subprocess.Popen(["true"]) as ended:

@@ -215,6 +215,7 @@ with log.transaction():
 """
 
 
+@pytest.mark.integration
 def test_a_killed_writer_loses_nothing_committed(path: Path) -> None:
     """After SIGKILL within a transaction, the log opens at once, with what was committed and nothing of the rest."""
     script = WRITE_AND_DIE.format(samples=str(Path(__file__).parent), path=str(path))

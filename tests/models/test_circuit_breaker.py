@@ -184,6 +184,7 @@ class Endpoint:
         raise ModelDown("down")
 
 
+@pytest.mark.integration
 def test_while_it_is_down_one_call_tries_and_when_it_is_back_all_are_answered_once():
     quick = ModelClock(pause=lambda seconds, cancelled: cancelled.wait(seconds / 100))
     breaker, endpoint = CircuitBreaker(3600.0, quick), Endpoint()
@@ -209,6 +210,7 @@ def test_all_that_wait_are_told_that_it_is_gone():
     assert {type(error) for error in errors} == {ModelGone}
 
 
+@pytest.mark.integration
 def test_checks_do_not_wait_and_embeddings_do():
     times = FakeTime()
     with FaultServer([OK, *[failure(503)] * 6]) as server, asked_of(server, times) as model:
@@ -221,6 +223,7 @@ def test_checks_do_not_wait_and_embeddings_do():
         assert (tuple(vector), usage, server.count) == ((3.0, 4.0), Usage(5, exact=True), 8)
 
 
+@pytest.mark.integration
 def test_a_server_that_restarts_costs_no_call():
     times = FakeTime()
     with FaultServer([OK, *[failure(503)] * 12]) as server, asked_of(server, times) as model:

@@ -18,6 +18,8 @@ from evolve.models.orphan_reaper import remaining_groups
 from evolve.testing import check_model
 from evolve.types import Message, ModelError, ModelGone, Prompt, Section, Usage
 
+pytestmark = pytest.mark.integration
+
 LATER = float("inf")
 ASKED = Prompt(
     (Message("system", (Section("rules", "Be brief."),)), Message("user", (Section("task", "Find it."),))),

@@ -17,6 +17,8 @@ from tests.models.asking import ask, asked_of
 from tests.models.fault_server import HANG, OK, FaultServer, Step
 from tests.models.meanwhile import until
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:

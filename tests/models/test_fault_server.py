@@ -3,8 +3,12 @@ import subprocess
 import sys
 import urllib.request
 
+import pytest
+
 from tests.models.asking import ask, asked_of
 from tests.models.fault_server import FaultServer
+
+pytestmark = pytest.mark.integration
 
 
 def test_it_runs_as_a_program_and_ends_with_who_started_it():

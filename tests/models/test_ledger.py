@@ -153,6 +153,7 @@ def test_a_call_that_waited_in_vain_is_refused() -> None:
     assert done == ["second: Unaffordable"]
 
 
+@pytest.mark.integration
 def test_a_large_call_is_not_passed_by_small_ones() -> None:
     """Else it might wait for ever."""
     ledger, done = Ledger(budget("1000tokens"), Progress()), list[str]()

@@ -10,6 +10,8 @@ import pytest
 from evolve.models.mailbox import DONE, LONGEST_REPLY, Mailbox
 from evolve.types import Message, ModelError, ModelGone, Prompt, Section, Usage
 
+pytestmark = pytest.mark.integration
+
 LOOK = 0.03
 
 

@@ -24,6 +24,7 @@ def test_without_a_key_it_is_one_error(monkeypatch: pytest.MonkeyPatch):
         plugins.load(()).model("openai", {"model": "gpt-5-mini"})
 
 
+@pytest.mark.integration
 def test_the_sdk_is_imported_only_when_a_model_is_made():
     program = (
         "import sys, evolve.plugins; evolve.plugins.load(()); print('openai' in sys.modules, 'httpx2' in sys.modules)"

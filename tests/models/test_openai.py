@@ -38,6 +38,8 @@ from tests.models.fault_server import (
     failure,
 )
 
+pytestmark = pytest.mark.integration
+
 EXACT = Usage(11, 7, 3, exact=True)
 BOTH = pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streamed"])
 

@@ -29,6 +29,8 @@ from tests.models.fault_server import (
     failure,
 )
 
+pytestmark = pytest.mark.integration
+
 CALLS = 600
 FAULTS = (failure(503), failure(500), failure(429, retry_after="0.01"), DROP, CUT, HTML, TRUNCATED, NO_CHOICES, EMPTY)
 QUICK = ModelClock(pause=lambda seconds, cancelled: cancelled.wait(seconds / 50), chance=random.Random(5).random)

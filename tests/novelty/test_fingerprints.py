@@ -153,6 +153,7 @@ def test_a_path_is_part_of_a_program() -> None:
     assert signature(Program({"a.py": TEXT})) != signature(Program({"b.py": TEXT}))
 
 
+@pytest.mark.integration
 def test_equal_in_another_process() -> None:
     """No hash depends on the process."""
     script = (

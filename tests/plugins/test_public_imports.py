@@ -54,5 +54,7 @@ def test_what_is_public_is_there(module: str) -> None:
 
 def test_a_module_that_is_not_public_is_found(tmp_path: Path) -> None:
     """So that the check above can fail."""
-    (tmp_path / "a.py").write_text("from evolve import report, types\nfrom evolve.cli import say\nimport evolve.log\n")
-    assert imported_modules(tmp_path / "a.py") == {"evolve.report", "evolve.types", "evolve.cli.say", "evolve.log"}
+    (tmp_path / "a.py").write_text(
+        "from evolve import report, types\nfrom evolve.cli import output\nimport evolve.log\n"
+    )
+    assert imported_modules(tmp_path / "a.py") == {"evolve.report", "evolve.types", "evolve.cli.output", "evolve.log"}

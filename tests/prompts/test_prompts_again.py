@@ -13,6 +13,8 @@ from evolve.bounded_cache import BoundedCache
 from evolve.prompts import build
 from evolve.types import EditError, text_id
 
+pytestmark = pytest.mark.integration
+
 KINDS = ("diff", "rewrite", "crossover", "fix", "reflect")
 LENGTH = 400
 

@@ -11,6 +11,8 @@ from tests.redteam.case import Case
 from tests.redteam.corpus import CASES
 from tests.redteam.runner import RedTeam
 
+pytestmark = pytest.mark.integration
+
 _AT_ANY_LEVEL = {"out", "log", "name", "crash"}
 """Groups against which a process of its own and a strict reader are enough."""
 _NAMES = [case.name for case in CASES]

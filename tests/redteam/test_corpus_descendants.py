@@ -8,7 +8,10 @@ import pytest
 
 from tests.redteam.descendants import adopted, descendants, end_all_but
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells which processes there are")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells which processes there are"),
+]
 _LEAVES_A_CHILD = """
 import os, time
 here, there = os.pipe()

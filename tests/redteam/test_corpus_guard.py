@@ -11,6 +11,8 @@ import pytest
 from tests.redteam.guard import boxed, learnt, tried
 from tests.redteam.host import Host
 
+pytestmark = pytest.mark.integration
+
 _WORD = "evolve-canary-0123456789abcdef0123456789abcdef"
 _LIMITS = {resource.RLIMIT_DATA: 1 << 30, resource.RLIMIT_FSIZE: 1 << 20, resource.RLIMIT_NPROC: 64}
 _YES, _NO = 3, 4

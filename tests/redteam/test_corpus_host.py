@@ -14,6 +14,8 @@ from tests.redteam.case import Told
 from tests.redteam.descendants import descendants
 from tests.redteam.host import Host
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture
 def host() -> Iterator[Host]:

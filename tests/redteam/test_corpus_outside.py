@@ -10,6 +10,8 @@ from tests.redteam.corpus import CASES
 from tests.redteam.descendants import descendants
 from tests.redteam.outside import ENOUGH, bite
 
+pytestmark = pytest.mark.integration
+
 _HARMLESS = [case for case in CASES if case.harmless]
 _ONLY_AS_ROOT = {"cpu.nice", "cpu.realtime", "disk.immutable"}
 

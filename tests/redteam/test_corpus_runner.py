@@ -12,6 +12,8 @@ from tests.redteam.case import Case
 from tests.redteam.descendants import descendants
 from tests.redteam.runner import LIMITS, RedTeam, missing
 
+pytestmark = pytest.mark.integration
+
 _HELD = "def attack(told):\n    return []\n"
 
 

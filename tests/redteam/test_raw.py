@@ -15,6 +15,8 @@ from tests.redteam import places, raw
 from tests.redteam.corpus import CASES
 from tests.redteam.runner import program
 
+pytestmark = pytest.mark.integration
+
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has these calls")
 
 

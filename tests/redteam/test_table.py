@@ -9,6 +9,8 @@ import pytest
 from evolve.sandbox import PLAIN
 from tests.redteam.case import Case
 
+pytestmark = pytest.mark.integration
+
 table = import_module("tests.redteam.__main__")
 OPEN = Case("one.open", "try", "def attack(told):\n    return ['read the secret']", harmless=True)
 EXEMPT = replace(OPEN, name="one.documented", exempt=frozenset({"reduced"}))

@@ -8,6 +8,8 @@ import pytest
 from evolve.sandbox import Box
 from evolve.types import Limits, Program
 
+pytestmark = pytest.mark.integration
+
 WHERE = """
 import ctypes
 import mmap

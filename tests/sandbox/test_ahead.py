@@ -15,6 +15,8 @@ from evolve.sandbox import Box, SessionFailed
 from evolve.sandbox.ahead import _piece, compile_ahead
 from evolve.types import Limits, Program
 
+pytestmark = pytest.mark.integration
+
 MODULE = '''"""What it is for."""
 import math
 

@@ -21,6 +21,8 @@ from evolve.sandbox.processes import children
 from evolve.sandbox.template_process import SessionReport, TemplateProcess
 from evolve.types import Grants, Limits, Program, SandboxError
 
+pytestmark = pytest.mark.integration
+
 _ANSWER = Program({"seed.py": "def f(): return 42"})
 
 

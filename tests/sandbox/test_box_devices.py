@@ -13,7 +13,10 @@ from evolve.sandbox.machine.probe import probe
 from evolve.sandbox.policy import jail_for
 from evolve.types import Grants, Limits, Program, SandboxError
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="cores are chosen so on Linux alone")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="cores are chosen so on Linux alone"),
+]
 MEANS = probe().means
 ASKING = Program(
     {

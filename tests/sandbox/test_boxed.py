@@ -14,6 +14,8 @@ from evolve.sandbox.machine.probe import probe
 from evolve.sandbox.means import Means
 from evolve.types import Grants, Level, Limits, Program
 
+pytestmark = pytest.mark.integration
+
 MEANS = probe().means
 FILES = """
 import os

@@ -11,7 +11,7 @@ from evolve.sandbox import kernel
 from evolve.sandbox.walls import capabilities
 from tests.confined import become_ordinary, child, outcome
 
-pytestmark = pytest.mark.skipif(not kernel.LINUX, reason="capabilities are Linux's")
+pytestmark = [pytest.mark.integration, pytest.mark.skipif(not kernel.LINUX, reason="capabilities are Linux's")]
 ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user has no capabilities to give up")
 _NOTHING = {"effective": 0, "permitted": 0, "inheritable": 0, "bounding": 0, "ambient": 0}
 

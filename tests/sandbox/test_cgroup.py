@@ -17,6 +17,8 @@ from evolve.sandbox.machine.host import try_cgroup
 from evolve.sandbox.walls import cgroup
 from evolve.sandbox.walls.cgroup import ControlGroup, places
 
+pytestmark = pytest.mark.integration
+
 MB = 1 << 20
 TASKS = 20
 UNIFIED = Path("/sys/fs/cgroup/unified")

@@ -422,6 +422,7 @@ def f(array):
 """
 
 
+@pytest.mark.integration
 @sealing
 @pytest.mark.parametrize("size", [10, 100_000])
 def test_a_program_has_five_descriptors_when_it_runs(box: Box, size: int) -> None:

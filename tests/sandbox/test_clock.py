@@ -12,7 +12,10 @@ import pytest
 from evolve.sandbox.processes import children, thread_states
 from evolve.sandbox.timing import ProcessClock, ProcessEnded, TimingUnavailable
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="clocks of other processes are Linux's")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="clocks of other processes are Linux's"),
+]
 
 _BURNS = "while True: pass"
 _SLEEPS = "import time; time.sleep(100)"

@@ -11,7 +11,10 @@ import pytest
 from evolve.sandbox.machine import visible
 from evolve.sandbox.machine.visible import Visible, find_closed_parts, format_remedy, paths_of
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no isolation on Windows")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform == "win32", reason="there is no isolation on Windows"),
+]
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from evolve.types import Grants, Limits, Program
 _MEANS = offer(host.read(sys.executable)).means
 
 pytestmark = [
+    pytest.mark.integration,
     pytest.mark.skipif(not _MEANS.seccomp, reason="there is no filter of system calls here"),
     pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler"),
 ]

@@ -26,6 +26,8 @@ from evolve.sandbox.template_process import SessionReport, TemplateLost
 from evolve.sandbox.wire import ANSWER, TICKET, ReceivedRequest, encode, receive
 from evolve.types import Limits, SandboxError
 
+pytestmark = pytest.mark.integration
+
 _MOST, _LOG, _MESSAGE = 5000, 300, 10_100
 _SECONDS = 0.03
 _LATE = 5.0

@@ -19,6 +19,8 @@ from evolve.sandbox.walls import seccomp
 from evolve.sandbox.wire import pack_program
 from evolve.types import Limits
 
+pytestmark = pytest.mark.integration
+
 _BECOME = """
 import ctypes, os, sys
 if sys.platform == "linux":

@@ -5,8 +5,12 @@ import platform
 import sys
 from pathlib import Path
 
+import pytest
+
 from evolve.sandbox.machine import host
 from evolve.sandbox.machine.visible import find_closed_folder
+
+pytestmark = pytest.mark.integration
 
 
 def test_the_facts_of_this_machine() -> None:

@@ -12,6 +12,8 @@ import pytest
 from evolve.sandbox import Box, SessionFailed, Status
 from evolve.types import Limits, Program
 
+pytestmark = pytest.mark.integration
+
 _FRAME = """
 import json, os, struct, sys, time
 def ticket():

@@ -21,6 +21,7 @@ def test_two_at_a_time_are_two_users(tmp_path: Path) -> None:
         each.close()
 
 
+@pytest.mark.integration
 def test_the_end_of_a_process_gives_its_user_back(tmp_path: Path) -> None:
     """However it ends: the kernel keeps the lock."""
     child = os.fork()

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="calls Linux")
+pytestmark = [pytest.mark.integration, pytest.mark.skipif(sys.platform != "linux", reason="calls Linux")]
 
 GET_DUMPABLE = 3
 CLOSED = f"""

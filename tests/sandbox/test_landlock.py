@@ -14,6 +14,8 @@ from evolve.sandbox.walls import capabilities, landlock
 from evolve.sandbox.walls.landlock import CHANGE, LOOK, NODE, READ, WRITE, PathRule, Right
 from tests.confined import child, outcome
 
+pytestmark = pytest.mark.integration
+
 HERE = landlock.version()
 NEEDED = pytest.mark.skipif(HERE == 0, reason="this kernel has no Landlock")
 SYSTEM = [PathRule(path, READ, needed=False) for path in ("/usr", "/lib", "/lib64", "/bin")]

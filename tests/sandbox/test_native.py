@@ -11,6 +11,7 @@ from evolve.sandbox import NATIVE_BLOCK, Box, Segment, SessionFailed, Status, na
 from evolve.types import Program, SandboxError
 
 pytestmark = [
+    pytest.mark.integration,
     pytest.mark.skipif(sys.platform != "linux", reason="clocks of other processes are Linux's"),
     pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler"),
 ]

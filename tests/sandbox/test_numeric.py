@@ -12,7 +12,10 @@ from evolve.sandbox.inner.numeric import pools
 from evolve.sandbox.machine.probe import probe
 from evolve.types import Grants, Limits, Program
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc what is loaded, and who runs")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="asks /proc what is loaded, and who runs"),
+]
 two_cores = pytest.mark.skipif(usable_cores() < 2, reason="libraries start no more threads than there are cores")
 
 PROGRAM = """

@@ -19,6 +19,8 @@ from evolve.sandbox.machine.probe import probe
 from evolve.sandbox.policy import gpu_nodes, jail_for
 from evolve.types import Grants, Level, Limits, Program, SandboxError
 
+pytestmark = pytest.mark.integration
+
 STRICT = Means(namespaces=True, landlock=7, seccomp=True)
 STANDARD = replace(STRICT, namespaces=False)
 

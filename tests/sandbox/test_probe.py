@@ -19,6 +19,8 @@ from evolve.sandbox.machine.probe import attempts_at, find_best, find_failure, p
 from evolve.sandbox.means import PLAIN, Means
 from evolve.types import Level, SandboxError
 
+pytestmark = pytest.mark.integration
+
 BEST = Means(namespaces=True, landlock=7, seccomp=True, cgroup="v1")
 OFFERED = offer(Host("linux", "x86_64", landlock=7, seccomp=True, cgroup="v1"))
 

@@ -90,6 +90,7 @@ def test_a_system_without_proc_has_nobody(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_who_has_ended_is_a_child_until_it_is_reaped_and_does_not_live() -> None:
     """Both ways see it."""
@@ -155,6 +156,7 @@ def test_without_such_a_folder_there_are_none(tmp_path: Path) -> None:
     assert list(every(tmp_path / "none")) == []
 
 
+@pytest.mark.integration
 @needs_proc
 def test_real_processes_and_threads_are_found() -> None:
     """This one, with one thread more, and a child."""

@@ -29,6 +29,8 @@ from tests.confined import become_ordinary, child, outcome
 from tests.interpreted import answer
 from tests.sandbox.test_bpf import meant
 
+pytestmark = pytest.mark.integration
+
 NEEDED = pytest.mark.skipif(not seccomp.is_supported(), reason="no seccomp filter for this machine")
 FILTERS = st.builds(Filter, *[st.booleans()] * 8)
 CLOSED = Filter(execute=False, truncate=True, signals=True, metadata=True, processes=False)

@@ -13,7 +13,10 @@ from evolve.sandbox import kernel
 from evolve.sandbox.walls import seccomp
 from evolve.sandbox.walls.seccomp import Filter
 
-pytestmark = pytest.mark.skipif(not seccomp.is_supported(), reason="no seccomp filter for this machine")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(not seccomp.is_supported(), reason="no seccomp filter for this machine"),
+]
 
 USUAL = Filter()
 NARROW = Filter(truncate=True, signals=True, metadata=True)

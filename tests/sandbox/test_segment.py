@@ -10,7 +10,10 @@ import pytest
 
 from evolve.sandbox import Segment
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="files in memory that can be sealed are Linux's")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="files in memory that can be sealed are Linux's"),
+]
 
 
 def test_views_are_of_the_same_memory() -> None:

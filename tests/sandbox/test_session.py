@@ -35,6 +35,7 @@ def program(source: str) -> Program:
     return Program({"seed.py": source})
 
 
+@pytest.mark.integration
 def test_a_call_brings_plain_data_and_arrays_there_and_back(call: Callable[..., Any]) -> None:
     """Positional and by name."""
     grid = numpy.arange(6.0).reshape(2, 3)
@@ -155,6 +156,7 @@ def f():
     assert 50_000_000 < usage.peak_bytes < 1 << 30
 
 
+@pytest.mark.integration
 def test_a_program_that_is_never_called_never_runs(box: Box) -> None:
     """Opening a session imports nothing."""
     with box.open(program("print('imported')"), "seed", 10) as session:
@@ -367,6 +369,7 @@ def test_a_session_for_a_build_does_nothing_else(box: Box) -> None:
                 ask()
 
 
+@pytest.mark.integration
 def test_where_programs_may_start_no_others_a_command_is_the_evaluators_mistake() -> None:
     """But in a session for a build; calls are as ever."""
     box = Box(Limits(grants=Grants(execute=False)))

@@ -27,7 +27,7 @@ def left(environment):
     return [os.getppid(), child]
 """
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+pytestmark = [pytest.mark.integration, pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")]
 
 
 def lives(pid: int) -> bool:

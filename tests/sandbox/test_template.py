@@ -16,6 +16,8 @@ from evolve.sandbox import Box, SessionFailed, Status
 from evolve.sandbox.means import PLAIN, Means
 from evolve.types import Limits, Program
 
+pytestmark = pytest.mark.integration
+
 BOXES = [
     pytest.param(sys.executable, PLAIN, id="reduced"),
     pytest.param(PYTHON, STANDARD, id="standard", marks=needs_standard),

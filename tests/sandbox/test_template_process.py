@@ -19,6 +19,8 @@ from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.template_process import SessionReport, TemplateLost, TemplateProcess, clean_environment
 from evolve.types import Grants, Limits, Program, SandboxError
 
+pytestmark = pytest.mark.integration
+
 
 def test_the_environment_holds_what_is_named_and_nothing_else() -> None:
     """A judge's secrets and settings end with the judge."""

@@ -12,7 +12,10 @@ from evolve.sandbox.channel import Channel
 from evolve.sandbox.template_process import SessionReport
 from evolve.types import Limits, Program, SandboxError
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="clocks of other processes are Linux's")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="clocks of other processes are Linux's"),
+]
 
 WORKER = Program(
     {

@@ -10,7 +10,10 @@ from every_level import LEVELS, needs_numpy, opened
 from evolve.sandbox import Box, Segment, SessionFailed, Status
 from evolve.types import Program
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="clocks of other processes are Linux's")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="clocks of other processes are Linux's"),
+]
 
 _TRICKS = """
 import ctypes, os, signal, struct, sys, threading, time

@@ -14,7 +14,10 @@ from evolve.sandbox.machine import visible
 from evolve.sandbox.machine.visible import SYSTEM, Visible, is_below, is_shared, paths_of, private_paths_of, with_links
 from evolve.types import SandboxError
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no isolation on Windows")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform == "win32", reason="there is no isolation on Windows"),
+]
 PACKAGE = Path(evolve.__file__).resolve().parent
 PATH = {"PATH": "/usr/bin:/bin"}
 

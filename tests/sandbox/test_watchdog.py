@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from evolve.sandbox.inner.excess import MemoryWatch, apparent, measure, measure_folders
 from evolve.sandbox.processes import descendants
 
+pytestmark = pytest.mark.integration
+
 MB = 1 << 20
 NEAR = 14 * MB
 """What an interpreter needs for itself here and there."""

@@ -127,6 +127,7 @@ def outcomes(folder: Path, programs: int) -> list[dict[str, Any]]:
     return [json.loads(line) for line in ran.stdout.splitlines()]
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler called `cc`")
 def test_the_example_in_c_runs_on_the_first_try(root: Path) -> None:
     """The seed has the error that the page tells, and tuning its numbers makes it smaller."""

@@ -6,6 +6,8 @@ import pytest
 
 from evolve.task.verify_script import SCRIPT, Verified, verified
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.mark.parametrize(
     ("code", "expected"),

@@ -13,7 +13,10 @@ from evolve.operators.literals import template
 from evolve.task import load
 from evolve.types import Outcome, Parameters, Trial
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux"),
+]
 
 TASK = load("cfr_variant")
 FILES = judging_files("cfr_variant", "games", "tree", "values", "exact", "playing", "evaluator")

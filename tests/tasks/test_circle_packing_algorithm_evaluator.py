@@ -17,7 +17,10 @@ from evolve.operators.literals import template
 from evolve.task import load
 from evolve.types import Outcome, Parameters, Trial
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux"),
+]
 
 TASK = load("circle_packing_algorithm")
 FILES = judging_files("circle_packing_algorithm")

@@ -146,6 +146,7 @@ def test_a_rounded_value_is_at_most_a_hair_too_low(value: Fraction) -> None:
     assert math.isfinite(rounded)
 
 
+@pytest.mark.integration
 def test_a_certificate_is_checked_by_the_standard_library_alone(tmp_path: Path) -> None:
     """As the task's README says, in an interpreter without any package."""
     (tmp_path / "certificate.json").write_text(json.dumps(proof_of(circles.SEED)))

@@ -131,6 +131,7 @@ def judged() -> Iterator[Judged]:
     executor.close()
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
 def test_fourier_transforms_are_faster_than_the_seed(judged: Judged) -> None:
     """Whatever else the machine does; where both are large, by far."""
@@ -141,6 +142,7 @@ def test_fourier_transforms_are_faster_than_the_seed(judged: Judged) -> None:
     assert "| equal sizes |" in found.texts[TextId(found.evaluation.feedback)]
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
 def test_the_seed_is_right_in_single_precision(judged: Judged) -> None:
     """On sizes of any kind, and a program that is wrong there is not."""

@@ -17,7 +17,10 @@ from evolve.types import EvolveError, Outcome
 from evolve_recipe.recipe import Recipe
 from tests.judged_here import Judged, judging
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the candidate's processes need Linux")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="the candidate's processes need Linux"),
+]
 
 TASK = load("digits_recipe")
 SEED = TASK.seed.files["seed.py"]

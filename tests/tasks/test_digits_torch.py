@@ -18,7 +18,10 @@ from evolve.types import Outcome, Program, SandboxError
 from evolve_recipe.recipe import Recipe
 from tests.judged_here import Judged, judging
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the candidate's processes need Linux")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="the candidate's processes need Linux"),
+]
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 with_torch = pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed: pip install 'evolve[torch]'")

@@ -65,6 +65,7 @@ def test_only_what_changes_the_speed_can_be_tuned(task: KernelTask) -> None:
     assert [one.value for one in find(task.seed, "layernorm.c")] == [3]
 
 
+@pytest.mark.integration
 @needs_compiler
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize("size", SHAPES)
@@ -103,6 +104,7 @@ def test_half_precision_is_wrong(task: KernelTask, lower: Answer, what: str) -> 
         assert "rows are wrong" in task.told(answer, {**size, "rows": 24}, "ordinary")
 
 
+@pytest.mark.integration
 @needs_compiler
 @pytest.mark.parametrize("regime", ["offset", "tiny"])
 def test_a_variance_from_the_mean_of_squares_is_wrong(task: KernelTask, regime: str) -> None:
@@ -117,6 +119,7 @@ def test_answers_that_are_none_are_wrong(task: KernelTask) -> None:
     assert [name for name, told in task.degenerate(shape(40, 1536), "ordinary") if not told] == []
 
 
+@pytest.mark.integration
 @needs_compiler
 @pytest.mark.parametrize(("line", "other"), [("* weight[c] ", ""), (" + bias[c]", ""), (" + LAYERNORM_EPSILON", "")])
 def test_all_that_is_given_counts(task: KernelTask, line: str, other: str) -> None:

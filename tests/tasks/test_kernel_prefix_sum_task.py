@@ -76,6 +76,7 @@ def test_only_what_changes_the_speed_can_be_tuned(task: KernelTask) -> None:
     assert [one.value for one in find(task.seed, "prefix_sum.c")] == [2, 3]
 
 
+@pytest.mark.integration
 @needs_compiler
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize("size", SHAPES)

@@ -55,6 +55,7 @@ def inputs(problem: Problem, rows: int, columns: int, regime: str) -> tuple[dict
     return problem.inputs(np.random.default_rng(rows + columns), shape, regime), shape
 
 
+@pytest.mark.integration
 @needs_compiler
 @pytest.mark.parametrize("columns", [1, 2, 3, 4, 5, 7, 8, 17, 100, 1021])
 def test_the_seed_is_right_on_rows_of_any_length(problem: Problem, seed: Softmax, columns: int) -> None:
@@ -100,5 +101,5 @@ def test_every_case_has_shapes_that_no_other_has(problem: Problem) -> None:
 
 
 def test_three_sizes_of_blocks_are_all_that_is_tuned() -> None:
-    """The coefficients are hexadecimal, so that operators leave them alone."""
+    """The coefficients are hexadecimal floats, which operators leave alone."""
     assert template(TASK.seed).values == (2, 2, 2)

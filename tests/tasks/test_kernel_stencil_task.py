@@ -71,6 +71,7 @@ def test_only_what_changes_the_speed_can_be_tuned(task: KernelTask) -> None:
     assert [one.value for one in find(task.seed, "stencil.c")] == [3, 5]
 
 
+@pytest.mark.integration
 @needs_compiler
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize("size", SHAPES)
@@ -112,6 +113,7 @@ def test_other_rules_for_edges_are_wrong(task: KernelTask, mode: str, regime: st
     assert mode == "symmetric" or f"{wrong} of 4200 cells are wrong, {wrong} of them at an edge" in told
 
 
+@pytest.mark.integration
 @needs_compiler
 def test_edges_that_are_left_out_are_wrong(task: KernelTask) -> None:
     """All four, on the largest grids that the search has."""

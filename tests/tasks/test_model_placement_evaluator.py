@@ -14,7 +14,10 @@ from evolve.operators.literals import template
 from evolve.task import load
 from evolve.types import Outcome, Parameters, TextId, Trial
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux"),
+]
 
 TASK = load("model_placement")
 PUBLISHED = {**TASK.parameters, "seed": 42}

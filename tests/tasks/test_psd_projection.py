@@ -122,6 +122,7 @@ def judged() -> Iterator[Judged]:
     executor.close()
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
 def test_eigenvalues_are_faster_than_the_seed(judged: Judged) -> None:
     """Whatever else the machine does; and who ends the iteration too early is wrong."""

@@ -77,6 +77,7 @@ double sine(double a) { return (double)inner(a); }
 TAYLOR = (1.0, -1 / 6, 1 / 120)
 
 
+@pytest.mark.integration
 @needs_compiler
 def test_the_judge_measures_what_the_program_computes(report: Callable[..., Report]) -> None:
     """Taylor's polynomial is worst at the far end, and its error there is known."""
@@ -187,6 +188,7 @@ def test_a_better_polynomial_is_better_on_what_is_held_out(report: Callable[...,
     assert better > seed
 
 
+@pytest.mark.integration
 def test_a_machine_without_a_compiler_is_told_what_to_do(
     report: Callable[..., Report], monkeypatch: pytest.MonkeyPatch
 ) -> None:

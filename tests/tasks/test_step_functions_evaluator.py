@@ -244,6 +244,7 @@ def certified(judge: LocalExecutor, report: Report, **parameters: Any) -> Report
     return decode_report(judge.submit(job.id, encode_job(job)).result(60))
 
 
+@pytest.mark.integration
 @LINUX
 @pytest.mark.parametrize("kind", step_samples.KINDS)
 def test_the_seed_runs_on_every_kind_and_is_certified(judge: LocalExecutor, kind: str) -> None:
@@ -296,6 +297,7 @@ def test_denormal_and_huge_steps_gain_nothing(judge: LocalExecutor, height: str)
     assert report.evaluation.fitness == pytest.approx(2 / 3, abs=1e-14)
 
 
+@pytest.mark.integration
 @LINUX
 def test_returning_what_was_carried_gains_nothing(judge: LocalExecutor) -> None:
     """It is no better than its parent, so that it takes no place."""

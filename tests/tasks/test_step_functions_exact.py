@@ -225,6 +225,7 @@ def test_steps_as_far_apart_as_floats_go_are_certified() -> None:
     assert exactly("c2", values) != exactly("c2", [0.0, 1.0] * 64)
 
 
+@pytest.mark.integration
 def test_a_certificate_is_checked_by_the_standard_library_alone(tmp_path: Path) -> None:
     """As the task's README says, in an interpreter without any package."""
     (tmp_path / "certificate.json").write_text(json.dumps(exact.certificate("c2", [0.1, 0.7, 0.3])))

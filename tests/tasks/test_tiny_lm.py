@@ -23,7 +23,10 @@ from evolve.task import load
 from evolve.types import EvolveError, Outcome, Parameters, Trial
 from evolve.worker import load_evaluator
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the candidate's processes need Linux")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="the candidate's processes need Linux"),
+]
 
 TASK = load("tiny_lm")
 SEED = TASK.seed.files["seed.py"]

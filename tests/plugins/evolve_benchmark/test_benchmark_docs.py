@@ -14,6 +14,8 @@ from evolve.types import Outcome, Parameters, Task, TextId, Trial
 from evolve_benchmark.problem import OPTIONAL, REQUIRED
 from evolve_benchmark.settings import BenchmarkSettings
 
+pytestmark = pytest.mark.integration
+
 PAGE = (Path(__file__).parents[3] / "docs" / "benchmarks.md").read_text("utf-8")
 SORTED = """
 import numpy as np

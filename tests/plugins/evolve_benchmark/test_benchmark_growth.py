@@ -71,6 +71,7 @@ def test_growth_needs_a_noisy_task_and_a_function(tmp_path):
         judged(halving(tmp_path, deterministic=False), lambda number: number, growth=3)
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
 def test_a_loop_in_a_loop_grows_faster_than_a_loop(tmp_path):
     """By the processor time of real processes; the two are an exponent of about one apart."""

@@ -230,6 +230,7 @@ def looked_at(folder, box, source):
     return profile(about(folder, candidate), 0.02)
 
 
+@pytest.mark.integration
 def test_the_lines_where_a_program_is_are_found(tmp_path, box, monkeypatch):
     """In its own files: what a line calls in a library counts as that line."""
     monkeypatch.setattr(hottest, "LIMIT", 30.0)
@@ -284,6 +285,7 @@ def test_a_forged_line_has_the_programs_own_text(tmp_path, box):
     assert shown.endswith("| seed.py:2 | 100 % | import sys |")
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "source",
     [

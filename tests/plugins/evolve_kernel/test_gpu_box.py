@@ -9,6 +9,8 @@ from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.task import load
 from evolve.types import Outcome, Parameters, TextId, Trial
 
+pytestmark = pytest.mark.integration
+
 EVALUATOR = """from evolve import Candidate, Evaluation, SessionFailed, Trial, evaluator
 from evolve_kernel.gpu_backend import placed
 

@@ -57,6 +57,7 @@ def test_a_machine_without_a_compiler_is_told_before_a_campaign(tmp_path):
         Kernel(KernelSettings(**MINIMAL)).stages(doubling(tmp_path))
 
 
+@pytest.mark.integration
 @needs_compiler
 @pytest.mark.parametrize(
     ("fields", "said"),
@@ -101,6 +102,7 @@ def test_a_machine_without_a_lister_is_told_before_a_campaign(tmp_path, monkeypa
     compiler.cache_clear()
 
 
+@pytest.mark.integration
 @needs_compiler
 def test_a_stage_has_a_core_of_its_own(tmp_path):
     """Without the task's saying so."""

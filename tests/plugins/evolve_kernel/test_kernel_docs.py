@@ -48,6 +48,7 @@ def test_the_flags_of_the_page_are_the_judges() -> None:
     assert set(told[1].split()) <= set(FLAGS)
 
 
+@pytest.mark.integration
 @needs_compiler
 @needs_linux
 def test_the_task_of_the_page_can_be_judged(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from evolve.types import Outcome, Parameters, TextId, Trial
 from evolve_kernel.evaluator import NEUTRAL, Kernel
 from evolve_kernel.settings import KernelSettings
 
-pytestmark = [needs_compiler, needs_linux]
+pytestmark = [pytest.mark.integration, needs_compiler, needs_linux]
 Judge = Callable[..., Report]
 CPP = """#include "doubled.h"
 #include <algorithm>

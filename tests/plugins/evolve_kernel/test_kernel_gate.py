@@ -11,6 +11,8 @@ from kernel_problems import KERNEL, compiled, needs_compiler
 
 from evolve_kernel import elf, gate
 
+pytestmark = pytest.mark.integration
+
 X86 = "x86_64"
 CALL = "void doubled(float *out, const float *given, double *room, long count)\n{\n%s\n    for (long i = 0; i < count; i++) out[i] = 2 * given[i];\n}\n"
 

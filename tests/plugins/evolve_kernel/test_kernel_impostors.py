@@ -8,6 +8,8 @@ from evolve_kernel.evaluator import Kernel
 from evolve_kernel.impostors import impostors
 from evolve_kernel.settings import KernelSettings
 
+pytestmark = pytest.mark.integration
+
 ALL = {
     "a variable that stays",
     "a second symbol",

@@ -83,6 +83,7 @@ def run(folder, *options):
     )
 
 
+@pytest.mark.integration
 def test_without_the_package_it_refuses_clearly(folder):
     """And verifies nothing."""
     ended = run(folder, "-I", "-S")
@@ -90,6 +91,7 @@ def test_without_the_package_it_refuses_clearly(folder):
     assert "the package `evolve` is not installed for this Python, and nothing was verified" in ended.stderr
 
 
+@pytest.mark.integration
 def test_with_the_package_it_verifies_its_own_folder(folder):
     """No file beside it is imported, whatever it is called."""
     (folder / "json.py").write_text("raise SystemExit('imported')")
@@ -102,6 +104,7 @@ def test_with_the_package_it_verifies_its_own_folder(folder):
 PROVEN = sorted((Path(__file__).parents[3] / "archive" / "published").glob("*/*/proof.py"))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("script", PROVEN, ids=[script.parents[1].name for script in PROVEN])
 def test_a_certified_value_is_proven_by_the_standard_library_alone(script, tmp_path):
     """And a certificate in which one number is another is refused."""

@@ -142,6 +142,7 @@ PROOF_DIFFERS = [("certificate", "differs"), ("proof 'certificate'", "differs")]
 NEAR_MADE = (0.499999999999999, NEAR)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("stored", "made", "more", "found"),
     [

@@ -14,6 +14,8 @@ from evolve_recipe.rows import CONTROLS, PARTS, Plan
 from evolve_recipe.settings import RecipeSettings
 from tests.judged_here import judging
 
+pytestmark = pytest.mark.integration
+
 PAGE = (Path(__file__).parents[3] / "docs" / "recipes.md").read_text("utf-8")
 SEED = """
 import numpy as np

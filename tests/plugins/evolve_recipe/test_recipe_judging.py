@@ -16,7 +16,10 @@ from evolve_recipe.problem import load as load_problem
 from evolve_recipe.recipe import Recipe
 from tests.judged_here import Judged, judging
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the candidate's processes need Linux")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="the candidate's processes need Linux"),
+]
 
 PROBLEM = """
 import numpy as np

@@ -121,6 +121,7 @@ def line_with_best(glances: CampaignList, path) -> CampaignLine:
     raise AssertionError("nobody opened the log")
 
 
+@pytest.mark.integration
 def test_a_short_log_is_opened_in_the_background(tmp_path):
     short_campaign(tmp_path).close()
     path = tmp_path / "archive" / "campaigns" / "number.db"

@@ -8,6 +8,8 @@ from evolve_view.pictures import Gallery, draw_sentence
 from tests.plugins.evolve_view.hostile import text_of
 from tests.written import Written
 
+pytestmark = pytest.mark.integration
+
 FILES = {
     "task.toml": 'schema = 1\nevaluator = "evaluator.py"\nprogram = { files = ["seed.py"], entry = "seed" }\n',
     "seed.py": "def value():\n    return 5\n",

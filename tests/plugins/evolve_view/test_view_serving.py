@@ -11,6 +11,8 @@ from starlette.responses import PlainTextResponse
 
 from evolve_view import serving
 
+pytestmark = pytest.mark.integration
+
 
 def asked(address: tuple[str, int]) -> bytes:
     """The first line of what is answered."""

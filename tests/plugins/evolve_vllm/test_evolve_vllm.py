@@ -11,6 +11,8 @@ from evolve import plugins
 from evolve.types import ConfigError, ModelDown
 from tests.plugins.evolve_vllm.conftest import asking
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture
 def loaded():

@@ -3,7 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from evolve_vllm.settings import VllmSettings
+
+pytestmark = pytest.mark.integration
 
 ROOT = Path(__file__).parents[3]
 

@@ -12,6 +12,8 @@ import pytest
 
 from evolve_vllm import guardian
 
+pytestmark = pytest.mark.integration
+
 _SERVER = """
 import json, os, signal, subprocess, sys, time
 ignore = "ignore" in sys.argv

@@ -10,6 +10,8 @@ from evolve_vllm.model import AdoptedModel
 from evolve_vllm.settings import VllmSettings
 from tests.plugins.evolve_vllm.conftest import PlainClient
 
+pytestmark = pytest.mark.integration
+
 
 def is_alive(pid: int) -> bool:
     """Whether a process runs; a zombie does not."""

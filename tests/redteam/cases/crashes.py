@@ -58,5 +58,8 @@ def attack(told):
 """,
         must="signal or error",
         ends=frozenset({Status.SIGNAL, Status.ERROR, Status.MEMORY_LIMIT}),
+        # A busy machine takes seconds to fill the stack.
+        seconds=10.0,
+        within=15.0,
     ),
 )

@@ -14,6 +14,8 @@ from evolve.sandbox.inner.candidate import LoadedProgram, answer, perform, rehea
 from evolve.sandbox.inner.folder import Missing
 from evolve.sandbox.wire import ANSWER, ReceivedRequest, decode, encode, pack_program
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture(autouse=True)
 def own_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
