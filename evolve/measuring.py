@@ -27,7 +27,7 @@ class Submits(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MeasurementRequest:
     """One judging: of a program, or of the task's seed beside it; `case` names a held-out case."""
 
     program: Program
@@ -45,14 +45,14 @@ class Wanted:
 class Measured:
     """A judging that is done; `kept`: it was done before."""
 
-    wanted: Wanted
+    wanted: MeasurementRequest
     report: Report
     kept: bool = False
 
 
 def trials(
     task: Task, program: Program, seeds: Iterable[int], case: Case | None = None, secret: str = ""
-) -> Iterator[Wanted]:
+) -> Iterator[MeasurementRequest]:
     """The program and the task's seed, with each of `seeds` in turn; on a held-out case where one is given."""
     for seed in seeds:
         trial = Trial(
@@ -62,9 +62,9 @@ def trials(
             secret=secret,
         )
         name = case.name if case else ""
-        yield Wanted(program, False, trial, name)
+        yield MeasurementRequest(program, False, trial, name)
         if program != task.seed:
-            yield Wanted(task.seed, True, trial, name)
+            yield MeasurementRequest(task.seed, True, trial, name)
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,11 @@ class Measuring:
     release: str = ""
     clock: Callable[[], float] = time.monotonic
 
-    def measure(self, wanted: Iterable[Wanted], deadline: float = float("inf")) -> Iterator[Measured]:
+    def measure(self, wanted: Iterable[MeasurementRequest], deadline: float = float("inf")) -> Iterator[Measured]:
         """Results in the order in which they come; nothing is begun after `deadline`, on the clock."""
-        open_jobs: dict[Future[bytes], Wanted] = {}
+        open_jobs: dict[Future[bytes], MeasurementRequest] = {}
         for one in wanted:
-            kept = self._kept(one)
+            kept = self._read_cache(one)
             if kept is not None:
                 yield Measured(one, kept, kept=True)
                 continue
@@ -96,7 +96,7 @@ class Measuring:
         while open_jobs:
             yield from self._done(open_jobs)
 
-    def _done(self, open_jobs: dict["Future[bytes]", Wanted]) -> Iterator[Measured]:
+    def _done(self, open_jobs: dict["Future[bytes]", MeasurementRequest]) -> Iterator[Measured]:
         """Waits for the next results, and keeps them."""
         done, _ = wait(open_jobs, return_when=FIRST_COMPLETED)
         for future in done:
@@ -105,11 +105,11 @@ class Measuring:
                 self.cache.put(self._key(one), encode_report(report))
             yield Measured(one, report)
 
-    def _kept(self, one: Wanted) -> Report | None:
+    def _read_cache(self, one: MeasurementRequest) -> Report | None:
         found = self.cache.get(self._key(one)) if self.cache else None
         return None if found is None else decode_report(found)
 
-    def _key(self, one: Wanted) -> str:
+    def _key(self, one: MeasurementRequest) -> str:
         """What a result depends on: the task, the program, the trial, and where it is judged."""
         where = [self.description.hardware, self.description.environment, self.description.isolation]
         what = [self.task.version, one.program.id, encode(one.trial), bool(one.case)]

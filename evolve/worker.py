@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from evolve.evaluation.attempt import Raised, attempt
+from evolve.evaluation.cascade import Bench, evaluate_job, prepare
 from evolve.evaluation.children import die_with_parent
+from evolve.evaluation.device_allocator import DeviceAllocator, Sandbox
 from evolve.evaluation.evaluator import CodedEvaluator
 from evolve.evaluation.framing import receive_frame, send_frame
 from evolve.evaluation.job import (
@@ -24,10 +26,8 @@ from evolve.evaluation.job import (
     encode_description,
     encode_report,
 )
-from evolve.evaluation.judging import Bench, judge, prepare
 from evolve.evaluation.machine import environment, hardware, imports
-from evolve.evaluation.module import TaskCodeError, executed
-from evolve.evaluation.seats import Sandbox, Seats
+from evolve.evaluation.module import TaskCodeError, execute_file
 from evolve.evaluation.version import check_version, deciding
 from evolve.sandbox import Box, Devices
 from evolve.sandbox.kernel import close_to_others
@@ -71,32 +71,32 @@ def serve(sock: socket.socket, make_box: MakeBox = _box) -> None:
         return
     charge = decode_charge(first)
     task = charge.task
-    seats = attempt(
-        lambda: Seats(
+    allocator = attempt(
+        lambda: DeviceAllocator(
             task,
             charge.devices,
             lambda devices: make_box(charge, devices),
             lambda waits: send_frame(sock, WAITS if waits else GOES_ON),
         )
     )
-    if isinstance(seats, Raised):
-        send_frame(sock, encode_description(_failed(task, seats)))
+    if isinstance(allocator, Raised):
+        send_frame(sock, encode_description(_failed(task, allocator)))
         return
     try:
-        _serve(sock, task, seats)
+        _serve(sock, task, allocator)
     finally:
-        seats.close()
+        allocator.close()
 
 
-def _serve(sock: socket.socket, task: Task, seats: Seats) -> None:
-    made = attempt(lambda: _bench(task, seats.isolation))
+def _serve(sock: socket.socket, task: Task, allocator: DeviceAllocator) -> None:
+    made = attempt(lambda: _bench(task, allocator.isolation))
     if isinstance(made, Raised):
         send_frame(sock, encode_description(_failed(task, made)))
         return
-    send_frame(sock, encode_description(_description(made, seats)))
+    send_frame(sock, encode_description(_description(made, allocator)))
     gc.freeze()
     while (data := receive_frame(sock)) is not None:
-        report = judge(decode_job(data), made, seats.open, seats.taken, seats.beside)
+        report = evaluate_job(decode_job(data), made, allocator.open, allocator.allocate, allocator.beside)
         send_frame(sock, encode_report(report))
 
 
@@ -106,11 +106,11 @@ def _bench(task: Task, isolation: str) -> Bench:
     return prepare(task, evaluator, isolation, environment(modules))
 
 
-def _description(made: Bench, seats: Seats) -> Description:
+def _description(made: Bench, allocator: DeviceAllocator) -> Description:
     return Description(
         stages=tuple(stage.name for stage, _ in made.stages),
         functions=tuple(sorted(made.functions)),
-        hardware="; ".join(filter(None, [hardware(), seats.accelerators(stage for stage, _ in made.stages)])),
+        hardware="; ".join(filter(None, [hardware(), allocator.accelerators(stage for stage, _ in made.stages)])),
         isolation=made.isolation,
         environment=made.environment,
         limit=sum(stage.limit for stage, _ in made.stages),
@@ -157,7 +157,7 @@ def load_evaluator(task: Task) -> "Evaluator":
     path = Path(task.folder) / task.evaluator.path
     if not path.is_file():
         raise TaskError(f"there is no evaluator at {path}. Do: write one, or correct `evaluator` in task.toml")
-    module = executed(path, neighbours=not task.one_file)
+    module = execute_file(path, neighbours=not task.one_file)
     found = {id(value): value for value in vars(module).values() if isinstance(value, CodedEvaluator)}
     if len(found) != 1:
         raise TaskError(

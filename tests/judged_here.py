@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from evolve.evaluation import Job, Report
-from evolve.evaluation.judging import judge, prepare
+from evolve.evaluation.cascade import evaluate_job, prepare
 from evolve.protocols import Evaluator
 from evolve.sandbox import Box
 from evolve.types import Parameters, Task, Trial
@@ -37,6 +37,6 @@ def judging(task: Task, evaluator: Evaluator) -> Iterator[Judged]:
 
         def judged(files: Mapping[str, str], seed: int = 0, **parameters: Any) -> Report:
             job = Job("1.0", "evaluate", Trial(seed, parameters=Parameters(parameters)), files)
-            return judge(job, bench, first, neighbour=beside)
+            return evaluate_job(job, bench, first, neighbour=beside)
 
         yield judged

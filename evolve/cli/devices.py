@@ -11,8 +11,8 @@ import click
 import evolve.task
 from evolve import wording
 from evolve.cli.output import debug_option, emit, facts, json_option, one_line, say, table
-from evolve.devices import EVERYTHING, Gpu, Grant, Holder, found_gpus, granted_gpus, holders, leases_folder, parse
-from evolve.devices.leases import written
+from evolve.devices import EVERYTHING, Gpu, Grant, Holder, filter_gpus, find_gpus, holders, leases_folder, parse
+from evolve.devices.leases import format_needs
 from evolve.devices.processors import governor, load, ranges, units, usable
 from evolve.evaluation.machine import processor
 from evolve.stop import duration
@@ -32,7 +32,7 @@ def grant_devices(words: Sequence[str]) -> Grant:
     `ConfigError`. Call it before any process or thread is started, and before anybody counts cores."""
     if not words:
         return EVERYTHING
-    grant = parse(words, found_gpus(), usable())
+    grant = parse(words, find_gpus(), usable())
     if grant.cores is not None and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, grant.cores)
     return grant
@@ -93,8 +93,8 @@ def devices(devices: tuple[str, ...], as_json: bool) -> None:
 
 
 def _look_up(grant: Grant) -> MachineDevices:
-    cores, gpus, folder = usable(), found_gpus(), leases_folder()
-    holder, allowed = holders(folder), granted_gpus(gpus, grant)
+    cores, gpus, folder = usable(), find_gpus(), leases_folder()
+    holder, allowed = holders(folder), filter_gpus(gpus, grant)
     return MachineDevices(
         processor=processor(),
         load=load(),
@@ -106,7 +106,7 @@ def _look_up(grant: Grant) -> MachineDevices:
             Need(
                 task.name,
                 stage.name,
-                written(stage.needs),
+                format_needs(stage.needs),
                 stage.needs.cores <= len(cores) and stage.needs.gpus <= len(allowed),
             )
             for task in _tasks()

@@ -3,9 +3,9 @@
 Standard library only, for judges ask it in a task's own Python. Invariant: what is leased to one process is leased to no other one of this user, and a
 lease ends with its process, however that ends."""
 
-from evolve.devices.discovery import found_gpus
+from evolve.devices.discovery import find_gpus
 from evolve.devices.gpu import Gpu, device_names, visibility
-from evolve.devices.grant import EVERYTHING, Grant, granted_gpus, parse
+from evolve.devices.grant import EVERYTHING, Grant, filter_gpus, parse
 from evolve.devices.leases import Lease, Leases
 from evolve.devices.locks import Holder, Locks, holders, leases_folder
 
@@ -18,8 +18,8 @@ __all__ = [
     "Leases",
     "Locks",
     "device_names",
-    "found_gpus",
-    "granted_gpus",
+    "find_gpus",
+    "filter_gpus",
     "holders",
     "leases_folder",
     "parse",

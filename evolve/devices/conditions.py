@@ -20,22 +20,22 @@ class Conditions:
         self.told = ""
 
     def __enter__(self) -> "Conditions":
-        self.told = _of_cores(self._cores)
+        self.told = _describe_cores(self._cores)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
     ) -> None:
-        parts = [self.told, *([self._of_gpus()] if self._gpus else [])]
+        parts = [self.told, *([self._describe_gpus()] if self._gpus else [])]
         self.told = "; ".join(filter(None, parts))
 
-    def _of_gpus(self) -> str:
+    def _describe_gpus(self) -> str:
         drivers = sorted({gpu.driver for gpu in self._gpus} - {""})
-        paces = [written(self._nvml.pace(gpu.uuid)) for gpu in self._gpus if self._nvml and gpu.vendor == "nvidia"]
+        paces = [format_pace(self._nvml.pace(gpu.uuid)) for gpu in self._gpus if self._nvml and gpu.vendor == "nvidia"]
         return ", ".join([device_names(self._gpus), *(f"driver {driver}" for driver in drivers), *filter(None, paces)])
 
 
-def _of_cores(cores: Sequence[int]) -> str:
+def _describe_cores(cores: Sequence[int]) -> str:
     """Where the stage was kept to some."""
     if not cores:
         return ""
@@ -46,7 +46,7 @@ def _of_cores(cores: Sequence[int]) -> str:
     return ", ".join(parts)
 
 
-def written(pace: Pace) -> str:
+def format_pace(pace: Pace) -> str:
     """Clocks and temperature, as far as they are known."""
     most = "" if pace.sm_most is None else f" of {pace.sm_most}"
     parts = [] if pace.sm is None else [f"SM {pace.sm}{most} MHz"]

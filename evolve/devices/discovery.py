@@ -30,14 +30,14 @@ def _smi() -> str:
 class Sources:
     """Where is looked."""
 
-    library: Callable[[], Nvml | None] = Nvml.opened
+    library: Callable[[], Nvml | None] = Nvml.open
     driver: Path = Path("/proc/driver/nvidia")
     smi: Callable[[], str] = _smi
     kfd: Path = Path("/sys/class/kfd/kfd/topology/nodes")
     drm: Path = Path("/sys/class/drm")
 
 
-def found_gpus(sources: Sources | None = None) -> list[Gpu]:
+def find_gpus(sources: Sources | None = None) -> list[Gpu]:
     """NVIDIA's in the order of the bus, then AMD's."""
     asked = sources or Sources()
     return [*(_by_library(asked) or _by_driver(asked.driver) or _by_command(asked.smi())), *_amd(asked.kfd, asked.drm)]

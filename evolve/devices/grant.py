@@ -36,15 +36,15 @@ def parse(words: Sequence[str], gpus: Sequence[Gpu], cores: Collection[int]) -> 
         return EVERYTHING
     chosen_cores: set[int] = set()
     chosen_gpus: list[str] = []
-    for kind, which in _wanted(words):
+    for kind, which in _split_words(words):
         if kind == "cpu":
-            chosen_cores |= _some(which, cores)
+            chosen_cores |= _parse_cores(which, cores)
         else:
-            chosen_gpus += [gpu.uuid for gpu in _named(kind, which, gpus)]
+            chosen_gpus += [gpu.uuid for gpu in _find_named_gpus(kind, which, gpus)]
     return Grant(tuple(sorted(chosen_cores)) or None, tuple(dict.fromkeys(chosen_gpus)))
 
 
-def granted_gpus(gpus: Sequence[Gpu], grant: Grant, environment: Mapping[str, str] = os.environ) -> list[Gpu]:
+def filter_gpus(gpus: Sequence[Gpu], grant: Grant, environment: Mapping[str, str] = os.environ) -> list[Gpu]:
     """Those of the GPUs that there are that may be leased. Without words of a person it is `CUDA_VISIBLE_DEVICES` that says which of NVIDIA's:
     uuids, their beginnings, or numbers in the order of the bus; as for CUDA, what follows a name that is no device's does not count."""
     if grant.gpus is not None:
@@ -64,7 +64,7 @@ def granted_gpus(gpus: Sequence[Gpu], grant: Grant, environment: Mapping[str, st
     return [gpu for gpu in gpus if gpu.vendor != "nvidia" or gpu in named]
 
 
-def _wanted(words: Sequence[str]) -> list[tuple[str, str]]:
+def _split_words(words: Sequence[str]) -> list[tuple[str, str]]:
     """Pairs of a kind (`cpu`, `gpu`, or a uuid) and numbers (empty: all)."""
     found: list[tuple[str, str]] = []
     for word in words:
@@ -81,7 +81,7 @@ def _wanted(words: Sequence[str]) -> list[tuple[str, str]]:
     return found
 
 
-def _some(which: str, cores: Collection[int]) -> set[int]:
+def _parse_cores(which: str, cores: Collection[int]) -> set[int]:
     try:
         wanted = set(numbers(which)) if which else set(cores)
     except ValueError as error:
@@ -94,7 +94,7 @@ def _some(which: str, cores: Collection[int]) -> set[int]:
     return wanted
 
 
-def _named(kind: str, which: str, gpus: Sequence[Gpu]) -> Sequence[Gpu]:
+def _find_named_gpus(kind: str, which: str, gpus: Sequence[Gpu]) -> Sequence[Gpu]:
     if kind != "gpu":
         found = [gpu for gpu in gpus if not which and gpu.uuid == kind]
         if not found:

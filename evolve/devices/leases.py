@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from evolve.devices.gpu import Gpu, device_names
-from evolve.devices.locks import Locks, Pool
-from evolve.devices.processors import Unit, pinned
+from evolve.devices.locks import LockPool, Locks
+from evolve.devices.processors import Unit, choose_threads
 from evolve.types import Needs, SandboxError
 
 _CORE, _GPU = "core-", "gpu-"
@@ -45,28 +45,28 @@ class Leases:
         self._locks.close()
 
     @contextmanager
-    def taken(self, needs: Needs, what: str, waits: Callable[[], None] = lambda: None) -> Iterator[Lease]:
+    def lease(self, needs: Needs, what: str, waits: Callable[[], None] = lambda: None) -> Iterator[Lease]:
         """For as long as the block runs. `what` says who it is for; `waits` is called when it has to wait. Raises `SandboxError` for what this machine never
         has."""
-        with self._locks.held(self._pools(needs), what, alone=needs.exclusive, waits=waits) as names:
+        with self._locks.acquire(self._pools(needs), what, alone=needs.exclusive, waits=waits) as names:
             # Who has the machine alone has all cores of it.
             units = [unit for name, unit in self._units.items() if name in names or needs.exclusive]
             gpus = tuple(gpu for name, gpu in self._gpus.items() if name in names)
-            yield Lease(pinned(units, needs.cores), gpus)
+            yield Lease(choose_threads(units, needs.cores), gpus)
 
-    def _pools(self, needs: Needs) -> list[Pool]:
+    def _pools(self, needs: Needs) -> list[LockPool]:
         threads = sum(map(len, self._units.values()))
         if needs.gpus > len(self._gpus) or needs.cores > threads:
             raise SandboxError(
-                f"a stage needs {written(needs)}, and {threads} cores and {len(self._gpus)} GPUs may be leased here. "
+                f"a stage needs {format_needs(needs)}, and {threads} cores and {len(self._gpus)} GPUs may be leased here. "
                 "Do: grant more with --devices, or use another machine; `evolve devices` lists what there is"
             )
         some = (needs.cores > 1 or needs.pinned) and not needs.exclusive
         cores = min(needs.cores, len(self._units)) if some else 0
-        return [Pool(tuple(self._units), cores), Pool(tuple(self._gpus), needs.gpus)]
+        return [LockPool(tuple(self._units), cores), LockPool(tuple(self._gpus), needs.gpus)]
 
 
-def written(needs: Needs) -> str:
+def format_needs(needs: Needs) -> str:
     """Needs as a person reads them."""
     parts = [f"{needs.cores} core{'s' if needs.cores > 1 else ''}"]
     parts += [f"{needs.gpus} GPU{'s' if needs.gpus > 1 else ''}"] if needs.gpus else []

@@ -32,7 +32,7 @@ _SHOWN = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class LockPool:
     """So many locks out of these; the first ones are preferred."""
 
     names: tuple[str, ...]
@@ -60,7 +60,7 @@ def leases_folder() -> Path:
 
 
 class Locks:
-    """The locks of one folder, as one process takes them. Used by one thread; one `held` at a time."""
+    """The locks of one folder, as one process takes them. Used by one thread; one `acquire` at a time."""
 
     def __init__(
         self, folder: Path, sleep: Callable[[float], None] = time.sleep, clock: Callable[[], float] = time.time
@@ -84,8 +84,8 @@ class Locks:
         self._kept.clear()
 
     @contextmanager
-    def held(
-        self, pools: Sequence[Pool], what: str, *, alone: bool, waits: Callable[[], None] = lambda: None
+    def acquire(
+        self, pools: Sequence[LockPool], what: str, *, alone: bool, waits: Callable[[], None] = lambda: None
     ) -> Iterator[frozenset[str]]:
         """Takes as many of each pool as it says, and a share of the machine, or the machine `alone`; gives the names. Calls `waits` each time it
         has to wait for others. `what` is told to whoever asks who has a lock."""
@@ -118,14 +118,14 @@ class Locks:
             os.ftruncate(number, 0)
             os.pwrite(number, words, 0)
 
-    def _some(self, pools: Sequence[Pool], files: ExitStack, waits: Callable[[], None]) -> dict[str, int]:
+    def _some(self, pools: Sequence[LockPool], files: ExitStack, waits: Callable[[], None]) -> dict[str, int]:
         """The named locks, by their names; they are given back with `files`."""
         every = sorted({name for pool in pools for name in pool.names})
-        line = self._opened(_LINE + hashlib.sha256("\n".join(every).encode()).hexdigest()[:16])
+        line = self._open_file(_LINE + hashlib.sha256("\n".join(every).encode()).hexdigest()[:16])
         try:
             _lock(line, fcntl.LOCK_EX, waits)
             pause = _FIRST_PAUSE
-            while (taken := self._tried(pools)) is None:
+            while (taken := self._try_pools(pools)) is None:
                 waits()
                 self._sleep(pause)
                 pause = min(_LONGEST_PAUSE, pause * _SLOWER)
@@ -136,7 +136,7 @@ class Locks:
         self._latest = frozenset(taken)
         return taken
 
-    def _tried(self, pools: Sequence[Pool]) -> dict[str, int] | None:
+    def _try_pools(self, pools: Sequence[LockPool]) -> dict[str, int] | None:
         """All that is wanted, or None and nothing. What was held before is tried first: what runs there is warm."""
         with ExitStack() as files:
             taken: dict[str, int] = {}
@@ -145,7 +145,7 @@ class Locks:
                 for name in sorted(pool.names, key=lambda name: name not in self._latest):
                     if len(taken) - before == pool.count:
                         break
-                    number = self._opened(name)
+                    number = self._open_file(name)
                     if _at_once(number, fcntl.LOCK_EX) and self._is_current(name, number):
                         taken[name] = number
                         files.callback(os.close, number)
@@ -187,10 +187,10 @@ class Locks:
             return number
         if number is not None:
             os.close(number)
-        self._kept[name] = self._opened(name)
+        self._kept[name] = self._open_file(name)
         return self._kept[name]
 
-    def _opened(self, name: str) -> int:
+    def _open_file(self, name: str) -> int:
         try:
             return os.open(
                 self._folder / (name + _SUFFIX), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
@@ -221,13 +221,13 @@ def holders(folder: Path) -> dict[str, Holder]:
             continue
         try:
             if not _at_once(number, fcntl.LOCK_SH):
-                found[name] = _signed(name, os.pread(number, _MOST, 0))
+                found[name] = _parse_holder(name, os.pread(number, _MOST, 0))
         finally:
             os.close(number)
     return found
 
 
-def _signed(name: str, words: bytes) -> Holder:
+def _parse_holder(name: str, words: bytes) -> Holder:
     try:
         told = json.loads(words)
         return Holder(name, int(told["pid"]), str(told["what"]), float(told["since"]))

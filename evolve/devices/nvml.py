@@ -41,7 +41,7 @@ class Nvml:
         self._library = library
 
     @classmethod
-    def opened(cls, load: Callable[[str], Any] = ctypes.CDLL) -> "Nvml | None":
+    def open(cls, load: Callable[[str], Any] = ctypes.CDLL) -> "Nvml | None":
         """None where there is no such library, or no driver that it could ask."""
         try:
             library = load(LIBRARY)

@@ -29,7 +29,7 @@ def units(threads: Collection[int], system: Path = SYSTEM) -> dict[int, Unit]:
     return {core: tuple(unit) for core, unit in sorted(found.items())}
 
 
-def pinned(taken: Sequence[Unit], count: int) -> tuple[int, ...]:
+def choose_threads(taken: Sequence[Unit], count: int) -> tuple[int, ...]:
     """The `count` threads to run on: one of each core before a second one of any."""
     firsts = [unit[0] for unit in taken]
     rest = [thread for unit in taken for thread in unit[1:]]

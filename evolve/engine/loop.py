@@ -16,7 +16,7 @@ from typing import Literal, Protocol, TypeVar
 
 from evolve.campaign import Campaign
 from evolve.campaign.state import REFLECTION
-from evolve.devices.leases import written
+from evolve.devices.leases import format_needs
 from evolve.engine.drafts import Draft, refuse
 from evolve.engine.infrastructure import Infrastructure
 from evolve.engine.interrupts import interrupts
@@ -207,7 +207,7 @@ class Run:
         for stage in self.campaign.task.stages:
             if self._executor.capacity(stage.needs) == 0:
                 raise SandboxError(
-                    f"stage {stage.name!r} needs {written(stage.needs)}, which may not be leased here. Do: grant more with --devices, or use "
+                    f"stage {stage.name!r} needs {format_needs(stage.needs)}, which may not be leased here. Do: grant more with --devices, or use "
                     "another machine; `evolve devices` lists what there is"
                 )
         self.recorder.record_machine(self._judges)

@@ -66,7 +66,7 @@ class Candidate:
     ) -> Mapping[str, bytes]:
         """What a command that must succeed, such as a compiler, leaves in the files `keep`, for `session(files=...)`. It has a session of its
         own, in which nothing else happens: see `Session.build` and `Session.keep`. `files` lie there in place of the program's own of the same names."""
-        with self._opened(seconds, "build") as session:
+        with self._open_session(seconds, "build") as session:
             if files:
                 session.place(files)
             session.build(argv, input=input)
@@ -95,13 +95,13 @@ class Candidate:
         """A process for builds, then commands, then calls, in which the program keeps what it has computed, and its folder what was
         built; one at a time. `files`, which `build` has made, lie there in place of the program's own of the same names. Where it is `timed`, calls can be, and the program
         starts no processes. It ends after `seconds` of wall time, and never later than the stage."""
-        with self._opened(seconds, "timed" if timed else "run") as session:
+        with self._open_session(seconds, "timed" if timed else "run") as session:
             if files:
                 session.place(files)
             yield session
 
     @contextmanager
-    def _opened(self, seconds: float | None, job: JobKind) -> Iterator[Session]:
+    def _open_session(self, seconds: float | None, job: JobKind) -> Iterator[Session]:
         began = self._clock()
         left = self._deadline - began
         if left <= 0:

@@ -24,16 +24,16 @@ class Fault(Exception):
         self.evaluation = Evaluation.failed(outcome, message)
 
 
-def checked(answer: Any, task: Task, *, complete: bool = True) -> Evaluation:
+def check_evaluation(answer: Any, task: Task, *, complete: bool = True) -> Evaluation:
     """`answer` with plain finite floats for numbers and the violation of the task's constraints, or the failure that it is.
     `complete`: an OK evaluation has a descriptor for each axis, a number for each objective and a metric for each constraint."""
     try:
-        return _checked(answer, task, complete)
+        return _check_evaluation(answer, task, complete)
     except Fault as fault:
         return fault.evaluation
 
 
-def _checked(answer: Any, task: Task, complete: bool) -> Evaluation:
+def _check_evaluation(answer: Any, task: Task, complete: bool) -> Evaluation:
     if not isinstance(answer, Evaluation):
         raise Fault(
             Outcome.INTERNAL,
@@ -57,7 +57,7 @@ def _checked(answer: Any, task: Task, complete: bool) -> Evaluation:
         violation=0.0,
         tag=" ".join(printable(answer.tag).split())[:TAG],
     )
-    return _completed(plain, task) if complete and answer.outcome is Outcome.OK else plain
+    return _complete_evaluation(plain, task) if complete and answer.outcome is Outcome.OK else plain
 
 
 def _objectives(answer: Evaluation, task: Task) -> dict[str, float]:
@@ -73,7 +73,7 @@ def _objectives(answer: Evaluation, task: Task) -> dict[str, float]:
     return objectives
 
 
-def _completed(evaluation: Evaluation, task: Task) -> Evaluation:
+def _complete_evaluation(evaluation: Evaluation, task: Task) -> Evaluation:
     """A success that has all that the task asks for, with how far it misses the constraints: the judge's own sum."""
     _want("descriptor", "axis", [axis.name for axis in task.axes], evaluation.descriptors)
     _want("number", "objective", [objective.name for objective in task.objectives], evaluation.objectives)
@@ -113,9 +113,9 @@ def number(what: str, value: Any) -> float:
     return plain
 
 
-def stored_texts(artifacts: Mapping[str, Any], limit: int) -> dict[str, str]:
-    """Each artifact as canonical JSON; raises `Fault` where they are more than `limit` bytes together, as `stored_text` does."""
-    texts = {name: stored_text(name, artifact) for name, artifact in artifacts.items()}
+def encode_artifacts(artifacts: Mapping[str, Any], limit: int) -> dict[str, str]:
+    """Each artifact as canonical JSON; raises `Fault` where they are more than `limit` bytes together, as `encode_artifact` does."""
+    texts = {name: encode_artifact(name, artifact) for name, artifact in artifacts.items()}
     sizes = {name: len(text.encode()) for name, text in texts.items()}
     if sum(sizes.values()) > limit:
         largest = max(sizes, key=sizes.__getitem__)
@@ -127,7 +127,7 @@ def stored_texts(artifacts: Mapping[str, Any], limit: int) -> dict[str, str]:
     return texts
 
 
-def shortened(feedback: str, limit: int) -> str:
+def shorten(feedback: str, limit: int) -> str:
     """Feedback of at most `limit` bytes, with a note of how much was cut from its end."""
     whole = feedback.encode()
     if len(whole) <= limit:
@@ -135,11 +135,11 @@ def shortened(feedback: str, limit: int) -> str:
     return f"{whole[:limit].decode(errors='ignore')}\n\n({len(whole) - limit:,} more bytes of feedback were cut)"
 
 
-def stored_text(name: str, artifact: Any) -> str:
+def encode_artifact(name: str, artifact: Any) -> str:
     """An artifact as canonical JSON; arrays and tuples become lists. Raises `Fault` for what is no finite plain data."""
     try:
         text = json.dumps(
-            artifact, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_listed
+            artifact, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_to_plain_data
         )
     except (TypeError, ValueError, RecursionError) as error:
         raise Fault(
@@ -149,7 +149,7 @@ def stored_text(name: str, artifact: Any) -> str:
     return printable(text)
 
 
-def _listed(value: Any) -> Any:
+def _to_plain_data(value: Any) -> Any:
     """A numpy array or scalar as lists and numbers."""
     if hasattr(value, "tolist"):
         return value.tolist()

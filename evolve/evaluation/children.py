@@ -22,7 +22,7 @@ class Children(Protocol):
     def all(self) -> set[int]:
         """The pids of all children, adopted ones and zombies too."""
 
-    def seen(self) -> set[int]:
+    def peek(self) -> set[int]:
         """As `all`, at a glance: while one ends, others may be overlooked."""
 
     def kill(self, pid: int) -> None:
@@ -46,7 +46,7 @@ class OwnChildren:
         """The children by /proc; none where the system has no such folder."""
         return children_of(os.getpid())
 
-    def seen(self) -> set[int]:
+    def peek(self) -> set[int]:
         """The children by the kernel's own list, where it has one."""
         return set(processes.children(os.getpid()))
 

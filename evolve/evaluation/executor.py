@@ -7,14 +7,14 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 
-from evolve.devices import EVERYTHING, Grant, found_gpus, granted_gpus
+from evolve.devices import EVERYTHING, Grant, filter_gpus, find_gpus
 from evolve.evaluation.grants import check_alike, check_grants
 from evolve.evaluation.interpreter import check
 from evolve.evaluation.job import Charge, Description
 from evolve.evaluation.lifeline import Lifeline, clean_environment
 from evolve.evaluation.machine import usable_cores
-from evolve.evaluation.reader import RENEWED_AFTER, Desk, Reader
 from evolve.evaluation.slot import Submitted
+from evolve.evaluation.supervisor import RENEWED_AFTER, WorkerQueue, WorkerSupervisor
 from evolve.sandbox import PLAIN, Means
 from evolve.types import Needs, SandboxError, Task, TaskError
 
@@ -47,24 +47,26 @@ class LocalExecutor:
         devices: Grant = EVERYTHING,
     ) -> None:
         check_grants(task, hidden)
-        self._gpus = granted_gpus(found_gpus(), devices) if task.limits.grants.gpu else []
+        self._gpus = filter_gpus(find_gpus(), devices) if task.limits.grants.gpu else []
         check_alike(task, self._gpus)
         if task.python:
             check(task.python, clean_environment(os.environ))
         self._slots = slots
         self._certifies = task.promotion == "certificate"
         self._closed = False
-        self._desk = Desk(slots)
+        self._queue = WorkerQueue(slots)
         self._open: dict[str, Submitted] = {}
         self._lifeline = Lifeline.start(task.python)
-        reader = Reader(Charge(task, means, tuple(hidden), devices), grace, self._lifeline, self._desk, renewed_after)
+        reader = WorkerSupervisor(
+            Charge(task, means, tuple(hidden), devices), grace, self._lifeline, self._queue, renewed_after
+        )
         self._thread = threading.Thread(target=reader.run, name="evolve-executor", daemon=True)
         self._thread.start()
 
     def describe(self) -> Description:
         """What the first worker says of itself, waiting for it; raises `TaskError` with the evaluator's error (its traceback is a note), and
         `SandboxError` where no worker comes up."""
-        description = self._desk.described.result()
+        description = self._queue.described.result()
         if description.error:
             error = TaskError(description.error)
             error.add_note(description.trace)
@@ -82,14 +84,14 @@ class LocalExecutor:
 
     def submit(self, job_id: str, job: bytes) -> "Future[bytes]":
         """Queues a job; raises `SandboxError` after `close`."""
-        if self._desk.closing.is_set():
+        if self._queue.closing.is_set():
             raise SandboxError(f"job {job_id!r} came after the executor was closed. Do: submit before close()")
         submitted = Submitted(job_id, job, Future())
         self._open[job_id] = submitted
         submitted.future.add_done_callback(lambda _: self._open.pop(job_id, None))
-        self._desk.queue.append(submitted)
-        self._desk.ring()
-        if self._desk.closing.is_set():  # closed meanwhile, so that nobody may have seen the job
+        self._queue.jobs.append(submitted)
+        self._queue.ring()
+        if self._queue.closing.is_set():  # closed meanwhile, so that nobody may have seen the job
             submitted.future.cancel()
         return submitted.future
 
@@ -105,16 +107,16 @@ class LocalExecutor:
 
     def resize(self, slots: int) -> None:
         """More workers are started; those that are too many end when they have judged what they were given."""
-        self._slots = self._desk.slots = slots
-        self._desk.ring()
+        self._slots = self._queue.slots = slots
+        self._queue.ring()
 
     def close(self) -> None:
         """Ends every process, and cancels what is open. May be called twice, by any thread but the executor's own."""
         if self._closed:
             return
         self._closed = True
-        self._desk.closing.set()
-        self._desk.ring()
+        self._queue.closing.set()
+        self._queue.ring()
         self._thread.join(_CLOSE_SECONDS)
         self._lifeline.close()
-        self._desk.close()
+        self._queue.close()

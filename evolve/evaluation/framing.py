@@ -33,7 +33,7 @@ def _exactly(sock: socket.socket, size: int) -> bytes | None:
     return bytes(data)
 
 
-class Inbox:
+class FrameBuffer:
     """Puts frames together from whatever pieces arrive."""
 
     def __init__(self) -> None:

@@ -81,47 +81,47 @@ class Description:
 
 def encode_charge(charge: Charge) -> bytes:
     """A charge as it is sent."""
-    return _encoded(charge)
+    return _encode(charge)
 
 
 def decode_charge(data: bytes) -> Charge:
     """The charge that was sent; raises `ValueError`."""
-    return _decoded(Charge, data)
+    return _decode(Charge, data)
 
 
 def encode_job(job: Job) -> bytes:
     """A job as it is sent."""
-    return _encoded(job)
+    return _encode(job)
 
 
 def decode_job(data: bytes) -> Job:
     """The job that was sent; raises `ValueError`."""
-    return _decoded(Job, data)
+    return _decode(Job, data)
 
 
 def encode_report(report: Report) -> bytes:
     """A report as it is sent."""
-    return _encoded(report)
+    return _encode(report)
 
 
 def decode_report(data: bytes) -> Report:
     """The report that was sent; raises `ValueError`."""
-    return _decoded(Report, data)
+    return _decode(Report, data)
 
 
 def encode_description(description: Description) -> bytes:
     """A description as it is sent."""
-    return _encoded(description)
+    return _encode(description)
 
 
 def decode_description(data: bytes) -> Description:
     """The description that was sent; raises `ValueError`."""
-    return _decoded(Description, data)
+    return _decode(Description, data)
 
 
-def _encoded(value: Charge | Job | Report | Description) -> bytes:
+def _encode(value: Charge | Job | Report | Description) -> bytes:
     return canonical(encode(value)).encode("utf-8", "surrogatepass")
 
 
-def _decoded(kind: type[T], data: bytes) -> T:
+def _decode(kind: type[T], data: bytes) -> T:
     return decode(kind, json.loads(data.decode("utf-8", "surrogatepass")))

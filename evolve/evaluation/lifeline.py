@@ -49,7 +49,7 @@ class Lifeline:
         in `python`; empty: the engine's own."""
         folder = _temporary_folder()
         try:
-            return cls(*_spawned(python, folder), python, folder)
+            return cls(*_start_spawner(python, folder), python, folder)
         except SandboxError:
             remove_tree(folder)
             raise
@@ -59,7 +59,7 @@ class Lifeline:
         self._end()
         if not Path(self.folder).is_dir():  # one that ended by itself has removed it
             self.folder = _temporary_folder()
-        self.control, self.process = _spawned(self.python, self.folder)
+        self.control, self.process = _start_spawner(self.python, self.folder)
 
     def ask_worker(self, slot: int, sock: socket.socket, output: int) -> None:
         """Asks for a worker that talks on `sock` and prints to `output`; the caller keeps and closes both."""
@@ -69,7 +69,7 @@ class Lifeline:
         """Asks for the end of a worker; harmless where it has ended."""
         self.control.send(json.dumps({"kill": slot}).encode())
 
-    def heard(self) -> Mapping[str, Any] | None:
+    def receive(self) -> Mapping[str, Any] | None:
         """The next message, `{"ended": slot, "code": exit code}`; None when the spawner is gone."""
         data = self.control.recv(_MESSAGE)
         return json.loads(data) if data else None
@@ -101,7 +101,7 @@ def _temporary_folder() -> str:
         ) from error
 
 
-def _spawned(python: str, folder: str) -> "tuple[socket.socket, subprocess.Popen[bytes]]":
+def _start_spawner(python: str, folder: str) -> "tuple[socket.socket, subprocess.Popen[bytes]]":
     """A new spawner, and our end of its control socket; raises `SandboxError`."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     command = [sys.executable, "-P", "-c", _SPAWNER, str(theirs.fileno()), python, folder]

@@ -54,11 +54,11 @@ def imports(folder: Path, files: Iterable[Path]) -> frozenset[str]:
     library's, nor their own, nor the engine's."""
     python = [path for path in files if path.suffix == ".py"]
     own = {part.removesuffix(".py") for path in python for part in path.relative_to(folder).parts}
-    named = {name.partition(".")[0] for path in python for name in _named(path)}
+    named = {name.partition(".")[0] for path in python for name in _find_imports(path)}
     return frozenset(named - own - set(sys.stdlib_module_names) - {"evolve"})
 
 
-def _named(path: Path) -> Iterator[str]:
+def _find_imports(path: Path) -> Iterator[str]:
     try:
         nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
     except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):  # it is told elsewhere, if it matters
@@ -77,10 +77,12 @@ def _version(module: str) -> str:
         return loaded
     if find_spec(module) is None:
         return ""
-    return _installed(module) or next(filter(None, map(_installed, packages_distributions().get(module, ()))), "")
+    return _package_version(module) or next(
+        filter(None, map(_package_version, packages_distributions().get(module, ()))), ""
+    )
 
 
-def _installed(package: str) -> str:
+def _package_version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:

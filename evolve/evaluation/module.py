@@ -76,7 +76,7 @@ def task_module(
     path = Path(folder).absolute() / file
     if Path(file).is_absolute() or ".." in Path(file).parts or not path.is_file():
         raise TaskError(f"{Path(folder)}: {setting}: there is no file {file!r}. Do: write it, or name another")
-    made = attempt(lambda: executed(path))
+    made = attempt(lambda: execute_file(path))
     if isinstance(made, Raised):
         if isinstance(made.error, EvolveError):
             raise made.error
@@ -107,7 +107,7 @@ def _check(module: TaskModule, function: str, arguments: str) -> None:
         ) from None
 
 
-def executed(path: Path, *, neighbours: bool = True) -> ModuleType:
+def execute_file(path: Path, *, neighbours: bool = True) -> ModuleType:
     """The file as a new module, which may import its `neighbours`; raises what it raises, and `TaskError` where it is no Python file."""
     spec = importlib.util.spec_from_file_location(f"evolve_task_{path.stem}", path)
     if spec is None or spec.loader is None:

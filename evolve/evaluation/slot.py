@@ -8,7 +8,7 @@ from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
-from evolve.evaluation.framing import Inbox, send_frame
+from evolve.evaluation.framing import FrameBuffer, send_frame
 from evolve.evaluation.job import Description
 
 _PIECE = 1 << 18
@@ -32,7 +32,7 @@ class Submitted:
 
 @dataclass(eq=False)
 class Slot:
-    """`since` is when its first job, its start, or its end began; `lasted` how long its latest job took, in seconds; `judged` how many it has
+    """`since` is when its first job, its start, or its end began; `lasted` how long its latest job took, in seconds; `evaluated` how many it has
     answered. One that is `retired` takes no more, and ends when it has answered those that it has. `waiting_since` is when it began to wait for devices that others have,
     None while it does not: that time is not its job's."""
 
@@ -43,13 +43,13 @@ class Slot:
     description: Description | None = None
     jobs: deque[Submitted] = field(default_factory=deque)
     lasted: float = float("inf")
-    judged: int = 0
+    evaluated: int = 0
     retired: bool = False
     dismissed: bool = False
     late: bool = False
     waiting_since: float | None = None
     printed: bytes = b""
-    inbox: Inbox = field(default_factory=Inbox)
+    buffer: FrameBuffer = field(default_factory=FrameBuffer)
 
     @classmethod
     def open(cls, index: int, now: float) -> "tuple[Slot, socket.socket, int]":
@@ -92,10 +92,10 @@ class Slot:
             self.since += now - self.waiting_since
             self.waiting_since = None
 
-    def answered(self, now: float) -> Submitted:
+    def pop_answered(self, now: float) -> Submitted:
         """The job that the worker's next frame answers."""
         self.lasted, self.since = now - self.since, now
-        self.judged += 1
+        self.evaluated += 1
         return self.jobs.popleft()
 
     def dismiss(self, now: float) -> None:
@@ -115,9 +115,9 @@ class Slot:
                 return frames, False
             if not piece:
                 return frames, False
-            frames += self.inbox.add(piece)
+            frames += self.buffer.add(piece)
 
-    def overhear(self) -> bool:
+    def drain_output(self) -> bool:
         """Keeps the end of what the worker has printed; False when nothing can follow."""
         try:
             piece = os.read(self.output, _PIECE)
@@ -127,7 +127,7 @@ class Slot:
         return bool(piece)
 
     @property
-    def last_words(self) -> str:
+    def output_tail(self) -> str:
         """The end of what the worker has printed."""
         return self.printed.decode("utf-8", "replace").strip()
 

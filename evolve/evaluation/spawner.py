@@ -96,7 +96,7 @@ class Spawner:
 
     def look(self) -> None:
         """Plans to sweep up orphans, where there are any: a worker's descendants are never this process's children while all is well."""
-        if self.sweep_at is None and self.children.seen() - set(self.workers.values()):
+        if self.sweep_at is None and self.children.peek() - set(self.workers.values()):
             self.sweep_at = self.clock() + GRACE
 
     def sweep(self) -> None:

@@ -40,15 +40,15 @@ class Command:
 
     def __init__(self, settings: CommandSettings) -> None:
         self._settings = settings
-        self._metric = Metric.parsed(settings.metric) if settings.metric else None
-        self._metrics = {name: Metric.parsed(written) for name, written in settings.metrics.items()}
+        self._metric = Metric.parse(settings.metric) if settings.metric else None
+        self._metrics = {name: Metric.parse(written) for name, written in settings.metrics.items()}
 
     def stages(self, task: Task) -> Sequence[tuple[Stage, Callable[["Candidate", Trial], Evaluation]]]:
         """A run for each stage; raises `TaskError` where the script could never be run or scored."""
         self._check(task)
-        score = self._rescored(task) if self._settings.rescore else self._claimed(task)
+        score = self._rescoring_scorer(task) if self._settings.rescore else self._claimed_scorer(task)
 
-        def judged(candidate: "Candidate", trial: Trial) -> Evaluation:
+        def evaluate(candidate: "Candidate", trial: Trial) -> Evaluation:
             run = self._run(task, candidate, trial)
             if run.failure is not None:
                 return run.failure
@@ -56,9 +56,9 @@ class Command:
                 evaluation = score(run, trial)
             except Unreadable as error:
                 return Evaluation.invalid(f"{error}\n\n{run.words}".strip())
-            return replace(evaluation, artifacts={**evaluation.artifacts, **run.left(task)})
+            return replace(evaluation, artifacts={**evaluation.artifacts, **run.carried_artifacts(task)})
 
-        return [(stage, judged) for stage in task.stages]
+        return [(stage, evaluate) for stage in task.stages]
 
     def functions(self, task: Task) -> Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]:
         """None: what a script says or saves is no proof."""
@@ -91,11 +91,11 @@ class Command:
     def _run(self, task: Task, candidate: "Candidate", trial: Trial) -> "_Run":
         """Runs the script once; what the sandbox says of a crash or of too much memory passes to the judge."""
         settings = self._settings
-        words = _filled([*settings.argv, *settings.arguments.get(trial.stage, ())], _values(task, trial))
+        words = _fill_placeholders([*settings.argv, *settings.arguments.get(trial.stage, ())], _values(task, trial))
         names = dict.fromkeys([*settings.saved, *(each.file for each in self._sources() if each.file)])
         files: dict[str, bytes] = {}
         with candidate.session(files=_previous(trial, settings.saved)) as session:
-            completed = session.run(_interrupted(words, trial.limit * _ENDED))
+            completed = session.run(_add_timeout(words, trial.limit * _ENDED))
             if completed.code == 0:
                 for name in names:
                     files |= session.keep([name], claimed=True)
@@ -109,23 +109,23 @@ class Command:
         """Why a run has no score, whatever it has left."""
         settings = self._settings
         if code == _LATE:
-            return run.failed(
+            return run.fail(
                 Outcome.TIMED_OUT, f"it was interrupted after {trial.limit * _ENDED:.3g} of {trial.limit:g} s"
             )
         if code != 0:
-            return run.failed(Outcome.CRASHED, f"it ended with exit code {code}")
+            return run.fail(Outcome.CRASHED, f"it ended with exit code {code}")
         if settings.cpu_seconds is not None and not candidate.cpu_seconds <= settings.cpu_seconds:
-            return run.failed(
+            return run.fail(
                 Outcome.TIMED_OUT,
                 f"it used {candidate.cpu_seconds:.3g} s of processor time, and {settings.cpu_seconds:g} are allowed",
             )
         size = sum(map(len, run.files.values()))
         if size > settings.bytes:
-            return run.failed(Outcome.INVALID, f"its files have {size:,} bytes, and {settings.bytes:,} are allowed")
+            return run.fail(Outcome.INVALID, f"its files have {size:,} bytes, and {settings.bytes:,} are allowed")
         missing = [name for name in settings.saved if name not in run.files]
-        return run.failed(Outcome.INVALID, f"it left no file {missing[0]!r}") if missing else None
+        return run.fail(Outcome.INVALID, f"it left no file {missing[0]!r}") if missing else None
 
-    def _claimed(self, task: Task) -> Callable[["_Run", Trial], Evaluation]:
+    def _claimed_scorer(self, task: Task) -> Callable[["_Run", Trial], Evaluation]:
         """The score as the script says it."""
         assert self._metric is not None, "a claimed score has a metric"
         metric, further = self._metric, self._metrics
@@ -144,7 +144,7 @@ class Command:
 
         return score
 
-    def _rescored(self, task: Task) -> Callable[["_Run", Trial], Evaluation]:
+    def _rescoring_scorer(self, task: Task) -> Callable[["_Run", Trial], Evaluation]:
         """The score as the task's own function computes it."""
         rescore = _function(task, self._settings.rescore)
 
@@ -174,7 +174,7 @@ class _Run:
         parts = [("The end of its output", self.stdout), ("The end of its errors", self.stderr)]
         return "\n\n".join(f"{label}:\n{text.strip()[-_WORDS:]}" for label, text in parts if text.strip())
 
-    def failed(self, outcome: Outcome, why: str) -> Evaluation:
+    def fail(self, outcome: Outcome, why: str) -> Evaluation:
         """An evaluation with the reason, and the script's last words."""
         return Evaluation.failed(outcome, f"{why}\n\n{self.words}".strip())
 
@@ -182,7 +182,7 @@ class _Run:
         """A number that the script claims; raises `Unreadable`."""
         return metric.read(self.files, {"stdout": self.stdout, "stderr": self.stderr})
 
-    def left(self, task: Task) -> Mapping[str, Any]:
+    def carried_artifacts(self, task: Task) -> Mapping[str, Any]:
         """What its children get, where the task carries it."""
         if CARRIED not in task.carry:
             return {}
@@ -199,7 +199,7 @@ def _values(task: Task, trial: Trial) -> Mapping[str, str]:
     }
 
 
-def _filled(words: Sequence[str], values: Mapping[str, str]) -> list[str]:
+def _fill_placeholders(words: Sequence[str], values: Mapping[str, str]) -> list[str]:
     filled = [PLACEHOLDER.sub(lambda found: values[found[1]], word) for word in words]
     return [_command(filled[0]), *filled[1:]]
 
@@ -214,7 +214,7 @@ def _is_within(command: str) -> bool:
     return os.sep in command and not command.startswith(os.sep)
 
 
-def _interrupted(words: Sequence[str], seconds: float) -> list[str]:
+def _add_timeout(words: Sequence[str], seconds: float) -> list[str]:
     """The command under coreutils' `timeout`: what it printed is known then, as it is not where the session's limit ends it. A file of the program, which
     the sandbox may have to mark as executable, is run as it is."""
     if _is_within(words[0]) or shutil.which("timeout") is None:

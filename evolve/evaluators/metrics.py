@@ -22,7 +22,7 @@ class Metric:
     path: str
 
     @classmethod
-    def parsed(cls, written: str) -> "Metric":
+    def parse(cls, written: str) -> "Metric":
         """`results.json:accuracy`, `log.csv:loss` or `stdout:loss = (.*)`; raises `ValueError` with the remedy."""
         source, _, path = written.partition(":")
         suffix = _suffix(source)
@@ -32,7 +32,7 @@ class Metric:
                 'for example "results.json:accuracy"'
             )
         if source in STREAMS:
-            _compiled(path)
+            _compile(path)
         return cls(source, path)
 
     @property
@@ -62,7 +62,7 @@ def _suffix(name: str) -> str:
     return name[name.rfind(".") :].lower() if "." in name else ""
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     try:
         found = re.compile(pattern)
     except re.error as error:
@@ -74,7 +74,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _last_match(pattern: str, text: str) -> float:
     """What the group holds in the last line that matches: scripts print a metric again and again."""
-    compiled = _compiled(pattern)
+    compiled = _compile(pattern)
     for line in reversed(text.splitlines()):
         found = compiled.search(line[:_LONGEST_LINE])
         if found is not None:

@@ -59,12 +59,12 @@ def text_of(content: bytes) -> str:
 def read_json(content: bytes) -> Any:
     """A JSON value without NaN and infinities; raises `Unreadable`. Whole numbers may be larger than a float: see `finite`."""
     try:
-        return json.loads(text_of(content), parse_constant=_refused)
+        return json.loads(text_of(content), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"this is no JSON: {str(error)[:200]}") from None
 
 
-def _refused(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise Unreadable(f"{name} is no finite number")
 
 

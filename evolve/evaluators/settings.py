@@ -27,7 +27,7 @@ def _word(word: str) -> str:
 
 def _metric(written: str) -> str:
     if written:
-        Metric.parsed(written)
+        Metric.parse(written)
     return written
 
 

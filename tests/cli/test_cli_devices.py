@@ -12,7 +12,7 @@ from click.testing import Result
 
 from evolve.cli import devices as command
 from evolve.devices import Grant, Locks
-from evolve.devices.locks import Pool
+from evolve.devices.locks import LockPool
 from evolve.devices.processors import usable
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "devices"))
@@ -40,7 +40,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "leases"
     folder.mkdir()
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    monkeypatch.setattr(command, "found_gpus", lambda: list(GPUS))
+    monkeypatch.setattr(command, "find_gpus", lambda: list(GPUS))
     monkeypatch.setattr(command, "leases_folder", lambda: folder)
     cores = os.sched_getaffinity(0)
     yield folder
@@ -48,7 +48,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
 
 
 def test_the_page_says_what_there_is_and_who_has_it(call: Callable[..., Result], machine: Path) -> None:
-    with Locks(machine).held([Pool((f"gpu-{UUIDS[1]}",), 1)], "task kernels, stage full", alone=True):
+    with Locks(machine).acquire([LockPool((f"gpu-{UUIDS[1]}",), 1)], "task kernels, stage full", alone=True):
         shown = call("devices")
     assert shown.exit_code == 0
     assert f"\nmachine    task kernels, stage full, process {os.getpid()}, for " in shown.stdout
@@ -82,7 +82,7 @@ def test_what_is_not_granted_is_told_as_such(call: Callable[..., Result]) -> Non
 
 
 def test_a_machine_without_a_gpu_says_so(call: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "found_gpus", list)
+    monkeypatch.setattr(command, "find_gpus", list)
     assert "\nno GPU was found\n" in call("devices").stdout
 
 

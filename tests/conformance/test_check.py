@@ -11,7 +11,7 @@ from evolve.conformance import Conformance, check
 from evolve.conformance.made_up import hurried
 from evolve.conformance.predicting import prediction
 from evolve.conformance.seed import noisy
-from evolve.devices import found_gpus
+from evolve.devices import find_gpus
 from evolve.evaluation import Description, LocalExecutor
 from evolve.types import Stage, Task, TaskError
 
@@ -298,4 +298,4 @@ def test_every_task_that_comes_with_the_engine_passes(name: str) -> None:
 def lacks(task: Task) -> str:
     """What this machine would need for a task; empty where it has all."""
     modules = [module for module in task.limits.preload if importlib.util.find_spec(module.partition(".")[0]) is None]
-    return ", ".join(modules) or ("a GPU" if task.limits.grants.gpu and not found_gpus() else "")
+    return ", ".join(modules) or ("a GPU" if task.limits.grants.gpu and not find_gpus() else "")

@@ -3,7 +3,7 @@
 from nvidia_fakes import GPUS, FakeLibrary
 
 from evolve.devices import Gpu
-from evolve.devices.conditions import Conditions, written
+from evolve.devices.conditions import Conditions, format_pace
 from evolve.devices.nvml import Nvml, Pace
 from evolve.devices.processors import usable
 
@@ -33,4 +33,8 @@ def test_a_gpu_is_told_with_its_driver_and_its_clocks_at_the_end() -> None:
 
 
 def test_what_a_gpu_does_not_tell_is_left_out() -> None:
-    assert [written(Pace()), written(Pace(sm=5)), written(Pace(sm_most=5, celsius=40))] == ["", "SM 5 MHz", "40 C"]
+    assert [format_pace(Pace()), format_pace(Pace(sm=5)), format_pace(Pace(sm_most=5, celsius=40))] == [
+        "",
+        "SM 5 MHz",
+        "40 C",
+    ]

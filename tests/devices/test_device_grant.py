@@ -3,7 +3,7 @@
 import pytest
 from nvidia_fakes import GPUS, UUIDS
 
-from evolve.devices import Grant, granted_gpus, parse
+from evolve.devices import Grant, filter_gpus, parse
 from evolve.types import ConfigError
 
 CORES = range(8)
@@ -69,8 +69,8 @@ def test_without_a_gpu_none_can_be_granted() -> None:
 def test_without_words_the_variable_of_cuda_says_which(told: str | None, found: tuple[int, ...]) -> None:
     """As for CUDA, nothing counts behind a name that is no device's."""
     environment = {} if told is None else {"CUDA_VISIBLE_DEVICES": told}
-    assert granted_gpus(GPUS, Grant(), environment) == [GPUS[index] for index in found]
+    assert filter_gpus(GPUS, Grant(), environment) == [GPUS[index] for index in found]
 
 
 def test_words_come_before_the_variable() -> None:
-    assert granted_gpus(GPUS, Grant(gpus=(UUIDS[1],)), {"CUDA_VISIBLE_DEVICES": "0"}) == [GPUS[1]]
+    assert filter_gpus(GPUS, Grant(gpus=(UUIDS[1],)), {"CUDA_VISIBLE_DEVICES": "0"}) == [GPUS[1]]

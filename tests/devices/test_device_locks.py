@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from evolve.devices.locks import Holder, Locks, Pool, holders, leases_folder
+from evolve.devices.locks import Holder, LockPool, Locks, holders, leases_folder
 from evolve.types import SandboxError
 
-ONE = Pool(("a",), 1)
-ANY = Pool(("a", "b"), 1)
-BOTH = Pool(("a", "b"), 2)
+ONE = LockPool(("a",), 1)
+ANY = LockPool(("a", "b"), 1)
+BOTH = LockPool(("a", "b"), 2)
 
 # Takes turns: in each, it adds one to the counter of every lock that it has, by reading and writing it, so that no turn is lost only where nobody else has the lock.
 COMPETITOR = """
 import json, sys
 from contextlib import ExitStack
 from pathlib import Path
-from evolve.devices.locks import Locks, Pool
+from evolve.devices.locks import Locks, LockPool
 
 folder, counters, turns = Path(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3])
 locks, counted = Locks(folder), dict()
@@ -31,7 +31,7 @@ print("ready", flush=True)
 sys.stdin.readline()
 for number in range(120):
     names, count, alone = turns[number % len(turns)]
-    with locks.held([Pool(tuple(names), count)], "turn", alone=alone) as taken:
+    with locks.acquire([LockPool(tuple(names), count)], "turn", alone=alone) as taken:
         for name in [*taken, *(["machine"] if alone else [])]:
             counter = counters / name
             value = int(counter.read_text() or "0")
@@ -42,8 +42,8 @@ print(json.dumps(counted))
 HOLDER = """
 import sys, time
 from pathlib import Path
-from evolve.devices.locks import Locks, Pool
-with Locks(Path(sys.argv[1])).held([Pool(("a",), 1)], "task t, stage s", alone=True):
+from evolve.devices.locks import Locks, LockPool
+with Locks(Path(sys.argv[1])).acquire([LockPool(("a",), 1)], "task t, stage s", alone=True):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -67,10 +67,10 @@ def refused() -> None:
     raise Impatient
 
 
-def has_to_wait(locks: Locks, *pools: Pool, alone: bool = False) -> bool:
+def has_to_wait(locks: Locks, *pools: LockPool, alone: bool = False) -> bool:
     """Whether others have what is wanted."""
     try:
-        with locks.held(pools, "mine", alone=alone, waits=refused):
+        with locks.acquire(pools, "mine", alone=alone, waits=refused):
             return False
     except Impatient:
         return True
@@ -117,12 +117,12 @@ def test_the_locks_of_a_process_that_is_killed_are_free(tmp_path: Path) -> None:
     assert has_to_wait(Locks(tmp_path), ONE)
     os.kill(holder.pid, signal.SIGKILL)
     holder.communicate()
-    with Locks(tmp_path).held([ONE], "mine", alone=True, waits=refused) as taken:
+    with Locks(tmp_path).acquire([ONE], "mine", alone=True, waits=refused) as taken:
         assert taken == {"a"}
 
 
 def test_a_part_is_never_held_while_the_rest_is_waited_for(tmp_path: Path) -> None:
-    with Locks(tmp_path).held([ONE], "first", alone=False):
+    with Locks(tmp_path).acquire([ONE], "first", alone=False):
         assert has_to_wait(Locks(tmp_path), BOTH)
         assert set(holders(tmp_path)) == {"a"}
 
@@ -130,21 +130,21 @@ def test_a_part_is_never_held_while_the_rest_is_waited_for(tmp_path: Path) -> No
 def test_any_free_one_is_taken_and_the_former_one_rather_than_another(tmp_path: Path) -> None:
     first, second = Locks(tmp_path), Locks(tmp_path)
     with (
-        first.held([ANY], "first", alone=False) as one,
-        second.held([ANY], "second", alone=False, waits=refused) as other,
+        first.acquire([ANY], "first", alone=False) as one,
+        second.acquire([ANY], "second", alone=False, waits=refused) as other,
     ):
         assert (one, other) == ({"a"}, {"b"})
-    with second.held([ANY], "second", alone=False, waits=refused) as again:
+    with second.acquire([ANY], "second", alone=False, waits=refused) as again:
         assert again == {"b"}
 
 
 def test_many_share_the_machine_and_one_has_it_alone(tmp_path: Path) -> None:
     one, other, third = Locks(tmp_path), Locks(tmp_path), Locks(tmp_path)
-    with one.held([], "one", alone=False), other.held([], "other", alone=False, waits=refused):
+    with one.acquire([], "one", alone=False), other.acquire([], "other", alone=False, waits=refused):
         assert has_to_wait(third, alone=True)
-    with third.held([], "third", alone=True, waits=refused):
+    with third.acquire([], "third", alone=True, waits=refused):
         assert has_to_wait(one)
-    with one.held([], "one", alone=False, waits=refused):
+    with one.acquire([], "one", alone=False, waits=refused):
         assert holders(tmp_path) == {}
 
 
@@ -154,12 +154,12 @@ def test_who_wants_the_machine_alone_is_not_overtaken(tmp_path: Path) -> None:
     waits, has_it, done = threading.Event(), threading.Event(), threading.Event()
 
     def wanting() -> None:
-        with alone.held([], "alone", alone=True, waits=waits.set):
+        with alone.acquire([], "alone", alone=True, waits=waits.set):
             has_it.set()
             done.wait(30)
 
     thread = threading.Thread(target=wanting)
-    with sharing.held([], "sharing", alone=False):
+    with sharing.acquire([], "sharing", alone=False):
         thread.start()
         assert waits.wait(30)
         assert has_to_wait(later)
@@ -173,12 +173,12 @@ def test_who_had_the_machine_alone_gives_way_to_those_who_wait(tmp_path: Path) -
     """Otherwise a judge with much to do would have it again before the others are awake."""
     pauses: list[float] = []
     busy, patient, waits = Locks(tmp_path, pauses.append), Locks(tmp_path), threading.Event()
-    thread = threading.Thread(target=lambda: patient.held([], "patient", alone=True, waits=waits.set).__enter__())
+    thread = threading.Thread(target=lambda: patient.acquire([], "patient", alone=True, waits=waits.set).__enter__())
     for _ in range(2):
-        with busy.held([], "busy", alone=True):
+        with busy.acquire([], "busy", alone=True):
             pass
     assert pauses == []
-    with Locks(tmp_path).held([], "sharing", alone=False):
+    with Locks(tmp_path).acquire([], "sharing", alone=False):
         thread.start()
         assert waits.wait(30)
         while not has_to_wait(Locks(tmp_path)) or not waiting(tmp_path):
@@ -201,16 +201,16 @@ def waiting(folder: Path) -> bool:
 def test_a_file_that_was_removed_is_no_lock_for_who_comes_later(tmp_path: Path) -> None:
     """As cleaners of temporary folders do: what is taken then is the file that others find."""
     kept = Locks(tmp_path)
-    with kept.held([], "before", alone=False):
+    with kept.acquire([], "before", alone=False):
         pass
     for file in tmp_path.iterdir():
         file.unlink()
-    with kept.held([], "after", alone=True):
+    with kept.acquire([], "after", alone=True):
         assert has_to_wait(Locks(tmp_path))
 
 
 def test_a_lock_that_nobody_has_signed_yet_is_held_all_the_same(tmp_path: Path) -> None:
-    with Locks(tmp_path).held([ONE], "what", alone=False):
+    with Locks(tmp_path).acquire([ONE], "what", alone=False):
         (tmp_path / "a.lease").write_text("{")
         assert holders(tmp_path) == {"a": Holder("a")}
     assert holders(tmp_path) == {}
@@ -226,9 +226,9 @@ def test_files_are_closed_with_the_locks(tmp_path: Path) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     locks = Locks(tmp_path)
     for _ in range(50):
-        with locks.held([ANY], "turn", alone=False):
+        with locks.acquire([ANY], "turn", alone=False):
             pass
-        with locks.held([ONE], "outer", alone=False):
+        with locks.acquire([ONE], "outer", alone=False):
             assert has_to_wait(Locks(tmp_path), BOTH)
     locks.close()
     assert len(list(Path("/proc/self/fd").iterdir())) == before

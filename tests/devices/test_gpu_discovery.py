@@ -5,7 +5,7 @@ from pathlib import Path
 
 from nvidia_fakes import GPUS, FakeLibrary
 
-from evolve.devices import Gpu, device_names, found_gpus, visibility
+from evolve.devices import Gpu, device_names, find_gpus, visibility
 from evolve.devices.discovery import Sources
 from evolve.devices.nvml import Nvml
 
@@ -47,24 +47,24 @@ def with_amd(tmp_path: Path) -> Sources:
 
 
 def test_a_machine_without_a_gpu_has_none(tmp_path: Path) -> None:
-    assert found_gpus(nothing(tmp_path)) == []
+    assert find_gpus(nothing(tmp_path)) == []
 
 
 def test_the_library_is_asked_first_and_let_go_of(tmp_path: Path) -> None:
     library = FakeLibrary()
-    assert found_gpus(replace(with_driver(tmp_path), library=lambda: Nvml(library))) == list(GPUS)
+    assert find_gpus(replace(with_driver(tmp_path), library=lambda: Nvml(library))) == list(GPUS)
     assert library.calls[-1] == "nvmlShutdown"
 
 
 def test_without_it_the_driver_tells_what_it_knows(tmp_path: Path) -> None:
     """A device that has no name yet cannot be leased."""
-    assert found_gpus(with_driver(tmp_path)) == [
+    assert find_gpus(with_driver(tmp_path)) == [
         Gpu(0, "GPU-cc", "NVIDIA H100 80GB HBM3", 0, "550.54.15", nodes=("/dev/nvidia0",))
     ]
 
 
 def test_at_last_the_command_is_asked_and_what_is_no_row_is_left_out(tmp_path: Path) -> None:
-    assert found_gpus(replace(nothing(tmp_path), smi=lambda: SMI)) == [
+    assert find_gpus(replace(nothing(tmp_path), smi=lambda: SMI)) == [
         Gpu(0, "GPU-aa", "NVIDIA RTX A2000", 6138 << 20, "535.104.05"),
         Gpu(1, "GPU-bb", "NVIDIA RTX A2000", 0, "535.104.05"),
     ]
@@ -72,8 +72,8 @@ def test_at_last_the_command_is_asked_and_what_is_no_row_is_left_out(tmp_path: P
 
 def test_amds_are_found_beside_nvidias(tmp_path: Path) -> None:
     """A node without a number is a processor."""
-    assert found_gpus(with_amd(tmp_path)) == [AMD]
-    assert found_gpus(replace(with_amd_again(tmp_path), library=lambda: Nvml(FakeLibrary()))) == [*GPUS, AMD]
+    assert find_gpus(with_amd(tmp_path)) == [AMD]
+    assert find_gpus(replace(with_amd_again(tmp_path), library=lambda: Nvml(FakeLibrary()))) == [*GPUS, AMD]
 
 
 def with_amd_again(tmp_path: Path) -> Sources:

@@ -6,7 +6,7 @@ import pytest
 from nvidia_fakes import GPUS
 
 from evolve.devices import Leases, Locks, holders
-from evolve.devices.leases import Lease, written
+from evolve.devices.leases import Lease, format_needs
 from evolve.types import Needs, SandboxError
 
 UNITS = {0: (0, 4), 1: (1, 5), 2: (2, 6)}
@@ -43,7 +43,7 @@ def test_a_stage_leases_what_it_needs_and_gives_it_back(
     tmp_path: Path, needs: Needs, lease: Lease, held: set[str]
 ) -> None:
     """One core like any other is no lease; cores are leased whole."""
-    with leases(tmp_path).taken(needs, "task t, stage s", refused) as taken:
+    with leases(tmp_path).lease(needs, "task t, stage s", refused) as taken:
         assert taken == lease
         assert set(holders(tmp_path)) == held
     assert holders(tmp_path) == {}
@@ -51,22 +51,22 @@ def test_a_stage_leases_what_it_needs_and_gives_it_back(
 
 def test_two_stages_never_have_the_same_gpu_or_core(tmp_path: Path) -> None:
     with (
-        leases(tmp_path).taken(Needs(1, 1), "one") as one,
-        leases(tmp_path).taken(Needs(2, 1), "other", refused) as other,
+        leases(tmp_path).lease(Needs(1, 1), "one") as one,
+        leases(tmp_path).lease(Needs(2, 1), "other", refused) as other,
     ):
         assert (one.gpus, other.gpus) == (GPUS[:1], GPUS[1:])
-        with pytest.raises(Impatient), leases(tmp_path).taken(Needs(gpus=1), "third", refused):
+        with pytest.raises(Impatient), leases(tmp_path).lease(Needs(gpus=1), "third", refused):
             pass
-        with pytest.raises(Impatient), leases(tmp_path).taken(Needs(cores=2), "third", refused):
+        with pytest.raises(Impatient), leases(tmp_path).lease(Needs(cores=2), "third", refused):
             pass
-        with leases(tmp_path).taken(Needs(), "any", refused):
+        with leases(tmp_path).lease(Needs(), "any", refused):
             pass
 
 
 @pytest.mark.parametrize("needs", [Needs(gpus=3), Needs(cores=7)])
 def test_more_than_there_is_is_an_error_and_nothing_that_is_waited_for(tmp_path: Path, needs: Needs) -> None:
     with pytest.raises(SandboxError, match=r"6 cores and 2 GPUs may be leased here. Do: grant more"):
-        leases(tmp_path).taken(needs, "too much").__enter__()
+        leases(tmp_path).lease(needs, "too much").__enter__()
 
 
 def test_a_lease_is_named_by_its_gpus() -> None:
@@ -78,7 +78,7 @@ def test_a_lease_is_named_by_its_gpus() -> None:
 
 
 def test_needs_are_written_as_a_person_reads_them() -> None:
-    assert [written(needs) for needs in (Needs(), Needs(4, 1), Needs(1, 2, True))] == [
+    assert [format_needs(needs) for needs in (Needs(), Needs(4, 1), Needs(1, 2, True))] == [
         "1 core",
         "4 cores, 1 GPU",
         "1 core, 2 GPUs, the machine to itself",

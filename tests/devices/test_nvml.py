@@ -40,9 +40,9 @@ def test_without_a_library_or_a_driver_there_is_nothing_to_ask() -> None:
     def missing(name: str) -> object:
         raise OSError(f"{name}: cannot open shared object file")
 
-    assert Nvml.opened(missing) is None
-    assert Nvml.opened(lambda name: FakeLibrary(frozenset({"nvmlInit_v2"}))) is None
-    assert Nvml.opened(lambda name: object()) is None
+    assert Nvml.open(missing) is None
+    assert Nvml.open(lambda name: FakeLibrary(frozenset({"nvmlInit_v2"}))) is None
+    assert Nvml.open(lambda name: object()) is None
 
 
 @pytest.mark.integration
@@ -50,7 +50,7 @@ def test_without_a_library_or_a_driver_there_is_nothing_to_ask() -> None:
 def test_the_functions_of_a_real_library_are_called_as_they_are_declared(tmp_path: Path) -> None:
     """Its handles are pointers of 64 bits, and its structures have their sizes."""
     built_library(tmp_path)
-    nvml = Nvml.opened(lambda name: ctypes.CDLL(str(tmp_path / name)))
+    nvml = Nvml.open(lambda name: ctypes.CDLL(str(tmp_path / name)))
     assert nvml is not None
     assert (nvml.gpus(), nvml.pace(UUIDS[0])) == (list(GPUS), PACE)
     nvml.close()

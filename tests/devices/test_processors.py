@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.devices.processors import governor, load, numbers, pinned, ranges, units, usable
+from evolve.devices.processors import choose_threads, governor, load, numbers, ranges, units, usable
 
 
 def system(folder: Path, siblings: dict[int, str], governors: dict[int, str] | None = None) -> Path:
@@ -35,7 +35,7 @@ def test_without_a_word_of_the_system_each_thread_is_a_core(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(("count", "threads"), [(1, (0,)), (2, (0, 1)), (3, (0, 1, 2)), (4, (0, 1, 2, 3))])
 def test_one_thread_of_each_core_is_used_before_a_second_one_of_any(count: int, threads: tuple[int, ...]) -> None:
-    assert pinned([(0, 2), (1, 3)], count) == threads
+    assert choose_threads([(0, 2), (1, 3)], count) == threads
 
 
 def test_governors_that_differ_are_all_told(tmp_path: Path) -> None:

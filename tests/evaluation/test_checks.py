@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judge_fakes import small_task
 
-from evolve.evaluation.checks import Fault, checked, number, printable, stored_text
+from evolve.evaluation.checks import Fault, check_evaluation, encode_artifact, number, printable
 from evolve.types import Axis, Constraint, Evaluation, Objective, Outcome
 
 TASK = small_task()
@@ -56,7 +56,7 @@ def test_a_good_evaluation_passes_with_plain_numbers():
     answer = Evaluation.ok(
         np.float32(0.5), descriptors={"walls": np.int64(3)}, metrics={"gap": 1}, standard_error=np.float64(0.25)
     )
-    passed = checked(answer, TASK)
+    passed = check_evaluation(answer, TASK)
     assert passed == Evaluation.ok(0.5, descriptors={"walls": 3.0}, metrics={"gap": 1.0}, standard_error=0.25)
     assert [type(value) for value in (passed.fitness, passed.standard_error, passed.descriptors["walls"])] == [
         float
@@ -66,7 +66,7 @@ def test_a_good_evaluation_passes_with_plain_numbers():
 @pytest.mark.parametrize("answer", ["0.5", None, 0.5, SimpleNamespace(fitness=1.0)])
 def test_anything_but_an_evaluation_is_the_evaluators_fault(answer):
     """It says what came instead."""
-    found = checked(answer, TASK)
+    found = check_evaluation(answer, TASK)
     assert found.outcome is Outcome.INTERNAL
     assert f"returned a {type(answer).__name__}, wanted an Evaluation" in found.feedback
 
@@ -85,7 +85,7 @@ def test_anything_but_an_evaluation_is_the_evaluators_fault(answer):
 )
 def test_one_bad_field_is_enough(fields, outcome, message):
     """And it is named."""
-    found = checked(Evaluation(Outcome.OK, **{"fitness": 1.0, **fields}), TASK)
+    found = check_evaluation(Evaluation(Outcome.OK, **{"fitness": 1.0, **fields}), TASK)
     assert found.outcome is outcome
     assert message in found.feedback
 
@@ -93,11 +93,11 @@ def test_one_bad_field_is_enough(fields, outcome, message):
 def test_a_descriptor_for_each_axis_is_wanted_of_an_ok_evaluation():
     """A failed one has none to give, and a certificate needs none."""
     task = small_task(axes=(Axis("walls", 0, 26, 14),))
-    found = checked(Evaluation.ok(1.0, descriptors={"wall": 3}), task)
+    found = check_evaluation(Evaluation.ok(1.0, descriptors={"wall": 3}), task)
     assert found.outcome is Outcome.INVALID
     assert "'walls'; the evaluation has wall" in found.feedback
-    assert checked(Evaluation.wrong("no"), task) == Evaluation.wrong("no")
-    assert checked(Evaluation.ok(1.0), task, complete=False) == Evaluation.ok(1.0)
+    assert check_evaluation(Evaluation.wrong("no"), task) == Evaluation.wrong("no")
+    assert check_evaluation(Evaluation.ok(1.0), task, complete=False) == Evaluation.ok(1.0)
 
 
 PLAIN = st.recursive(
@@ -111,13 +111,13 @@ PLAIN = st.recursive(
 @settings(max_examples=60, deadline=None)
 def test_every_plain_artifact_can_be_stored(artifact):
     """As a text that UTF-8 can hold."""
-    assert stored_text("x", artifact).encode("utf-8")
+    assert encode_artifact("x", artifact).encode("utf-8")
 
 
 def test_arrays_and_tuples_are_stored_as_lists():
     """Which is what certify, fingerprint and draw then get."""
     artifact = {"centres": np.array([[0.5, 0.25]]), "count": np.int64(2), "pair": (1, 2)}
-    assert stored_text("x", artifact) == '{"centres":[[0.5,0.25]],"count":2,"pair":[1,2]}'
+    assert encode_artifact("x", artifact) == '{"centres":[[0.5,0.25]],"count":2,"pair":[1,2]}'
 
 
 def cyclic():
@@ -130,7 +130,7 @@ def cyclic():
 def test_an_artifact_that_cannot_be_stored_is_the_evaluators_fault(artifact):
     """It is named."""
     with pytest.raises(Fault, match="artifact 'x' cannot be stored") as fault:
-        stored_text("x", artifact)
+        encode_artifact("x", artifact)
     assert fault.value.evaluation.outcome is Outcome.INTERNAL
 
 
@@ -153,7 +153,7 @@ def aims(**changes):
 
 def test_a_success_that_meets_the_constraints_has_no_violation():
     """Objectives stay in the user's direction until they are reported, and become plain floats."""
-    found = checked(aims(), AIMING)
+    found = check_evaluation(aims(), AIMING)
     assert (found.outcome, found.violation) == (Outcome.OK, 0.0)
     assert found.objectives == {"length": 2.0, "seconds": 3.0}
 
@@ -164,14 +164,14 @@ def test_a_success_that_meets_the_constraints_has_no_violation():
 )
 def test_the_violation_is_the_sum_over_the_constraints_in_units_of_their_bounds(metrics, violation):
     """A bound of 0 counts as 1."""
-    assert checked(aims(metrics=metrics), AIMING).violation == violation
+    assert check_evaluation(aims(metrics=metrics), AIMING).violation == violation
 
 
 def test_what_an_evaluator_says_of_the_violation_is_not_believed():
     """It is the judge's sum."""
     boast = replace(aims(metrics={"memory": 300, "digits": 0}), violation=0.0)
     slander = replace(aims(), violation=7.0)
-    assert [checked(answer, AIMING).violation for answer in (boast, slander)] == [0.5, 0.0]
+    assert [check_evaluation(answer, AIMING).violation for answer in (boast, slander)] == [0.5, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -191,26 +191,26 @@ def test_what_an_evaluator_says_of_the_violation_is_not_believed():
 )
 def test_a_success_without_what_the_task_declares_is_none(changes, outcome, message):
     """What is missing or not finite is the program's fault; what nobody asked for, the evaluator's."""
-    found = checked(aims(**changes), AIMING)
+    found = check_evaluation(aims(**changes), AIMING)
     assert found.outcome is outcome
     assert re.search(message, found.feedback)
 
 
 def test_an_early_stage_and_a_certificate_need_neither_objectives_nor_constrained_metrics():
     """A failure has none."""
-    assert checked(Evaluation.ok(1.0), AIMING, complete=False) == Evaluation.ok(1.0)
-    assert checked(Evaluation.wrong("no"), AIMING) == Evaluation.wrong("no")
+    assert check_evaluation(Evaluation.ok(1.0), AIMING, complete=False) == Evaluation.ok(1.0)
+    assert check_evaluation(Evaluation.wrong("no"), AIMING) == Evaluation.wrong("no")
 
 
 @pytest.mark.parametrize("tag", [None, 3, ["late write"]])
 def test_a_tag_is_a_text(tag):
     """The evaluator broke its contract where it is none."""
-    found = checked(Evaluation.ok(1.0, tag=tag), TASK)
+    found = check_evaluation(Evaluation.ok(1.0, tag=tag), TASK)
     assert (found.outcome, found.tag) == (Outcome.INTERNAL, "")
     assert "tag is a" in found.feedback
 
 
 def test_a_tag_is_short_and_stands_on_one_line():
     """It may quote what a program has said."""
-    assert checked(Evaluation.wrong("no", tag=" late\nwrite \ud800"), TASK).tag == "late write ?"
-    assert len(checked(Evaluation.wrong("no", tag="x" * 500), TASK).tag) == 80
+    assert check_evaluation(Evaluation.wrong("no", tag=" late\nwrite \ud800"), TASK).tag == "late write ?"
+    assert len(check_evaluation(Evaluation.wrong("no", tag="x" * 500), TASK).tag) == 80

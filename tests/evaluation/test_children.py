@@ -57,11 +57,11 @@ def test_an_orphan_becomes_a_child_that_can_be_ended():
 def test_children_are_found_by_their_parent():
     """And are gone once they are reaped."""
     with subprocess.Popen(SLEEP) as process:
-        assert process.pid in OwnChildren().all() & OwnChildren().seen()
+        assert process.pid in OwnChildren().all() & OwnChildren().peek()
         assert children_of(process.pid) == set()
         OwnChildren().kill(process.pid)
     assert process.returncode == -signal.SIGKILL
-    assert process.pid not in children_of(os.getpid()) | OwnChildren().seen()
+    assert process.pid not in children_of(os.getpid()) | OwnChildren().peek()
 
 
 def test_a_program_with_a_strange_name_is_found(tmp_path):

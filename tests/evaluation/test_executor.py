@@ -484,14 +484,14 @@ def test_the_means_of_a_run_reach_every_worker(tmp_path):
 
 def test_a_worker_that_isolates_otherwise_judges_nothing(tmp_path, monkeypatch):
     """The run's own means are wanted, neither weaker nor others; the program is not to blame."""
-    honest = executor_module.Reader
+    honest = executor_module.WorkerSupervisor
 
     def expecting_more(charge, *rest):
         reader = honest(charge, *rest)
         reader._isolation = "strict: namespaces"
         return reader
 
-    monkeypatch.setattr(executor_module, "Reader", expecting_more)
+    monkeypatch.setattr(executor_module, "WorkerSupervisor", expecting_more)
     with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1)) as made:
         wanted = "otherwise than this run: 'reduced: .*', wanted 'strict: namespaces'"
         with pytest.raises(SandboxError, match=wanted):

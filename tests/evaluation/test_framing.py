@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolve.evaluation.framing import Inbox, receive_frame, send_frame
+from evolve.evaluation.framing import FrameBuffer, receive_frame, send_frame
 
 PAYLOADS = st.lists(st.binary(max_size=40), max_size=6)
 
@@ -33,11 +33,11 @@ def framed(payloads):
 @settings(max_examples=80, deadline=None)
 def test_frames_are_the_same_however_the_stream_is_cut(payloads, cuts):
     """Also empty ones."""
-    stream, inbox, found = framed(payloads), Inbox(), []
+    stream, buffer, found = framed(payloads), FrameBuffer(), []
     for size in cuts:
-        found += inbox.add(stream[:size])
+        found += buffer.add(stream[:size])
         stream = stream[size:]
-    assert found + inbox.add(stream) == payloads
+    assert found + buffer.add(stream) == payloads
 
 
 @pytest.fixture

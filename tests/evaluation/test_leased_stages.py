@@ -72,7 +72,7 @@ def test_two_candidates_never_have_one_gpu_at_a_time(tmp_path, leases, monkeypat
     built_library(tmp_path)
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    monkeypatch.setattr(executor_module, "found_gpus", lambda: list(GPUS))
+    monkeypatch.setattr(executor_module, "find_gpus", lambda: list(GPUS))
     monkeypatch.setattr(executor_module, "check_grants", lambda task, hidden: None)
     (tmp_path / "task").mkdir()
     (tmp_path / "judges").mkdir()
@@ -101,7 +101,7 @@ def test_a_judge_that_waits_for_the_machine_is_not_late(tmp_path, leases):
     executor = LocalExecutor(written_task(tmp_path, TELLING, stages=stages), 1, 0.5, devices=Grant(folder=str(leases)))
     try:
         executor.describe()
-        with Locks(leases).held([], "somebody else", alone=False):
+        with Locks(leases).acquire([], "somebody else", alone=False):
             (future,) = submitted(executor, 1)
             threading.Event().wait(2.0)
             assert not future.done()
@@ -129,7 +129,7 @@ def test_a_candidate_is_kept_to_the_cores_that_its_stage_has_leased(tmp_path, le
 def test_gpus_of_two_models_are_not_mixed(tmp_path, monkeypatch):
     """Their scores would not compare."""
     mixed = [GPUS[0], replace(GPUS[1], name="Another GPU")]
-    monkeypatch.setattr(executor_module, "found_gpus", lambda: mixed)
+    monkeypatch.setattr(executor_module, "find_gpus", lambda: mixed)
     monkeypatch.setattr(executor_module, "check_grants", lambda task, hidden: None)
     task = written_task(tmp_path, TELLING, limits=Limits(grants=Grants(gpu=1)))
     with pytest.raises(TaskError, match=r"there are Another GPU, Fake H100 80GB: .* such as --devices gpu:0"):

@@ -50,7 +50,7 @@ def test_the_end_of_a_worker_is_told(lifeline):
         theirs.close()
         os.close(write)
         ours.shutdown(socket.SHUT_WR)
-        assert lifeline.heard() == {"ended": 3, "code": 0}
+        assert lifeline.receive() == {"ended": 3, "code": 0}
     assert os.read(read, 1000) == b""
     os.close(read)
 
@@ -61,7 +61,7 @@ def test_a_worker_is_killed_when_asked(lifeline):
     with ours, theirs:
         lifeline.ask_worker(1, theirs, 2)
         lifeline.kill_worker(1)
-        assert lifeline.heard() == {"ended": 1, "code": -9}
+        assert lifeline.receive() == {"ended": 1, "code": -9}
 
 
 def test_a_closed_lifeline_has_ended_its_spawner():
@@ -74,13 +74,13 @@ def test_a_closed_lifeline_has_ended_its_spawner():
 def test_a_spawner_that_is_gone_is_heard(lifeline):
     """As the end of file."""
     lifeline.process.kill()
-    assert lifeline.heard() is None
+    assert lifeline.receive() is None
 
 
 def test_a_spawner_that_ended_by_itself_is_replaced(lifeline, tmp_path):
     """It has removed the folder of its workers; the next one has another."""
     lifeline.control.send(b"no message")
-    assert lifeline.heard() is None
+    assert lifeline.receive() is None
     lifeline.process.wait(10)
     assert list(tmp_path.iterdir()) == []
     lifeline.restart()
@@ -88,7 +88,7 @@ def test_a_spawner_that_ended_by_itself_is_replaced(lifeline, tmp_path):
     with ours, theirs:
         lifeline.ask_worker(1, theirs, 2)
         lifeline.kill_worker(1)
-        assert lifeline.heard() == {"ended": 1, "code": -9}
+        assert lifeline.receive() == {"ended": 1, "code": -9}
 
 
 def test_a_python_that_cannot_be_run_is_one_clear_error(monkeypatch):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evolve import SessionFailed, TaskModule, task_module
-from evolve.evaluation.module import executed
+from evolve.evaluation.module import execute_file
 from evolve.sandbox import Status
 from evolve.types import EvolveError, TaskError, UnusableFitness
 
@@ -106,8 +106,8 @@ def test_neighbours_are_imported_where_they_belong_to_the_task(tmp_path: Path) -
     (tmp_path / "task_module_alone.py").write_text("")
     (tmp_path / "problem.py").write_text("import task_module_alone\n")
     with pytest.raises(ModuleNotFoundError):
-        executed(tmp_path / "problem.py", neighbours=False)
-    assert executed(tmp_path / "problem.py").__name__ == "evolve_task_problem"
+        execute_file(tmp_path / "problem.py", neighbours=False)
+    assert execute_file(tmp_path / "problem.py").__name__ == "evolve_task_problem"
     assert sys.path[0] == str(tmp_path)
 
 

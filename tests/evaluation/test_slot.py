@@ -41,7 +41,7 @@ def test_a_quick_worker_is_given_one_small_job_ahead(ends):
     slot.description = Description()
     slot.give(submitted("1"), 20.0)
     assert not slot.takes(b"job")
-    slot.answered(20.01)
+    slot.pop_answered(20.01)
     slot.give(submitted("2"), 21.0)
     assert slot.takes(b"job")
     assert not slot.takes(b"x" * 100_000)
@@ -56,8 +56,8 @@ def test_jobs_are_answered_in_order_and_timed(ends):
     slot.give(submitted("1", b"one"), 20.0)
     slot.give(submitted("2", b"two"), 21.0)
     assert [receive_frame(sock), receive_frame(sock)] == [b"one", b"two"]
-    assert (slot.answered(25.0).id, slot.lasted, slot.since) == ("1", 5.0, 25.0)
-    assert (slot.answered(26.0).id, slot.lasted) == ("2", 1.0)
+    assert (slot.pop_answered(25.0).id, slot.lasted, slot.since) == ("1", 5.0, 25.0)
+    assert (slot.pop_answered(26.0).id, slot.lasted) == ("2", 1.0)
 
 
 def test_frames_are_heard_until_the_worker_ends(ends):
@@ -84,13 +84,13 @@ def test_a_worker_that_is_gone_takes_nothing(ends):
 def test_the_end_of_what_is_printed_is_kept(ends):
     """Until nothing can follow."""
     slot, _, output = ends
-    assert slot.overhear()
+    assert slot.drain_output()
     os.write(output, b"x" * 9000 + b" last\n")
-    assert slot.overhear()
+    assert slot.drain_output()
     os.close(output)
-    assert not slot.overhear()
+    assert not slot.drain_output()
     assert len(slot.printed) == 4096
-    assert slot.last_words.endswith(" last")
+    assert slot.output_tail.endswith(" last")
 
 
 def test_a_retired_worker_takes_nothing_and_is_told_when_it_may_end(ends):
@@ -101,7 +101,7 @@ def test_a_retired_worker_takes_nothing_and_is_told_when_it_may_end(ends):
     slot.give(submitted("1", b"one"), 20.0)
     slot.retired = True
     assert not slot.takes(b"job")
-    assert (slot.answered(21.0).id, slot.judged, slot.takes(b"job")) == ("1", 1, False)
+    assert (slot.pop_answered(21.0).id, slot.evaluated, slot.takes(b"job")) == ("1", 1, False)
     slot.dismiss(22.0)
     assert (receive_frame(sock), receive_frame(sock), slot.since) == (b"one", None, 22.0)
 
@@ -116,7 +116,7 @@ def test_what_a_worker_waits_for_devices_is_not_its_jobs_time(ends):
     assert not slot.takes(b"job")
     slot.goes_on(51.0)
     assert (slot.takes(b"job"), slot.since) == (True, 50.0)
-    slot.answered(53.0)
+    slot.pop_answered(53.0)
     assert slot.lasted == 3.0
 
 

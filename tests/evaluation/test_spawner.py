@@ -34,7 +34,7 @@ class FakeChildren:
     def all(self):
         return {pid for pid, parent in self.alive.items() if parent == 0} | {pid for pid, _ in self.dead}
 
-    def seen(self):
+    def peek(self):
         return self.all()
 
     def kill(self, pid):

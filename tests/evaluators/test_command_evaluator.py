@@ -12,7 +12,7 @@ import pytest
 
 import evolve.task
 from evolve.evaluation import Job, Report
-from evolve.evaluation.judging import judge, prepare
+from evolve.evaluation.cascade import evaluate_job, prepare
 from evolve.evaluators import Unreadable
 from evolve.evaluators.settings import PLACEHOLDERS, CommandSettings
 from evolve.plugins import load
@@ -67,7 +67,7 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, box: Box) -> Judged:
         )
         task = evolve.task.load(tmp_path)
         job = Job("1.0", "evaluate", trial or Trial(seed=7), files=task.seed.files)
-        return judge(
+        return evaluate_job(
             job,
             prepare(task, load_evaluator(task)),
             lambda program, seconds, job="run": box.open(program, task.entry, seconds, job),
@@ -318,7 +318,7 @@ def test_the_starter_of_a_script_runs_as_it_is(judged: Judged, tmp_path: Path) -
     folder = making.new("mine", "script", tmp_path / "mine")
     task = evolve.task.load(folder)
     with closing(Box(task.limits, context=task.context, means=probe().means, hidden=(task.folder,))) as box:
-        found = judge(
+        found = evaluate_job(
             Job("1.0", "evaluate", files=task.seed.files),
             prepare(task, load_evaluator(task)),
             lambda program, seconds, job="run": box.open(program, task.entry, seconds, job),

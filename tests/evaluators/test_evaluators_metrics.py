@@ -20,7 +20,7 @@ STREAMS = {"stdout": "loss = 3\nloss = 2.5\nloss = nothing", "stderr": "warning:
 )
 def test_a_metric_is_read_from_where_it_stands(written: str, value: float) -> None:
     """Of lines that match, the last one counts."""
-    assert Metric.parsed(written).read(FILES, STREAMS) == value
+    assert Metric.parse(written).read(FILES, STREAMS) == value
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_metric_is_read_from_where_it_stands(written: str, value: float) -> No
 def test_what_is_not_there_is_said_with_its_place(written: str, said: str) -> None:
     """So that whoever writes the script can mend it."""
     with pytest.raises(Unreadable, match=said):
-        Metric.parsed(written).read(FILES, STREAMS)
+        Metric.parse(written).read(FILES, STREAMS)
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,10 @@ def test_what_is_not_there_is_said_with_its_place(written: str, said: str) -> No
 def test_a_metric_that_nothing_can_be_read_from_is_an_error(written: str) -> None:
     """Before anything runs, with the remedy."""
     with pytest.raises(ValueError, match="Do: "):
-        Metric.parsed(written)
+        Metric.parse(written)
 
 
 def test_only_the_beginning_of_a_long_line_is_searched() -> None:
     """An expression that goes back and forth over a line of megabytes has no end."""
     with pytest.raises(Unreadable):
-        Metric.parsed("stdout:x(1)").read({}, {"stdout": " " * 10_000 + "x1", "stderr": ""})
+        Metric.parse("stdout:x(1)").read({}, {"stdout": " " * 10_000 + "x1", "stderr": ""})

@@ -10,7 +10,7 @@ import pytest
 from task_files import judging_files
 
 from evolve.evaluation import Job, Report
-from evolve.evaluation.judging import judge, prepare
+from evolve.evaluation.cascade import evaluate_job, prepare
 from evolve.sandbox import Box
 from evolve.task import load
 from evolve.types import Case, Outcome, Parameters, Stage, Trial
@@ -41,7 +41,7 @@ def report(box: Box, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Report]:
     def report(changes: Mapping[str, str], **parameters: float) -> Report:
         trial = Trial(parameters=Parameters(parameters))
         job = Job("1.0", "evaluate", trial, files={**SEED, **changes})
-        return judge(
+        return evaluate_job(
             job,
             bench,
             lambda program, seconds, job="run": box.open(program, TASK.entry, seconds, job),

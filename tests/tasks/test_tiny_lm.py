@@ -16,7 +16,7 @@ import pytest
 from task_files import judging_files
 
 from evolve.evaluation import Job, Report
-from evolve.evaluation.judging import judge, prepare
+from evolve.evaluation.cascade import evaluate_job, prepare
 from evolve.operators.literals import template
 from evolve.sandbox import Box
 from evolve.task import load
@@ -50,7 +50,7 @@ def judged() -> Iterator[Judged]:
     def judged(source: str = SEED, secret: str = "", **parameters: Any) -> Report:
         trial = Trial(parameters=Parameters({**QUICK, **parameters}), secret=secret)
         job = Job("1.0", "evaluate", trial, {"seed.py": source})
-        return judge(job, bench, lambda program, seconds, job="run": box.open(program, TASK.entry, seconds, job))
+        return evaluate_job(job, bench, lambda program, seconds, job="run": box.open(program, TASK.entry, seconds, job))
 
     yield judged
     box.close()

@@ -12,8 +12,8 @@ from judge_fakes import FakeBox, FakeClock, failure, small_task
 
 from evolve import task_module
 from evolve.evaluation import Job, evaluator
-from evolve.evaluation.judging import judge, prepare
-from evolve.evaluation.seat import Seat
+from evolve.evaluation.cascade import evaluate_job, prepare
+from evolve.evaluation.device_allocator import Allocation
 from evolve.sandbox import OUTCOME, Status
 from evolve.types import (
     Axis,
@@ -42,7 +42,7 @@ def judged(function, *, job=JOB, box=None, task=None, marked=(), clock=None):
     for name, marked_function in dict(marked).items():
         getattr(made, name)(marked_function)
     ready = prepare(task or small_task(), made, "reduced: a fake", "python 0", clock or FakeClock())
-    return judge(job, ready, (box or FakeBox({"answer": 1.0})).session)
+    return evaluate_job(job, ready, (box or FakeBox({"answer": 1.0})).session)
 
 
 class Sour(dict):
@@ -487,7 +487,9 @@ def test_a_sandbox_that_does_not_start_is_internal_in_its_own_words():
     def closed(program, seconds, job):
         raise SandboxError("no process can be started")
 
-    report = judge(JOB, prepare(small_task(), evaluator(lambda candidate, trial: candidate.call("answer"))), closed)
+    report = evaluate_job(
+        JOB, prepare(small_task(), evaluator(lambda candidate, trial: candidate.call("answer"))), closed
+    )
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert feedback(report) == "no process can be started"
 
@@ -507,7 +509,7 @@ class Leasing:
         self.open += 1
         if self.clock:
             self.clock.now += self.seconds
-        seat = Seat("Fake GPU", self.seconds)
+        seat = Allocation("Fake GPU", self.seconds)
         yield seat
         seat.conditions = f"conditions of {stage.name}"
         self.open -= 1
@@ -516,10 +518,10 @@ class Leasing:
 def leased(function, take, task, clock=None):
     """The report of an evaluator whose stages lease by `take`."""
     ready = prepare(task, function, "reduced: a fake", "python 0", clock or FakeClock())
-    return judge(JOB, ready, FakeBox({"answer": 1.0}).session, take).evaluation
+    return evaluate_job(JOB, ready, FakeBox({"answer": 1.0}).session, take).evaluation
 
 
-def test_each_stage_takes_its_seat_right_before_it_runs_and_gives_it_back_after():
+def test_each_stage_takes_its_devices_right_before_it_runs_and_gives_them_back_after():
     """What the last one had is told; a trial says what it runs on."""
     seen, take = [], Leasing()
 

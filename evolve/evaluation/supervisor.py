@@ -39,14 +39,14 @@ _STARTS = 5
 """Workers, or spawners, in a row that end before a worker is ready: then none is started any more."""
 
 
-class Desk:
+class WorkerQueue:
     """What the executor's thread shares with the engine's: a queue, a bell, and the first worker's description.
 
-    Any thread appends to `queue`, sets how many `slots` are wanted, and rings; the executor's thread alone takes from the queue and puts back at its head."""
+    Any thread appends to `jobs`, sets how many `slots` are wanted, and rings; the executor's thread alone takes from the queue and puts back at its head."""
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
-        self.queue: deque[Submitted] = deque()
+        self.jobs: deque[Submitted] = deque()
         self.described: Future[Description] = Future()
         self.closing = threading.Event()
         self.bell, self._button = socket.socketpair()
@@ -66,17 +66,17 @@ class Desk:
         self.bell.close()
 
 
-class Reader:
+class WorkerSupervisor:
     """The state of the executor's thread: no other thread touches it."""
 
     def __init__(
-        self, charge: Charge, grace: float, lifeline: Lifeline, desk: Desk, renewed_after: int = RENEWED_AFTER
+        self, charge: Charge, grace: float, lifeline: Lifeline, queue: WorkerQueue, renewed_after: int = RENEWED_AFTER
     ) -> None:
         self._charge = encode_charge(charge)
         self._isolation = charge.means.line
         self._grace = grace
         self._lifeline = lifeline
-        self._desk = desk
+        self._queue = queue
         self._renewed_after = renewed_after
         self._described_as: Description | None = None
         self._slots: dict[int, Slot] = {}
@@ -86,11 +86,11 @@ class Reader:
 
     def run(self) -> None:
         """The thread, from its start to its end."""
-        self._watch(self._desk.bell, lambda: self._desk.bell.recv(1 << 12))
+        self._watch(self._queue.bell, lambda: self._queue.bell.recv(1 << 12))
         self._watch(self._lifeline.control, self._hear_spawner)
         self._resize()
         try:
-            while not self._desk.closing.is_set():
+            while not self._queue.closing.is_set():
                 self._turn()
         finally:
             self._shut()
@@ -115,7 +115,7 @@ class Reader:
 
     def _start(self, index: int) -> None:
         try:
-            slot = self._slots[index] = self._opened(index)
+            slot = self._slots[index] = self._open_slot(index)
         except ConnectionError:  # the spawner is gone, which its end of file tells
             return
         except OSError as error:
@@ -124,13 +124,13 @@ class Reader:
             )
             return
         self._watch(slot.sock, partial(self._hear, slot))
-        self._watch(slot.output, partial(self._overhear, slot))
+        self._watch(slot.output, partial(self._drain_output, slot))
         try:
             slot.send(self._charge)
         except OSError:
             self._kill(slot)
 
-    def _opened(self, index: int) -> Slot:
+    def _open_slot(self, index: int) -> Slot:
         slot, sock, output = Slot.open(index, time.monotonic())
         try:
             self._lifeline.ask_worker(index, sock, output)
@@ -146,18 +146,18 @@ class Reader:
         frames, more = slot.listen()
         for frame in frames:
             if slot.description is None:
-                self._described(slot, decode_description(frame))
+                self._on_description(slot, decode_description(frame))
             elif frame == WAITS:
                 slot.waits(time.monotonic())
             elif frame == GOES_ON:
                 slot.goes_on(time.monotonic())
             else:
-                _finish(slot.answered(time.monotonic()), frame)
+                _finish(slot.pop_answered(time.monotonic()), frame)
         if not more:
             self._forget(slot.sock)
             self._kill(slot)
 
-    def _described(self, slot: Slot, description: Description) -> None:
+    def _on_description(self, slot: Slot, description: Description) -> None:
         if not description.error and description.isolation != self._isolation:
             self._refuse(slot, description.isolation)
             return
@@ -168,8 +168,8 @@ class Reader:
         slot.since = time.monotonic()
         self._failed_starts = self._lost_spawners = 0
         self._described_as = self._described_as or description
-        if not self._desk.described.done():
-            self._desk.described.set_result(description)
+        if not self._queue.described.done():
+            self._queue.described.set_result(description)
         self._broken = self._broken or description.error or _otherwise(self._described_as, description)
 
     def _refuse(self, slot: Slot, reached: str) -> None:
@@ -180,8 +180,8 @@ class Reader:
         )
         self._kill(slot)
 
-    def _overhear(self, slot: Slot) -> None:
-        if not slot.overhear():
+    def _drain_output(self, slot: Slot) -> None:
+        if not slot.drain_output():
             self._forget(slot.output)
 
     def _kill(self, slot: Slot) -> None:
@@ -192,20 +192,20 @@ class Reader:
 
     def _hear_spawner(self) -> None:
         try:
-            message = self._lifeline.heard()
+            message = self._lifeline.receive()
         except OSError:
             message = None
         if message is None:
             self._replace_spawner()
         elif message["ended"] in self._slots:
-            self._bury(self._slots[message["ended"]], message)
+            self._on_worker_exit(self._slots[message["ended"]], message)
             self._resize()
 
     def _replace_spawner(self) -> None:
         """Starts another spawner for one that has ended, and with it its workers; the next turn starts new ones."""
         self._forget(self._lifeline.control)
         for slot in list(self._slots.values()):
-            self._bury(slot, None)
+            self._on_worker_exit(slot, None)
         self._lost_spawners += 1
         if self._lost_spawners >= _STARTS:
             self._give_up(
@@ -221,10 +221,10 @@ class Reader:
             return
         self._watch(self._lifeline.control, self._hear_spawner)
 
-    def _bury(self, slot: Slot, message: Mapping[str, Any] | None) -> None:
+    def _on_worker_exit(self, slot: Slot, message: Mapping[str, Any] | None) -> None:
         """Takes the last of what an ended worker said, and puts its jobs back."""
         self._hear(slot)
-        slot.overhear()
+        slot.drain_output()
         reason = _reason(slot, message)
         if slot.description is None and message is not None:
             self._failed_starts += 1
@@ -236,7 +236,7 @@ class Reader:
             if submitted.deaths >= _TRIES:
                 _finish(submitted, _internal(f"the judge process ended in this job, {_TRIES} times{reason}"))
             else:
-                self._desk.queue.appendleft(submitted)
+                self._queue.jobs.appendleft(submitted)
         self._forget(slot.sock)
         self._forget(slot.output)
         slot.close()
@@ -248,14 +248,14 @@ class Reader:
         if not judging or index <= max(judging):
             self._give_up(reason)
             return
-        _log.warning("this run has %d judges, and %d were wanted: %s", index, self._desk.slots, reason)
-        self._desk.slots, self._failed_starts = index, 0
+        _log.warning("this run has %d judges, and %d were wanted: %s", index, self._queue.slots, reason)
+        self._queue.slots, self._failed_starts = index, 0
 
     def _give_up(self, reason: str) -> None:
         """No job can be judged any more; those that come are reported at once."""
         self._broken = self._broken or reason
-        if not self._desk.described.done():
-            self._desk.described.set_exception(SandboxError(reason))
+        if not self._queue.described.done():
+            self._queue.described.set_exception(SandboxError(reason))
 
     def _deadline(self, slot: Slot) -> float | None:
         """When the worker is late, if it owes anything."""
@@ -280,18 +280,18 @@ class Reader:
 
     def _resize(self) -> None:
         """Starts the workers that are missing, and retires those that are too many. One that has not come up yet is retired when it has."""
-        for index in range(self._desk.slots):
-            if index not in self._slots and index < self._desk.slots and not self._broken:
+        for index in range(self._queue.slots):
+            if index not in self._slots and index < self._queue.slots and not self._broken:
                 self._start(index)
         for slot in self._slots.values():
-            if slot.index >= self._desk.slots and slot.description is not None:
+            if slot.index >= self._queue.slots and slot.description is not None:
                 slot.retired = True
 
     def _renew(self) -> None:
         """Replaces a worker that has answered enough; one at a time, while all others can work, so that they go on."""
         slots = self._slots.values()
         if all(slot.description is not None and not slot.retired for slot in slots) and not self._broken:
-            worn = [slot for slot in slots if slot.judged >= self._renewed_after]
+            worn = [slot for slot in slots if slot.evaluated >= self._renewed_after]
             for slot in worn[:1]:
                 slot.retired = True
         for slot in slots:
@@ -306,15 +306,15 @@ class Reader:
 
     def _dispatch(self) -> None:
         """Gives jobs to workers while one takes them: an idle one first."""
-        queue = self._desk.queue
-        while queue:
+        waiting = self._queue.jobs
+        while waiting:
             if self._broken:
-                _finish(queue.popleft(), _internal(self._broken))
+                _finish(waiting.popleft(), _internal(self._broken))
                 continue
-            free = [slot for slot in self._slots.values() if slot.takes(queue[0].data)]
+            free = [slot for slot in self._slots.values() if slot.takes(waiting[0].data)]
             if not free:
                 return
-            submitted = queue.popleft()
+            submitted = waiting.popleft()
             if submitted.future.cancelled():
                 continue
             slot = min(free, key=lambda slot: len(slot.jobs))
@@ -325,11 +325,11 @@ class Reader:
 
     def _shut(self) -> None:
         """Cancels what is open, and lets go of every worker; also where this thread ends by a fault of its own."""
-        self._desk.closing.set()
+        self._queue.closing.set()
         for slot in self._slots.values():
-            self._desk.queue.extend(slot.jobs)
+            self._queue.jobs.extend(slot.jobs)
             slot.close()
-        for submitted in self._desk.queue:
+        for submitted in self._queue.jobs:
             submitted.future.cancel()
         self._give_up("the executor was closed")
         self._selector.close()
@@ -364,4 +364,4 @@ def _reason(slot: Slot, message: Mapping[str, Any] | None) -> str:
         how = "the spawner is gone"
     else:
         how = f"exit code {message['code']}"
-    return f" ({how}). Its last output:\n{slot.last_words}" if slot.last_words else f" ({how})"
+    return f" ({how}). Its last output:\n{slot.output_tail}" if slot.output_tail else f" ({how})"

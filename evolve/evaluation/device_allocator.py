@@ -1,4 +1,4 @@
-"""Where the candidates of a stage run: on which cores, with which GPUs, in which box.
+"""Devices of a stage: the cores and GPUs that its candidates have, and the box that they run in.
 
 Invariant: while a stage runs, its candidates have what it has leased, and of the devices that leases are about nothing else; a box that was made for one set of GPUs is never
 used with another one."""
@@ -6,10 +6,11 @@ used with another one."""
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from evolve.devices import (
     Gpu,
@@ -18,8 +19,8 @@ from evolve.devices import (
     Leases,
     Locks,
     device_names,
-    found_gpus,
-    granted_gpus,
+    filter_gpus,
+    find_gpus,
     leases_folder,
     visibility,
 )
@@ -27,13 +28,32 @@ from evolve.devices.conditions import Conditions
 from evolve.devices.nvml import Nvml
 from evolve.devices.processors import units, usable
 from evolve.evaluation.candidate import OpenSession
-from evolve.evaluation.seat import Seat
 from evolve.sandbox import Devices, JobKind, Session
 from evolve.types import Program, SandboxError, Stage, Task
 
 
+@dataclass(slots=True)
+class Allocation:
+    """The device that a stage was measured on: the GPUs' name, else `cpu`; `waited` in seconds. `conditions` is known when the stage is over: how busy and how
+    fast the device was, empty where nothing was leased."""
+
+    device: str = "cpu"
+    waited: float = 0.0
+    conditions: str = ""
+
+
+Allocate: TypeAlias = Callable[[Stage], AbstractContextManager[Allocation]]
+"""Allocates devices to a stage while the block runs; raises `EvolveError` where this machine has none."""
+
+
+@contextmanager
+def allocate_nothing(stage: Stage) -> Iterator[Allocation]:
+    """Runs a stage without leases, where nothing competes for the machine."""
+    yield Allocation()
+
+
 class Sandbox(Protocol):
-    """What the worker needs of a `Box`."""
+    """The part of a `Box` that a worker uses."""
 
     isolation: str
 
@@ -42,7 +62,7 @@ class Sandbox(Protocol):
     def close(self) -> None: ...
 
 
-class Seats:
+class DeviceAllocator:
     """The boxes of one worker, and the leases that decide which one is used. `make_box` makes one for devices; `told` is called with True when a stage begins to wait,
     and with False when it has what it waited for. Raises what `make_box` raises."""
 
@@ -58,13 +78,13 @@ class Seats:
         self._make_box = make_box
         self._told = told
         self._clock = clock
-        self._all = found_gpus() if task.limits.grants.gpu else []
-        self.gpus = granted_gpus(self._all, grant)
+        self._all = find_gpus() if task.limits.grants.gpu else []
+        self.gpus = filter_gpus(self._all, grant)
         folder = Path(grant.folder) if grant.folder else leases_folder()
         self._cores = usable()
         self._leases = Leases(self.gpus, units(self._cores), Locks(folder))
         self._leases.open()
-        self._nvml = Nvml.opened() if any(gpu.vendor == "nvidia" for gpu in self.gpus) else None
+        self._nvml = Nvml.open() if any(gpu.vendor == "nvidia" for gpu in self.gpus) else None
         self._base = self._box = make_box(self._devices(()))
         self._pinned = False
         self._with_gpus: tuple[tuple[str, ...], Sandbox] | None = None
@@ -79,20 +99,20 @@ class Seats:
         return self._box.open(program, self._task.entry, seconds, job)
 
     @contextmanager
-    def taken(self, stage: Stage) -> Iterator[Seat]:
-        """What a stage needs, for as long as the block runs. Raises `SandboxError`."""
+    def allocate(self, stage: Stage) -> Iterator[Allocation]:
+        """Leases the devices that a stage needs while the block runs. Raises `SandboxError`."""
         waiting, begun = Waiting(self._told), self._clock()
         what = f"task {self._task.name}, stage {stage.name}"
-        with waiting, self._leases.taken(stage.needs, what, waiting.begins) as lease:
+        with waiting, self._leases.lease(stage.needs, what, waiting.begins) as lease:
             self._stage, self._leased = stage, lease
             self._box = self._box_for(lease.gpus, waiting)
             self._pin(lease.cores)
             waiting.ends()
             kept = lease.cores if stage.needs.pinned else ()
-            with Conditions(lease.cores, lease.gpus, self._nvml) as conditions, _kept_to(kept):
-                seat = Seat(lease.device, self._clock() - begun)
-                yield seat
-            seat.conditions = conditions.told
+            with Conditions(lease.cores, lease.gpus, self._nvml) as conditions, _pin_thread(kept):
+                allocation = Allocation(lease.device, self._clock() - begun)
+                yield allocation
+            allocation.conditions = conditions.told
 
     def beside(self) -> OpenSession:
         """Opens sessions of the present stage in a box beside its candidates', on the same cores and GPUs. It is made for the first who asks, and kept as long as the GPUs stay the same."""
@@ -106,11 +126,11 @@ class Seats:
         if self._pinned:
             box.pin(self._leased.cores or self._cores)
 
-        def opened(program: Program, seconds: float, job: JobKind = "run") -> Session:
+        def open_beside(program: Program, seconds: float, job: JobKind = "run") -> Session:
             self._check(job)
             return box.open(program, self._task.entry, seconds, job)
 
-        return opened
+        return open_beside
 
     def _check(self, job: JobKind) -> None:
         """Two processes on two cores are as different as these are, by half on some machines; what is timed there is the core."""
@@ -163,7 +183,7 @@ class Seats:
 
 
 @contextmanager
-def _kept_to(cores: Sequence[int]) -> Iterator[None]:
+def _pin_thread(cores: Sequence[int]) -> Iterator[None]:
     """The judge's own thread on these cores, where there are any, for as long as the block runs: what it writes lies in the caches of those who read it, and its signals wake no
     other core."""
     if not cores or not hasattr(os, "sched_setaffinity"):

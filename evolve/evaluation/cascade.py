@@ -1,4 +1,4 @@
-"""From a job to a report: runs the cascade and turns whatever happens into an evaluation.
+"""Cascade of stages: runs a job and turns whatever happens into an evaluation and a report.
 
 Invariant: a program's failure is its outcome and never INTERNAL; the evaluator's own failure is INTERNAL and never the program's, also
 where an answer provoked it, because nobody here can tell what it would have been worth."""
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from evolve.evaluation.attempt import Raised, attempt
 from evolve.evaluation.candidate import Candidate, OpenSession
-from evolve.evaluation.checks import Fault, checked, printable, shortened, stored_texts
+from evolve.evaluation.checks import Fault, check_evaluation, encode_artifacts, printable, shorten
+from evolve.evaluation.device_allocator import Allocate, Allocation, allocate_nothing
 from evolve.evaluation.job import Job, Report
 from evolve.evaluation.module import TaskCodeError
-from evolve.evaluation.seat import Seat, Take, anywhere
 from evolve.sandbox import OUTCOME, SessionFailed
 from evolve.types import (
     Evaluation,
@@ -57,14 +57,14 @@ class Bench:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _CascadeResult:
     """An evaluation whose artifacts are still data and whose feedback is still text."""
 
     evaluation: Evaluation
     cpu_seconds: float = 0.0
     drawing: str = ""
     waited: float = 0.0
-    seat: Seat = field(default_factory=Seat)
+    allocation: Allocation = field(default_factory=Allocation)
 
 
 def prepare(
@@ -75,7 +75,7 @@ def prepare(
     clock: Callable[[], float] = time.monotonic,
 ) -> Bench:
     """Asks the evaluator for its stages and functions once; raises `TaskError` for a cascade that cannot run."""
-    stages = tuple((_needing(task, stage), function) for stage, function in evaluator.stages(task))
+    stages = tuple((_with_default_needs(task, stage), function) for stage, function in evaluator.stages(task))
     if not stages:
         raise TaskError(f"the evaluator of task {task.name!r} has no stage. Do: return one from stages()")
     last = stages[-1][0]
@@ -87,39 +87,41 @@ def prepare(
     return Bench(task, stages, evaluator.functions(task), isolation, environment, clock)
 
 
-def _needing(task: Task, stage: Stage) -> Stage:
+def _with_default_needs(task: Task, stage: Stage) -> Stage:
     """A stage of which neither the task's file nor the evaluator says what it needs, needs the GPUs that the task grants: who grants some means to use them."""
     if stage.needs != Needs() or stage.name in {declared.name for declared in task.stages}:
         return stage
     return replace(stage, needs=Needs(gpus=task.limits.grants.gpu))
 
 
-def judge(
+def evaluate_job(
     job: Job,
     bench: Bench,
     open_session: OpenSession,
-    take: Take = anywhere,
+    allocate: Allocate = allocate_nothing,
     neighbour: Callable[[], OpenSession] | None = None,
 ) -> Report:
-    """Runs one job to its end; each stage `take`s its seat right before it runs, and gives it back after; `neighbour` is for `Candidate.beside`. `seconds` is the wall time of the whole job but for what it waited for
+    """Runs one job to its end; `allocate` gives each stage its devices right before it runs, and takes them back after; `neighbour` is for `Candidate.beside`. `seconds` is the wall time of the whole job but for what it waited for
     devices; the fitness in the report is maximised."""
     begun = bench.clock()
     trial = replace(job.trial, parameters=Parameters({**bench.task.parameters, **job.trial.parameters}))
     if job.kind == "evaluate":
         candidate = partial(Candidate, open_session=open_session, clock=bench.clock, neighbour=neighbour)
-        found = _cascade(job, trial, bench, take, candidate)
+        found = _cascade(job, trial, bench, allocate, candidate)
     else:
-        found = _computed(job, replace(trial, stage=job.kind), bench)
+        found = _compute(job, replace(trial, stage=job.kind), bench)
     return _report(job, bench, found, bench.clock() - begun - found.waited)
 
 
-def _cascade(job: Job, trial: Trial, bench: Bench, take: Take, candidate_of: Callable[..., Candidate]) -> _Found:
+def _cascade(
+    job: Job, trial: Trial, bench: Bench, allocate: Allocate, candidate_of: Callable[..., Candidate]
+) -> _CascadeResult:
     """Stage after stage while each reaches its threshold; `job.stage` runs alone. What an earlier stage has tagged stays tagged. What is known of a stage
     whose threshold is missed now is found again: its feedback is what there is to say."""
     stages = [(stage, function) for stage, function in bench.stages if job.stage in ("", stage.name)]
     if not stages:
         known = did_you_mean(job.stage, [stage.name for stage, _ in bench.stages])
-        return _Found(Evaluation.failed(Outcome.INTERNAL, f"the evaluator has no stage {job.stage!r}.{known}"))
+        return _CascadeResult(Evaluation.failed(Outcome.INTERNAL, f"the evaluator has no stage {job.stage!r}.{known}"))
     program, cpu_seconds, waited, passed, tag = Program(job.files), 0.0, 0.0, dict[str, float](), ""
     for stage, function in stages:
         last = stage is stages[-1][0]
@@ -127,14 +129,16 @@ def _cascade(job: Job, trial: Trial, bench: Bench, take: Take, candidate_of: Cal
             passed[stage.name] = job.passed[stage.name]
             continue
         try:
-            with take(stage) as seat:
+            with allocate(stage) as allocation:
                 limit = min(stage.limit, job.limit or stage.limit)
                 candidate = candidate_of(program, limit=limit)
-                told = replace(trial, stage=stage.name, limit=stage.limit, device=seat.device)
+                told = replace(trial, stage=stage.name, limit=stage.limit, device=allocation.device)
                 found = _run(bench.task, function, candidate, told, complete=last)
         except EvolveError as error:  # this machine cannot give what the stage needs
-            return _Found(Evaluation.failed(Outcome.INTERNAL, str(error), stage=stage.name), cpu_seconds, waited=waited)
-        waited += seat.waited
+            return _CascadeResult(
+                Evaluation.failed(Outcome.INTERNAL, str(error), stage=stage.name), cpu_seconds, waited=waited
+            )
+        waited += allocation.waited
         # `passed` grows with what the stages before the last one find.
         tag = found.tag or tag
         evaluation = replace(found, stage=stage.name, passed=passed, tag=tag)
@@ -143,10 +147,10 @@ def _cascade(job: Job, trial: Trial, bench: Bench, take: Take, candidate_of: Cal
         cpu_seconds += candidate.cpu_seconds
         if evaluation.fitness is not None and not last:
             passed[stage.name] = bench.task.fitness.inside(evaluation.fitness)
-            evaluation = evaluation if job.ungated else _admitted(bench.task, stage, evaluation, job.wanted)
+            evaluation = evaluation if job.ungated else _apply_thresholds(bench.task, stage, evaluation, job.wanted)
         if evaluation.outcome is not Outcome.OK:
             break
-    return _Found(evaluation, cpu_seconds, waited=waited, seat=seat)
+    return _CascadeResult(evaluation, cpu_seconds, waited=waited, allocation=allocation)
 
 
 def _run(
@@ -154,40 +158,40 @@ def _run(
 ) -> Evaluation:
     """One stage; only the last one's evaluation must be `complete`. What escapes from it is the program's failure (`SessionFailed`) or
     the evaluator's (anything else)."""
-    answer = attempt(lambda: checked(function(candidate, trial), task, complete=complete))
+    answer = attempt(lambda: check_evaluation(function(candidate, trial), task, complete=complete))
     if not isinstance(answer, Raised):
         return answer
     if isinstance(answer.error, SessionFailed):
         failure = answer.error
-        return Evaluation.failed(OUTCOME[failure.status], _with_log(failure.message, candidate.log))
-    return _failed(answer)
+        return Evaluation.failed(OUTCOME[failure.status], _append_log(failure.message, candidate.log))
+    return _report_error(answer)
 
 
-def _failed(raised: Raised) -> Evaluation:
+def _report_error(raised: Raised) -> Evaluation:
     """What the evaluator raised. A fitness that is not finite is the program's; a sandbox that does not start says so itself."""
     if isinstance(raised.error, UnusableFitness):
         return Evaluation.invalid(f"the fitness is {raised.error.fitness}, not a finite number")
     if isinstance(raised.error, Fault):
         return raised.error.evaluation
     if isinstance(raised.error, TaskCodeError):
-        return _evaluators(raised.error.said, raised.error.raised)
+        return _report_evaluator_error(raised.error.said, raised.error.raised)
     if isinstance(raised.error, EvolveError):
         return Evaluation.failed(Outcome.INTERNAL, str(raised.error))
-    return _evaluators(f"the evaluator raised {raised.line}", raised)
+    return _report_evaluator_error(f"the evaluator raised {raised.line}", raised)
 
 
-def _evaluators(said: str, raised: Raised) -> Evaluation:
+def _report_evaluator_error(said: str, raised: Raised) -> Evaluation:
     """A failure of the task's own code, with its traceback."""
     remedy = _REMEDY if isinstance(raised.error, _PROVOKED) else ""
     return Evaluation.failed(Outcome.INTERNAL, f"{said}{remedy}\n\n{raised.trace}")
 
 
-def _with_log(message: str, log: str) -> str:
+def _append_log(message: str, log: str) -> str:
     tail = log[-_LOG_SHOWN:].strip()
     return f"{message}\n\nThe program's last output:\n{tail}" if tail else message
 
 
-def _wanted(task: Task, stage: Stage, relative: Mapping[str, float]) -> list[float]:
+def _thresholds(task: Task, stage: Stage, relative: Mapping[str, float]) -> list[float]:
     """What the next stage wants of a fitness, maximised: nothing, or up to two numbers."""
     absolute = [] if stage.threshold is None else [task.fitness.inside(stage.threshold)]
     return absolute + ([relative[stage.name]] if stage.name in relative else [])
@@ -197,13 +201,13 @@ def _is_known(task: Task, stage: Stage, job: Job) -> bool:
     """An earlier judging has found what lets the program go on."""
     if stage.name not in job.passed:
         return False
-    return job.ungated or all(job.passed[stage.name] >= least for least in _wanted(task, stage, job.wanted))
+    return job.ungated or all(job.passed[stage.name] >= least for least in _thresholds(task, stage, job.wanted))
 
 
-def _admitted(task: Task, stage: Stage, evaluation: Evaluation, relative: Mapping[str, float]) -> Evaluation:
+def _apply_thresholds(task: Task, stage: Stage, evaluation: Evaluation, relative: Mapping[str, float]) -> Evaluation:
     """An evaluation as it stands before the next stage: below a threshold, it has no fitness and goes no further."""
     assert evaluation.fitness is not None, "a failure is not asked for its fitness"
-    wanted = _wanted(task, stage, relative)
+    wanted = _thresholds(task, stage, relative)
     if not wanted or task.fitness.inside(evaluation.fitness) >= max(wanted):
         return evaluation
     least, bound = "at least" if task.fitness.direction == "max" else "at most", task.fitness.shown(max(wanted))
@@ -214,35 +218,37 @@ def _admitted(task: Task, stage: Stage, evaluation: Evaluation, relative: Mappin
     return replace(evaluation, outcome=Outcome.BELOW_THRESHOLD, fitness=None, standard_error=None, feedback=feedback)
 
 
-def _computed(job: Job, trial: Trial, bench: Bench) -> _Found:
+def _compute(job: Job, trial: Trial, bench: Bench) -> _CascadeResult:
     """What the evaluator computes from an evaluation's artifacts, without the program."""
     if job.kind not in bench.functions:
-        return _Found(
+        return _CascadeResult(
             Evaluation.failed(
                 Outcome.INTERNAL, f"the evaluator cannot {job.kind}. Do: mark a function with @evaluate.{job.kind}"
             )
         )
     artifacts = {name: json.loads(text) for name, text in job.artifacts.items()}
     if job.kind == "certify":
-        return _Found(_certified(artifacts, trial, bench))
+        return _CascadeResult(_certify(artifacts, trial, bench))
     answer = attempt(lambda: bench.functions[job.kind](artifacts, trial))
     if isinstance(answer, Raised):
-        return _Found(_failed(answer))
+        return _CascadeResult(_report_error(answer))
     if not isinstance(answer, str):
         message = f"the evaluator's {job.kind} returned a {type(answer).__name__}, wanted a text"
-        return _Found(Evaluation.failed(Outcome.INTERNAL, message))
+        return _CascadeResult(Evaluation.failed(Outcome.INTERNAL, message))
     # Nothing was judged, and an OK would need a fitness: the answer stands beside a SCREENED evaluation.
     screened = Evaluation.failed(Outcome.SCREENED, f"{job.kind}: nothing was judged")
     if job.kind == "draw":
-        return _Found(screened, drawing=printable(answer))
-    return _Found(replace(screened, fingerprint=printable(answer)))
+        return _CascadeResult(screened, drawing=printable(answer))
+    return _CascadeResult(replace(screened, fingerprint=printable(answer)))
 
 
-def _certified(artifacts: Mapping[str, Any], trial: Trial, bench: Bench) -> Evaluation:
+def _certify(artifacts: Mapping[str, Any], trial: Trial, bench: Bench) -> Evaluation:
     """The exact value as an evaluation, with the name of its basin where the evaluator can tell."""
-    evaluation = attempt(lambda: checked(bench.functions["certify"](artifacts, trial), bench.task, complete=False))
+    evaluation = attempt(
+        lambda: check_evaluation(bench.functions["certify"](artifacts, trial), bench.task, complete=False)
+    )
     if isinstance(evaluation, Raised):
-        return _failed(evaluation)
+        return _report_error(evaluation)
     if evaluation.outcome is not Outcome.OK:
         return evaluation
     if evaluation.trust == "claimed":
@@ -254,7 +260,7 @@ def _certified(artifacts: Mapping[str, Any], trial: Trial, bench: Bench) -> Eval
         return evaluation
     name = attempt(lambda: bench.functions["fingerprint"](artifacts, trial))
     if isinstance(name, Raised):
-        return _failed(name)
+        return _report_error(name)
     if not isinstance(name, str):
         return Evaluation.failed(
             Outcome.INTERNAL, f"the evaluator's fingerprint is a {type(name).__name__}, wanted a text"
@@ -262,25 +268,25 @@ def _certified(artifacts: Mapping[str, Any], trial: Trial, bench: Bench) -> Eval
     return replace(evaluation, fingerprint=printable(name))
 
 
-def _report(job: Job, bench: Bench, found: _Found, seconds: float) -> Report:
+def _report(job: Job, bench: Bench, found: _CascadeResult, seconds: float) -> Report:
     """The evaluation with ids for its texts, its fitness and objectives maximised, and with the circumstances in which it was made."""
     evaluation, limits = found.evaluation, bench.task.limits
-    texts = attempt(lambda: stored_texts(evaluation.artifacts, limits.artifacts))
+    texts = attempt(lambda: encode_artifacts(evaluation.artifacts, limits.artifacts))
     if isinstance(texts, Raised):
-        evaluation, texts = replace(_failed(texts), stage=evaluation.stage), {}
-    feedback = shortened(printable(evaluation.feedback), limits.feedback)
+        evaluation, texts = replace(_report_error(texts), stage=evaluation.stage), {}
+    feedback = shorten(printable(evaluation.feedback), limits.feedback)
     told = replace(
         evaluation,
         fitness=None if evaluation.fitness is None else bench.task.fitness.inside(evaluation.fitness),
-        objectives=_maximised(bench.task, evaluation),
+        objectives=_maximise_objectives(bench.task, evaluation),
         feedback=text_id(feedback) if feedback else "",
         artifacts={name: text_id(text) for name, text in texts.items()},
         stage=evaluation.stage or job.kind,
         seconds=seconds,
         cpu_seconds=found.cpu_seconds,
-        device=found.seat.device,
+        device=found.allocation.device,
         isolation=bench.isolation,
-        environment="; ".join(filter(None, [bench.environment, found.seat.conditions])),
+        environment="; ".join(filter(None, [bench.environment, found.allocation.conditions])),
     )
     stored: dict[TextId, str] = {text_id(text): text for text in texts.values()}
     if feedback:
@@ -288,7 +294,7 @@ def _report(job: Job, bench: Bench, found: _Found, seconds: float) -> Report:
     return Report(told, stored, found.drawing)
 
 
-def _maximised(task: Task, evaluation: Evaluation) -> dict[str, float]:
+def _maximise_objectives(task: Task, evaluation: Evaluation) -> dict[str, float]:
     """A success's objectives in the order of the task; a failure has none."""
     given = evaluation.objectives if evaluation.outcome is Outcome.OK else {}
     return {each.name: each.inside(given[each.name]) for each in task.objectives if each.name in given}
