@@ -1,4 +1,4 @@
-"""Judging a program again and again, outside any campaign, next to the seed that it should beat.
+"""Repeated evaluation of a program outside any campaign, next to the seed that it should beat.
 
 Invariant: equal trials are judged once. A result is kept as soon as it is known, so that whoever stops loses what is under way and no more."""
 
@@ -14,21 +14,21 @@ from evolve.types.codec import encode
 
 
 class Cache(Protocol):
-    """What is asked of an evaluation cache."""
+    """Methods that are used of an evaluation cache."""
 
     def get(self, key: str) -> bytes | None: ...
     def put(self, key: str, result: bytes) -> None: ...
 
 
 class Submits(Protocol):
-    """What is asked of an executor."""
+    """Method that is used of an executor."""
 
     def submit(self, job_id: str, job: bytes) -> "Future[bytes]": ...
 
 
 @dataclass(frozen=True, slots=True)
 class MeasurementRequest:
-    """One judging: of a program, or of the task's seed beside it; `case` names a held-out case."""
+    """One evaluation to make: of a program, or of the task's seed beside it; `case` names a held-out case."""
 
     program: Program
     is_seed: bool
@@ -43,7 +43,7 @@ class MeasurementRequest:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A judging that is done; `kept`: it was done before."""
+    """One evaluation that is done; `kept`: it was done before."""
 
     wanted: MeasurementRequest
     report: Report
@@ -69,7 +69,7 @@ def trials(
 
 @dataclass(frozen=True)
 class Measuring:
-    """How programs of one task are judged here: by which judges, how many at a time, and where results are kept (None: nowhere).
+    """Evaluation of one task's programs: the executor, the number of jobs at a time, and the cache of results (None: no cache).
     `release` is the package and version of a plugin's evaluator."""
 
     task: Task
@@ -110,7 +110,7 @@ class Measuring:
         return None if found is None else decode_report(found)
 
     def _key(self, one: MeasurementRequest) -> str:
-        """What a result depends on: the task, the program, the trial, and where it is judged."""
+        """Returns the cache key: the task, the program, the trial, and the machine that evaluates."""
         where = [self.description.hardware, self.description.environment, self.description.isolation]
         what = [self.task.version, one.program.id, encode(one.trial), bool(one.case)]
         return digest(canonical(["measured", self.release, *what, *where]))

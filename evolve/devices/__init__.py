@@ -1,6 +1,6 @@
-"""What of this machine can be measured on, and who has it now: cores, GPUs, and leases on them.
+"""Cores and GPUs of this machine, and leases on them.
 
-Standard library only, for judges ask it in a task's own Python. Invariant: what is leased to one process is leased to no other one of this user, and a
+Standard library only, because evaluation workers use it in a task's own Python. Invariant: what is leased to one process is leased to no other one of this user, and a
 lease ends with its process, however that ends."""
 
 from evolve.devices.discovery import find_gpus

@@ -1,4 +1,4 @@
-"""How busy and how fast what was leased was while it was measured on.
+"""Load and clocks of the leased devices while a stage was measured.
 
 Invariant: asked for where a lease was taken, and nowhere else: a stage that leases nothing pays nothing for it."""
 
@@ -11,7 +11,7 @@ from evolve.devices.nvml import Nvml, Pace
 
 
 class Conditions:
-    """Of one stage, as a context: the load is that before it, the clocks of a GPU are those at its end, while it is still warm. `nvml` is asked about NVIDIA's."""
+    """Conditions of one stage, as a context manager: the load before it, and the clocks of its GPUs at its end, while they are still warm. `nvml` reads those of NVIDIA GPUs."""
 
     def __init__(self, cores: Sequence[int], gpus: Sequence[Gpu], nvml: Nvml | None) -> None:
         self._cores = cores
@@ -36,7 +36,7 @@ class Conditions:
 
 
 def _describe_cores(cores: Sequence[int]) -> str:
-    """Where the stage was kept to some."""
+    """Describes cores, their governor and the load; empty for a stage that leased no cores."""
     if not cores:
         return ""
     governor, load = processors.governor(cores), processors.load()
@@ -47,7 +47,7 @@ def _describe_cores(cores: Sequence[int]) -> str:
 
 
 def format_pace(pace: Pace) -> str:
-    """Clocks and temperature, as far as they are known."""
+    """Formats clocks and temperature, as far as they are known."""
     most = "" if pace.sm_most is None else f" of {pace.sm_most}"
     parts = [] if pace.sm is None else [f"SM {pace.sm}{most} MHz"]
     parts += [] if pace.memory is None else [f"memory {pace.memory} MHz"]

@@ -1,4 +1,4 @@
-"""Which GPUs this machine has, without any library for computing on them.
+"""GPUs of this machine, found without any library for computing on them.
 
 NVIDIA's by its management library, else by what its driver writes below /proc, else by the command `nvidia-smi`; AMD's by what the kernel writes
 below /sys/class/kfd. Invariant: asking changes nothing, and a source that cannot be read finds nothing."""
@@ -17,7 +17,7 @@ _MIB = 1 << 20
 
 
 def _smi() -> str:
-    """What `nvidia-smi` says; empty where there is none, or it fails."""
+    """Returns the output of `nvidia-smi`; empty where there is no such command, or it fails."""
     command = ["nvidia-smi", f"--query-gpu={_FIELDS}", "--format=csv,noheader,nounits"]
     try:
         asked = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=True)
@@ -28,7 +28,7 @@ def _smi() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where is looked."""
+    """Places where GPUs are looked for."""
 
     library: Callable[[], Nvml | None] = Nvml.open
     driver: Path = Path("/proc/driver/nvidia")
@@ -38,7 +38,7 @@ class Sources:
 
 
 def find_gpus(sources: Sources | None = None) -> list[Gpu]:
-    """NVIDIA's in the order of the bus, then AMD's."""
+    """Returns NVIDIA's GPUs in the order of the bus, then AMD's."""
     asked = sources or Sources()
     return [*(_by_library(asked) or _by_driver(asked.driver) or _by_command(asked.smi())), *_amd(asked.kfd, asked.drm)]
 

@@ -1,4 +1,4 @@
-"""What may be leased: the words of `--devices`, and `CUDA_VISIBLE_DEVICES` where there are none.
+"""Devices that may be leased: those of `--devices`, or of `CUDA_VISIBLE_DEVICES` where that option is not given.
 
 Invariant: what a word names is there; one that names nothing is an error with what there is."""
 
@@ -30,7 +30,7 @@ EVERYTHING = Grant()
 
 
 def parse(words: Sequence[str], gpus: Sequence[Gpu], cores: Collection[int]) -> Grant:
-    """From words such as `cpu`, `cpu:0-3`, `gpu`, `gpu:0,1` and a uuid, each by itself or several joined by commas; raises `ConfigError`.
+    """Parses words such as `cpu`, `cpu:0-3`, `gpu`, `gpu:0,1` and a uuid, each by itself or several joined by commas; raises `ConfigError`.
     Words about cores alone grant no GPU, and words about GPUs alone all cores; no words grant everything."""
     if not words:
         return EVERYTHING
@@ -45,7 +45,7 @@ def parse(words: Sequence[str], gpus: Sequence[Gpu], cores: Collection[int]) -> 
 
 
 def filter_gpus(gpus: Sequence[Gpu], grant: Grant, environment: Mapping[str, str] = os.environ) -> list[Gpu]:
-    """Those of the GPUs that there are that may be leased. Without words of a person it is `CUDA_VISIBLE_DEVICES` that says which of NVIDIA's:
+    """Returns the GPUs that may be leased. Without `--devices`, `CUDA_VISIBLE_DEVICES` chooses among NVIDIA's:
     uuids, their beginnings, or numbers in the order of the bus; as for CUDA, what follows a name that is no device's does not count."""
     if grant.gpus is not None:
         return [gpu for gpu in gpus if gpu.uuid in grant.gpus]
@@ -65,7 +65,7 @@ def filter_gpus(gpus: Sequence[Gpu], grant: Grant, environment: Mapping[str, str
 
 
 def _split_words(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of a kind (`cpu`, `gpu`, or a uuid) and numbers (empty: all)."""
+    """Returns pairs of a kind (`cpu`, `gpu`, or a uuid) and numbers (empty: all)."""
     found: list[tuple[str, str]] = []
     for word in words:
         for part in filter(None, map(str.strip, word.split(","))):

@@ -1,4 +1,4 @@
-"""What a stage needs of the machine, taken right before it runs and given back after it.
+"""Leases on devices, taken right before a stage runs and given back after it.
 
 Invariant: a stage runs on what it has leased and on nothing that another stage of this user has leased; a stage that needs one core like any other, whichever it is, leases nothing,
 and waits only while another one has the machine to itself."""
@@ -24,12 +24,12 @@ class Lease:
 
     @property
     def device(self) -> str:
-        """What is measured on: the GPUs' name, else `cpu`."""
+        """Name of the device that is measured on: the GPUs' name, else `cpu`."""
         return device_names(self.gpus) or "cpu"
 
 
 class Leases:
-    """Of what there may be leased, `gpus` and `units` (the threads of each core). Used by one thread; one lease at a time."""
+    """Leases on `gpus` and `units` (the threads of each core). Used by one thread; one lease at a time."""
 
     def __init__(self, gpus: Sequence[Gpu], units: Mapping[int, Unit], locks: Locks) -> None:
         self._gpus = {_GPU + gpu.uuid: gpu for gpu in gpus}
@@ -46,8 +46,8 @@ class Leases:
 
     @contextmanager
     def lease(self, needs: Needs, what: str, waits: Callable[[], None] = lambda: None) -> Iterator[Lease]:
-        """For as long as the block runs. `what` says who it is for; `waits` is called when it has to wait. Raises `SandboxError` for what this machine never
-        has."""
+        """Leases what is needed while the block runs. `what` names the task and stage; `waits` is called when it has to wait. Raises `SandboxError` for what this
+        machine never has."""
         with self._locks.acquire(self._pools(needs), what, alone=needs.exclusive, waits=waits) as names:
             # Who has the machine alone has all cores of it.
             units = [unit for name, unit in self._units.items() if name in names or needs.exclusive]
@@ -67,7 +67,7 @@ class Leases:
 
 
 def format_needs(needs: Needs) -> str:
-    """Needs as a person reads them."""
+    """Formats needs for people."""
     parts = [f"{needs.cores} core{'s' if needs.cores > 1 else ''}"]
     parts += [f"{needs.gpus} GPU{'s' if needs.gpus > 1 else ''}"] if needs.gpus else []
     parts += ["the machine to itself"] if needs.exclusive else []

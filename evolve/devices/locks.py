@@ -33,7 +33,7 @@ _SHOWN = 300
 
 @dataclass(frozen=True, slots=True)
 class LockPool:
-    """So many locks out of these; the first ones are preferred."""
+    """Names of which `count` locks are wanted; the first ones are preferred."""
 
     names: tuple[str, ...]
     count: int
@@ -41,7 +41,7 @@ class LockPool:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who has a lock: the process, what it does with it, and since when, in seconds since 1970 (0: it has not said so yet)."""
+    """Process that holds a lock, its purpose, and since when, in seconds since 1970 (0: not written yet)."""
 
     name: str
     pid: int = 0
@@ -50,7 +50,7 @@ class Holder:
 
 
 def leases_folder() -> Path:
-    """Where all engines of this user on this machine look, whatever their variables say; raises `SandboxError` where there can be none."""
+    """Returns the folder that all engines of this user on this machine share, whatever their variables say; raises `SandboxError` where it cannot be made."""
     try:
         return own_folder(f"evolve-leases-{os.geteuid()}")
     except OSError as error:
@@ -102,7 +102,7 @@ class Locks:
             yield frozenset(taken)
 
     def _give_way(self) -> None:
-        """Who had the machine alone the last time lets those go first who wait for it: the kernel would not."""
+        """Lets waiting processes go first after this one had the machine alone; the kernel would not."""
         if self._had_it:
             waiting = self._standing(_WAITING)
             if _at_once(waiting, fcntl.LOCK_EX):
@@ -137,7 +137,7 @@ class Locks:
         return taken
 
     def _try_pools(self, pools: Sequence[LockPool]) -> dict[str, int] | None:
-        """All that is wanted, or None and nothing. What was held before is tried first: what runs there is warm."""
+        """Takes all locks that are wanted, or returns None and takes none. The latest ones are tried first, because their caches are warm."""
         with ExitStack() as files:
             taken: dict[str, int] = {}
             for pool in pools:
@@ -201,14 +201,14 @@ class Locks:
             ) from error
 
     def _is_current(self, name: str, number: int) -> bool:
-        """Whether the file that is open is the one that others find."""
+        """Returns whether the open file is the one that other processes find by its name."""
         with contextlib.suppress(FileNotFoundError):
             return os.path.samestat(os.stat(self._folder / (name + _SUFFIX)), os.fstat(number))  # noqa: PTH116 a hot path
         return False
 
 
 def holders(folder: Path) -> dict[str, Holder]:
-    """Who has which lock now, by its name; `machine` where somebody has that alone. What is asked is free for nobody else for a moment, who then
+    """Returns the present holders by the name of their lock; `machine` is there where a process has it alone. To look takes each lock for a moment; who wants it then
     tries again."""
     found = {}
     for file in sorted(folder.glob(f"*{_SUFFIX}")):

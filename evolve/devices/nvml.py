@@ -26,7 +26,7 @@ class _Memory(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast a GPU runs: its clocks and the most that they may be, in MHz, and its temperature in degrees Celsius; None where it does not tell."""
+    """Clocks of a GPU and their maximum, in MHz, and its temperature in degrees Celsius; None where the driver does not tell."""
 
     sm: int | None = None
     sm_most: int | None = None
@@ -42,7 +42,7 @@ class Nvml:
 
     @classmethod
     def open(cls, load: Callable[[str], Any] = ctypes.CDLL) -> "Nvml | None":
-        """None where there is no such library, or no driver that it could ask."""
+        """Opens the library; returns None where there is no such library, or no driver."""
         try:
             library = load(LIBRARY)
             begun = library.nvmlInit_v2() == _SUCCESS
@@ -55,7 +55,7 @@ class Nvml:
         self._library.nvmlShutdown()
 
     def gpus(self) -> list[Gpu]:
-        """All that can be used, in the order of the bus."""
+        """Returns all usable GPUs, in the order of the bus."""
         driver = self._text(self._library.nvmlSystemGetDriverVersion)
         count = self._number(self._library.nvmlDeviceGetCount_v2) or 0
         found = []
@@ -82,7 +82,7 @@ class Nvml:
         )
 
     def pace(self, uuid: str) -> Pace:
-        """Of the GPU with this name, now; all None where it is gone."""
+        """Returns the present pace of the GPU with this uuid; all None where it is gone."""
         device = ctypes.c_void_p()
         if self._library.nvmlDeviceGetHandleByUUID(uuid.encode(), ctypes.byref(device)) != _SUCCESS:
             return Pace()

@@ -30,20 +30,20 @@ def units(threads: Collection[int], system: Path = SYSTEM) -> dict[int, Unit]:
 
 
 def choose_threads(taken: Sequence[Unit], count: int) -> tuple[int, ...]:
-    """The `count` threads to run on: one of each core before a second one of any."""
+    """Returns the `count` threads to run on: one of each core before a second one of any."""
     firsts = [unit[0] for unit in taken]
     rest = [thread for unit in taken for thread in unit[1:]]
     return tuple(sorted([*firsts, *rest][:count]))
 
 
 def governor(threads: Collection[int], system: Path = SYSTEM) -> str:
-    """What decides about the clock of these threads, such as `performance`; several are joined, and it is empty where the system does not tell."""
+    """Returns the frequency governor of these threads, such as `performance`; several are joined, and it is empty where the system does not tell."""
     told = {_read(system / f"cpu{thread}" / "cpufreq" / "scaling_governor").strip() for thread in threads}
     return "+".join(sorted(told - {""}))
 
 
 def load(file: Path = _LOAD) -> str:
-    """How many processes ran or wanted to, on average over the last minute; empty where the system does not tell."""
+    """Returns the load average of the last minute as text; empty where the system does not tell."""
     return _read(file).partition(" ")[0]
 
 

@@ -17,7 +17,7 @@ _SHOWN, _LINE = 4000, 240
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """What a call raised."""
+    """Exception that a call raised."""
 
     error: BaseException
 

@@ -1,4 +1,4 @@
-"""A program while it is judged: the handle that an evaluator holds.
+"""Handle of a program that an evaluator calls.
 
 Invariant: all sessions of a candidate together end within the stage's wall limit, and what they used is added up here."""
 
@@ -18,12 +18,12 @@ class OpenSession(Protocol):
     """Opens a session of a program with a wall limit in seconds."""
 
     def __call__(self, program: Program, seconds: float, job: JobKind = "run") -> Session:
-        """What it is for decides what it may do."""
+        """Opens a session; `job` decides which operations it allows."""
         ...
 
 
 class Candidate:
-    """A program under judgement. Its functions run in processes of their own; only plain data comes back.
+    """A program under evaluation. Its functions run in processes of their own; only plain data comes back.
 
     What raises `SessionFailed` where the program fails may pass through an evaluator: the judge turns it into its outcome."""
 
@@ -46,12 +46,12 @@ class Candidate:
         self._trusted = False
 
     def call(self, function: str, *arguments: Any, seconds: float | None = None, **keywords: Any) -> Any:
-        """The answer of one function in a session of its own, as plain data or arrays; raises `SessionFailed`."""
+        """Calls one function in a session of its own and returns its answer, as plain data or arrays; raises `SessionFailed`."""
         with self.session(seconds) as session:
             return session.call(function, *arguments, **keywords)
 
     def run(self, argv: Sequence[str], *, input: str = "", seconds: float | None = None) -> Completed:
-        """What comes of a command in a session of its own, whose files are gone with it: see `Session.run`."""
+        """Runs a command in a session of its own, whose files are gone with it: see `Session.run`."""
         with self.session(seconds) as session:
             return session.run(argv, input=input)
 
@@ -64,7 +64,7 @@ class Candidate:
         input: str = "",
         seconds: float | None = None,
     ) -> Mapping[str, bytes]:
-        """What a command that must succeed, such as a compiler, leaves in the files `keep`, for `session(files=...)`. It has a session of its
+        """Runs a command that must succeed, such as a compiler, and returns the files `keep` that it leaves, for `session(files=...)`. It has a session of its
         own, in which nothing else happens: see `Session.build` and `Session.keep`. `files` lie there in place of the program's own of the same names."""
         with self._open_session(seconds, "build") as session:
             if files:

@@ -168,7 +168,7 @@ def _run(
 
 
 def _report_error(raised: Raised) -> Evaluation:
-    """What the evaluator raised. A fitness that is not finite is the program's; a sandbox that does not start says so itself."""
+    """Returns the evaluation of an error that the evaluator raised. A fitness that is not finite is the program's failure; a sandbox that does not start has its own message."""
     if isinstance(raised.error, UnusableFitness):
         return Evaluation.invalid(f"the fitness is {raised.error.fitness}, not a finite number")
     if isinstance(raised.error, Fault):
@@ -192,20 +192,20 @@ def _append_log(message: str, log: str) -> str:
 
 
 def _thresholds(task: Task, stage: Stage, relative: Mapping[str, float]) -> list[float]:
-    """What the next stage wants of a fitness, maximised: nothing, or up to two numbers."""
+    """Returns the thresholds of the next stage, maximised: none, or up to two."""
     absolute = [] if stage.threshold is None else [task.fitness.inside(stage.threshold)]
     return absolute + ([relative[stage.name]] if stage.name in relative else [])
 
 
 def _is_known(task: Task, stage: Stage, job: Job) -> bool:
-    """An earlier judging has found what lets the program go on."""
+    """Returns whether an earlier evaluation has found that the program passes this stage."""
     if stage.name not in job.passed:
         return False
     return job.ungated or all(job.passed[stage.name] >= least for least in _thresholds(task, stage, job.wanted))
 
 
 def _apply_thresholds(task: Task, stage: Stage, evaluation: Evaluation, relative: Mapping[str, float]) -> Evaluation:
-    """An evaluation as it stands before the next stage: below a threshold, it has no fitness and goes no further."""
+    """Returns the evaluation for the next stage: below a threshold, it has no fitness and goes no further."""
     assert evaluation.fitness is not None, "a failure is not asked for its fitness"
     wanted = _thresholds(task, stage, relative)
     if not wanted or task.fitness.inside(evaluation.fitness) >= max(wanted):
@@ -219,7 +219,7 @@ def _apply_thresholds(task: Task, stage: Stage, evaluation: Evaluation, relative
 
 
 def _compute(job: Job, trial: Trial, bench: Bench) -> _CascadeResult:
-    """What the evaluator computes from an evaluation's artifacts, without the program."""
+    """Runs the evaluator's function of a job on an evaluation's artifacts, without the program."""
     if job.kind not in bench.functions:
         return _CascadeResult(
             Evaluation.failed(

@@ -1,4 +1,4 @@
-"""Whether what an evaluator returned is an evaluation that may enter the log.
+"""Checks of an evaluator's answer, before it may enter the log.
 
 Invariant: every number that passes is a finite `float`; a bool, a complex number or a text never counts as one."""
 
@@ -16,7 +16,7 @@ TAG = 80
 
 
 class Fault(Exception):
-    """Why an evaluation cannot stand: INVALID where the program's numbers are not finite, INTERNAL where the evaluator broke
+    """Reason to reject an evaluation: INVALID where the program's numbers are not finite, INTERNAL where the evaluator broke
     its contract."""
 
     def __init__(self, outcome: Outcome, message: str) -> None:

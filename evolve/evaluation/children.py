@@ -14,7 +14,7 @@ from evolve.sandbox.processes import PROCESSES, by_parent
 
 
 class Children(Protocol):
-    """What the spawner needs of the operating system."""
+    """Child processes, as the spawner needs them of the operating system."""
 
     def start(self, command: Sequence[str], files: Mapping[int, int], environment: Mapping[str, str]) -> int:
         """Starts a program with the descriptors `files`, here by their number there, and no others; gives its pid."""

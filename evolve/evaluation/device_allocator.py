@@ -198,20 +198,20 @@ def _pin_thread(cores: Sequence[int]) -> Iterator[None]:
 
 
 class Waiting:
-    """Tells once that a stage waits, and once that it does no more; as a context, at its end at the latest."""
+    """Reports the beginning and the end of a stage's wait, each once; as a context manager, the end at its exit at the latest."""
 
     def __init__(self, told: Callable[[bool], None]) -> None:
         self._told = told
         self._waits = False
 
     def begins(self) -> None:
-        """It waits; again, if it did already."""
+        """Reports the beginning of a wait, unless one has begun already."""
         if not self._waits:
             self._waits = True
             self._told(True)
 
     def ends(self) -> None:
-        """It has what it waited for, if it did."""
+        """Reports the end of a wait, if there was one."""
         if self._waits:
             self._waits = False
             self._told(False)

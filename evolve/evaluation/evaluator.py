@@ -84,7 +84,7 @@ class CodedEvaluator:
         self._functions[name] = function
 
     def stages(self, task: Task) -> Sequence[tuple[Stage, Evaluate]]:
-        """The cascade in its order; raises `TaskError` where the task file names a stage that is not in the code."""
+        """Returns the cascade in its order; raises `TaskError` where the task file names a stage that is not in the code."""
         names = [stage.name for stage, _ in self._chain]
         declared = {stage.name: stage for stage in task.stages}
         for name in declared:
@@ -96,7 +96,7 @@ class CodedEvaluator:
         return [(_overridden(stage, declared.get(stage.name)), function) for stage, function in self._chain]
 
     def functions(self, task: Task) -> Mapping[str, Callable[[Artifacts, Trial], Any]]:
-        """Those of `certify`, `fingerprint` and `draw` that the code has."""
+        """Returns the functions marked `certify`, `fingerprint` or `draw`, by that name."""
         return dict(self._functions)
 
 

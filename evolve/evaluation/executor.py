@@ -1,4 +1,4 @@
-"""Judging on this machine: what the engine's threads see of it.
+"""Executor on this machine, as the engine's threads use it.
 
 Invariant: every submitted job's future ends with a report, or is cancelled; it never raises."""
 
@@ -64,7 +64,7 @@ class LocalExecutor:
         self._thread.start()
 
     def describe(self) -> Description:
-        """What the first worker says of itself, waiting for it; raises `TaskError` with the evaluator's error (its traceback is a note), and
+        """Waits for the first worker and returns its description; raises `TaskError` with the evaluator's error (its traceback is a note), and
         `SandboxError` where no worker comes up."""
         description = self._queue.described.result()
         if description.error:
@@ -96,7 +96,7 @@ class LocalExecutor:
         return submitted.future
 
     def attach(self, job_id: str) -> "Future[bytes] | None":
-        """None: no job survives its engine here."""
+        """Returns None: no job survives its engine here."""
         return None
 
     def cancel(self, job_id: str) -> None:

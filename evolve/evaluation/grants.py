@@ -1,4 +1,4 @@
-"""Whether what a task grants its candidates can be given on this machine, and may be.
+"""Checks of a task's grants: that this machine can give them, and that they may be.
 
 Invariant: nothing that a score rests on, no log, and no home, is opened to the programs that are judged."""
 
@@ -37,7 +37,7 @@ def check_alike(task: Task, gpus: Sequence[Gpu]) -> None:
 
 
 def _unreadable(place: Path, task: Task) -> str:
-    """Why a folder is not opened, and what to do; empty where it may be."""
+    """Returns the reason not to open a folder, with its remedy; empty where it may be opened."""
     if not place.is_dir():
         return _missing(place)
     if not os.access(place, os.R_OK | os.X_OK):
@@ -53,7 +53,7 @@ def _unreadable(place: Path, task: Task) -> str:
 
 
 def _with_logs(place: Path, hidden: Sequence[str]) -> str:
-    """Why not, where a folder holds logs of campaigns or lies among them: they have every program and score, and what was held out."""
+    """Returns the reason, where a folder holds logs of campaigns or lies among them: they have every program and score, and what was held out."""
     real = Path(os.path.realpath(place))
     for kept in hidden:
         if is_below(Path(os.path.realpath(kept)), {real}) or is_below(real, {Path(os.path.realpath(kept))}):

@@ -35,7 +35,7 @@ _MAKE_ONE = (
 
 
 def worker_command(python: str, spawner: int) -> list[str]:
-    """What starts a judge worker; an empty `python` is the engine's own."""
+    """Returns the command of an evaluation worker; an empty `python` is the engine's own."""
     options = ["-P", "-X", "faulthandler", "-c"]
     if not python:
         return [sys.executable, *options, _WORKER, str(spawner)]
@@ -55,7 +55,7 @@ def check(python: str, environment: Mapping[str, str]) -> None:
 
 
 def _unusable(python: str, environment: Mapping[str, str]) -> str:
-    """Why it cannot be used, and what to do; empty where it can."""
+    """Returns the reason that a Python cannot be used, with its remedy; empty where it can."""
     try:
         asked = subprocess.run(
             [python, "-E", "-s", "-c", _QUESTION],

@@ -1,4 +1,4 @@
-"""What crosses between the engine and a judge process: what a worker is charged with, jobs, reports and a worker's description, as canonical JSON in UTF-8.
+"""Messages between the engine and an evaluation worker: what a worker is charged with, jobs, reports and a worker's description, as canonical JSON in UTF-8.
 
 Invariant: a report's evaluation holds no text: feedback and artifacts are ids, and every id is a key of `texts`."""
 
@@ -21,7 +21,7 @@ WAITS, GOES_ON = b"waits", b"goes on"
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """What a worker is told first: the task that it judges, by which means its candidates are confined, all of them, and what is `hidden` from
+    """First message to a worker: the task that it evaluates, by which means its candidates are confined, all of them, and what is `hidden` from
     them beside the task: folders and files, by their absolute paths. `devices` is what may be leased for them."""
 
     task: Task
@@ -53,7 +53,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came of a job. `texts` holds the evaluation's feedback, and each artifact as canonical JSON (arrays and tuples as
+    """Result of a job. `texts` holds the evaluation's feedback, and each artifact as canonical JSON (arrays and tuples as
     lists, a text as a JSON string). A job that judges nothing (`fingerprint`, `draw`) and succeeds is SCREENED, with its
     answer in `evaluation.fingerprint` or `drawing`."""
 
@@ -64,7 +64,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a worker says of itself before its first job: the evaluator's stages and functions, the hardware class, the
+    """Description that a worker gives before its first job: the evaluator's stages and functions, the hardware class, the
     isolation that candidates get, the versions of what scores depend on, and the wall limit of the whole cascade in seconds.
     `tops` are the shares of stages with a relative threshold, by their names. `error` tells in one line why the evaluator does not load, `trace` where that is."""
 

@@ -25,7 +25,7 @@ _PATIENCE = 4.0
 
 
 def clean_environment(engine: Mapping[str, str]) -> dict[str, str]:
-    """What a judge process is told of the engine's environment; modules are found where the engine finds them. Its home is the user's, for
+    """Returns the variables of the engine's environment that a worker gets; modules are found where the engine finds them. Its home is the user's, for
     an evaluator is trusted, and may need what is kept there; a candidate's is its own folder."""
     kept = {name: engine[name] for name in _ALLOWED if name in engine}
     if engine.get("EVOLVE_DEBUG") == ATTACH:
@@ -70,7 +70,7 @@ class Lifeline:
         self.control.send(json.dumps({"kill": slot}).encode())
 
     def receive(self) -> Mapping[str, Any] | None:
-        """The next message, `{"ended": slot, "code": exit code}`; None when the spawner is gone."""
+        """Receives the next message, `{"ended": slot, "code": exit code}`; None when the spawner is gone."""
         data = self.control.recv(_MESSAGE)
         return json.loads(data) if data else None
 

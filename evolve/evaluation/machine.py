@@ -1,4 +1,4 @@
-"""What a score may depend on beside the program: the hardware class and the versions of the judge's libraries.
+"""Facts on which a score may depend beside the program: the hardware class and the versions of the judge's libraries.
 
 Invariant: equal lines mean that fitness values may be compared; no line holds a time, a load or a host name."""
 
@@ -28,7 +28,7 @@ def usable_cores() -> int:
 
 
 def has_gpu(devices: Path = Path("/dev")) -> bool:
-    """Whether a GPU's device file is there: NVIDIA's, AMD's, or that of a Linux within Windows."""
+    """Returns whether there is a GPU's device file: NVIDIA's, AMD's, or that of a Linux within Windows."""
     return any(devices.glob("nvidia[0-9]*")) or (devices / "kfd").exists() or (devices / "dxg").exists()
 
 
@@ -71,7 +71,7 @@ def _find_imports(path: Path) -> Iterator[str]:
 
 
 def _version(module: str) -> str:
-    """Of the module that is loaded, else of the package that has its name or brings it; empty where there is none."""
+    """Returns the version of the module that is loaded, else of the package that has its name or brings it; empty where there is none."""
     loaded = getattr(sys.modules.get(module), "__version__", "")
     if loaded and isinstance(loaded, str):
         return loaded

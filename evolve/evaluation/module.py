@@ -35,15 +35,15 @@ class TaskModule:
         self._module = module
 
     def has(self, name: str) -> bool:
-        """Whether the file defines a name."""
+        """Returns whether the file defines a name."""
         return hasattr(self._module, name)
 
     def value(self, name: str, default: Any = None) -> Any:
-        """What a name of the file stands for, a function or a constant, unchecked; `default` where there is none."""
+        """Returns a function or constant of the file by its name, unchecked; `default` where there is none."""
         return getattr(self._module, name, default)
 
     def call(self, function: str, *arguments: Any, told: str = "") -> Any:
-        """What a function of the file answers. What it raises becomes a `TaskError` with the line and what is `told` of the arguments; a
+        """Calls a function of the file and returns its answer. An exception becomes a `TaskError` with the line and what is `told` of the arguments; a
         failure of the candidate, a fitness that is none, and an `EvolveError` stay what they are."""
         answer = attempt(lambda: getattr(self._module, function)(*arguments))
         if not isinstance(answer, Raised):

@@ -61,7 +61,7 @@ class Slot:
         return cls(index, ours, read, now), theirs, write
 
     def takes(self, job: bytes) -> bool:
-        """Whether a job may be given now: to an idle worker, or one job ahead to a busy one."""
+        """Returns whether a job may be given now: to an idle worker, or one job ahead to a busy one."""
         if self.description is None or self.late or self.retired or self.waiting_since is not None:
             return False
         if not self.jobs:
@@ -83,17 +83,17 @@ class Slot:
         self.sock.setblocking(False)
 
     def waits(self, now: float) -> None:
-        """The worker waits for devices."""
+        """Notes that the worker waits for devices."""
         self.waiting_since = now
 
     def goes_on(self, now: float) -> None:
-        """It has them; what it waited is as if it had not been."""
+        """Notes that the worker has its devices; the time that it waited does not count."""
         if self.waiting_since is not None:
             self.since += now - self.waiting_since
             self.waiting_since = None
 
     def pop_answered(self, now: float) -> Submitted:
-        """The job that the worker's next frame answers."""
+        """Removes and returns the job that the worker's next frame answers."""
         self.lasted, self.since = now - self.since, now
         self.evaluated += 1
         return self.jobs.popleft()

@@ -1,4 +1,4 @@
-"""The executor's one thread: it keeps the workers fed, hears their reports, and replaces those that end.
+"""Supervisor of the workers, on the executor's one thread: gives them jobs, reads their reports, and replaces those that end.
 
 Invariant: a job leaves the queue for a worker, and comes back at the queue's head when that worker ends, until it is reported."""
 
@@ -40,7 +40,7 @@ _STARTS = 5
 
 
 class WorkerQueue:
-    """What the executor's thread shares with the engine's: a queue, a bell, and the first worker's description.
+    """State that the executor's thread shares with the engine's: a queue, a bell, and the first worker's description.
 
     Any thread appends to `jobs`, sets how many `slots` are wanted, and rings; the executor's thread alone takes from the queue and puts back at its head."""
 
@@ -222,7 +222,7 @@ class WorkerSupervisor:
         self._watch(self._lifeline.control, self._hear_spawner)
 
     def _on_worker_exit(self, slot: Slot, message: Mapping[str, Any] | None) -> None:
-        """Takes the last of what an ended worker said, and puts its jobs back."""
+        """Reads the rest of an ended worker's output, and puts its jobs back."""
         self._hear(slot)
         slot.drain_output()
         reason = _reason(slot, message)
@@ -258,7 +258,7 @@ class WorkerSupervisor:
             self._queue.described.set_exception(SandboxError(reason))
 
     def _deadline(self, slot: Slot) -> float | None:
-        """When the worker is late, if it owes anything."""
+        """Returns the time from which the worker is late; None where it owes nothing."""
         idle = slot.description is not None and not slot.jobs and not slot.dismissed
         if slot.late or idle or slot.waiting_since is not None:
             return None
@@ -346,7 +346,7 @@ def _internal(message: str) -> bytes:
 
 
 def _otherwise(first: Description, later: Description) -> str:
-    """What a judge that was started later says of itself in another way than the first one; empty where that is nothing."""
+    """Compares a later worker's description with the first one's; returns the error of a difference, or an empty text."""
     was, found = asdict(first), asdict(later)
     for name in (name for name in was if was[name] != found[name]):
         return (
@@ -357,7 +357,7 @@ def _otherwise(first: Description, later: Description) -> str:
 
 
 def _reason(slot: Slot, message: Mapping[str, Any] | None) -> str:
-    """How a worker ended, and what it printed last."""
+    """Formats the end of a worker, with the end of its output."""
     if slot.late:
         how = "it took too long and was killed"
     elif message is None:

@@ -1,4 +1,4 @@
-"""What a task's scores depend on, as one hash: the engine takes it when it loads a task, and every judge again when it starts.
+"""Version of a task: one hash of all that its scores depend on. The engine computes it when it loads a task, and every worker again when it starts.
 
 Invariant: a score is stored under the version of the files that it was computed with."""
 
@@ -43,7 +43,7 @@ def deciding(folder: Path, one_file: str = "", prompts: str = "") -> list[Path]:
 
 
 def _decides(path: Path, folder: Path) -> bool:
-    """Whether a file may decide a score: no README, nothing hidden, no cache of compiled code, and nothing of a workspace
+    """Returns whether a file may decide a score: no README, nothing hidden, no cache of compiled code, and nothing of a workspace
     in the task's own folder: neither logs of campaigns nor its cache nor its secret."""
     parts = path.relative_to(folder).parts
     if parts[:2] == ("archive", "campaigns") or (

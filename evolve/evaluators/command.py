@@ -46,7 +46,7 @@ class Command:
     def stages(self, task: Task) -> Sequence[tuple[Stage, Callable[["Candidate", Trial], Evaluation]]]:
         """A run for each stage; raises `TaskError` where the script could never be run or scored."""
         self._check(task)
-        score = self._rescoring_scorer(task) if self._settings.rescore else self._claimed_scorer(task)
+        score = self._make_rescorer(task) if self._settings.rescore else self._make_claimed_scorer(task)
 
         def evaluate(candidate: "Candidate", trial: Trial) -> Evaluation:
             run = self._run(task, candidate, trial)
@@ -56,12 +56,12 @@ class Command:
                 evaluation = score(run, trial)
             except Unreadable as error:
                 return Evaluation.invalid(f"{error}\n\n{run.words}".strip())
-            return replace(evaluation, artifacts={**evaluation.artifacts, **run.carried_artifacts(task)})
+            return replace(evaluation, artifacts={**evaluation.artifacts, **run.make_carried_artifact(task)})
 
         return [(stage, evaluate) for stage in task.stages]
 
     def functions(self, task: Task) -> Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]:
-        """None: what a script says or saves is no proof."""
+        """Returns no function: a script's claims and files are no proof."""
         return {}
 
     def _check(self, task: Task) -> None:
@@ -106,7 +106,7 @@ class Command:
         return [*([self._metric] if self._metric else []), *self._metrics.values()]
 
     def _failure(self, task: Task, run: "_Run", code: int, candidate: "Candidate", trial: Trial) -> Evaluation | None:
-        """Why a run has no score, whatever it has left."""
+        """Returns the failure of a run that has no score, else None."""
         settings = self._settings
         if code == _LATE:
             return run.fail(
@@ -125,7 +125,7 @@ class Command:
         missing = [name for name in settings.saved if name not in run.files]
         return run.fail(Outcome.INVALID, f"it left no file {missing[0]!r}") if missing else None
 
-    def _claimed_scorer(self, task: Task) -> Callable[["_Run", Trial], Evaluation]:
+    def _make_claimed_scorer(self, task: Task) -> Callable[["_Run", Trial], Evaluation]:
         """The score as the script says it."""
         assert self._metric is not None, "a claimed score has a metric"
         metric, further = self._metric, self._metrics
@@ -144,7 +144,7 @@ class Command:
 
         return score
 
-    def _rescoring_scorer(self, task: Task) -> Callable[["_Run", Trial], Evaluation]:
+    def _make_rescorer(self, task: Task) -> Callable[["_Run", Trial], Evaluation]:
         """The score as the task's own function computes it."""
         rescore = _function(task, self._settings.rescore)
 
@@ -161,7 +161,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What a run left and printed, and why it has no score, if it has none."""
+    """Files and output of a run, and its failure where it has no score."""
 
     files: Mapping[str, bytes]
     stdout: str
@@ -182,8 +182,8 @@ class _Run:
         """A number that the script claims; raises `Unreadable`."""
         return metric.read(self.files, {"stdout": self.stdout, "stderr": self.stderr})
 
-    def carried_artifacts(self, task: Task) -> Mapping[str, Any]:
-        """What its children get, where the task carries it."""
+    def make_carried_artifact(self, task: Task) -> Mapping[str, Any]:
+        """Returns the saved files as an artifact for the script's children, where the task carries them."""
         if CARRIED not in task.carry:
             return {}
         return {CARRIED: {name: base64.b64encode(content).decode() for name, content in self.files.items()}}
@@ -223,7 +223,7 @@ def _add_timeout(words: Sequence[str], seconds: float) -> list[str]:
 
 
 def _previous(trial: Trial, names: Sequence[str]) -> Mapping[str, bytes]:
-    """What the parent saved, as files of their own folder."""
+    """Returns the files that the parent saved, in a folder of their own."""
     left = trial.carried(CARRIED)
     if not isinstance(left, dict):
         return {}

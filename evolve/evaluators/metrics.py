@@ -1,4 +1,4 @@
-"""Where a script says what it is worth: a file that it writes, or its output.
+"""Sources of a script's score: a file that it writes, or its output.
 
 Invariant: what is read is the script's own claim, and one finite number."""
 
@@ -73,7 +73,7 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 
 def _last_match(pattern: str, text: str) -> float:
-    """What the group holds in the last line that matches: scripts print a metric again and again."""
+    """Returns the number of the last line that matches: scripts print a metric again and again."""
     compiled = _compile(pattern)
     for line in reversed(text.splitlines()):
         found = compiled.search(line[:_LONGEST_LINE])

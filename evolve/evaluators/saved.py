@@ -1,4 +1,4 @@
-"""What a script has saved, read as plain numbers.
+"""Readers of the files that a script has saved, as plain numbers.
 
 Invariant: bytes that a program wrote are never unpickled or evaluated, and what comes out is finite; whatever else they hold is `Unreadable`,
 before memory is taken for what they claim to be."""
@@ -24,7 +24,7 @@ _HEADER = re.compile(
 
 
 class Unreadable(ValueError):
-    """What a program saved is not of the form that was asked for; a `rescore` function that lets it pass makes the program INVALID."""
+    """Raised where a saved file does not have the form that was asked for; a `rescore` function that lets it pass makes the program INVALID."""
 
 
 def number(text: str) -> float:
