@@ -104,11 +104,12 @@ def test_answers_that_arrived_before_a_kill_are_judged_and_not_paid_again(tmp_pa
 @pytest.mark.parametrize("kills", [4, pytest.param(100, marks=pytest.mark.slow)])
 def test_whatever_of_its_processes_is_killed_each_answer_is_judged_once_and_rightly(tmp_path: Path, kills: int) -> None:
     """Engine, spawner, workers and templates, in any order; the budget is exact."""
-    home, programs, rng = tmp_path / "home", 12 * kills, random.Random(kills)
+    # A quick machine evaluates dozens of programs between two kills.
+    home, programs, rng = tmp_path / "home", 12 * kills + 60, random.Random(kills)
     environment = {**os.environ, "EVOLVE_HOME": str(home)}
     roles = order(kills, rng)
     before: list[str] = []
-    with FaultServer([fault_server.OK, *rewrites(40 * kills, 0.15, "import time; time.sleep(0.1); ")]) as server:
+    with FaultServer([fault_server.OK, *rewrites(40 * kills + 200, 0.15, "import time; time.sleep(0.1); ")]) as server:
         words = command(written_task(tmp_path / "number"), server, programs=programs)
         while roles:
             with subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as engine:
