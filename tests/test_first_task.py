@@ -62,7 +62,9 @@ def run(folder: Path, *words: str) -> str:
 
 def seed_of(folder: Path, task: str) -> float:
     """The seed's fitness, by a judge."""
-    (*_, last) = run(folder, "program", "evaluate", str(seed_file(folder / task)), "--task", task, "--json").splitlines()
+    (*_, last) = run(
+        folder, "program", "evaluate", str(seed_file(folder / task)), "--task", task, "--json"
+    ).splitlines()
     mean: float = json.loads(last)["mean"]
     return mean
 
