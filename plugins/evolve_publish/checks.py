@@ -34,7 +34,7 @@ class ClaimCheck:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Checks of an export. `isolation` is the level at which the program was judged again, empty where it was not."""
+    """Checks of an export. `isolation` is the level at which the program was evaluated again, empty where it was not."""
 
     name: str
     task: str
@@ -76,9 +76,7 @@ def compare_exact(what: str, claimed: float | None, found: float | None, *, else
     if elsewhere and is_close(claimed, found):
         why = f"but for the last digits of floating point (a relative difference of {TOLERANCE:g} at most), for {elsewhere}"
         return ClaimCheck(what, AGREES, *shown, why)
-    return ClaimCheck(
-        what, DIFFERS, *shown, f"the value is another one; {elsewhere}" if elsewhere else "the value is another one"
-    )
+    return ClaimCheck(what, DIFFERS, *shown, "; ".join(filter(None, ("the value is another one", elsewhere))))
 
 
 def is_close(claimed: float, found: float) -> bool:
@@ -89,7 +87,7 @@ def is_close(claimed: float, found: float) -> bool:
 def compare_noisy(
     what: str, claimed: ValueClaim, found: Sequence[float], fitness: Fitness, *, elsewhere: str = ""
 ) -> ClaimCheck:
-    """Compares noisy values, judged again at least twice. `elsewhere` says that this is another hardware class."""
+    """Compares noisy values, evaluated again at least twice. `elsewhere` says that this is another hardware class."""
     pool = pooled(found)
     error = pool.standard_error(None) or 0.0
     own = _own_error(claimed, error * math.sqrt(pool.count / claimed.count))
@@ -98,7 +96,7 @@ def compare_noisy(
     digits = fitness.digits
     shown = (
         f"{claimed.fitness:.{digits}g} +- {own:.2g}",
-        f"{pool.mean:.{digits}g} +- {error:.2g} of {pool.count} judgings",
+        f"{pool.mean:.{digits}g} +- {error:.2g} of {pool.count} evaluations",
     )
     if abs(gain) <= within:
         return ClaimCheck(what, AGREES, *shown, f"the difference is within chance ({LEVEL:.0%}: {within:.2g})")
@@ -119,11 +117,12 @@ def _own_error(claimed: ValueClaim, implied: float) -> float:
 
 
 def compare_with_seed(what: str, gains: Sequence[float], fitness: Fitness, *, elsewhere: str = "") -> ClaimCheck:
-    """Compares a program with the seed on a case, by its gain (larger is better, whatever the task's direction) with each random seed. One worse judging may be chance; several show it."""
+    """Compares a program with the seed on a case, by its gain (larger is better, whatever the task's direction) with each random seed. One worse evaluation may be chance; several show it."""
     pool = pooled(gains)
     shown = (
         "no worse than the seed",
-        f"{fitness.shown(pool.mean) + 0.0:+.4g} to the seed" + (f" of {pool.count} judgings" if pool.count > 1 else ""),
+        f"{fitness.shown(pool.mean) + 0.0:+.4g} to the seed"
+        + (f" of {pool.count} evaluations" if pool.count > 1 else ""),
     )
     error = pool.standard_error(None) or 0.0
     if pool.mean >= 0.0:

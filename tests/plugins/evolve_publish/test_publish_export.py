@@ -57,7 +57,7 @@ def test_a_program_that_a_newer_task_has_judged_again_is_named_by_that_judging(t
     with found.campaign.log.transaction():
         text = found.campaign.log.put_text(canonical(encode(newer)))
     found.ruled(TaskChanged(newer.version, text))
-    with pytest.raises(TaskError, match="judged by an earlier version of task 'number'"):
+    with pytest.raises(TaskError, match="evaluated by an earlier version of task 'number'"):
         export_program(found.campaign, 2, newer)
     origin = Origin("measurement", 3, about=2, why=REJUDGED, parents=(1,))
     found._settle(origin, found.campaign.log.program(definition.record.program), found._ok(6.25))
@@ -117,7 +117,7 @@ def test_a_quarantined_program_is_exported_with_its_ruling(found):
 
 def test_a_task_that_has_changed_is_not_taken_for_the_one_that_judged(found, tmp_path):
     (tmp_path / "mine" / "number" / "evaluator.py").write_text("x = 1\n")
-    with pytest.raises(TaskError, match="is not what has judged number/2"):
+    with pytest.raises(TaskError, match="is not what has evaluated number/2"):
         export_program(found.campaign, 2, task_at_again(tmp_path))
 
 
