@@ -24,7 +24,6 @@ _OURS = (
     "model",
     "messages",
     "stream",
-    "stream_options",
     "n",
     "seed",
     "temperature",
@@ -77,7 +76,6 @@ class OpenAISettings(BaseModel):
     base_url: str = ""
     key_env: str = ""
     key_file: str = ""
-    streaming: bool = False
     temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     effort: str = ""
     seed: bool | int = False

@@ -18,15 +18,13 @@ class Treatment(Enum):
     """Ways to handle a failed request."""
 
     GONE = "no call will succeed"
-    REFUSED = "this call cannot succeed"
+    FAILED = "this call cannot succeed"
     FIELD = "asked again without a field"
     RATE_LIMITED = "all calls of the model wait"
     DOWN = "asked again after a while"
     BAD_ANSWER = "asked again once, for it may have been paid"
     SILENT = "its time is up, and nothing came"
-    LATE = "its time is up in the middle of an answer"
     CUT_OFF = "an answer without text, which used up its tokens"
-    CANCELLED = "the call was cancelled"
 
 
 class RequestFault(Exception):
@@ -87,35 +85,35 @@ RULES = (
     FaultRule(
         (400, 413, 422, 500),
         r"context_length|context length|context window|context size|exceed_context|prompt is too long|too many tokens|input is too long|string_above_max_length",
-        Treatment.REFUSED,
+        Treatment.FAILED,
         "the prompt is longer than the model's context length",
         "set `context_tokens` of the model to what it has",
     ),
-    FaultRule((413,), "", Treatment.REFUSED, "the prompt is too long for it", "lower `context_tokens` of the model"),
+    FaultRule((413,), "", Treatment.FAILED, "the prompt is too long for it", "lower `context_tokens` of the model"),
     FaultRule(
         (400,), r"could not finish the message because max_tokens", Treatment.CUT_OFF, "its answer was all thinking"
     ),
     FaultRule(
         (400, 422),
         r"max(?:_completion)?_tokens.{0,80}?(?:too large|at most|exceed|less than|maximum)",
-        Treatment.REFUSED,
+        Treatment.FAILED,
         "it does not write answers as long as `max_tokens` of the model",
         "lower it",
     ),
     FaultRule(
         (400, 403, 422),
         r"content_policy|content_filter|content management policy|safety system",
-        Treatment.REFUSED,
+        Treatment.FAILED,
         "it will not answer this prompt",
     ),
     FaultRule(
         (429,), "", Treatment.RATE_LIMITED, "it wants fewer calls", "try later, or lower `concurrency` of the model"
     ),
-    FaultRule((501, 505), "", Treatment.REFUSED, "it cannot do this"),
+    FaultRule((501, 505), "", Treatment.FAILED, "it cannot do this"),
     FaultRule(
         (408, 409, 425, *range(500, 600)), "", Treatment.DOWN, "it failed", "see what its log says, or try later"
     ),
-    FaultRule((), "", Treatment.REFUSED, "it refused the call", "correct the settings of the model, or of the server"),
+    FaultRule((), "", Treatment.FAILED, "it refused the call", "correct the settings of the model, or of the server"),
 )
 """The first rule that fits decides; the last fits all."""
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from evolve.models.endpoint import OpenAISettings
-from evolve.models.limits import ModelClock
 from evolve.models.openai import OpenAIModel
+from evolve.models.retries import ModelClock
 from evolve.types import Message, Prompt, Reply, Section
 from tests.models.fault_server import MODEL, FaultServer, Step
 
