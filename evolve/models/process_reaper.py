@@ -69,10 +69,10 @@ def _start_reaper() -> "subprocess.Popen[bytes]":
     )
 
 
-def kill_group(group: int) -> None:
-    """Kills all processes of a group, if there are any."""
+def kill_group(group: int, number: int = signal.SIGKILL) -> None:
+    """Sends a signal to all processes of a group, if there are any."""
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGKILL)
+        os.killpg(group, number)
 
 
 def remaining_groups(lines: Iterable[bytes]) -> set[int]:
