@@ -8,21 +8,19 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from evolve import Candidate
-from evolve_kernel.arguments import Argument
-from evolve_kernel.problem import Arrays
+from evolve_kernel.problem import Argument, Arrays
 
 
-class Refused(Exception):
+class RefusedProgram(Exception):
     """A program that is not what may be timed; the text says why, for whoever writes programs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A program as it can be loaded: `loaded` is the back end's own. `facts` are descriptors by their names, `remarks` what the compiler said about its loops."""
+    """A program as it can be loaded: `loaded` is the back end's own. `facts` are descriptors by their names."""
 
     loaded: Any
     facts: Mapping[str, float] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,7 @@ class Backend(Protocol):
         ...
 
     def build(self, candidate: Candidate, calls: Sequence[tuple[Argument, ...]]) -> Built:
-        """A program by the judge's own flags, for calls with these arguments; raises `Refused` and `SessionFailed`."""
+        """A program by the judge's own flags, for calls with these arguments; raises `RefusedProgram` and `SessionFailed`."""
         ...
 
     def sides(

@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 from evolve import NATIVE_BLOCK, Candidate, Segment, SessionFailed, Timed, native_source
 from evolve.types import Task, TaskError
-from evolve_kernel import ceilings, gate, glue
-from evolve_kernel.arguments import Argument
-from evolve_kernel.backend import Built, Called, Question, Refused, Side
-from evolve_kernel.compiler import LISTER, REMARKS, SUFFIXES, compiler, remarks, simd_share
+from evolve_kernel import ceilings, gate
+from evolve_kernel.backend import Built, Called, Question, RefusedProgram, Side
+from evolve_kernel.compiler import LISTER, SUFFIXES, compiler, simd_share
 from evolve_kernel.layout import OUTSIDE, Layout, segment_for
+from evolve_kernel.problem import C_TYPES, Argument
 from evolve_kernel.settings import KernelSettings
 
 LIBRARY = "kernel.so"
@@ -30,6 +30,40 @@ _MORE_THAN_WALL, _AT_ONCE = 1.25, 2e-3
 """A single thread's processor time is at most the wall time around it; clocks are read one after the other, so there is some room."""
 _OUTSIDE = 0.25
 """What a process may do beside its calls, as a share of them; there is nothing for it to do."""
+
+
+NOTHING, CALL, TOUCH = range(3)
+"""What the first number of a call asks for: nothing, so that the cost of it can be measured; the program's function; a look at each page of so much memory, so that it is in the process's reach."""
+_BODY = """enum {{ CALL = {call}, TOUCH = {touch} }};
+#include "{header}"
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#define DEFAULT_MODES() _mm_setcsr(0x1f80)
+#elif defined(__aarch64__)
+#define DEFAULT_MODES() __asm__ volatile("msr fpcr, xzr")
+#else
+#define DEFAULT_MODES() ((void)0)
+#endif
+
+void evolve_call(void **pointers, const long *numbers);
+
+void evolve_call(void **pointers, const long *numbers)
+{{
+    volatile char *memory = pointers[0];
+    switch (numbers[0]) {{
+    case CALL:
+        /* What a program has set of rounding and of the smallest numbers holds for no other call. */
+        DEFAULT_MODES();
+        {function}({arguments});
+        DEFAULT_MODES();
+        break;
+    case TOUCH:
+        for (long i = 0; i < numbers[1]; i += 4096)
+            memory[i] = memory[i];
+        break;
+    }}
+}}
+"""
 
 
 class Native(Protocol):
@@ -49,7 +83,7 @@ class CompiledBackend:
         self._settings = settings
         self._compiler = compiler(settings.language)
         self._source = source_of(task, settings)
-        self._glue = glue.source(settings.function, settings.header, signature)
+        self._glue = glue_source(settings.function, settings.header, signature)
         self._own: Mapping[str, bytes] | None = None
         self._ceilings = ceilings.Ceilings(self._compiler)
 
@@ -57,26 +91,23 @@ class CompiledBackend:
         """Compiled, looked through, linked; for any calls."""
         stem = self._source.rpartition(".")[0]
         made, assembler = f"{stem}.o", f"{stem}.s"
-        told = [REMARKS] if self._compiler.remarks else []
-        kept = candidate.build(self._compiler.compiled(self._source, self._settings.flags), [made, assembler, *told])
+        kept = candidate.build(self._compiler.compiled(self._source, self._settings.flags), [made, assembler])
         try:
             found = gate.passed(
                 kept[made],
                 self._settings.function,
                 self._settings.functions,
                 mangled=self._settings.language == "c++",
-                most=self._settings.code_bytes,
             )
             if found.suspects:
                 listed = candidate.build(list(LISTED), [LISTING], files={"kernel.o": kept[made]})[LISTING]
                 gate.check_listing(listed.decode("utf-8", "replace"), kept[assembler].decode("utf-8", "replace"))
         except gate.Forbidden as forbidden:
-            raise Refused(f"The compiled program cannot be timed: {forbidden}.") from None
+            raise RefusedProgram(f"The compiled program cannot be timed: {forbidden}.") from None
         parts = {"kernel.o": kept[made], **self._own_parts(candidate)}
         linked = candidate.build(self._compiler.linked(LIBRARY, list(parts)), [LIBRARY], files=parts)
         facts = {"log2_code": math.log2(found.size), "simd": simd_share(kept[assembler].decode("utf-8", "replace"))}
-        said = kept[REMARKS].decode("utf-8", "replace") if told else ""
-        return Built(linked[LIBRARY], facts, remarks(said, self._settings.remarks))
+        return Built(linked[LIBRARY], facts)
 
     @contextmanager
     def sides(
@@ -134,8 +165,8 @@ def source_of(task: Task, settings: KernelSettings) -> str:
 def _side(candidate: Candidate, built: Built, segment: Segment, settings: KernelSettings) -> Iterator[Side]:
     with candidate.session(files={LIBRARY: built.loaded}, timed=True) as session:
         native = session.native(LIBRARY, segment)
-        native.call((NATIVE_BLOCK,), (glue.TOUCH, segment.size - NATIVE_BLOCK))
-        nothing = median(native.call((), (glue.NOTHING,)).cpu for _ in range(_NOTHINGS))
+        native.call((NATIVE_BLOCK,), (TOUCH, segment.size - NATIVE_BLOCK))
+        nothing = median(native.call((), (NOTHING,)).cpu for _ in range(_NOTHINGS))
         yield CompiledSide(native, segment, nothing, settings.seconds)
 
 
@@ -155,7 +186,7 @@ class CompiledSide:
         # Twice: whoever is called first, after the judge has computed something else, would find less of it in the caches than who follows.
         layout.prepare(question.inputs, poison)
         layout.prepare(question.inputs, poison)
-        timed = self.native.call(layout.places, (glue.CALL, *layout.numbers), seconds=self.seconds)
+        timed = self.native.call(layout.places, (CALL, *layout.numbers), seconds=self.seconds)
         tag = layout.violation(question.inputs) or ("" if layout.sealed else OUTSIDE) or _clocks(timed)
         return Called(layout.outputs(), timed.cpu - self.nothing, tag)
 
@@ -168,3 +199,17 @@ def _clocks(timed: Timed) -> str:
     if timed.outside > _OUTSIDE * timed.cpu + _AT_ONCE:
         return "work outside of the timed call"
     return ""
+
+
+def glue_source(function: str, header: str, arguments: Sequence[Argument]) -> str:
+    """Returns C that calls a kernel with these arguments: made from the task alone, so that no other code of the evaluator's runs in a kernel's process while it is timed."""
+    passed, pointers, numbers = [], 0, 1
+    for one in arguments:
+        if one.kind == "number":
+            passed.append(f"numbers[{numbers}]")
+            numbers += 1
+        else:
+            constant = "const " if one.kind == "in" else ""
+            passed.append(f"({constant}{C_TYPES[one.dtype]} *)pointers[{pointers}]")
+            pointers += 1
+    return _BODY.format(call=CALL, touch=TOUCH, header=header, function=function, arguments=", ".join(passed))

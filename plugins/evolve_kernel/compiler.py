@@ -48,24 +48,19 @@ LINK = (
     "-Wl,-z,separate-code",
     "-Wl,-Bsymbolic",
 )
-REMARKS = "loops.txt"
-_SAID = re.compile(r"^[^:\n]*:(\d+):\d+: (missed|optimized): +(.*)$", re.MULTILINE)
-_SAID_LENGTH = 160
 _X86_ONLY = "-fcf-protection=none"
 
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """`command` is on the path; `remarks`: it says in a file what it made of loops."""
+    """`command` is on the path."""
 
     command: str
     language: str
-    remarks: bool
     x86: bool
 
     def compiled(self, source: str, flags: Sequence[str]) -> list[str]:
         """The command that makes `stem.o` and `stem.s` of a source."""
-        told = [f"-fopt-info-vec-optimized-missed={REMARKS}"] if self.remarks else []
         fixed = [flag for flag in FLAGS if self.x86 or flag != _X86_ONLY]
         made = f"{source.rpartition('.')[0]}.o"
         return [
@@ -73,7 +68,6 @@ class Compiler:
             *STANDARDS[self.language],
             *fixed,
             *flags,
-            *told,
             "-save-temps=obj",
             "-c",
             "-o",
@@ -104,16 +98,8 @@ def compiler(language: str) -> Compiler:
         raise TaskError(
             f"what a compiler makes is listed by {LISTER!r}, and this machine has no such command. Do: install binutils"
         )
-    said = subprocess.run([command, "--version"], capture_output=True, text=True, check=False, timeout=60).stdout
     machine = subprocess.run([command, "-dumpmachine"], capture_output=True, text=True, check=False, timeout=60).stdout
-    return Compiler(command, language, "Free Software Foundation" in said, machine.startswith("x86_64"))
-
-
-def remarks(said: str, most: int) -> tuple[str, ...]:
-    """What it said about loops that stayed scalar, and then about others, a line of the source each, no line twice."""
-    found = [(kind == "optimized", int(line), text[:_SAID_LENGTH].strip()) for line, kind, text in _SAID.findall(said)]
-    lines = [f"line {line}: {text}" for _, line, text in sorted(found, key=lambda one: one[:2])]
-    return tuple(dict.fromkeys(lines))[:most]
+    return Compiler(command, language, machine.startswith("x86_64"))
 
 
 _INSTRUCTION = re.compile(r"^\t([a-z][a-z0-9.]*)(?:\t(.*))?$", re.MULTILINE)

@@ -32,7 +32,7 @@ class Malformed(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ElfSection:
     """`content` is empty where the file holds none (`NOBITS`); `size` counts all the same."""
 
     name: str
@@ -71,7 +71,7 @@ class ObjectFile:
     """What an object file says."""
 
     machine: int
-    sections: tuple[Section, ...]
+    sections: tuple[ElfSection, ...]
     symbols: tuple[Symbol, ...]
     relocations: tuple[Relocation, ...]
 
@@ -87,7 +87,7 @@ def read(content: bytes) -> ObjectFile:
     heads = [_SECTION.unpack(_slice(content, start + index * _SECTION.size, _SECTION.size)) for index in range(count)]
     titles = _content(content, heads[names])
     sections = tuple(
-        Section(_text(titles, head[0]), head[1], head[2], head[5], head[6], head[7], _content(content, head))
+        ElfSection(_text(titles, head[0]), head[1], head[2], head[5], head[6], head[7], _content(content, head))
         for head in heads
     )
     symbols = _symbols(sections)
@@ -111,7 +111,7 @@ def _text(titles: bytes, start: int) -> str:
     return titles[start:end].decode("utf-8", "backslashreplace")
 
 
-def _symbols(sections: tuple[Section, ...]) -> tuple[Symbol, ...]:
+def _symbols(sections: tuple[ElfSection, ...]) -> tuple[Symbol, ...]:
     """Of the one table that there may be."""
     tables = [section for section in sections if section.kind == SYMTAB]
     if len(tables) != 1:
@@ -130,7 +130,7 @@ def _symbols(sections: tuple[Section, ...]) -> tuple[Symbol, ...]:
     return found
 
 
-def _relocations(sections: tuple[Section, ...], symbols: tuple[Symbol, ...]) -> tuple[Relocation, ...]:
+def _relocations(sections: tuple[ElfSection, ...], symbols: tuple[Symbol, ...]) -> tuple[Relocation, ...]:
     found = []
     for section in sections:
         if section.kind == REL:

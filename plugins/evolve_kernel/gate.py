@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from evolve_kernel import elf
-from evolve_kernel.elf import ObjectFile, Section, Symbol
+from evolve_kernel.elf import ElfSection, ObjectFile, Symbol
 
 ALWAYS = frozenset({"memcpy", "memmove", "memset"})
 """Functions that a compiler calls of its own accord."""
@@ -95,7 +95,7 @@ def _joints(machine: int, code: Sequence[bytes]) -> Iterator[bytes]:
         yield from (one[-2:] + other[:2] for one in code for other in code if one is not other)
 
 
-def _check_section(section: Section) -> None:
+def _check_section(section: ElfSection) -> None:
     name, flags = section.name, section.flags
     if section.kind in _AT_LOADING or name.startswith(_NAMED_AT_LOADING):
         raise Forbidden(f"it has code that runs when it is loaded ({name})")

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from evolve_kernel.gpu_driver import Driver, Memory
-from evolve_kernel.gpu_graphs import Graphs, Launch
+from evolve_kernel.gpu_driver import Driver, Graphs, Launch, Memory
 
 _NAMES = ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so")
 _PACKAGES = ("nvidia.cuda_nvrtc", "nvidia.cu13")

@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from evolve_kernel.gpu_driver import Driver
-from evolve_kernel.gpu_graphs import Graphs, Launch, launches
+from evolve_kernel.gpu_driver import Driver, Graphs, Launch, launches
 
 _PROGRAM = "evolve_program"
 _ADDRESS = 8
@@ -21,7 +20,7 @@ _LARGEST = 8
 """Bytes of a parameter that is a number."""
 
 
-class Refused(Exception):
+class Unrecordable(Exception):
     """A program that cannot be recorded; the text says why."""
 
 
@@ -39,7 +38,7 @@ def record(text: str, calls: Sequence[Any], driver: Driver | None = None) -> dic
     recorder = _Recorder(torch, Driver() if driver is None else driver, binaries)
     try:
         recorded = [recorder.recorded(launch, call) for call in calls]
-    except Refused as refused:
+    except Unrecordable as refused:
         return {"refused": str(refused)}
     return {"kernels": recorder.kernels(), "calls": recorded}
 
@@ -66,7 +65,7 @@ class _Recorder:
         try:
             found = launches(self._driver, graph)
         except ValueError as error:
-            raise Refused(f"launch(...) cannot be captured as launches of kernels: {error}") from None
+            raise Unrecordable(f"launch(...) cannot be captured as launches of kernels: {error}") from None
         return [self._told(one, tensors) for one in found]
 
     def kernels(self) -> list[Any]:
@@ -85,7 +84,7 @@ class _Recorder:
 
     def _told(self, launch: Launch, tensors: Sequence[Any]) -> list[Any]:
         if launch.function not in self._binaries:
-            raise Refused("launch(...) launches a kernel that is not the program's own, such as a library's")
+            raise Unrecordable("launch(...) launches a kernel that is not the program's own, such as a library's")
         if launch.function not in self._seen:
             self._seen.append(launch.function)
         parameters = [self._parameter(one, tensors) for one in launch.parameters]
@@ -94,7 +93,7 @@ class _Recorder:
     def _parameter(self, raw: bytes, tensors: Sequence[Any]) -> list[Any] | str:
         """A place in one of the arrays, or a number as hexadecimal digits."""
         if len(raw) > _LARGEST:
-            raise Refused("a kernel gets a descriptor; only arrays and numbers can be given to one")
+            raise Unrecordable("a kernel gets a descriptor; only arrays and numbers can be given to one")
         if len(raw) == _ADDRESS:
             value = int.from_bytes(raw, "little")
             for index, tensor in enumerate(tensors):
@@ -102,7 +101,7 @@ class _Recorder:
                     return [index, value - tensor.data_ptr()]
             for block in self._torch.cuda.memory_snapshot():
                 if 0 <= value - block["address"] < block["total_size"]:
-                    raise Refused("a kernel gets memory that the program has allocated; all memory is an argument")
+                    raise Unrecordable("a kernel gets memory that the program has allocated; all memory is an argument")
         return raw.hex()
 
 

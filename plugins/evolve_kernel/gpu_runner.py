@@ -6,8 +6,7 @@ recorder has seen. Invariant: graph, events and memory are this code's own; of a
 from collections.abc import Sequence
 from typing import Any
 
-from evolve_kernel.gpu_driver import Driver, Memory
-from evolve_kernel.gpu_graphs import Graphs, Launch
+from evolve_kernel.gpu_driver import Driver, Graphs, Launch, Memory
 
 _LEAST_FLUSHED = 128 << 20
 _CACHES = 2

@@ -9,8 +9,7 @@ import numpy as np
 
 from evolve import NATIVE_BLOCK, Segment
 from evolve.types import TaskError
-from evolve_kernel.arguments import Argument
-from evolve_kernel.problem import Arrays
+from evolve_kernel.problem import Argument, Arrays
 
 OUTSIDE = "wrote outside of its arrays"
 ALIGNED = 64

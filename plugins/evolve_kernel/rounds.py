@@ -12,12 +12,14 @@ from numpy.random import Generator
 from evolve import Candidate
 from evolve.statistics import Interval, Race, combined, median_interval
 from evolve.types import TaskError
-from evolve_kernel.answers import judged
+from evolve_kernel.answers import check_answers
 from evolve_kernel.backend import Backend, Built, Called, Question, Side
 from evolve_kernel.layout import needed
-from evolve_kernel.problem import Problem, Shape, shape_name
+from evolve_kernel.problem import KernelProblem, Shape, shape_name
 from evolve_kernel.settings import KernelSettings
 
+PROCESS_ROUNDS = 2
+"""Rounds of a process; then both programs get new ones."""
 IMPLAUSIBLE = 0.9
 """A time below this share of the least that is possible is none."""
 
@@ -84,7 +86,9 @@ class Measured:
 class Rounds:
     """The measuring of one candidate on a set of shapes."""
 
-    def __init__(self, problem: Problem, settings: KernelSettings, shapes: Sequence[Shape], rng: Generator) -> None:
+    def __init__(
+        self, problem: KernelProblem, settings: KernelSettings, shapes: Sequence[Shape], rng: Generator
+    ) -> None:
         self._problem = problem
         self._settings = settings
         self._rng = rng
@@ -106,7 +110,7 @@ class Rounds:
         )
         processes: list[tuple[float, ...]] = []
         while running.wanted:
-            count = min(running.wanted, self._settings.process_rounds)
+            count = min(running.wanted, PROCESS_ROUNDS)
             with backend.sides(mine.candidate, mine.built, anchor.candidate, anchor.built, self._largest) as sides:
                 values = self._process(sides, timings, count)
             processes.append(values)
@@ -157,14 +161,14 @@ class Rounds:
             found[place] = sides[place].call(question, poison)
         expected = self._problem.expected(question.inputs, shape)
         mine, theirs = found[0], found[1]
-        anchor = judged(self._problem, theirs.outputs, expected, question.inputs, shape)
+        anchor = check_answers(self._problem, theirs.outputs, expected, question.inputs, shape)
         if said := theirs.tag or anchor.fault:
             raise TaskError(
                 f"the seed, which all others are compared with, fails on {shape_name(shape)}: {said}. Do: mend it, or the oracle"
             )
         if mine.tag:
             raise Broken(mine.tag)
-        verdict = judged(self._problem, mine.outputs, expected, question.inputs, shape)
+        verdict = check_answers(self._problem, mine.outputs, expected, question.inputs, shape)
         if verdict.fault:
             raise Wrong(f"{verdict.fault} (on {shape_name(shape)})")
         self._distances += [] if verdict.distance is None else [verdict.distance]

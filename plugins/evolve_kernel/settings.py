@@ -41,12 +41,7 @@ class KernelSettings(BaseModel):
         allow_inf_nan=False,
         description="the difference of ln(speed-up) below which two programs are equally fast, for the decision to stop measuring",
     )
-    process_rounds: int = Field(default=2, ge=1, description="rounds of a process; then both programs get new ones")
     seconds: float = Field(default=2.0, gt=0, allow_inf_nan=False, description="wall time of one call")
-    code_bytes: int = Field(default=1 << 20, ge=1, description="the largest code and constants of a program, in bytes")
-    remarks: int = Field(
-        default=12, ge=0, description="how many lines of what the compiler says about loops the feedback has"
-    )
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -7,8 +7,8 @@ from kernel_problems import needs_linux
 from evolve import NATIVE_BLOCK, Segment
 from evolve.types import TaskError
 from evolve_kernel import layout as layouts
-from evolve_kernel.arguments import Argument
 from evolve_kernel.layout import ALIGNED, GUARD, Layout, needed, segment_for
+from evolve_kernel.problem import Argument
 
 ARGUMENTS = (
     Argument("out", "out", (3, 5), "float32"),

@@ -8,8 +8,7 @@ import pytest
 from kernel_problems import DOUBLING
 
 from evolve.types import Parameters, TaskError
-from evolve_kernel.arguments import Argument, arguments_of
-from evolve_kernel.problem import load, shape_name
+from evolve_kernel.problem import Argument, arguments_of, load, shape_name
 
 SHAPE = {"count": 4}
 
