@@ -23,7 +23,6 @@ import openai
 from evolve.models.completion import BadAnswer, read_error
 from evolve.models.endpoint import Endpoint, is_within
 from evolve.models.faults import FREE, Refusal, RequestFault, Treatment, diagnose, parse_retry_after, shorten
-from evolve.models.retries import ModelClock
 from evolve.types import ConfigError, Usage, estimated
 
 T = TypeVar("T")
@@ -83,9 +82,8 @@ class _TooLong(Exception):
 class Connection:
     """Client of one endpoint. Any thread may call."""
 
-    def __init__(self, endpoint: Endpoint, clock: ModelClock) -> None:
+    def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._clock = clock
         # The SDK takes the organisation from the environment; it is nobody else's business.
         is_theirs = is_within(endpoint.host, "openai.com")
         withheld = {} if is_theirs else dict.fromkeys(_ORGANISATION, openai.omit)
@@ -145,7 +143,7 @@ class Connection:
 
     def _diagnose(self, response: _Response, request: EndpointRequest[T]) -> RequestFault:
         code, parameter, message = read_error(b"" if response.encoding else bytes(response.body))
-        wait = parse_retry_after(response.headers, self._clock.wall())
+        wait = parse_retry_after(response.headers)
         refusal = Refusal(response.status, self._endpoint.key.redact(message), code, parameter, wait)
         return diagnose(refusal, request.optional, self._endpoint.key_remedy)
 

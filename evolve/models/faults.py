@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from enum import Enum
 
 from evolve.types import Usage
@@ -173,18 +172,10 @@ def _pattern_of(name: str) -> str:
     return rf"(?<!\w){name}(?!\w)"
 
 
-def parse_retry_after(headers: Mapping[str, str], wall_seconds: float) -> float | None:
-    """Returns the seconds that a server wants to be left alone: `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3), or
-    `retry-after-ms`; None where it does not say. `wall_seconds` is the time of day since 1970."""
-    exact, plain = _parse_seconds(headers.get("retry-after-ms", "")), headers.get("retry-after", "")
-    if exact is not None:
-        return exact / 1000
-    if (seconds := _parse_seconds(plain)) is not None:
-        return seconds
-    try:
-        return max(0.0, parsedate_to_datetime(plain).timestamp() - wall_seconds)
-    except (ValueError, OverflowError):
-        return None
+def parse_retry_after(headers: Mapping[str, str]) -> float | None:
+    """Returns the seconds that a server wants to be left alone, by `retry-after-ms` or `Retry-After`; None where neither has a number."""
+    milliseconds = _parse_seconds(headers.get("retry-after-ms", ""))
+    return _parse_seconds(headers.get("retry-after", "")) if milliseconds is None else milliseconds / 1000
 
 
 def _parse_seconds(text: str) -> float | None:

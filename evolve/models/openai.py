@@ -3,7 +3,6 @@
 A call is retried until it is answered, refused, or out of time; the cost of all its requests is in its usage. A field that an endpoint has
 refused is not sent again; the user's own fields, under `extra`, are never left out."""
 
-import hashlib
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -30,7 +29,7 @@ class OpenAIModel:
         self._settings = settings
         self._clock = clock or ModelClock()
         self._fields = RequestFields(settings, endpoint.host)
-        self._connection = Connection(endpoint, self._clock)
+        self._connection = Connection(endpoint)
         self._limit = RateLimit(self._clock)
         self._name = f"{settings.model!r} at {endpoint.host}"
 
@@ -135,14 +134,8 @@ class RequestFields:
             "n": len(samples) if len(samples) > 1 else None,
             "temperature": temperature,
             "reasoning_effort": prompt.effort or settings.effort or None,
-            "seed": None if settings.seed is False else sample_seed(settings.seed, prompt.request, samples[0]),
         }
         return {name: value for name, value in wanted.items() if value is not None}
-
-
-def sample_seed(seed: bool | int, request: str, sample: int) -> int:
-    """Returns 31 bits that belong to one sample of one prompt, the same on every machine."""
-    return int.from_bytes(hashlib.sha256(f"{int(seed)}:{request}:{sample}".encode()).digest()[:4]) >> 1
 
 
 def _to_messages(prompt: Prompt, fold: bool) -> list[dict[str, str]]:

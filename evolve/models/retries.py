@@ -37,11 +37,10 @@ def _pause(seconds: float, cancelled: threading.Event) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ModelClock:
-    """Time and chance, to be replaced in tests. `now`: seconds of `time.monotonic`; `wall`: seconds since 1970; `pause`: waits so many
+    """Time and chance, to be replaced in tests. `now`: seconds of `time.monotonic`; `pause`: waits so many
     seconds, or until the event is set, and returns whether it is; `chance`: a number from 0 to 1."""
 
     now: Callable[[], float] = time.monotonic
-    wall: Callable[[], float] = time.time
     pause: Callable[[float, threading.Event], bool] = _pause
     chance: Callable[[], float] = random.random
 

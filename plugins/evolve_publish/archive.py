@@ -27,10 +27,9 @@ _SHORT = 12
 """Digits of a program's id that name its folder."""
 
 
-def find_published(archive: Path, task: str = "") -> tuple[Path, ...]:
-    """Returns everything in the place of published programs, or of those of one task, in a fixed order: a folder that is no export must be seen, too."""
-    found = sorted(path for path in (archive / _FOLDER).glob("*/*") if not path.name.startswith("."))
-    return tuple(folder for folder in found if not task or folder.parent.name == folder_name(task))
+def find_published(archive: Path) -> tuple[Path, ...]:
+    """Returns everything in the place of published programs in a fixed order: a folder that is no export must be seen, too."""
+    return tuple(sorted(path for path in (archive / _FOLDER).glob("*/*") if not path.name.startswith(".")))
 
 
 def _place(archive: Path, claims: Claims) -> Path:

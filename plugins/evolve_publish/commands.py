@@ -36,7 +36,6 @@ from evolve_publish.verify import Verifier, verify
 
 UNTOLD = 3
 """Exit code where nothing differs, and something that matters cannot be told here."""
-_ALL = "*"
 
 
 def _load_export(reference: str, moved: str | None = None) -> tuple[Export, Task]:
@@ -82,14 +81,7 @@ def _show_export(claims: Claims, written: WrittenExport, *, as_json: bool) -> No
 
 @click.command("verify")
 @click.argument("reference", metavar="PATH|NAME/ID", required=False)
-@click.option(
-    "--published",
-    "task",
-    is_flag=False,
-    flag_value=_ALL,
-    metavar="[TASK]",
-    help="Verify what is published, all of it or the programs of one task.",
-)
+@click.option("--published", is_flag=True, help="Verify everything that is published.")
 @click.option("--trust", is_flag=True, help="Let evaluators of strangers run, with your rights.")
 @click.option("--quick", is_flag=True, help="Check files and certificates alone; run no program.")
 @click.option(
@@ -100,7 +92,7 @@ def _show_export(claims: Claims, written: WrittenExport, *, as_json: bool) -> No
 @debug_option
 def verify_program(
     reference: str | None,
-    task: str | None,
+    published: bool,
     trust: bool,
     quick: bool,
     archive: Path | None,
@@ -111,13 +103,12 @@ def verify_program(
     verifier = Verifier(
         partial(open_worker, wish=choose_isolation(sandbox)), load_plugins(), trusted=trust, quick=quick
     )
-    if (reference is None) == (task is None):
+    if (reference is None) != published:
         raise ConfigError(
             "one export is verified, or what is published. Do: name a folder or NAME/ID, or say --published"
         )
     if reference is None:
-        only = "" if task in (None, _ALL) else str(task)
-        found = _verify_published(archive or workspace() / "archive", only, verifier, as_json=as_json)
+        found = _verify_published(archive or workspace() / "archive", verifier, as_json=as_json)
     else:
         found = [_verify_one(reference, verifier, as_json=as_json)]
     verdict = worst_verdict([one.verdict for one in found])
@@ -137,11 +128,10 @@ def _verify_one(reference: str, verifier: Verifier, *, as_json: bool) -> Verific
     return found
 
 
-def _verify_published(archive: Path, task: str, verifier: Verifier, *, as_json: bool) -> list[Verification]:
-    folders = find_published(archive, task)
+def _verify_published(archive: Path, verifier: Verifier, *, as_json: bool) -> list[Verification]:
+    folders = find_published(archive)
     if not folders:
-        of_task = f" of task {task!r}" if task else ""
-        raise ConfigError(f"nothing{of_task} is published in {archive}. Do: evolve program publish NAME/ID")
+        raise ConfigError(f"nothing is published in {archive}. Do: evolve program publish NAME/ID")
     found = []
     for folder in folders:
         one = _verify_folder(archive, folder, verifier)

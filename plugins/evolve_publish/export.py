@@ -21,7 +21,6 @@ from evolve.types import (
     ProgramId,
     Record,
     RecordId,
-    Replied,
     Settled,
     Stamped,
     Task,
@@ -173,17 +172,9 @@ def _collect_claims(
 
 def _read_models(campaign: Campaign, steps: Sequence[LineageClaim]) -> tuple[ModelClaim, ...]:
     """Returns the models of the lineage."""
-    revisions: dict[str, set[str]] = {step.model: set() for step in steps if step.model}
-    if not revisions:
-        return ()
-    for stamped in campaign.log.events(only=Replied):
-        assert isinstance(stamped.event, Replied), "only such events were asked for"
-        call = stamped.event.call
-        if call.model in revisions and call.revision:
-            revisions[call.model].add(call.revision)
     # A local model is named by its path, which is a path of this machine.
     servers = {one.name: Path(str(one.settings.get("model", ""))).name for one in campaign.settings.models.members}
-    return tuple(ModelClaim(name, servers.get(name, ""), tuple(sorted(revisions[name]))) for name in sorted(revisions))
+    return tuple(ModelClaim(name, servers.get(name, "")) for name in sorted({step.model for step in steps} - {""}))
 
 
 def _find_promotion(

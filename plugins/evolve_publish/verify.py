@@ -44,7 +44,7 @@ from evolve_publish.task_files import claim_task, load_exported_task, task_files
 
 OpenWorker = Callable[[Task], AbstractContextManager[Worker]]
 """Starts a worker for a task; raises `TaskError` where this machine has none for it."""
-NOT_TRUSTED = "the evaluator is none that ships with this package, and it would run with your rights. Do: read what is in task/, then add --trust"
+NOT_TRUSTED = "the evaluator, whatever its task is called, is none that ships with this package, and it would run with your rights. Do: read what is in task/, then add --trust"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,6 @@ def verify(contents: Contents, verifier: Verifier) -> Verification:
         with load_exported_task(contents, claims.task) as task:
             checks += check_coherence(ReadExport(claims, contents, program, task))
             checks += _check_plugin(claims.task, task, verifier.plugins)
-            checks += _note_namesake(claims.task)
             if _has_difference(checks) or (verifier.quick and claims.certificate is None):
                 return _conclude(claims, checks)
             if not (verifier.trusted or is_known_task(claims.task)):
@@ -116,13 +115,6 @@ def _check_plugin(claim: TaskClaim, task: Task, plugins: Plugins) -> Iterator[Cl
         here = plugins.evaluator_release(task.evaluator) or "a version that nobody knows"
         verdict = AGREES if here == claim.release else CANNOT_BE_TOLD
         yield ClaimCheck("evaluator plugin", verdict, claim.release, here, matters=False)
-
-
-def _note_namesake(claim: TaskClaim) -> Iterator[ClaimCheck]:
-    """Notes a task that has the name of one of this package, and is another one or another version."""
-    if claim.name in bundled() and not is_known_task(claim):
-        why = "a task that ships with this package has this name, and is not this version of it"
-        yield ClaimCheck("task of this name", CANNOT_BE_TOLD, why=why, matters=False)
 
 
 def _evaluate_again(again: Reevaluation, *, quick: bool) -> Iterator[ClaimCheck]:

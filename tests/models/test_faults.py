@@ -2,8 +2,6 @@ import pytest
 
 from evolve.models.faults import RULES, SYSTEM, Refusal, Treatment, diagnose, find_blamed_field, parse_retry_after
 
-WALL = 1_000_000_000.0
-
 
 @pytest.mark.parametrize(
     ("refusal", "treatment"),
@@ -95,11 +93,9 @@ def test_a_field_is_find_blamed_field_where_an_error_names_it(parameter: str, me
         ({"retry-after": "nan"}, None),
         ({"retry-after": "1e999"}, None),
         ({"retry-after": "31536000"}, 31_536_000.0),
-        ({"retry-after": "Sun, 09 Sep 2001 01:46:50 GMT"}, 10.0),
-        ({"retry-after": "Sun, 09 Sep 2001 01:46:30 GMT"}, 0.0),
         ({"retry-after": "tomorrow"}, None),
         ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
     ],
 )
 def test_how_long_a_server_wants_to_be_left_alone(headers: dict[str, str], seconds: float | None):
-    assert parse_retry_after(headers, WALL) == seconds
+    assert parse_retry_after(headers) == seconds

@@ -6,7 +6,7 @@ import pytest
 from exported_here import Found, changed
 
 import evolve.task
-from evolve.types import REJUDGED, Call, ConfigError, Origin, Outcome, Program, Ruled, TaskChanged, TaskError, canonical
+from evolve.types import REJUDGED, ConfigError, Origin, Outcome, Program, Ruled, TaskChanged, TaskError, canonical
 from evolve.types.codec import encode
 from evolve_publish.claims import RECORD, STEPS, read_claims
 from evolve_publish.export import export_program, read_lineage
@@ -85,12 +85,11 @@ def test_no_path_of_the_machine_is_in_it(found, tmp_path):
     assert not [path for path, data in contents.items() if str(tmp_path).encode() in data]
 
 
-def test_models_of_the_lineage_are_named_with_their_revisions(tmp_path):
+def test_models_of_the_lineage_are_named(tmp_path):
     found = Found(tmp_path)
-    found.called(Call("small", revision="small-2026"), Call("other", revision="x"))
     found.proposal(7.0, parents=(2,), operator="diff", model="small")
     claims = found.export(3).claims
-    assert [(used.name, used.revisions) for used in claims.models] == [("small", ("small-2026",))]
+    assert [used.name for used in claims.models] == ["small"]
     assert json.loads(found.export(3).contents[STEPS])[-1]["model"] == "small"
 
 
