@@ -132,6 +132,11 @@ def test_the_glossary_has_every_outcome_and_every_insertion() -> None:
     assert [word for word in wanted if f"`{word}`" not in page] == []
 
 
+def test_the_glossary_is_short() -> None:
+    """At most 45 words."""
+    assert len(re.findall(r"^\| \*\*", text("docs/concepts.md"), re.MULTILINE)) <= 45
+
+
 def test_every_page_is_linked_from_the_index() -> None:
     """docs/index.md lists every page of docs/."""
     index = text("docs/index.md")
