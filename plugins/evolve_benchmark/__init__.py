@@ -1,4 +1,4 @@
-"""The evaluator `benchmark`: a function is evaluated on instances that a module of the task's folder makes. See `docs/benchmarks.md`.
+"""The evaluator `benchmark`: a function is evaluated on instances that a module of the task's folder makes. See `docs/evaluators.md`.
 
 A plugin as a third party would write it. Instances are made, and their references computed, in the evaluator's process alone."""
 

@@ -1,4 +1,4 @@
-"""The kind of model `vllm`: `vllm serve` is started with a campaign and ends with it. See `docs/vllm.md`.
+"""The kind of model `vllm`: `vllm serve` is started with a campaign and ends with it. See `docs/models.md`.
 
 A plugin as a third party would write it: importing it starts nothing, and imports neither vllm nor torch."""
 
