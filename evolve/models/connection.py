@@ -98,6 +98,7 @@ class Connection:
     def ask(self, request: EndpointRequest[T], deadline: float, cancelled: threading.Event) -> T:
         """Sends a request and reads its answer; `deadline` is a time of `time.monotonic`. Raises `RequestFault`."""
         response = _Response()
+        # Half of a surrogate pair in a program must not end the call: it is sent as a question mark.
         content = json.dumps(request.body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
         exchange = self._exchange(response, request.path, content, deadline - time.monotonic())
         future = asyncio.run_coroutine_threadsafe(exchange, _event_loop())

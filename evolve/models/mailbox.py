@@ -127,6 +127,7 @@ class Mailbox:
     def _look(self, question: _OpenQuestion) -> None:
         """Looks for one answer. Another engine may have taken it, and somebody may have removed the prompt."""
         found = self._find_answer(self.folder / question.name) or self._find_answer(self._done / question.name)
+        # A reply that has changed since the last look is still being written.
         question.answered = found is not None and found == question.seen
         question.seen = found
         if found is None:

@@ -101,7 +101,7 @@ class RequestFields:
         self._lengths = _LENGTHS if is_theirs else _LENGTHS[::-1]
 
     @property
-    def refused(self) -> frozenset[str]:
+    def refused_fields(self) -> frozenset[str]:
         """Fields that are not sent any more."""
         with self._lock:
             return self._refused
@@ -113,7 +113,7 @@ class RequestFields:
 
     def body(self, prompt: Prompt, samples: Sequence[int]) -> dict[str, Any]:
         """Returns the request for so many answers."""
-        refused = self.refused
+        refused = self.refused_fields
         body: dict[str, Any] = {"model": self._settings.model, "messages": _to_messages(prompt, SYSTEM in refused)}
         optional = self._optional(prompt, samples)
         body.update((name, value) for name, value in optional.items() if name not in refused)

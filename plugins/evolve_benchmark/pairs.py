@@ -101,7 +101,7 @@ class PairMeter:
         """Returns the time of one call."""
         return max(LEAST, call.cpu if self.clock == "cpu" else call.wall)
 
-    def moved(self, mine: TimedCall, anchor: TimedCall) -> float:
+    def moved_seconds(self, mine: TimedCall, anchor: TimedCall) -> float:
         """Returns what was worked outside of the calls: processor time, or the wall time that it takes at least."""
         outside = mine.outside - anchor.outside - max(SLACK, SHARE * anchor.outside)
         return max(0.0, outside if self.clock == "cpu" else outside / self.threads)

@@ -101,7 +101,7 @@ class _SpeedRun:
         self, sessions: tuple[TimedSession, TimedSession], instance: Instance, *, anchor_first: bool
     ) -> Pair:
         mine, theirs = self._ask(sessions, instance, anchor_first=anchor_first)
-        moved, label = self.meter.moved(mine, theirs), self.context.problem.label(instance)
+        moved, label = self.meter.moved_seconds(mine, theirs), self.context.problem.label(instance)
         seconds, anchor = self.meter.seconds(mine) + moved, self.meter.seconds(theirs)
         return Pair(instance.kind, label, instance.given, mine.value, seconds, anchor, moved)
 

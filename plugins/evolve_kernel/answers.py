@@ -1,6 +1,6 @@
-"""Whether a kernel's outputs are right, how near, and where they are wrong.
+"""Check of a kernel's outputs: right or not, and how far off.
 
-Invariant: an output is right where its distance from the answer is *not above* the tolerance, so that NaN is never right; what is said of a wrong one shows no input, and no answer but one."""
+An output is right where its distance from the answer is *not above* the tolerance, so that NaN is never right; what is said of a wrong one shows no input, and no answer but one."""
 
 import math
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Verdict:
 
 
 def check_answers(problem: KernelProblem, outputs: Arrays, expected: Arrays, inputs: Arrays, shape: Shape) -> Verdict:
-    """What is to be said of outputs; the module's own check comes last."""
+    """Returns what is to be said of outputs; the module's own check comes last."""
     distances = []
     for name, answer in expected.items():
         if name not in problem.tolerance:
@@ -56,12 +56,12 @@ def _compare(name: str, output: NDArray[Any], answer: NDArray[Any], tolerance: f
 
 
 def _length(values: NDArray[Any]) -> float:
-    """The L2 norm of a flat array, by one thread: a library that starts several takes longer, and the time of others."""
+    """Returns the L2 norm of a flat array, by one thread: a library that starts several takes longer, and the time of others."""
     return math.sqrt(float(np.einsum("i,i", values, values, dtype=np.float64)))
 
 
 def _pattern(output: NDArray[Any], answer: NDArray[Any], wrong: NDArray[np.bool_]) -> str:
-    """Which elements are wrong, in words, and the worst of them."""
+    """Returns which elements are wrong, in words, and the worst of them."""
     with np.errstate(all="ignore"):
         off = np.where(wrong, np.abs(output.astype(np.float64) - answer), -1.0)
     worst = np.unravel_index(int(np.argmax(np.where(np.isnan(off), np.inf, off))), off.shape)

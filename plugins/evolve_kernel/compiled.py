@@ -1,6 +1,6 @@
 """The back end of C and C++: objects that passed the gate, in native sessions of two processes that share one piece of memory.
 
-Invariant: what is linked is the object that was looked through, the judge's glue and the engine's loop; both sides find the same bytes at the same places of the same physical memory before each call."""
+What is linked is the object that was looked through, the evaluator's glue and the engine's loop; both sides find the same bytes at the same places of the same physical memory before each call."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -67,15 +67,15 @@ void evolve_call(void **pointers, const long *numbers)
 
 
 class Native(Protocol):
-    """What is needed of a native session."""
+    """Part of a native session that is used here."""
 
     def call(self, pointers: Sequence[int] = (), numbers: Sequence[int] = (), *, seconds: float | None = None) -> Timed:
-        """One timed call."""
+        """Returns one timed call."""
         ...
 
 
 class CompiledBackend:
-    """Of one task. Raises `TaskError` where there is no compiler, or the task has no source or header."""
+    """Back end of one task. Raises `TaskError` where there is no compiler, or the task has no source or header."""
 
     shortest = 1e-4
 
@@ -88,12 +88,12 @@ class CompiledBackend:
         self._ceilings = ceilings.Ceilings(self._compiler)
 
     def build(self, candidate: Candidate, calls: Sequence[tuple[Argument, ...]]) -> Built:
-        """Compiled, looked through, linked; for any calls."""
+        """Compiles, checks and links a program; for any calls."""
         stem = self._source.rpartition(".")[0]
         made, assembler = f"{stem}.o", f"{stem}.s"
-        kept = candidate.build(self._compiler.compiled(self._source, self._settings.flags), [made, assembler])
+        kept = candidate.build(self._compiler.compile_command(self._source, self._settings.flags), [made, assembler])
         try:
-            found = gate.passed(
+            found = gate.check_object(
                 kept[made],
                 self._settings.function,
                 self._settings.functions,
@@ -105,7 +105,7 @@ class CompiledBackend:
         except gate.Forbidden as forbidden:
             raise RefusedProgram(f"The compiled program cannot be timed: {forbidden}.") from None
         parts = {"kernel.o": kept[made], **self._own_parts(candidate)}
-        linked = candidate.build(self._compiler.linked(LIBRARY, list(parts)), [LIBRARY], files=parts)
+        linked = candidate.build(self._compiler.link_command(LIBRARY, list(parts)), [LIBRARY], files=parts)
         facts = {"log2_code": math.log2(found.size), "simd": simd_share(kept[assembler].decode("utf-8", "replace"))}
         return Built(linked[LIBRARY], facts)
 
@@ -113,7 +113,7 @@ class CompiledBackend:
     def sides(
         self, candidate: Candidate, mine: Built, anchor: Candidate, theirs: Built, largest: Sequence[Argument]
     ) -> Iterator[tuple[Side, Side]]:
-        """Both in processes of their own, with one segment that has room for the `largest` arguments."""
+        """Yields both in processes of their own, with one segment that has room for the `largest` arguments."""
         with (
             segment_for(largest) as segment,
             _side(candidate, mine, segment, self._settings) as one,
@@ -122,16 +122,16 @@ class CompiledBackend:
             yield one, other
 
     def least_seconds(self, anchor: Candidate, moved: int, operations: int, *, again: bool = False) -> float:
-        """By the fastest reading of so many bytes, and the fastest arithmetic, that the judge's own code reaches on this machine."""
+        """Returns a bound by the fastest reading of so many bytes, and the fastest arithmetic, that the evaluator's own code reaches on this machine."""
         return self._ceilings.least_seconds(anchor, moved, operations, again=again)
 
     def _own_parts(self, candidate: Candidate) -> Mapping[str, bytes]:
-        """The judge's own objects, compiled once; the header that the glue includes is the task's, whatever the program brings."""
+        """Returns the evaluator's own objects, compiled once; the header that the glue includes is the task's, whatever the program brings."""
         if self._own is None:
             files = {f"{_GLUE}.c": self._glue.encode(), f"{_LOOP}.c": native_source().encode()}
-            loop = self._compiled_own(candidate, _LOOP, files)
+            loop = self._compile_own(candidate, _LOOP, files)
             try:
-                self._own = {**self._compiled_own(candidate, _GLUE, files), **loop}
+                self._own = {**self._compile_own(candidate, _GLUE, files), **loop}
             except SessionFailed as failure:
                 if failure.status != _BUILD_FAILED:
                     raise
@@ -140,13 +140,13 @@ class CompiledBackend:
                 ) from failure
         return self._own
 
-    def _compiled_own(self, candidate: Candidate, name: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
+    def _compile_own(self, candidate: Candidate, name: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
         made = f"{name}.o"
-        return candidate.build([*self._compiler.own(), "-c", "-o", made, f"{name}.c"], [made], files=files)
+        return candidate.build([*self._compiler.own_command(), "-c", "-o", made, f"{name}.c"], [made], files=files)
 
 
 def source_of(task: Task, settings: KernelSettings) -> str:
-    """The one file of the program that is compiled; raises `TaskError`."""
+    """Returns the one file of the program that is compiled; raises `TaskError`."""
     suffixes = SUFFIXES[settings.language]
     found = [path for path in task.seed.files if PurePosixPath(path).suffix in suffixes]
     if len(found) != 1:
@@ -180,19 +180,19 @@ class CompiledSide:
     seconds: float
 
     def call(self, question: Question, poison: int) -> Called:
-        """One call; see `Side.call`."""
+        """Returns one call; see `Side.call`."""
         layout = Layout.of(self.segment, question.arguments, question.draw)
         layout.seal()
-        # Twice: whoever is called first, after the judge has computed something else, would find less of it in the caches than who follows.
+        # Twice: whoever is called first, after the evaluator has computed something else, would find less of it in the caches than who follows.
         layout.prepare(question.inputs, poison)
         layout.prepare(question.inputs, poison)
         timed = self.native.call(layout.places, (CALL, *layout.numbers), seconds=self.seconds)
-        tag = layout.violation(question.inputs) or ("" if layout.sealed else OUTSIDE) or _clocks(timed)
+        tag = layout.violation(question.inputs) or ("" if layout.is_sealed else OUTSIDE) or _clocks(timed)
         return Called(layout.outputs(), timed.cpu - self.nothing, tag)
 
 
 def _clocks(timed: Timed) -> str:
-    """What the clocks say against each other; empty where they agree. Wall time may be anything longer: the machine may do something else. Where that
+    """Returns what the clocks say against each other; empty where they agree. Wall time may be anything longer: the machine may do something else. Where that
     is a virtual one that stands still after a call is done, and before the program is stopped, the kernel counts it as the program's."""
     if timed.cpu > _MORE_THAN_WALL * timed.span + _AT_ONCE:
         return "more processor time than wall time"

@@ -1,6 +1,6 @@
-"""The system's compiler and the judge's own flags.
+"""The system's compiler and the evaluator's own flags.
 
-Invariant: a program decides no flag; what the judge compiles for itself is compiled with the same compiler."""
+A program decides no flag; what the evaluator compiles for itself is compiled with the same compiler."""
 
 import functools
 import re
@@ -35,7 +35,7 @@ FLAGS = (
 )
 """Of a program's object."""
 OWN = ("-std=gnu11", "-O2", "-fPIC", "-fno-lto", "-Wall", "-Werror", "-fvisibility=hidden")
-"""Of the judge's own parts."""
+"""Of the evaluator's own parts."""
 LINK = (
     "-shared",
     "-fno-lto",
@@ -59,8 +59,8 @@ class Compiler:
     language: str
     x86: bool
 
-    def compiled(self, source: str, flags: Sequence[str]) -> list[str]:
-        """The command that makes `stem.o` and `stem.s` of a source."""
+    def compile_command(self, source: str, flags: Sequence[str]) -> list[str]:
+        """Returns the command that makes `stem.o` and `stem.s` of a source."""
         fixed = [flag for flag in FLAGS if self.x86 or flag != _X86_ONLY]
         made = f"{source.rpartition('.')[0]}.o"
         return [
@@ -75,18 +75,18 @@ class Compiler:
             source,
         ]
 
-    def own(self, flags: Sequence[str] = ()) -> list[str]:
-        """The command that compiles the judge's own parts; their names follow."""
+    def own_command(self, flags: Sequence[str] = ()) -> list[str]:
+        """Returns the command that compiles the evaluator's own parts; their names follow."""
         return [COMMANDS["c"], *OWN, *flags]
 
-    def linked(self, library: str, objects: Sequence[str]) -> list[str]:
-        """The command that links objects."""
+    def link_command(self, library: str, objects: Sequence[str]) -> list[str]:
+        """Returns the command that links objects."""
         return [self.command, *LINK, "-o", library, *objects, "-lm"]
 
 
 @functools.cache
 def compiler(language: str) -> Compiler:
-    """That of a language on this machine; raises `TaskError` where it has none."""
+    """Returns that of a language on this machine; raises `TaskError` where it has none."""
     for command in (COMMANDS["c"], COMMANDS[language]):
         if shutil.which(command) is None:
             raise TaskError(
@@ -108,7 +108,7 @@ _SCALAR = re.compile(r"(?:ss|sd|sh)$|^v?(?:movd|movq|cvtt?s[sdi]2|comis|ucomis)"
 
 
 def simd_share(assembler: str) -> float:
-    """The share of instructions of a compiler's assembler that work on several numbers at once."""
+    """Returns the share of instructions of a compiler's assembler that work on several numbers at once."""
     instructions = [(name, operands) for name, operands in _INSTRUCTION.findall(assembler) if not name.startswith(".")]
     packed = sum(bool(_WIDE.search(operands)) and not _SCALAR.search(name) for name, operands in instructions)
     return packed / len(instructions) if instructions else 0.0

@@ -1,6 +1,6 @@
 """A strict reader of relocatable object files (ELF, 64 bits, little-endian), as a compiler leaves them.
 
-Source: System V ABI, chapter 4, https://refspecs.linuxfoundation.org/elf/gabi4+/contents.html. Invariant: every offset, size and index is looked at before it is used; whatever a file holds, the result is
+Source: System V ABI, chapter 4, https://refspecs.linuxfoundation.org/elf/gabi4+/contents.html. Every offset, size and index is looked at before it is used; whatever a file holds, the result is
 an `ObjectFile` or `Malformed`, in a time that the file's size bounds."""
 
 import struct
@@ -68,7 +68,7 @@ class Relocation:
 
 @dataclass(frozen=True, slots=True)
 class ObjectFile:
-    """What an object file says."""
+    """Contents of an object file."""
 
     machine: int
     sections: tuple[ElfSection, ...]
@@ -77,7 +77,7 @@ class ObjectFile:
 
 
 def read(content: bytes) -> ObjectFile:
-    """The object in these bytes; raises `Malformed`."""
+    """Returns the object in these bytes; raises `Malformed`."""
     if len(content) < _HEADER.size or not content.startswith(_IDENTITY):
         raise Malformed("it does not begin as an ELF file of 64 bits, little-endian")
     _, kind, machine, *_, section_size, count, names = _HEADER.unpack_from(content)
@@ -112,7 +112,7 @@ def _text(titles: bytes, start: int) -> str:
 
 
 def _symbols(sections: tuple[ElfSection, ...]) -> tuple[Symbol, ...]:
-    """Of the one table that there may be."""
+    """Returns the symbols of the one table that there may be."""
     tables = [section for section in sections if section.kind == SYMTAB]
     if len(tables) != 1:
         raise Malformed(f"it has {len(tables)} tables of symbols")

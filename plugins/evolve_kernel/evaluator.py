@@ -1,6 +1,6 @@
-"""Judges a kernel: built by the judge's own flags, checked on every call, timed in pairs against the task's seed.
+"""Evaluation of a kernel: built by the evaluator's own flags, checked on every call, timed in pairs against the task's seed.
 
-Invariant: the fitness is ln(speed-up) against the seed, which is run beside every candidate, and no time of it is kept; what is not right has no speed."""
+The fitness is ln(speed-up) against the seed, which is run beside every candidate, and no time of it is kept; what is not right has no speed."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from evolve_kernel.backend import Backend, Built, RefusedProgram
 from evolve_kernel.compiled import CompiledBackend, source_of
 from evolve_kernel.gpu_backend import GpuBackend
 from evolve_kernel.impostors import impostors
-from evolve_kernel.layout import needed
+from evolve_kernel.layout import count_bytes
 from evolve_kernel.problem import Argument, KernelProblem, load, shape_name
 from evolve_kernel.rounds import Broken, Measured, Program, Rounds, Timings, Wrong
 from evolve_kernel.settings import COMPILED_HERE, KernelSettings
@@ -39,11 +39,11 @@ class Kernel:
         self._settings = settings
 
     def stages(self, task: Task) -> Sequence[tuple[Stage, Callable[[Any, Trial], Evaluation]]]:
-        """`evaluate`; raises `TaskError` where the module is not what it should be, or this machine cannot judge the language."""
+        """`evaluate`; raises `TaskError` where the module is not what it should be, or this machine cannot evaluate the language."""
         problem = load(Path(task.folder), self._settings.module)
         _check_shapes(task, problem)
         run = _KernelEvaluation(task, problem, self._settings, backend_of(task, problem, self._settings))
-        return [(_with_own_core(stage), judge) for stage, judge in evaluator(run.evaluate).stages(task)]
+        return [(_with_own_core(stage), run_stage) for stage, run_stage in evaluator(run.evaluate).stages(task)]
 
     def functions(self, task: Task) -> Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]:
         """Neither certificates nor pictures."""
@@ -58,7 +58,7 @@ class Kernel:
 
 
 def _check_shapes(task: Task, problem: KernelProblem) -> None:
-    """All shapes, those of held-out cases too, are of one function, and fit into memory."""
+    """Raises `TaskError` unless all shapes, those of held-out cases too, are of one function, and fit into memory."""
     wanted: Signature | None = None
     for parameters in ({}, *(case.parameters for case in task.held_out)):
         for shape in problem.shapes(Parameters({**task.parameters, **parameters})):
@@ -69,19 +69,19 @@ def _check_shapes(task: Task, problem: KernelProblem) -> None:
                 raise TaskError(
                     f"arguments() gives {signature} on {shape_name(shape)}, and {wanted} on the first shape: one function is called on all. Do: let shapes differ in sizes and values alone"
                 )
-            if needed(found) > MOST_BYTES:
+            if count_bytes(found) > MOST_BYTES:
                 raise TaskError(
-                    f"the arrays of {shape_name(shape)} take {needed(found) / 2**30:.1f} GiB, and {MOST_BYTES / 2**30:g} GiB is the most. Do: give a smaller shape"
+                    f"the arrays of {shape_name(shape)} take {count_bytes(found) / 2**30:.1f} GiB, and {MOST_BYTES / 2**30:g} GiB is the most. Do: give a smaller shape"
                 )
 
 
 def _with_own_core(stage: Stage) -> Stage:
-    """What is timed has a core of its own, whether the task's file says so or not."""
+    """Returns what is timed has a core of its own, whether the task's file says so or not."""
     return replace(stage, needs=replace(stage.needs, pinned=True))
 
 
 def backend_of(task: Task, problem: KernelProblem, settings: KernelSettings) -> Backend:
-    """What builds and runs the task's language; raises `TaskError` where nothing here does."""
+    """Returns what builds and runs the task's language; raises `TaskError` where nothing here does."""
     if settings.language not in COMPILED_HERE:
         return GpuBackend(task, settings)
     signature = problem.arguments(problem.shapes(Parameters(task.parameters))[0])
@@ -89,7 +89,7 @@ def backend_of(task: Task, problem: KernelProblem, settings: KernelSettings) -> 
 
 
 class _KernelEvaluation:
-    """What one judge process knows of a task: how to build and run, and the seed as it was built."""
+    """Task as one evaluation worker knows it: how to build and run, and the seed as it was built."""
 
     def __init__(self, task: Task, problem: KernelProblem, settings: KernelSettings, backend: Backend) -> None:
         self._task = task
@@ -106,7 +106,7 @@ class _KernelEvaluation:
             built = self._backend.build(candidate, calls)
             rounds = Rounds(self._problem, self._settings, shapes, np.random.default_rng(trial.entropy()))
             mine, anchor = Program(candidate, built), self._anchor(candidate, calls)
-            measured = rounds.measured(self._backend, mine, anchor, race=trial.split == "search")
+            measured = rounds.measure(self._backend, mine, anchor, race=trial.split == "search")
         except RefusedProgram as refused:
             return Evaluation.invalid(str(refused))
         except Wrong as wrong:
@@ -116,13 +116,13 @@ class _KernelEvaluation:
         return _summarise(built, measured)
 
     def _anchor(self, candidate: Candidate, calls: tuple[tuple[Argument, ...], ...]) -> Program:
-        """The seed, built once in the judge's life for the same calls."""
+        """Returns the seed, built once in the evaluator's life for the same calls."""
         anchor = candidate.beside(self._task.seed)
         if calls not in self._anchors:
             try:
                 self._anchors[calls] = self._backend.build(anchor, calls)
             except RefusedProgram as refused:
-                raise TaskError(f"the seed cannot be judged. {refused} Do: mend it") from None
+                raise TaskError(f"the seed cannot be evaluated. {refused} Do: mend it") from None
         return Program(anchor, self._anchors[calls])
 
 
@@ -146,7 +146,7 @@ def _summarise(built: Built, measured: Measured) -> Evaluation:
 
 
 def _precision(distance: float | None) -> dict[str, float]:
-    """Of the worst answer, -log2 of its distance: about 25 where all is right to the last digit of single precision, 12 of half."""
+    """Returns -log2 of the distance of the worst answer: about 25 where all is right to the last digit of single precision, 12 of half."""
     if distance is None:
         return {}
     return {"precision": min(MOST_BITS, max(0.0, -math.log2(distance))) if distance else MOST_BITS}

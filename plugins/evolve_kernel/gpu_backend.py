@@ -1,6 +1,6 @@
 """The back end of Triton and CUDA: launches recorded in one process, and replayed as a graph, on fresh inputs, in another in which no Python of the program runs.
 
-Invariant: a runner's process holds this package's files and empty ones in place of the program's, so that of a program nothing runs there but what runs on the device."""
+A runner's process holds this package's files and empty ones in place of the program's, so that of a program nothing runs there but what runs on the device."""
 
 import importlib.util
 import math
@@ -31,7 +31,7 @@ Call = tuple[Argument, ...]
 
 
 class GpuBackend:
-    """Of one task. Raises `TaskError` where the task grants no GPU or has no source, or this Python lacks what compiles the language."""
+    """Back end of one task. Raises `TaskError` where the task grants no GPU or has no source, or this Python lacks what compiles the language."""
 
     shortest = 5e-6
 
@@ -44,7 +44,7 @@ class GpuBackend:
         self._ceilings: GpuCeilings | None = None
 
     def build(self, candidate: Candidate, calls: Sequence[Call]) -> Built:
-        """Compiled, and recorded for each of the calls."""
+        """Compiles a program, and records it for each of the calls."""
         named = [self._settings.function] if self._settings.language == "cuda" else []
         told = [[[one.kind, one.name, [*one.dims], one.dtype, one.value] for one in call] for call in calls]
         files = place_module(self._entry, RECORDERS[self._settings.language])
@@ -57,7 +57,7 @@ class GpuBackend:
     def sides(
         self, candidate: Candidate, mine: Built, anchor: Candidate, theirs: Built, largest: Sequence[Argument]
     ) -> Iterator[tuple[Side, Side]]:
-        """Both in processes of their own on the same device, with one segment between them and the judge."""
+        """Yields both in processes of their own on the same device, with one segment between them and the evaluator."""
         with (
             segment_for(largest) as segment,
             self._side(candidate, mine, segment) as one,
@@ -66,7 +66,7 @@ class GpuBackend:
             yield one, other
 
     def least_seconds(self, anchor: Candidate, moved: int, operations: int, *, again: bool = False) -> float:
-        """By the fastest copy that was measured on the device, and its arithmetic at the clock that the driver names."""
+        """Returns a bound by the fastest copy that was measured on the device, and its arithmetic at the clock that the driver names."""
         if again or self._ceilings is None:
             with self._running(anchor) as session:
                 facts = session.timed("begin", [], _NO_ARRAY).value
@@ -83,14 +83,14 @@ class GpuBackend:
 
     @contextmanager
     def _running(self, candidate: Candidate) -> "Iterator[TimingSession]":
-        """A timed session of the runner, in which the program's own files are empty."""
+        """Yields a timed session of the runner, in which the program's own files are empty."""
         empty = dict.fromkeys(candidate.program.files, b"")
         with candidate.session(files={**empty, **place_module(self._entry, RUNNER)}, timed=True) as session:
             yield session
 
 
 def place_module(entry: str, module: str) -> dict[str, bytes]:
-    """The files of one of this package's modules, and of those that it imports, as a box needs them: under their own names, and in place of the task's `entry`."""
+    """Returns the files of one of this package's modules, and of those that it imports, as a box needs them: under their own names, and in place of the task's `entry`."""
     here = Path(__file__).parent
     package = here.name
     files = {f"{package}/{name}.py": (here / f"{name}.py").read_bytes() for name in (*_NEIGHBOURS, module)}
@@ -99,7 +99,7 @@ def place_module(entry: str, module: str) -> dict[str, bytes]:
 
 
 def _source(task: Task, language: Language) -> str:
-    """The one file of the program that is recorded; raises `TaskError`."""
+    """Returns the one file of the program that is recorded; raises `TaskError`."""
     found = [path for path in task.seed.files if PurePosixPath(path).suffix == SUFFIXES[language]]
     if len(found) != 1:
         raise TaskError(
@@ -111,7 +111,7 @@ def _source(task: Task, language: Language) -> str:
 def _check_granted(task: Task) -> None:
     if not task.limits.grants.gpu or not all(stage.needs.gpus for stage in task.stages):
         raise TaskError(
-            f"task {task.name!r} is judged on a GPU, and has a stage without one. Do: write gpu = 1 in [sandbox], and needs = {{ gpus = 1, pinned = true }} in the stage"
+            f"task {task.name!r} is evaluated on a GPU, and has a stage without one. Do: write gpu = 1 in [sandbox], and needs = {{ gpus = 1, pinned = true }} in the stage"
         )
 
 
@@ -121,12 +121,12 @@ def _check_installed(language: Language) -> None:
         try:
             compiler()
         except OSError as error:
-            raise TaskError(f"this machine judges no kernels in cuda: {error}") from None
+            raise TaskError(f"this machine evaluates no kernels in cuda: {error}") from None
         return
     missing = [name for name in _IMPORTED if importlib.util.find_spec(name) is None]
     if missing:
         raise TaskError(
-            f"this machine judges no kernels in {language}: this Python has no {' and no '.join(missing)}. Do: pip install 'evolve[torch]', or name one that has it in [environment]"
+            f"this machine evaluates no kernels in {language}: this Python has no {' and no '.join(missing)}. Do: pip install 'evolve[torch]', or name one that has it in [environment]"
         )
 
 
@@ -160,7 +160,7 @@ class RecordedLaunch:
     shared: int
     parameters: tuple[tuple[int, int] | bytes, ...]
 
-    def told(self, places: Sequence[int]) -> list[Any]:
+    def encode(self, places: Sequence[int]) -> list[Any]:
         """As the runner takes it, with the arrays at these places."""
         parameters = [one.hex() if isinstance(one, bytes) else places[one[0]] + one[1] for one in self.parameters]
         return [self.kernel, [*self.grid], [*self.block], self.shared, parameters]
@@ -168,7 +168,7 @@ class RecordedLaunch:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """All kernels of a program, and the launches of each call that it was asked for."""
+    """Kernels of a program, and the launches of each call that it was asked for."""
 
     kernels: tuple[CompiledKernel, ...]
     launches: Mapping[Call, tuple[RecordedLaunch, ...]]
@@ -182,7 +182,7 @@ class Recording:
 
 
 def parse_recording(claim: object, calls: Sequence[Call]) -> Recording:
-    """A recorder's answer; raises `RefusedProgram` with the recorder's reason, or where it is none that could be."""
+    """Returns a recorder's answer; raises `RefusedProgram` with the recorder's reason, or where it is none that could be."""
     match claim:
         case {"refused": str(reason)}:
             raise RefusedProgram(reason[:8000])
@@ -253,7 +253,7 @@ def _strange(what: str) -> RefusedProgram:
 # --- one program in its runner's process: a time counts where the device's events and the evaluator's clock agree
 
 DOUBTS = 5
-"""In how many calls of a process the clocks may disagree: the machine may have done something else, which only makes the judge's clock later."""
+"""In how many calls of a process the clocks may disagree: the machine may have done something else, which only makes the evaluator's clock later."""
 APART, AT_ONCE = 0.1, 60e-6
 """How far two clocks may be apart: a share of the time, and seconds."""
 DISAGREE = "two clocks that disagree"
@@ -264,16 +264,16 @@ _LANES = 128
 
 
 class TimingSession(Protocol):
-    """What is needed of a timed session of the runner."""
+    """Part of a timed session of the runner that is used here."""
 
     def timed(self, function: str, /, *arguments: Any, seconds: float | None = None) -> Timed:
-        """One timed call."""
+        """Returns one timed call."""
         ...
 
 
 @dataclass(slots=True)
 class GpuSide:
-    """`overhead` is what the judge's clock shows beyond the device's where nothing is replayed; `seconds` the wall time of one call; `doubts` in how many calls the clocks have disagreed."""
+    """`overhead` is what the evaluator's clock shows beyond the device's where nothing is replayed; `seconds` the wall time of one call; `doubts` in how many calls the clocks have disagreed."""
 
     session: TimingSession
     segment: Segment
@@ -283,9 +283,9 @@ class GpuSide:
     doubts: int = 0
 
     def call(self, question: Question, poison: int) -> Called:
-        """One call; see `Side.call`. Where the clocks disagree it is doubtful, and a failure of integrity if that was too often."""
+        """Returns one call; see `Side.call`. Where the clocks disagree it is doubtful, and a failure of integrity if that was too often."""
         layout = Layout.of(self.segment, question.arguments, question.draw - question.draw % _PLACES)
-        launches = [launch.told(layout.places) for launch in self.recording.launches[question.arguments]]
+        launches = [launch.encode(layout.places) for launch in self.recording.launches[question.arguments]]
         start = layout.places[0] - GUARD
         last, place = layout.arrays[-1]
         image = self.segment.window(start, (place + last.bytes + GUARD - start,), "uint8")
@@ -300,19 +300,19 @@ class GpuSide:
 
 
 def agree(events: float, wall: float) -> bool:
-    """Whether seconds between two events are those that the judge has seen."""
+    """Returns whether seconds between two events are those that the evaluator has seen."""
     return abs(wall - events) <= APART * max(wall, events) + AT_ONCE
 
 
 def measure_overhead(session: TimingSession) -> float:
-    """What the judge's clock shows beyond the device's for a graph that does nothing, the median of some."""
+    """Returns what the evaluator's clock shows beyond the device's for a graph that does nothing, the median of some."""
     found = [session.timed("nothing") for _ in range(_NOTHINGS)]
     return float(median(one.wall - one.value for one in found))
 
 
 @dataclass(frozen=True, slots=True)
 class GpuCeilings:
-    """Of one device: bytes of its cache, bytes that it moves in a second, operations in single precision that it computes in one."""
+    """Ceilings of one device: bytes of its cache, bytes that it moves in a second, operations in single precision that it computes in one."""
 
     cache: int
     moved: float
@@ -320,9 +320,9 @@ class GpuCeilings:
 
     @classmethod
     def of(cls, facts: Mapping[str, int], moved: float) -> "GpuCeilings":
-        """Movement as it was measured; arithmetic as the driver's clock and number of multiprocessors allow, a product and a sum each."""
+        """Returns ceilings with movement as it was measured; arithmetic as the driver's clock and number of multiprocessors allow, a product and a sum each."""
         return cls(facts["l2"], moved, 2e3 * _LANES * facts["multiprocessors"] * facts["clock"])
 
     def least_seconds(self, moved: int, operations: int) -> float:
-        """What was written may lie in the cache when the kernel has ended, but what was read came from memory: so at most half of the bytes are not counted."""
+        """Returns what was written may lie in the cache when the kernel has ended, but what was read came from memory: so at most half of the bytes are not counted."""
         return max(max(moved - self.cache, moved / 2) / self.moved, operations / self.computed)

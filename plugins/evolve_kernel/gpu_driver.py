@@ -24,7 +24,7 @@ KINDS = {1: "copy", 2: "fill", 3: "call of the host", 4: "graph", 5: "empty node
 
 
 class DriverError(Exception):
-    """What the driver has refused, by the name of the function and the driver's word for it."""
+    """Refusal of the driver, by the name of the function and the driver's word for it."""
 
 
 class Driver:
@@ -51,17 +51,17 @@ class Driver:
         }
 
     def wait(self) -> None:
-        """Until all is done that was asked for."""
+        """Waits until all is done that was asked for."""
         self.call("cuStreamSynchronize", self.stream)
 
     def module(self, binary: bytes) -> int:
-        """The handle of a compiled module, loaded: its variables are as they were compiled."""
+        """Returns the handle of a compiled module, loaded: its variables are as they were compiled."""
         module = ctypes.c_void_p()
         self.call("cuModuleLoadData", ctypes.byref(module), ctypes.c_char_p(binary))
         return int(module.value or 0)
 
     def function(self, module: int, name: str) -> int:
-        """The handle of a function of a module."""
+        """Returns the handle of a function of a module."""
         found = ctypes.c_void_p()
         self.call("cuModuleGetFunction", ctypes.byref(found), ctypes.c_void_p(module), ctypes.c_char_p(name.encode()))
         return int(found.value or 0)
@@ -71,7 +71,7 @@ class Driver:
         self.call("cuModuleUnload", ctypes.c_void_p(module))
 
     def resources(self, function: int) -> dict[str, int]:
-        """What a function takes: `registers` of a thread, bytes that a thread has `spilled`, static `shared` memory."""
+        """Returns what a function takes: `registers` of a thread, bytes that a thread has `spilled`, static `shared` memory."""
         wanted = {"registers": _REGISTERS, "spilled": _SPILLED, "shared": _STATIC_SHARED}
         found = {}
         for name, attribute in wanted.items():
@@ -86,7 +86,7 @@ class Driver:
         return value.value
 
     def call(self, name: str, *arguments: Any) -> None:
-        """One function of the library, which must succeed."""
+        """Calls a function of the library, which must succeed."""
         code = getattr(self.library, name)(*arguments)
         if code:
             raise DriverError(f"{name}: {self._word(code)}")
@@ -105,7 +105,7 @@ class Memory:
         self._driver = driver
 
     def allocate(self, size: int) -> int:
-        """The address of so many bytes, which live as long as the process."""
+        """Returns the address of so many bytes, which live as long as the process."""
         address = ctypes.c_uint64()
         self._driver.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(size))
         return int(address.value)
@@ -156,13 +156,13 @@ class Launch:
 
 
 class Graphs:
-    """Of one driver. A graph is the driver's handle of it."""
+    """Graphs of one driver. A graph is the driver's handle of it."""
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
 
-    def captured(self, work: Callable[[int], None], stream: int = 0) -> int:
-        """The graph of what `work` launches on a stream, the driver's own or the one that is given."""
+    def capture(self, work: Callable[[int], None], stream: int = 0) -> int:
+        """Returns the graph of what `work` launches on a stream, the driver's own or the one that is given."""
         graph = ctypes.c_void_p()
         on = ctypes.c_void_p(stream) if stream else self._driver.stream
         self._driver.call("cuStreamBeginCapture_v2", on, _OF_THIS_THREAD)
@@ -175,7 +175,7 @@ class Graphs:
         return int(graph.value or 0)
 
     def launch(self, launch: Launch) -> None:
-        """One launch on the driver's stream."""
+        """Launches a kernel on the driver's stream."""
         if launch.shared > _USUAL_SHARED:
             self._driver.call("cuFuncSetAttribute", ctypes.c_void_p(launch.function), _MOST_SHARED, launch.shared)
         held = [ctypes.create_string_buffer(each, max(8, len(each))) for each in launch.parameters]
@@ -184,7 +184,7 @@ class Graphs:
         self._driver.call("cuLaunchKernel", function, *map(ctypes.c_uint, sizes), self._driver.stream, places, None)
 
     def ready(self, graph: int) -> int:
-        """A graph as it can be launched, on the device already; the graph itself is given back."""
+        """Returns a graph as it can be launched, on the device already; the graph itself is given back."""
         made = ctypes.c_void_p()
         self._driver.call(
             "cuGraphInstantiateWithFlags", ctypes.byref(made), ctypes.c_void_p(graph), ctypes.c_ulonglong(0)
@@ -204,7 +204,7 @@ class Graphs:
         self._driver.call("cuEventRecord", ctypes.c_void_p(events[1]), self._driver.stream)
 
     def event(self) -> int:
-        """A new event, which keeps the time when it is reached."""
+        """Returns a new event, which keeps the time when it is reached."""
         made = ctypes.c_void_p()
         self._driver.call("cuEventCreate", ctypes.byref(made), 0)
         return int(made.value or 0)
@@ -214,18 +214,18 @@ class Graphs:
         self._driver.call("cuEventRecord", ctypes.c_void_p(event), self._driver.stream)
 
     def between(self, events: Sequence[int]) -> float:
-        """Seconds between two events that were reached."""
+        """Returns seconds between two events that were reached."""
         found = ctypes.c_float()
         self._driver.call("cuEventElapsedTime", ctypes.byref(found), *map(ctypes.c_void_p, events))
         return float(found.value) / 1e3
 
 
 def launches(driver: Driver, graph: int) -> list[Launch]:
-    """The launches of a graph, in their order; raises `ValueError` for anything else in it, and where they are no chain."""
+    """Returns the launches of a graph, in their order; raises `ValueError` for anything else in it, and where they are no chain."""
     nodes = _nodes(driver, graph)
     if not nodes:
         raise ValueError("it launches nothing")
-    return [_launch(driver, node) for node in _chained(driver, graph, nodes)]
+    return [_launch(driver, node) for node in _order_nodes(driver, graph, nodes)]
 
 
 def _nodes(driver: Driver, graph: int) -> list[int]:
@@ -243,7 +243,7 @@ def _nodes(driver: Driver, graph: int) -> list[int]:
     return found
 
 
-def _chained(driver: Driver, graph: int, nodes: Sequence[int]) -> list[int]:
+def _order_nodes(driver: Driver, graph: int, nodes: Sequence[int]) -> list[int]:
     count, whole = ctypes.c_size_t(), ctypes.c_void_p(graph)
     driver.call("cuGraphGetEdges", whole, None, None, ctypes.byref(count))
     size = max(1, count.value)
@@ -276,7 +276,7 @@ def _launch(driver: Driver, node: int) -> Launch:
 
 
 def _sizes(driver: Driver, function: ctypes.c_void_p) -> list[int]:
-    """The bytes of each parameter of a function: the driver is asked until it knows no further one."""
+    """Returns the bytes of each parameter of a function: the driver is asked until it knows no further one."""
     found: list[int] = []
     offset, size = ctypes.c_size_t(), ctypes.c_size_t()
     while True:

@@ -1,6 +1,6 @@
-"""What a task writes beside `plugin = "kernel"`.
+"""Settings that a task writes beside `plugin = "kernel"`.
 
-Invariant: settings that pass can be judged by on a machine that has the language's compiler or device."""
+Settings that pass can be used on a machine that has the language's compiler or device."""
 
 from typing import Literal, Self
 
@@ -12,7 +12,7 @@ COMPILED_HERE: tuple[Language, ...] = ("c", "c++")
 
 
 class KernelSettings(BaseModel):
-    """How a kernel is built, called, timed and compared."""
+    """Settings by which a kernel is built, called, timed and compared."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -31,7 +31,7 @@ class KernelSettings(BaseModel):
     )
     flags: tuple[str, ...] = Field(
         default=(),
-        description="flags of the compiler beside the judge's own, for every program of the task",
+        description="flags of the compiler beside the evaluator's own, for every program of the task",
     )
     first: int = Field(default=4, ge=2, description="rounds before it is looked at whether the speeds differ")
     rounds: int = Field(default=8, ge=2, description="rounds at most, and in each confirmation and held-out case")

@@ -73,6 +73,7 @@ def compare_exact(what: str, claimed: float | None, found: float | None, *, else
         return ClaimCheck(what, AGREES, *shown)
     if claimed is None or found is None:
         return ClaimCheck(what, DIFFERS, *shown, "the program passes in one of them alone")
+    # Libraries and processors add up floating point in other orders.
     if elsewhere and is_close(claimed, found):
         why = f"but for the last digits of floating point (a relative difference of {TOLERANCE:g} at most), for {elsewhere}"
         return ClaimCheck(what, AGREES, *shown, why)

@@ -250,6 +250,7 @@ def _check_case(again: Reevaluation, case: Case) -> Iterator[ClaimCheck]:
     if seeds is None:
         yield ClaimCheck(what, DIFFERS, "promoted", "", "the export has no evaluation of the seed on this case")
         return
+    # One evaluation that is no worse than the seed suffices; a worse one may be chance, and is repeated.
     for report, seed_report in _pairs(again, case, claimed.seed):
         shown, beside = again.show_fitness(report), seed_report.evaluation.fitness
         if report.evaluation.fitness is None or shown is None:

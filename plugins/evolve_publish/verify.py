@@ -61,6 +61,7 @@ def verify(contents: Contents, verifier: Verifier) -> Verification:
     """Checks an export. Raises `ConfigError` for what is none."""
     checks = list(_check_manifest(contents))
     claims = read_claims(contents)
+    # Files that differ from the manifest are not looked into any further.
     if _has_difference(checks):
         return _conclude(claims, checks)
     program = Program({path: _text(contents, stored) for path, stored in claims.files.items()})

@@ -93,6 +93,7 @@ def train(program: Trained, loader: Loader, told: Mapping[str, Any], settings: R
             if loader.left == 0 or answer < 1:
                 raise Unusable(_explain_answer(settings, loader, answer))
             answer = _serve(session, loader, answer, told)
+    # The size is counted on this side: a program cannot be asked for it.
     size = size_of(answer)
     if answer is None or size > settings.model_bytes:
         raise Unusable(f"train() must return its model, of {settings.model_bytes:,} bytes at most, got {size:,}")

@@ -87,6 +87,7 @@ class ServedModel:
             if self._gone:
                 raise ModelGone(self._gone)
             server = self._server or self._start()
+            # Threads that wait for a server would be many; each call looks once, and the engine asks again.
             if server.has_ended:
                 self._start_again(server, f"ended with exit code {server.close()}")
             if self._unwell_since is not None:

@@ -58,13 +58,13 @@ class KernelTask:
         kept = {name: array.copy() for name, array in inputs.items()}
         outputs = answer(inputs, shape)
         assert all(np.array_equal(kept[name], inputs[name]) for name in kept), "it has modified its inputs"
-        return check_answers(self.problem, outputs, self.problem.expected(inputs, shape), inputs, shape).fault
+        return check_answers(self.problem, outputs, self.problem.compute_answers(inputs, shape), inputs, shape).fault
 
     def degenerate(self, shape: Shape, regime: str) -> Iterator[tuple[str, str]]:
         """What the judge says of answers that are none, each with its name."""
         inputs = self.inputs(shape, regime)
-        expected = self.problem.expected(inputs, shape)
-        before = self._cast(self.problem.expected(self.inputs(shape, regime, 1), shape), shape)
+        expected = self.problem.compute_answers(inputs, shape)
+        before = self._cast(self.problem.compute_answers(self.inputs(shape, regime, 1), shape), shape)
         right = self._cast(expected, shape)
         assert check_answers(self.problem, right, expected, inputs, shape).fault == "", "the right answer is wrong"
         for name, change in _CHANGES.items():

@@ -255,7 +255,7 @@ def test_a_claim_that_cannot_be_is_refused(claim: object, reason: str) -> None:
 @pytest.mark.parametrize(
     ("toml", "message"),
     [
-        (TOML.replace("gpu = 1", "gpu = 0"), "is judged on a GPU, and has a stage without one. Do: write gpu = 1"),
+        (TOML.replace("gpu = 1", "gpu = 0"), "is evaluated on a GPU, and has a stage without one. Do: write gpu = 1"),
         (TOML + "[[stages]]\nneeds = { gpus = 0 }\n", "has a stage without one. Do: write gpu = 1"),
         (
             TOML.replace("double.py", "double.pyx").replace('entry = "double"', 'entry = ""'),
@@ -290,7 +290,7 @@ def test_a_machine_without_nvidia_s_compiler_says_so(task: Task, monkeypatch: py
 
     monkeypatch.setattr(gpu_backend, "compiler", none)
     cuda_task = replace(task, seed=Program({"double.cu": ""}))
-    with pytest.raises(TaskError, match=r"judges no kernels in cuda: there is no library nvrtc. Do: install torch"):
+    with pytest.raises(TaskError, match=r"evaluates no kernels in cuda: there is no library nvrtc. Do: install torch"):
         GpuBackend(cuda_task, SETTINGS.model_copy(update={"language": "cuda"}))
 
 

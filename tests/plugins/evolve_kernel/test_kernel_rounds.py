@@ -53,7 +53,7 @@ def measure(tmp_path, monkeypatch):
     def measured(backend, *, race=True, settings=SETTINGS, seed=0):
         rounds = Rounds(problem, settings, problem.shapes(Parameters(count=50)), np.random.default_rng(seed))
         program = Program(None, Built(None))
-        return rounds.measured(backend, program, program, race=race)
+        return rounds.measure(backend, program, program, race=race)
 
     return measured
 
