@@ -143,8 +143,8 @@ def _collect_claims(
     reader: "_EvaluationReader", task: Task, steps: Sequence[LineageClaim], stored: Mapping[str, str]
 ) -> Claims:
     campaign, program, judgings = reader.campaign, reader.program, reader.judgings()
-    judged = campaign.log.settled(reader.first).record
-    origin, stamped = report.made_by(campaign, judged), campaign.log.settling(judged.origin.about or reader.first)
+    record = campaign.log.settled(reader.first).record
+    origin, stamped = report.made_by(campaign, record), campaign.log.settling(record.origin.about or reader.first)
     quarantine, seeds = campaign.state.quarantined.get(program), campaign.state.seed_values
     release = campaign.plugins.evaluator_release(task.evaluator) or ""
     return Claims(
@@ -334,7 +334,7 @@ def _claim_step(campaign: Campaign, line: report.LineageStep, program: str, diff
     )
 
 
-# --- the value by all judgings
+# --- the value by all evaluations
 
 
 def estimate_value(campaign: Campaign, program: ProgramId, records: Sequence[Record]) -> ValueClaim | None:
