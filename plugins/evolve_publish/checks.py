@@ -103,11 +103,9 @@ def compare_noisy(
         return ClaimCheck(what, AGREES, *shown, f"the difference is within chance ({LEVEL:.0%}: {within:.2g})")
     if gain > 0:
         return ClaimCheck(what, AGREES, *shown, "it is better than claimed")
-    if elsewhere:
-        return ClaimCheck(
-            what, CANNOT_BE_TOLD, *shown, f"noisy scores compare within one hardware class, and {elsewhere}"
-        )
-    return ClaimCheck(what, DIFFERS, *shown, f"it is worse by more than chance explains ({LEVEL:.0%}: {within:.2g})")
+    return _refuse_worse(
+        what, shown, f"it is worse by more than chance explains ({LEVEL:.0%}: {within:.2g})", elsewhere
+    )
 
 
 def _own_error(claimed: ValueClaim, implied: float) -> float:
@@ -130,8 +128,10 @@ def compare_with_seed(what: str, gains: Sequence[float], fitness: Fitness, *, el
         return ClaimCheck(what, AGREES, *shown)
     if pool.count > 1 and -pool.mean <= student_quantile(LEVEL, PRIOR_DEGREES + pool.count - 1) * error:
         return ClaimCheck(what, AGREES, *shown, "the difference is within chance")
+    return _refuse_worse(what, shown, "it is worse than the seed there", elsewhere)
+
+
+def _refuse_worse(what: str, shown: tuple[str, str], why: str, elsewhere: str) -> ClaimCheck:
     if elsewhere:
-        return ClaimCheck(
-            what, CANNOT_BE_TOLD, *shown, f"noisy scores compare within one hardware class, and {elsewhere}"
-        )
-    return ClaimCheck(what, DIFFERS, *shown, "it is worse than the seed there")
+        why = f"noisy scores compare within one hardware class, and {elsewhere}"
+    return ClaimCheck(what, CANNOT_BE_TOLD if elsewhere else DIFFERS, *shown, why)

@@ -64,7 +64,7 @@ class VllmSettings(BaseModel):
     @field_validator("openai")
     @classmethod
     def _leaves_our_settings(cls, given: dict[str, Any]) -> dict[str, Any]:
-        if taken := {"model", "base_url", "key_env", "key_file"} & set(given):
+        if taken := {"model", "base_url", "key_env"} & set(given):
             raise ValueError(f"{min(taken)} follows from the server that is started: leave it out")
         OpenAISettings(model="any", **given)
         return given
