@@ -8,12 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from evolve.campaign import Campaign
-from evolve.campaign.history import KINDS, OUTCOMES
 from evolve.report.frame import frame
-from evolve.types import FAILURES, Outcome, RecordId
+from evolve.types import Outcome, RecordId
 
-_SLICES = 50
-_JUDGED = tuple(one for one in OUTCOMES if one in FAILURES or one in (Outcome.INTERNAL, Outcome.BELOW_THRESHOLD))
 LOOKED_AT = 2_000
 """So many failures, the last ones, are grouped; those that were screened, for themselves, so that many of these hide no others."""
 EXAMPLES = 5
@@ -29,42 +26,6 @@ class FailureClass:
     message: str
     count: int
     examples: tuple[RecordId, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FailureSlice:
-    """Proposals `first` to `last`: how many there were, and how many of them ended in each outcome."""
-
-    first: int
-    last: int
-    proposals: int
-    counts: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FailuresOverTime:
-    """Failures of all proposals in slices of equally many records; `outcomes` are those that happened, with their totals."""
-
-    outcomes: tuple[tuple[str, int], ...]
-    slices: tuple[FailureSlice, ...]
-
-
-def failures_over_time(campaign: Campaign, *, screened: bool = False) -> FailuresOverTime:
-    """Counts the proposals that failed, slice by slice; with `screened` those that were never judged, too."""
-    kinds = (*_JUDGED, Outcome.SCREENED) if screened else _JUDGED
-    columns, length = campaign.state.columns, len(campaign.state.history)
-    codes = np.frombuffer(bytes(columns.outcomes), np.uint8)[:length]
-    proposed = np.frombuffer(bytes(columns.kinds), np.uint8)[:length] == KINDS.index("proposal")
-    totals = np.bincount(codes[proposed], minlength=len(OUTCOMES))
-    happened = [outcome for outcome in kinds if totals[OUTCOMES.index(outcome)]]
-    edges = np.linspace(0, length, min(_SLICES, length) + 1).astype(int)
-    slices = []
-    for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        counts = np.bincount(codes[begin:end][proposed[begin:end]], minlength=len(OUTCOMES))
-        own = tuple(int(counts[OUTCOMES.index(outcome)]) for outcome in happened)
-        slices.append(FailureSlice(begin + 1, end, int(counts.sum()), own))
-    outcomes = tuple((outcome.value, int(totals[OUTCOMES.index(outcome)])) for outcome in happened)
-    return FailuresOverTime(outcomes, tuple(slices))
 
 
 def failures(campaign: Campaign, *, screened: bool = False) -> tuple[FailureClass, ...]:

@@ -106,12 +106,6 @@ def quarantined(campaign: Campaign) -> Flags:
     return np.fromiter((program in out for program in programs), np.bool_, len(programs))
 
 
-def first_parents(campaign: Campaign) -> Numbers:
-    """The first parent of each record; 0 where it has none."""
-    parents = campaign.state.columns.parents
-    return np.fromiter((one[0] if one else 0 for one in parents), np.int64, len(parents))
-
-
 def improved(history: Past, columns: RecordFrame) -> Flags:
     """Flags the records that succeeded and were better than each parent that did; constraints come first."""
     parents = history.columns.parents[: len(columns)]

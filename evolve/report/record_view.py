@@ -10,8 +10,7 @@ from evolve.campaign import Campaign
 from evolve.report.best import CaseLine, MissedLine, ObjectiveLine, cases, missed, objectives
 from evolve.report.calls import WholeCall, calls_of
 from evolve.report.records import LineageStep, RecordLine, lineage, made_by, measurements, record_line, settled
-from evolve.report.relatives import OffspringCounts, children, find_best_child, offspring
-from evolve.types import Origin, ProgramId, Record, RecordId, Trust
+from evolve.types import FAILURES, Origin, Outcome, ProgramId, Record, RecordId, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +31,15 @@ class EstimateLine:
     certified: bool
     isolation: str
     trust: Trust
+
+
+@dataclass(frozen=True, slots=True)
+class OffspringCounts:
+    """Numbers of children: how many a record's program has, and how many of them failed when they were judged or were never judged."""
+
+    children: int
+    failed: int
+    screened: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,3 +164,38 @@ def _estimate(campaign: Campaign, estimate: Estimate | None, record: Record) -> 
 def _ruling(campaign: Campaign, program: ProgramId | None) -> RulingLine | None:
     ruling = campaign.state.quarantined.get(program) if program else None
     return None if ruling is None else RulingLine(ruling.by, ruling.why)
+
+
+def children(campaign: Campaign, record: RecordId, limit: int | None = None) -> tuple[RecordLine, ...]:
+    """The proposals that had a record's program as a parent, in the order in which they settled."""
+    found = _children(campaign, record)[:limit]
+    return tuple(record_line(campaign, campaign.log.settled(child)) for child in found)
+
+
+def offspring(campaign: Campaign, record: RecordId) -> OffspringCounts:
+    """The children of a record's program, counted."""
+    history = campaign.state.history
+    outcomes = [history.outcome(child) for child in _children(campaign, record)]
+    failed = sum(outcome in FAILURES for outcome in outcomes)
+    return OffspringCounts(len(outcomes), failed, outcomes.count(Outcome.SCREENED))
+
+
+def _children(campaign: Campaign, record: RecordId) -> list[RecordId]:
+    """A parent may be named by any record of its program: the one that judged it last is."""
+    columns = campaign.state.columns
+    program = settled(campaign, record).record.program
+    if program is None:
+        return []
+    same = (number for number, other in enumerate(columns.programs, 1) if other == program)
+    return sorted({child for number in same for child in columns.children.get(number, ())})
+
+
+def find_best_child(campaign: Campaign, record: RecordId) -> RecordId:
+    """Returns the fittest child, those that meet the constraints first; 0 where none has passed."""
+    history = campaign.state.history
+    fit = [
+        (history.violation(child), -value, child)
+        for child in history.children(record)
+        if (value := history.fitness(child)) is not None
+    ]
+    return min(fit)[2] if fit else 0

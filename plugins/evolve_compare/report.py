@@ -13,7 +13,7 @@ from evolve.stop import duration, spelled
 from evolve.types import Fitness
 from evolve_compare.comparison import ArmSummary, Comparison, TargetResult
 from evolve_compare.significance import ArmTest
-from evolve_view.charts import Reference, Series, chart
+from evolve_view.charts import ChartFigure, Reference, Series, chart
 
 PICTURE = "comparison.svg"
 Rows = tuple[tuple[str, ...], ...]
@@ -62,9 +62,9 @@ def _format_settings(found: Comparison) -> list[str]:
 
 def draw_bands(found: Comparison) -> str:
     """Returns one `<svg>`: the best value of each arm so far, with the band in which its middle lies."""
-    series = [Series(band.arm, band.places, band.middle, band.low, band.high, step=True) for band in found.bands]
-    levels = [Reference(value, name) for value, name in found.anchors]
-    return chart(series, x=found.per, y=found.fitness.name, levels=levels, height=360)
+    series = (Series(band.arm, band.places, band.middle, band.low, band.high, step=True) for band in found.bands)
+    levels = (Reference(value, name) for value, name in found.anchors)
+    return chart(ChartFigure(tuple(series), found.per, found.fitness.name, tuple(levels)), height=360)
 
 
 def to_plain(found: Comparison) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evolve.report.frame import coded, first_parents, frame, improved, quarantined, strictly_better
+from evolve.report.frame import coded, frame, improved, quarantined, strictly_better
 from evolve.types import Insertion, Outcome, Ruled
 from tests.written import Written, aimed, aiming_task, short_campaign
 
@@ -29,7 +29,6 @@ def test_conditions_are_flags(tmp_path: Path) -> None:
         assert columns.judged_programs().tolist() == [False, True, True, True, False, True]
         assert columns.insertion(Insertion.NOT_ADDED).tolist() == [False, False, True, True, True, False]
         assert columns.best_first().tolist() == [5, 1, 0, 2, 3, 4]
-        assert first_parents(campaign).tolist() == [0, 1, 1, 1, 1, 2]
         assert improved(campaign.state.history, columns).tolist() == [True, True, False, False, False, True]
 
 
