@@ -2,6 +2,7 @@
 
 Nothing is written or printed, and every fitness is in the user's direction."""
 
+from evolve.campaign.history import KINDS as KINDS
 from evolve.report.best import AnchorGap as AnchorGap
 from evolve.report.best import Best as Best
 from evolve.report.best import CaseLine as CaseLine
@@ -25,7 +26,7 @@ from evolve.report.best import missed as missed
 from evolve.report.best import nearest as nearest
 from evolve.report.best import objectives as objectives
 from evolve.report.blame import BlameLine as BlameLine
-from evolve.report.blame import Difference as Difference
+from evolve.report.blame import FileDifference as FileDifference
 from evolve.report.blame import blame as blame
 from evolve.report.blame import difference as difference
 from evolve.report.blame import differences as differences
@@ -33,13 +34,11 @@ from evolve.report.blame import program_of as program_of
 from evolve.report.calls import CallLine as CallLine
 from evolve.report.calls import CostLine as CostLine
 from evolve.report.calls import Costs as Costs
-from evolve.report.calls import Improvements as Improvements
 from evolve.report.calls import Said as Said
 from evolve.report.calls import WholeCall as WholeCall
 from evolve.report.calls import call_line as call_line
 from evolve.report.calls import calls_of as calls_of
 from evolve.report.calls import costs as costs
-from evolve.report.calls import lineage_cost as lineage_cost
 from evolve.report.calls import waiting as waiting
 from evolve.report.calls import whole_call as whole_call
 from evolve.report.campaign_line import CampaignLine as CampaignLine
@@ -47,9 +46,8 @@ from evolve.report.campaign_line import read_campaign_line as read_campaign_line
 from evolve.report.campaign_line import writer as writer
 from evolve.report.columnar import Columnar as Columnar
 from evolve.report.columnar import columnar as columnar
-from evolve.report.columnar import harmless as harmless
+from evolve.report.columnar import format_csv as format_csv
 from evolve.report.columnar import write_csv as write_csv
-from evolve.report.columnar import write_parquet as write_parquet
 from evolve.report.curve import Point as Point
 from evolve.report.curve import curve as curve
 from evolve.report.elites import EliteLine as EliteLine
@@ -74,25 +72,20 @@ from evolve.report.overview import overview as overview
 from evolve.report.overview import versions as versions
 from evolve.report.record_view import EstimateLine as EstimateLine
 from evolve.report.record_view import OffspringCounts as OffspringCounts
-from evolve.report.record_view import RecordView as RecordView
 from evolve.report.record_view import RulingLine as RulingLine
 from evolve.report.record_view import Shown as Shown
 from evolve.report.record_view import children as children
 from evolve.report.record_view import find_best_child as find_best_child
 from evolve.report.record_view import offspring as offspring
-from evolve.report.record_view import record_view as record_view
 from evolve.report.record_view import whole as whole
 from evolve.report.records import LineageStep as LineageStep
 from evolve.report.records import RecordLine as RecordLine
-from evolve.report.records import found as found
 from evolve.report.records import lineage as lineage
 from evolve.report.records import made_by as made_by
 from evolve.report.records import measurements as measurements
 from evolve.report.records import record_line as record_line
 from evolve.report.records import record_name as record_name
-from evolve.report.records import records as records
 from evolve.report.records import settled as settled
-from evolve.report.table import KINDS as KINDS
 from evolve.report.table import MATCHES as MATCHES
 from evolve.report.table import PROGRAMS as PROGRAMS
 from evolve.report.table import SORTS as SORTS

@@ -1,13 +1,13 @@
-"""Table of all records: columns of plain values, to compute with: a data frame, CSV, Parquet.
+"""Table of all records: columns of plain values, to compute with: a data frame, CSV.
 
 Invariant: columns and one query over the events, however many records there are; names of columns come from the task and from what the judge
 has found of its seed, never from a program."""
 
 import csv
+import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -111,35 +111,20 @@ def harmless(value: Any) -> Any:
     return f"'{told}" if told.startswith(_FORMULA) else told
 
 
+def format_csv(table: Columnar) -> str:
+    """Returns a table as CSV, with a line of names."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(harmless, table.columns))
+    writer.writerows(map(harmless, row) for row in zip(*table.columns.values(), strict=True))
+    return text.getvalue()
+
+
 def write_csv(table: Columnar, target: Path) -> None:
-    """Writes a table as CSV, with a line of names; raises `ConfigError` where it cannot be written."""
+    """Writes a table as CSV; raises `ConfigError` where it cannot be written."""
     try:
-        with target.open("w", encoding="utf-8", errors="replace", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(map(harmless, table.columns))
-            writer.writerows(map(harmless, row) for row in zip(*table.columns.values(), strict=True))
+        target.write_text(format_csv(table), "utf-8", errors="replace", newline="")
     except OSError as error:
-        raise _unwritable(target, error) from error
-
-
-def write_parquet(table: Columnar, target: Path) -> None:
-    """Writes a table as Parquet; raises `ConfigError` where it cannot be written, and without pyarrow."""
-    arrow, parquet = needed("pyarrow"), needed("pyarrow.parquet")
-    try:
-        with target.open("wb") as file:
-            parquet.write_table(arrow.table({name: list(column) for name, column in table.columns.items()}), file)
-    except OSError as error:
-        raise _unwritable(target, error) from error
-
-
-def needed(module: str) -> Any:
-    """A library of the extra `frames`; raises `ConfigError` where it is not installed."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        library = module.partition(".")[0]
-        raise ConfigError(f"{library} is not installed. Do: pip install 'evolve[frames]'") from error
-
-
-def _unwritable(target: Path, error: OSError) -> ConfigError:
-    return ConfigError(f"the table cannot be written to {target}: {error.strerror}. Do: name another file")
+        raise ConfigError(
+            f"the table cannot be written to {target}: {error.strerror}. Do: name another file"
+        ) from error

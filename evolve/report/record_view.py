@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from evolve.archive import Elite, Estimate
 from evolve.campaign import Campaign
-from evolve.report.best import CaseLine, MissedLine, ObjectiveLine, cases, missed, objectives
-from evolve.report.calls import WholeCall, calls_of
-from evolve.report.records import LineageStep, RecordLine, lineage, made_by, measurements, record_line, settled
+from evolve.report.best import CaseLine, MissedLine, cases, missed
+from evolve.report.records import RecordLine, made_by, measurements, record_line, settled
 from evolve.types import FAILURES, Origin, Outcome, ProgramId, Record, RecordId, Trust
 
 
@@ -46,7 +45,8 @@ class OffspringCounts:
 class Shown:
     """A record with what the log holds of it. `artifacts` are sizes in characters by name; `judged_again` are later measurements, of which the one
     that is named `certificate` proves the value. `estimate` is there for a program that holds a place, `reported` where it was measured since it won that;
-    `cases` are what it found where the search does not look, `promoted`: these agree. `ruling` is there while the program is quarantined."""
+    `cases` are what it found where the search does not look, `promoted`: these agree. `ruling` is there while the program is quarantined. `made` is the origin of the
+    program, which for a measurement is that of what it measures; `best_child` is 0 where no child has passed."""
 
     record: RecordLine
     feedback: str
@@ -59,56 +59,17 @@ class Shown:
     judged_again: tuple[RecordLine, ...]
     files: Mapping[str, str]
     offspring: OffspringCounts
-    ruling: RulingLine | None = None
-    certificate: str = ""
-    estimate: EstimateLine | None = None
-    reported: EstimateLine | None = None
-    cases: tuple[CaseLine, ...] = ()
-    promoted: bool = False
-    missed: tuple[MissedLine, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RecordView:
-    """A record as a page shows it: `shown` is its evidence. `made` is the origin of its program, which for a measurement is that of what it measures;
-    `first` is the first record of the program, `places` are those that the program holds in the archive; `again` are later measurements but for those on
-    cases. `lineage` ends with the record; `children` are the first ones, `best_child` is 0 where none has passed. `calls` are those of the step that
-    made the program, with prompts and replies."""
-
-    shown: Shown
+    ruling: RulingLine | None
+    certificate: str
+    estimate: EstimateLine | None
+    reported: EstimateLine | None
+    cases: tuple[CaseLine, ...]
+    promoted: bool
+    missed: tuple[MissedLine, ...]
     made: Origin
-    first: RecordId
     is_best: bool
     stage: str
-    places: tuple[Elite, ...]
-    objectives: tuple[ObjectiveLine, ...]
-    again: tuple[RecordLine, ...]
-    lineage: tuple[LineageStep, ...]
-    children: tuple[RecordLine, ...]
     best_child: RecordId
-    calls: tuple[WholeCall, ...]
-
-
-def record_view(
-    campaign: Campaign, number: RecordId, steps: int | None = None, most_children: int | None = None
-) -> RecordView:
-    """Reads a record with at most so many steps of its lineage and so many children; raises `StoreError` for one that there is not."""
-    shown, record, archive = whole(campaign, number), settled(campaign, number).record, campaign.state.archive
-    named = {case.name for case in shown.cases}
-    return RecordView(
-        shown=shown,
-        made=made_by(campaign, record),
-        first=campaign.log.first_record(record.program) if record.program else number,
-        is_best=archive.best is not None and archive.best.program == record.program,
-        stage=record.evaluation.stage,
-        places=tuple(elite for elite in archive.elites() if elite.program == record.program),
-        objectives=objectives(campaign.task, record.evaluation.objectives),
-        again=tuple(line for line in shown.judged_again if line.name not in named),
-        lineage=lineage(campaign, number, steps),
-        children=children(campaign, number, most_children),
-        best_child=find_best_child(campaign, number),
-        calls=calls_of(campaign, record.origin.about or number),
-    )
 
 
 def whole(campaign: Campaign, record: RecordId) -> Shown:
@@ -136,6 +97,10 @@ def whole(campaign: Campaign, record: RecordId) -> Shown:
         cases=cases(campaign, found.program) if found.program else (),
         promoted=found.program in state.archive.promoted,
         missed=missed(campaign.task, evaluation.metrics) if evaluation.fitness is not None else (),
+        made=made_by(campaign, found),
+        is_best=found.program is not None and holder is not None and holder is state.archive.best,
+        stage=evaluation.stage,
+        best_child=find_best_child(campaign, record),
     )
 
 

@@ -1,4 +1,4 @@
-"""Settled records as lines, where a program comes from, and programs by what their code says.
+"""Settled records as lines, and where a program comes from.
 
 A fitness comes with the isolation and the trust of its judging; whole records are read one by one, and only where a line of them is asked for."""
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from evolve.campaign import Campaign
 from evolve.campaign.calls import Taken
 from evolve.campaign.history import KINDS
-from evolve.report.frame import frame
 from evolve.types import Origin, Record, RecordId, Settled, StoreError, Trust
 
 
@@ -70,13 +69,6 @@ class LineageStep:
 def record_name(campaign: Campaign, record: RecordId) -> str:
     """`NAME/123`."""
     return f"{campaign.name}/{record}"
-
-
-def records(campaign: Campaign, limit: int | None = None) -> tuple[RecordLine, ...]:
-    """Settled records, the fittest first, those that miss a constraint after those that meet all, and the failures last; only the lines
-    that are asked for are read."""
-    order = frame(campaign).best_first()[:limit] + 1
-    return tuple(record_line(campaign, campaign.log.settled(record)) for record in order.tolist())
 
 
 def record_line(campaign: Campaign, event: Settled) -> RecordLine:
@@ -201,15 +193,3 @@ def _comparable(campaign: Campaign, record: RecordId, other: RecordId) -> bool:
     """Neither is on the other side of the newest change of the task."""
     since = campaign.state.columns.since
     return (record > since) == (other > since)
-
-
-_RANKED = 1_000
-"""Of so many matches the newest are as good as the best, and are found much sooner."""
-
-
-def found(campaign: Campaign, text: str, limit: int = 20) -> tuple[RecordLine, ...]:
-    """The programs that hold every word of `text` in one file, the best match first; the newest first where there are a great many."""
-    newest = campaign.log.holding(text, _RANKED)
-    programs = newest[:limit] if len(newest) == _RANKED else campaign.log.search(text, limit)
-    records = [record for program in programs if (record := campaign.log.first_record(program))]
-    return tuple(record_line(campaign, campaign.log.settled(record)) for record in records)

@@ -78,7 +78,7 @@ def test_the_head_says_the_score_with_its_uncertainty_and_how_it_was_judged(brow
         (3, ["crashed", "it divided by zero", "against record"]),
         (4, ["There is no program: its proposal was screened", "duplicate of a program"]),
         (5, ["best", "certified", "yes, by 6"]),
-        (6, ["measurement of 5, certify", "yes, this record proves the value", "first in 5"]),
+        (6, ["measurement of 5, certify", "yes, this record proves the value"]),
         (7, ["measurement of 2, report"]),
         (8, ["added by a person"]),
         (9, ["claimed", "The program itself has computed this score, and nobody else"]),
