@@ -5,7 +5,7 @@ Nothing is written or printed, and every fitness is in the user's direction."""
 from evolve.campaign.history import KINDS as KINDS
 from evolve.report.best import AnchorGap as AnchorGap
 from evolve.report.best import Best as Best
-from evolve.report.best import CaseLine as CaseLine
+from evolve.report.best import CaseScore as CaseScore
 from evolve.report.best import Closest as Closest
 from evolve.report.best import FitnessLimits as FitnessLimits
 from evolve.report.best import FrontLine as FrontLine
@@ -57,14 +57,14 @@ from evolve.report.failing import LOOKED_AT as LOOKED_AT
 from evolve.report.failing import FailureClass as FailureClass
 from evolve.report.failing import failures as failures
 from evolve.report.frame import RecordFrame as RecordFrame
+from evolve.report.frame import flag_quarantined as flag_quarantined
 from evolve.report.frame import frame as frame
-from evolve.report.frame import quarantined as quarantined
 from evolve.report.overview import BudgetLine as BudgetLine
 from evolve.report.overview import ChangedSetting as ChangedSetting
 from evolve.report.overview import Overview as Overview
 from evolve.report.overview import budget_left as budget_left
 from evolve.report.overview import budget_lines as budget_lines
-from evolve.report.overview import changed_settings as changed_settings
+from evolve.report.overview import find_changed_settings as find_changed_settings
 from evolve.report.overview import flatten_settings as flatten_settings
 from evolve.report.overview import left_out as left_out
 from evolve.report.overview import lessons_learnt as lessons_learnt

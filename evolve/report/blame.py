@@ -29,26 +29,26 @@ def difference(campaign: Campaign, old: RecordId, new: RecordId) -> tuple[FileDi
 
 
 def differences(old: Program, new: Program, names: Sequence[str]) -> tuple[FileDifference, ...]:
-    """The files that two programs, named so, do not have alike, by their paths."""
+    """Returns the files that two programs, named so, do not have alike, by their paths."""
     found = []
     for path in sorted({*old.files, *new.files}):
         before, after = old.files.get(path, ""), new.files.get(path, "")
         if (path in old.files, before) != (path in new.files, after):
             found.append(
                 FileDifference(
-                    path, before, after, _unified(before, after, [f"{name}/{one_line(path)}" for name in names])
+                    path, before, after, _format_diff(before, after, [f"{name}/{one_line(path)}" for name in names])
                 )
             )
     return tuple(found)
 
 
-def _unified(before: str, after: str, names: Sequence[str]) -> str:
+def _format_diff(before: str, after: str, names: Sequence[str]) -> str:
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), names[0], names[1], lineterm="")
     return "".join(f"{line}\n" for line in lines)
 
 
 def program_of(campaign: Campaign, record: RecordId) -> Program:
-    """The program of a record; raises `ConfigError` where its proposal was screened."""
+    """Returns the program of a record; raises `ConfigError` where its proposal was screened."""
     found = campaign.state.history.program_id(record)
     if found is None:
         name = record_name(campaign, record)

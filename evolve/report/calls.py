@@ -58,7 +58,7 @@ class WholeCall:
 
 
 def call_line(replied: Replied) -> CallLine:
-    """A call as the log has it, without its texts."""
+    """Returns a call as the log has it, without its texts."""
     call = replied.call
     return CallLine(
         replied.step,
@@ -82,7 +82,7 @@ def call_line(replied: Replied) -> CallLine:
 
 
 def whole_call(log: LogReader, replied: Replied) -> WholeCall:
-    """A call with its texts, read from its log."""
+    """Returns a call with its texts, read from its log."""
     call = replied.call
     prompt = tuple(Said(part.role, part.name, log.text(TextId(part.text))) for part in call.prompt)
     thinking, reply = (log.text(TextId(name)) if name else "" for name in (call.thinking, call.reply))
@@ -90,7 +90,7 @@ def whole_call(log: LogReader, replied: Replied) -> WholeCall:
 
 
 def calls_of(campaign: Campaign, record: RecordId) -> tuple[WholeCall, ...]:
-    """The calls of the step that made a record, in their order; none where no model was asked."""
+    """Returns the calls of the step that made a record, in their order; none where no model was asked."""
     return tuple(whole_call(campaign.log, replied) for replied in campaign.log.replies(record))
 
 

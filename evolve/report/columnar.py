@@ -1,6 +1,6 @@
 """Table of all records: columns of plain values, to compute with: a data frame, CSV.
 
-Invariant: columns and one query over the events, however many records there are; names of columns come from the task and from what the judge
+Invariant: columns and one query over the events, however many records there are; names of columns come from the task and from what the evaluator
 has found of its seed, never from a program."""
 
 import csv
@@ -35,10 +35,10 @@ def columnar(campaign: Campaign, records: Sequence[RecordId] | None = None) -> C
     """Records, all or these, with what the columns hold of them, when they settled, and the objectives, descriptors and metrics that the seed's have.
     `at` is in seconds since 1970, `active` in seconds that the campaign had run; `calls`, `tokens` and `money` are what the step's calls took."""
     chosen = list(range(1, len(campaign.state.history) + 1)) if records is None else list(records)
-    return Columnar({**_known(campaign, chosen), **_read(campaign, chosen)})
+    return Columnar({**_take_columns(campaign, chosen), **_read(campaign, chosen)})
 
 
-def _known(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any]]:
+def _take_columns(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any]]:
     """Returns the columns that memory holds."""
     history, columns, shown = campaign.state.history, campaign.state.columns, campaign.task.fitness.shown
     values = [history.fitness(record) for record in records]
@@ -73,7 +73,7 @@ def _known(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[An
 
 def _read(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any]]:
     """Returns the columns that the events hold."""
-    wanted = _wanted(campaign)
+    wanted = _find_columns(campaign)
     names = ("at", "active", "certified", *wanted)
     rows: dict[RecordId, list[Any]] = {}
     for record, at, active, body in campaign.log.settled_as_json(records):
@@ -83,7 +83,7 @@ def _read(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any
     return {name: [rows[record][place] for record in records] for place, name in enumerate(names)}
 
 
-def _wanted(campaign: Campaign) -> dict[str, tuple[str, str, int]]:
+def _find_columns(campaign: Campaign) -> dict[str, tuple[str, str, int]]:
     """Returns where each further column is found in an evaluation, and its sign in the user's direction."""
     task, seed = campaign.task, campaign.state.seed_record
     found = {
@@ -103,7 +103,7 @@ def _number(value: float | None, sign: int) -> float | None:
 
 
 def harmless(value: Any) -> Any:
-    """A cell of CSV that no spreadsheet takes for a formula: a text that begins like one has an apostrophe before it. A number stays one; a line ends in
+    """Returns a cell of CSV that no spreadsheet takes for a formula: a text that begins like one has an apostrophe before it. A number stays one; a line ends in
     a line feed alone, for a lone carriage return would end the row."""
     if not isinstance(value, str):
         return value

@@ -13,8 +13,8 @@ from evolve.types import ProgramId, RecordId, Trust
 @dataclass(frozen=True, slots=True)
 class EliteLine:
     """A program that holds places in the archive, on these islands. `isolation` and `trust` are those of the record, `weaker` says that it
-    was judged under less isolation than the campaign's best; `kind` and
-    `operator` say how the program was made, also where the record is a later judging of it."""
+    was evaluated under less isolation than the campaign's best; `kind` and
+    `operator` say how the program was made, also where the record is a later evaluation of it."""
 
     name: str
     record: RecordId
@@ -36,7 +36,7 @@ class EliteLine:
 
 
 def elites(campaign: Campaign, limit: int | None = None) -> tuple[EliteLine, ...]:
-    """The programs that hold a place, the best first, each once."""
+    """Returns the programs that hold a place, the best first, each once."""
     holders = sorted(_places(campaign).values(), key=lambda held: (held[0].violation, -held[0].fitness, held[0].record))
     return tuple(_elite_line(campaign, held[0], held) for held in holders[:limit])
 

@@ -1,6 +1,6 @@
-"""Failures of one kind together, by their outcome and the first line of what the judge said, or the error that ends a traceback.
+"""Failures of one kind together, by their outcome and the first line of what the evaluator said, or the error that ends a traceback.
 
-Invariant: no more than the last `LOOKED_AT` that were judged, and as many that were screened, are read, however many there are."""
+Invariant: no more than the last `LOOKED_AT` that were evaluated, and as many that were screened, are read, however many there are."""
 
 import re
 from dataclasses import dataclass
@@ -29,9 +29,9 @@ class FailureClass:
 
 
 def failures(campaign: Campaign, *, screened: bool = False) -> tuple[FailureClass, ...]:
-    """The last `LOOKED_AT` failures by their classes, the most frequent first; with `screened` the last as many that were never judged, too. Measurements,
-    and what an earlier version of the task has judged, are left out."""
-    records = _looked_at(campaign, screened=screened)
+    """Returns the last `LOOKED_AT` failures by their classes, the most frequent first; with `screened` the last as many that were screened, too. Measurements,
+    and what an earlier version of the task has evaluated, are left out."""
+    records = _choose_failures(campaign, screened=screened)
     messages = _messages(campaign, records)
     classes: dict[tuple[str, str], list[RecordId]] = {}
     for record in reversed(records):
@@ -44,8 +44,8 @@ def failures(campaign: Campaign, *, screened: bool = False) -> tuple[FailureClas
     return tuple(sorted(found, key=lambda one: (-one.count, -one.examples[0])))
 
 
-def _looked_at(campaign: Campaign, *, screened: bool) -> list[RecordId]:
-    """In their order."""
+def _choose_failures(campaign: Campaign, *, screened: bool) -> list[RecordId]:
+    """Returns the failures to group, in their order."""
     columns = frame(campaign)
     failed = np.isnan(columns.fitness) & ~columns.kind("measurement") & ~columns.outcome(Outcome.OK)
     failed[: columns.since] = False
@@ -62,7 +62,7 @@ def _messages(campaign: Campaign, records: list[RecordId]) -> dict[RecordId, str
 
 
 def _telling(feedback: str) -> str:
-    """The first line that is not empty; of what begins with a traceback the error, which is the first line of its end that is not indented."""
+    """Returns the first line that is not empty; of what begins with a traceback the error, which is the first line of its end that is not indented."""
     lines = feedback.strip().splitlines()
     if not lines or not lines[0].startswith(_TRACEBACK):
         return next(iter(lines), "")

@@ -36,7 +36,7 @@ class Campaign:
 
     @classmethod
     def open(cls, name: str | Path | None = None, home: str | Path | None = None) -> Self:
-        """A campaign by its name or the path of its log; without one the one written last. `home` is the workspace, where it is not that
+        """Returns a campaign by its name or the path of its log; without one the one written last. `home` is the workspace, where it is not that
         of the command line. Raises `ConfigError` or `StoreError`."""
         place = workspace() if home is None else Path(home)
         return cls(Engine.open(None if name is None else str(name), plugins.load(), place))
@@ -59,11 +59,11 @@ class Campaign:
         return best(self.engine)
 
     def overview(self) -> Overview:
-        """The campaign at a glance."""
+        """Returns the campaign at a glance."""
         return overview(self.engine)
 
     def elites(self, limit: int | None = None) -> tuple[EliteLine, ...]:
-        """The programs that hold a place in the archive, the best first."""
+        """Returns the programs that hold a place in the archive, the best first."""
         return elites(self.engine, limit)
 
     def front(self, limit: int | None = None) -> tuple[EliteLine, ...]:
@@ -75,11 +75,11 @@ class Campaign:
         return page(self.engine, Wanted(), limit=limit).lines
 
     def search(self, text: str, limit: int = 20) -> tuple[RecordLine, ...]:
-        """Programs whose code holds every word of a text, the fittest first."""
+        """Returns programs whose code holds every word of a text, the fittest first."""
         return page(self.engine, Wanted(text=text, kind=PROGRAMS), limit=limit).lines
 
     def failures(self) -> tuple[FailureClass, ...]:
-        """The last failures, by what went wrong."""
+        """Returns the last failures, by what went wrong."""
         return failures(self.engine)
 
     def costs(self) -> Costs | None:
@@ -91,15 +91,15 @@ class Campaign:
         return curve(self.engine)
 
     def record(self, number: RecordId) -> Shown:
-        """A record with everything that its score rests on."""
+        """Returns a record with everything that its score rests on."""
         return whole(self.engine, number)
 
     def program(self, number: RecordId | None = None) -> Mapping[str, str]:
-        """The files of a record's program by their paths; of the best program, without a number."""
+        """Returns the files of a record's program by their paths; of the best program, without a number."""
         return dict(program_of(self.engine, self._number(number)).files)
 
     def lineage(self, number: RecordId | None = None) -> tuple[LineageStep, ...]:
-        """The line of first parents from the seed to a record, or to the best."""
+        """Returns the line of first parents from the seed to a record, or to the best."""
         return lineage(self.engine, self._number(number))
 
     def blame(self, number: RecordId | None = None) -> tuple[BlameLine, ...]:
@@ -162,7 +162,7 @@ class Campaign:
 
 
 def _whole(number: RecordId) -> RecordId:
-    """A record's number, of numpy's too; raises `ConfigError` for what is none."""
+    """Returns a record's number, of numpy's too; raises `ConfigError` for what is none."""
     try:
         return RecordId(operator.index(number))
     except TypeError:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evolve.archive import Elite, Estimate
 from evolve.campaign import Campaign
-from evolve.report.best import CaseLine, MissedLine, cases, missed
+from evolve.report.best import CaseScore, MissedLine, cases, missed
 from evolve.report.records import RecordLine, made_by, measurements, record_line, settled
 from evolve.types import FAILURES, Origin, Outcome, ProgramId, Record, RecordId, Trust
 
@@ -22,7 +22,7 @@ class RulingLine:
 
 @dataclass(frozen=True, slots=True)
 class EstimateLine:
-    """Knowledge of a program's fitness, in the user's direction: the mean of so many judgings, or a value that is `certified`."""
+    """Knowledge of a program's fitness, in the user's direction: the mean of so many evaluations, or a value that is `certified`."""
 
     fitness: float
     standard_error: float | None
@@ -34,7 +34,7 @@ class EstimateLine:
 
 @dataclass(frozen=True, slots=True)
 class OffspringCounts:
-    """Numbers of children: how many a record's program has, and how many of them failed when they were judged or were never judged."""
+    """Numbers of children: how many a record's program has, and how many of them failed when they were evaluated or were screened."""
 
     children: int
     failed: int
@@ -63,7 +63,7 @@ class Shown:
     certificate: str
     estimate: EstimateLine | None
     reported: EstimateLine | None
-    cases: tuple[CaseLine, ...]
+    cases: tuple[CaseScore, ...]
     promoted: bool
     missed: tuple[MissedLine, ...]
     made: Origin
@@ -105,7 +105,7 @@ def whole(campaign: Campaign, record: RecordId) -> Shown:
 
 
 def _holder(campaign: Campaign, program: ProgramId | None) -> Elite | None:
-    """The program in its role, where it holds a place or is the best."""
+    """Returns the program in its role, where it holds a place or is the best."""
     archive = campaign.state.archive
     holders = [*([archive.best] if archive.best else []), *archive.elites()]
     return next((one for one in holders if one.program == program), None)
@@ -132,13 +132,13 @@ def _ruling(campaign: Campaign, program: ProgramId | None) -> RulingLine | None:
 
 
 def children(campaign: Campaign, record: RecordId, limit: int | None = None) -> tuple[RecordLine, ...]:
-    """The proposals that had a record's program as a parent, in the order in which they settled."""
+    """Returns the proposals that had a record's program as a parent, in the order in which they settled."""
     found = _children(campaign, record)[:limit]
     return tuple(record_line(campaign, campaign.log.settled(child)) for child in found)
 
 
 def offspring(campaign: Campaign, record: RecordId) -> OffspringCounts:
-    """The children of a record's program, counted."""
+    """Returns the children of a record's program, counted."""
     history = campaign.state.history
     outcomes = [history.outcome(child) for child in _children(campaign, record)]
     failed = sum(outcome in FAILURES for outcome in outcomes)
@@ -146,7 +146,7 @@ def offspring(campaign: Campaign, record: RecordId) -> OffspringCounts:
 
 
 def _children(campaign: Campaign, record: RecordId) -> list[RecordId]:
-    """A parent may be named by any record of its program: the one that judged it last is."""
+    """Returns the records of the children; a parent may be named by any record of its program."""
     columns = campaign.state.columns
     program = settled(campaign, record).record.program
     if program is None:

@@ -49,7 +49,7 @@ class Page:
 
 
 def page(campaign: Campaign, wanted: Wanted, start: int = 0, limit: int | None = 50) -> Page:
-    """Some of the records that are wanted; raises `ConfigError` for a word that is none of those which there are."""
+    """Returns some of the records that are wanted; raises `ConfigError` for a word that is none of those which there are."""
     chosen, cut = selected(campaign, wanted)
     shown = chosen[start : None if limit is None else start + limit] + 1
     lines = tuple(record_line(campaign, campaign.log.settled(record)) for record in shown.tolist())
@@ -57,10 +57,10 @@ def page(campaign: Campaign, wanted: Wanted, start: int = 0, limit: int | None =
 
 
 def selected(campaign: Campaign, wanted: Wanted) -> tuple[Numbers, bool]:
-    """The places (record minus one) of all that are wanted, in their order, and whether a text was looked for among the newest alone; raises
+    """Returns the places (record minus one) of all that are wanted, in their order, and whether a text was looked for among the newest alone; raises
     `ConfigError`."""
     columns = frame(campaign)
-    mask = _filtered(campaign, columns, wanted)
+    mask = _filter(campaign, columns, wanted)
     cut = False
     if wanted.text:
         matching = campaign.log.holding(wanted.text, MATCHES)
@@ -70,17 +70,19 @@ def selected(campaign: Campaign, wanted: Wanted) -> tuple[Numbers, bool]:
     return order[mask[order]], cut
 
 
-def _filtered(campaign: Campaign, columns: RecordFrame, wanted: Wanted) -> Flags:
+def _filter(campaign: Campaign, columns: RecordFrame, wanted: Wanted) -> Flags:
     mask = np.ones(len(columns), np.bool_)
     if wanted.outcome:
-        mask &= columns.outcome(Outcome(_known("outcome", wanted.outcome, [one.value for one in Outcome])))
+        mask &= columns.outcome(Outcome(_check_word("outcome", wanted.outcome, [one.value for one in Outcome])))
     if wanted.kind == PROGRAMS:
         mask &= _first_records(campaign, len(columns))
     elif wanted.kind:
-        known = _known("kind", wanted.kind, (PROGRAMS, *KINDS))
+        known = _check_word("kind", wanted.kind, (PROGRAMS, *KINDS))
         mask &= columns.kind(next(kind for kind in KINDS if kind == known))
     if wanted.insertion:
-        mask &= columns.insertion(Insertion[_known("insertion", wanted.insertion, [one.name for one in Insertion])])
+        mask &= columns.insertion(
+            Insertion[_check_word("insertion", wanted.insertion, [one.name for one in Insertion])]
+        )
     if wanted.island is not None:
         mask &= columns.islands == wanted.island
     for name, names in (
@@ -104,7 +106,7 @@ def _where(campaign: Campaign, columns: RecordFrame, holds: Callable[[str | None
     return np.fromiter(map(holds, campaign.state.columns.programs), np.bool_, len(columns))
 
 
-def _known(what: str, got: str, known: Sequence[str]) -> str:
+def _check_word(what: str, got: str, known: Sequence[str]) -> str:
     if got not in known:
         raise ConfigError(f"there is no {what} {got!r}.{did_you_mean(got, known)} Do: name one of them, or none")
     return got
@@ -112,7 +114,7 @@ def _known(what: str, got: str, known: Sequence[str]) -> str:
 
 def _order(columns: RecordFrame, wanted: Wanted) -> Numbers:
     """Returns all places in the order that is wanted; of equals the earlier record first."""
-    _known("column to sort by", wanted.sort, SORTS)
+    _check_word("column to sort by", wanted.sort, SORTS)
     if wanted.sort == "fitness":
         order = columns.best_first()
         if wanted.descending:

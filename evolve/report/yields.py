@@ -9,13 +9,13 @@ import numpy as np
 from evolve.campaign import Past
 from evolve.campaign.history import OUTCOMES
 from evolve.campaign.state import REFLECTION
-from evolve.report.frame import Flags, Numbers, coded, framed, improved
+from evolve.report.frame import Flags, Numbers, encode, flag_improved, make_frame
 from evolve.types import Outcome, RecordId
 
 
 @dataclass(frozen=True, slots=True)
 class Yield:
-    """Yield of an operator, or a model by whatever operator: its records, those that were judged, and those that were better than each of their
+    """Yield of an operator, or a model by whatever operator: its records, those that were evaluated, and those that were better than each of their
     parents."""
 
     name: str
@@ -25,7 +25,7 @@ class Yield:
 
     @property
     def share(self) -> float:
-        """Share of the judged programs: of what was judged, how much was better than its parents."""
+        """Share of the evaluated programs: of what was evaluated, how much was better than its parents."""
         return self.improved / self.judged if self.judged else 0.0
 
 
@@ -53,18 +53,18 @@ class Tally:
 
     @classmethod
     def of(cls, history: Past) -> "Tally":
-        """The tally of a whole history."""
-        columns, tally = framed(history), cls()
-        codes, names = coded(history.columns.operators[: len(columns)])
+        """Returns the tally of a whole history."""
+        columns, tally = make_frame(history), cls()
+        codes, names = encode(history.columns.operators[: len(columns)])
         reflected = np.array([name == REFLECTION for name in names], np.bool_)[codes]
         made = np.array([name not in ("", REFLECTION) for name in names], np.bool_)[codes]
         tally.reflections = int(np.count_nonzero(reflected))
         found = np.bincount(columns.outcomes[~reflected], minlength=len(OUTCOMES)).tolist()
         tally.outcomes.update({outcome: count for outcome, count in zip(OUTCOMES, found, strict=True) if count})
-        judged, better = ~columns.outcome(Outcome.SCREENED), improved(history, columns)
-        tally._operators = _counted(codes, names, made, judged, better)
-        models = coded(history.columns.models[: len(columns)])
-        tally._models = _counted(
+        judged, better = ~columns.outcome(Outcome.SCREENED), flag_improved(history, columns)
+        tally._operators = _count(codes, names, made, judged, better)
+        models = encode(history.columns.models[: len(columns)])
+        tally._models = _count(
             *models, made & np.array([bool(name) for name in models[1]], np.bool_)[models[0]], judged, better
         )
         return tally
@@ -78,21 +78,21 @@ class Tally:
         self.outcomes[outcome] += 1
         if not operator:
             return
-        judged, improved = outcome is not Outcome.SCREENED, _improved(history, record)
+        judged, improved = outcome is not Outcome.SCREENED, _is_improved(history, record)
         self._operators.setdefault(operator, _Counts()).add(judged=judged, improved=improved)
         if model:
             self._models.setdefault(model, _Counts()).add(judged=judged, improved=improved)
 
     def counts(self) -> dict[str, int]:
-        """Records by the outcome's name, the most frequent first."""
+        """Returns records by the outcome's name, the most frequent first."""
         return {outcome.value: count for outcome, count in self.outcomes.most_common()}
 
     def yields(self) -> tuple[Yield, ...]:
-        """One line per operator, the busiest first."""
+        """Returns one line per operator, the busiest first."""
         return _lines(self._operators)
 
     def model_yields(self) -> tuple[Yield, ...]:
-        """One line per model, the busiest first; none where no model was called."""
+        """Returns one line per model, the busiest first; none where no model was called."""
         return _lines(self._models)
 
 
@@ -101,7 +101,7 @@ def _lines(found: Mapping[str, _Counts]) -> tuple[Yield, ...]:
     return tuple(sorted(lines, key=lambda line: (-line.judged, line.name)))
 
 
-def _counted(codes: Numbers, names: Sequence[str], made: Flags, judged: Flags, better: Flags) -> dict[str, _Counts]:
+def _count(codes: Numbers, names: Sequence[str], made: Flags, judged: Flags, better: Flags) -> dict[str, _Counts]:
     """By name, of what operators have made."""
     lines = zip(
         names,
@@ -111,13 +111,13 @@ def _counted(codes: Numbers, names: Sequence[str], made: Flags, judged: Flags, b
     return {name: _Counts(*counts) for name, *counts in lines if counts[0]}
 
 
-def _improved(history: Past, record: RecordId) -> bool:
+def _is_improved(history: Past, record: RecordId) -> bool:
     worth = _worth(history, record)
     parents = [_worth(history, parent) for parent in history.parents(record)]
     return worth is not None and all(parent is None or worth > parent for parent in parents)
 
 
 def _worth(history: Past, record: RecordId) -> tuple[float, float] | None:
-    """The larger the better; who meets the constraints first. None for a failure."""
+    """Returns a rank, the larger the better; who meets the constraints first. None for a failure."""
     fitness = history.fitness(record)
     return None if fitness is None else (-history.violation(record), fitness)

@@ -187,10 +187,10 @@ def _milestones_of_measurements(campaign: Campaign) -> Iterator[Milestone]:
     """Yields each change of the largest mean of measurements. The first evaluation of a program, by which it was chosen, is too good on average and counts for nothing."""
     frame, columns = report.frame(campaign), campaign.state.columns
     measured = frame.kind("measurement") & ~np.isnan(frame.fitness) & (frame.violations == 0.0)
-    measured &= ~report.quarantined(campaign)
+    measured &= ~report.flag_quarantined(campaign)
     measured[: frame.since] = False
     places = [int(place) for place in np.flatnonzero(measured)]
-    programs, active = np.cumsum(frame.judged_programs()), campaign.log.active_of(place + 1 for place in places)
+    programs, active = np.cumsum(frame.flag_programs()), campaign.log.active_of(place + 1 for place in places)
     means, before = _LargestMean(), math.nan
     for place in places:
         value = means.add(str(columns.programs[place]), float(frame.fitness[place]))

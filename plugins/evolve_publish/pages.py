@@ -270,7 +270,9 @@ def format_kept_gain(claims: Claims, task: Task) -> str:
     seeds = {one.case: one.fitness for one in claims.judgings if one.case and one.of_seed}
     wanted = [case.name for case in task.held_out]
     cases = [
-        report.CaseLine(name, str(own[name].record), own[name].outcome, own[name].fitness, seeds.get(name), agrees=True)
+        report.CaseScore(
+            name, str(own[name].record), own[name].outcome, own[name].fitness, seeds.get(name), agrees=True
+        )
         for name in wanted
         if name in own
     ]

@@ -60,7 +60,7 @@ class ReportStep:
 
 @dataclass(frozen=True, slots=True)
 class BestEvidence:
-    """Everything that a report shows of the best program. `notes` are, by file, the records that wrote its lines."""
+    """Evidence of the best program in a report. `notes` are, by file, the records that wrote its lines."""
 
     shown: Shown
     limits: FitnessLimits | None
@@ -101,7 +101,7 @@ def render_report(campaign: Campaign, now: datetime, picture: TaskPicture) -> st
         rulings=_read_rulings(campaign),
         machines=_read_machines(campaign),
         versions=report.versions(campaign),
-        changed=report.changed_settings(seen.settings),
+        changed=report.find_changed_settings(seen.settings),
         picture=picture,
         from_scratch=FROM_SCRATCH,
         changed_lines=_CHANGED_LINES,

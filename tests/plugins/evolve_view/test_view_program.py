@@ -119,7 +119,7 @@ def test_children_are_counted_by_what_became_of_them(browse, told):
 
 def test_later_measurements_are_listed(browse, told):
     page = read(browse(told), "/c/told/programs/2")
-    assert "Judged again" in page
+    assert "Measured again" in page
     assert "6.5 reduced report" in page
 
 
@@ -128,7 +128,7 @@ def test_held_out_cases_are_listed_once(browse, tmp_path):
         best, name = campaign.state.archive.best.record, campaign.name
     page = read(browse(tmp_path), f"/c/{name}/programs/{best}")
     assert (page.count("case 0"), page.count("case 1")) == (1, 1)
-    assert "Judged again" not in page
+    assert "Measured again" not in page
 
 
 def test_every_call_of_the_step_is_there_with_its_tokens_and_cost(browse, told):

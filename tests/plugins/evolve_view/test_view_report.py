@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from evolve.report import ChangedSetting, changed_settings
+from evolve.report import ChangedSetting, find_changed_settings
 from evolve.types import Anchor, Call, Fitness, Lesson, LessonWritten, Origin, Outcome, Program, Ruled
 from evolve_view.rendering import format_setting
 from evolve_view.report import TaskPicture, read_steps
@@ -270,7 +270,7 @@ def test_settings_that_differ_from_the_defaults_are_found(tmp_path):
     """The task, and the number of workers, which a machine decides, are none of them."""
     written = Written(tmp_path, archive={"islands": 7}, judges=9)
     with written.campaign as campaign:
-        found = {each.key: each for each in changed_settings(campaign.settings.model_dump(mode="json"))}
+        found = {each.key: each for each in find_changed_settings(campaign.settings.model_dump(mode="json"))}
     assert found["archive.islands"] == ChangedSetting("archive.islands", 7, 4)
     assert not {"task", "judges"} & found.keys()
 
