@@ -1,5 +1,7 @@
 """Reasons for less trust in a result."""
 
+from dataclasses import replace
+
 import pytest
 
 from evolve import report
@@ -131,3 +133,37 @@ def test_quarantine_and_estimated_costs_are_named(tmp_path):
     found = read_caveats(written.campaign, severe=False)
     assert "1 program in quarantine" in found
     assert "estimated for the others" in found
+
+
+def test_a_replay_that_differs_and_an_earlier_version_of_the_task_are_severe(tmp_path):
+    with short_campaign(tmp_path) as campaign:
+        seen = replace(report.overview(campaign), difference="event 7", former_records=3, former_elites=2)
+        first, second = (one.text for one in list_caveats(campaign, seen)[:2])
+    assert first == "A replay gives another archive than the log says, first at event 7."
+    assert second.startswith("3 records of an earlier version of the task are history")
+    assert "2 of their elites are not evaluated" in second
+
+
+def test_less_isolation_than_the_campaign_has_reached_is_severe(tmp_path):
+    with short_campaign(tmp_path) as campaign:
+        seen = report.overview(campaign)
+        assert seen.best is not None
+        found = list_caveats(campaign, replace(seen, best=replace(seen.best, weaker=True)))
+    assert "evaluated under less isolation than the campaign has reached" in "".join(
+        one.text for one in found if one.severe
+    )
+
+
+def test_a_gain_that_holds_on_average_and_not_on_every_case_is_doubted(tmp_path):
+    """A program that no ruling has promoted."""
+    with held_out_campaign(tmp_path, 2.0, 1.5) as campaign:
+        seen = report.overview(campaign)
+        assert seen.best is not None
+        found = list_caveats(campaign, replace(seen, best=replace(seen.best, promoted=False)))
+    assert "The gain does not hold on every held-out case" in "".join(one.text for one in found if one.severe)
+
+
+def test_a_seed_that_nothing_beats_has_no_gain_to_doubt(tmp_path):
+    written = Written(tmp_path, number_task(held_out=(Case("large"),)))
+    written.seed(5.0)
+    assert "held-out" not in read_caveats(written.campaign, severe=True)
