@@ -31,12 +31,10 @@ PAGES = {
     "program": "/c/large/programs/90000",
     "program_blamed": "/c/large/programs/90000?blame=1",
     "lineage": "/c/large/lineage",
-    "lineage_generations": "/c/large/lineage?layout=generations&colour=operator",
     "failures": "/c/large/failures?screened=1",
     "operators": "/c/large/operators",
     "lessons": "/c/large/lessons",
     "settings": "/c/large/settings",
-    "compare": "/compare?campaign=large",
 }
 WANTED = {f"{name}_ms": "<= 300" for name in PAGES}
 

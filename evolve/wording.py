@@ -8,7 +8,7 @@ from evolve.campaign import ModelFailures
 from evolve.report import (
     AnchorGap,
     Best,
-    CaseLine,
+    CaseScore,
     Closest,
     FrontLine,
     MissedLine,
@@ -200,7 +200,7 @@ def _left(line: KeptLine) -> str:
     return share(line.share) if line.share > 0.0 else "worse than the seed"
 
 
-def case(line: CaseLine, fitness: Fitness) -> str:
+def case(line: CaseScore, fitness: Fitness) -> str:
     """`2.71 (+0.11 to the seed)`, or how it failed."""
     if line.fitness is None:
         return f"{line.outcome}  {line.name}"
@@ -210,7 +210,7 @@ def case(line: CaseLine, fitness: Fitness) -> str:
     return f"{number(line.fitness, fitness)} ({gain} to the seed)  {line.name}"
 
 
-def from_scratch(line: CaseLine, fitness: Fitness) -> str:
+def from_scratch(line: CaseScore, fitness: Fitness) -> str:
     """What the best program finds without what its parents left."""
     return f"{case(line, fitness)}: without what its parents left"
 

@@ -5,23 +5,21 @@ The commands of this module open every log for reading only."""
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 
 import click
 
 from evolve import report, wording
 from evolve.campaign import Campaign, campaigns, file, workspace
-from evolve.campaign.campaign import opened_of, settings_of, task_of
 from evolve.cli import campaign_requests, costs, summary
 from evolve.cli.campaign_fork import fork_campaign
 from evolve.cli.campaign_rejudge import rejudge_campaign
 from evolve.cli.groups import noun_group
 from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option, say, table
-from evolve.log import Log, writer
+from evolve.log import writer
 from evolve.plugins import load
 from evolve.stop import duration
-from evolve.types import ConfigError, EvolveError, Paused
+from evolve.types import ConfigError
 
 _MOST_NAMES = 10
 
@@ -40,33 +38,14 @@ campaign.add_command(fork_campaign)
 campaign.add_command(rejudge_campaign)
 
 
-@dataclass(frozen=True, slots=True)
-class CampaignLine:
-    """A log of the workspace, read without a replay. `best` is the best fitness of one evaluation that holds or held a place, in the
-    user's direction; `state` is `running`, `paused` or empty; `problem` says why the log cannot be read."""
-
-    name: str
-    task: str
-    strategy: str
-    budget: tuple[str, ...]
-    events: int
-    megabytes: float
-    written: str
-    log: str
-    state: str = ""
-    problem: str = ""
-    programs: int = 0
-    best: float | None = None
-
-
 @campaign.command("list")
 @json_option
 @debug_option
 def list_campaigns(as_json: bool) -> None:
     """List the campaigns of this workspace, the one written last first."""
-    found = [_read_line(path) for path in campaigns(workspace())]
+    found = [report.read_campaign_line(path) for path in campaigns(workspace())]
     if as_json:
-        emit_all(line for line, _ in found)
+        emit_all(found)
     elif not found:
         say(f"there is no campaign in {workspace()} yet. Do: evolve run online_bin_packing --budget 60s")
     else:
@@ -75,7 +54,7 @@ def list_campaigns(as_json: bool) -> None:
             (
                 line.name,
                 line.task,
-                best,
+                wording.number(line.best, line.fitness) if line.fitness else "-",
                 f"{line.programs:,}",
                 line.strategy,
                 " ".join(line.budget) or "-",
@@ -84,39 +63,9 @@ def list_campaigns(as_json: bool) -> None:
                 line.state,
                 line.problem,
             )
-            for line, best in found
+            for line in found
         ]
         say(table(headings, rows, shared=("state", "problem"), wrap="problem"))
-
-
-def _read_line(path: Path) -> tuple[CampaignLine, str]:
-    """Returns a log's line, and its best fitness with the task's digits."""
-    status = path.stat()
-    written = datetime.fromtimestamp(status.st_mtime).isoformat(" ", "minutes")
-    line = CampaignLine(path.stem, "-", "-", (), 0, status.st_size / 1e6, written, str(path))
-    try:
-        with Log.open(path, readonly=True) as log:
-            fitness, settings, (programs, best) = task_of(log).fitness, settings_of(log), log.judged()
-            line = replace(
-                line,
-                task=opened_of(log).task,
-                strategy=settings.strategy.name,
-                budget=settings.budget,
-                events=log.count(),
-                state=_state(log),
-                programs=programs,
-                best=None if best is None else fitness.shown(best),
-            )
-            return line, wording.number(line.best, fitness)
-    except EvolveError as error:
-        return replace(line, problem=str(error)), "-"
-
-
-def _state(log: Log) -> str:
-    if writer(log.path) is None:
-        return ""
-    last = [stamped.event for stamped in log.events(only=Paused)][-1:]
-    return "paused" if any(isinstance(event, Paused) and event.paused for event in last) else "running"
 
 
 @campaign.command("show")
@@ -150,7 +99,7 @@ def _format_overview(opened: Campaign, page: report.Overview) -> list[tuple[str,
         ("operators", wording.yields(page.operators, page.reflections, report.lessons_learnt(opened))),
         ("models", wording.yields(page.models) if page.models else ""),
         ("failed", wording.failures(page.failures)),
-        *(costs.facts_of(page.costs, opened.task.fitness) if page.costs else []),
+        *(costs.facts_of(page.costs) if page.costs else []),
         *summary.left_out_facts(page.left_out),
         ("quarantined", _shorten(page.quarantined)),
         ("lessons", "\n".join(f"{one.text}  ({one.by})" for one in page.lessons)),

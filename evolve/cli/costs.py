@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from evolve import wording
-from evolve.report import CostLine, Costs, Improvements
+from evolve.report import CostLine, Costs
 from evolve.stop import duration, spelled
-from evolve.types import Fitness, Progress
+from evolve.types import Progress
 
 
 def spent(progress: Progress, failed: int = 0, failed_requests: int = 0) -> str:
@@ -38,32 +38,14 @@ def line(cost: CostLine, name: str = "") -> str:
     return ": ".join([*([told] if told else []), ", ".join(parts)])
 
 
-def facts_of(costs: Costs, fitness: Fitness) -> list[tuple[str, str]]:
+def facts_of(costs: Costs) -> list[tuple[str, str]]:
     """Returns labels and texts about all calls of a campaign."""
-    rows = [
+    return [
         ("calls", _lines(costs.purposes, "")),
         ("cost by model", _lines(costs.models, "")),
         ("cost by operator", _lines(costs.operators, "before any step")),
     ]
-    if costs.lineage is not None:
-        what = (
-            line(costs.lineage, "the steps from the seed to the best")
-            if costs.lineage.calls
-            else "the best took no call"
-        )
-        rows.append(("cost of the best", what))
-    return [*rows, ("improvements", improvements(costs.improvements, fitness))]
 
 
 def _lines(costs: Sequence[CostLine], unnamed: str) -> str:
     return "\n".join(line(cost, cost.name or unnamed) for cost in costs)
-
-
-def improvements(found: Improvements, fitness: Fitness) -> str:
-    """Formats the cost of all calls for each time that a model's program was the best so far."""
-    if found.tokens is None or found.money is None:
-        return "no model's program was the best so far"
-    times = "once" if found.count == 1 else f"{found.count:,} times"
-    each = ", ".join([spelled("tokens", round(found.tokens)), *_format_money(found.money, 0.0)])
-    gained = f", {found.gained:.4g} of {fitness.name} in all" if found.gained else ""
-    return f"a model's program was the best so far {times}{gained}; all calls cost {each} for each"

@@ -13,7 +13,7 @@ import click
 from evolve import report, wording
 from evolve.campaign import Campaign, workspace
 from evolve.campaign.inbox import Quarantine, Release
-from evolve.cli import costs, pictures
+from evolve.cli import pictures
 from evolve.cli.campaign_requests import ask, format_best, name_records
 from evolve.cli.groups import noun_group
 from evolve.cli.isolation import note_isolation, sandbox_option
@@ -313,7 +313,6 @@ def show_lineage(reference: str, as_json: bool) -> None:
     """Print a program's line of first parents, from the seed, with what each step changed in the fitness, and what its calls of models cost."""
     with open_program(reference) as (campaign, number):
         steps, fitness = report.lineage(campaign, number), campaign.task.fitness
-        whole = report.lineage_cost(campaign, number)
     if as_json:
         emit_all(steps)
         return
@@ -334,8 +333,6 @@ def show_lineage(reference: str, as_json: bool) -> None:
     cost = ("tokens", "usd") if called else ()
     headings = ("program", fitness.name, "change", "operator", "parents", *cost, *_EVIDENCE)
     say(table(headings, rows, shared=_EVIDENCE))
-    if called:
-        say(f"\ncost  {costs.line(whole)}")
 
 
 @program.command("blame")

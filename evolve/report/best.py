@@ -49,7 +49,7 @@ class MissedLine:
 @dataclass(frozen=True, slots=True)
 class Closest:
     """The program that misses the constraints by the least of all that hold a place, while none meets them. `missed` is what its record
-    found; `violation` its estimate over all judgings."""
+    found; `violation` its estimate over all evaluations."""
 
     name: str
     record: RecordId
@@ -67,7 +67,7 @@ def objectives(task: Task, values: Mapping[str, float]) -> tuple[ObjectiveLine, 
 
 
 def front_line(campaign: Campaign) -> FrontLine | None:
-    """The front at a glance; None where the task has no objectives."""
+    """Returns the front at a glance; None where the task has no objectives."""
     archive, task = campaign.state.archive, campaign.task
     if not task.objectives:
         return None
@@ -77,7 +77,7 @@ def front_line(campaign: Campaign) -> FrontLine | None:
 
 
 def missed(task: Task, metrics: Mapping[str, float]) -> tuple[MissedLine, ...]:
-    """The constraints that these metrics miss."""
+    """Returns the constraints that these metrics miss."""
     found = [
         MissedLine(each.metric, value, each.at_least, each.at_most, each.violation(value))
         for each in task.constraints
@@ -151,7 +151,7 @@ class AnchorGap:
 
 
 @dataclass(frozen=True, slots=True)
-class CaseLine:
+class CaseScore:
     """Result of a program on a case that the search does not see, by record `name`; `seed` is what the seed program found there.
     `agrees`: the program is no worse than the seed."""
 
@@ -168,7 +168,7 @@ class Best:
     """A campaign's best program. `promoted`: the task's held-out cases agree; `cases` is what is known of them. `seed` is the mean of the seed's measurements, `gain` what the best has more than that (less,
     where the task minimises), 0 for the seed itself. `certified` says that the task
     proved the value, see `certificate`; `isolation` and `trust` are those of the record (`claimed`, where any score of the program is), `weaker`: it
-    was judged under less isolation than the campaign's best; `ratio` is there where the fitness is the logarithm of one."""
+    was evaluated under less isolation than the campaign's best; `ratio` is there where the fitness is the logarithm of one."""
 
     name: str
     record: RecordId
@@ -184,14 +184,14 @@ class Best:
     improved: bool
     anchors: tuple[AnchorGap, ...]
     promoted: bool = False
-    cases: tuple[CaseLine, ...] = ()
+    cases: tuple[CaseScore, ...] = ()
     objectives: tuple[ObjectiveLine, ...] = ()
     weaker: bool = False
     ratio: Ratio | None = None
 
 
 def best(campaign: Campaign) -> Best | None:
-    """The best program, with what it is compared to; None as long as there is none."""
+    """Returns the best program, with what it is compared to; None as long as there is none."""
     elite = campaign.state.archive.best
     if elite is None:
         return None
@@ -222,11 +222,11 @@ def best(campaign: Campaign) -> Best | None:
     )
 
 
-def cases(campaign: Campaign, program: ProgramId) -> tuple[CaseLine, ...]:
-    """A program on the cases that were measured, in the task's order."""
+def cases(campaign: Campaign, program: ProgramId) -> tuple[CaseScore, ...]:
+    """Returns a program on the cases that were measured, in the task's order."""
     shown = campaign.task.fitness.shown
     return tuple(
-        CaseLine(
+        CaseScore(
             case=found.case,
             name=record_name(campaign, found.record),
             outcome=found.outcome.value,
@@ -244,19 +244,19 @@ def _seed_fitness(campaign: Campaign) -> float | None:
 
 
 def _seed_is_out(campaign: Campaign) -> bool:
-    """The seed misses a constraint, so that whoever meets them all is better."""
+    """Returns true where the seed misses a constraint, so that whoever meets them all is better."""
     record = campaign.state.seed_record
     return bool(record) and campaign.state.history.violation(record) > 0.0
 
 
 def certificate(campaign: Campaign, record: RecordId) -> str:
-    """The name of the latest record that proves the value of `record`'s program; empty where none does."""
+    """Returns the name of the latest record that proves the value of `record`'s program; empty where none does."""
     lines = [line for line in measurements(campaign, record) if line.certified]
     return lines[-1].name if lines else ""
 
 
 def anchor_gaps(task: Task, fitness: float) -> tuple[AnchorGap, ...]:
-    """The task's anchors against `fitness` (larger is better), the hardest to reach last."""
+    """Returns the task's anchors against `fitness` (larger is better), the hardest to reach last."""
     shown, inside = task.fitness.shown, task.fitness.inside
     return tuple(
         AnchorGap(
@@ -272,7 +272,7 @@ def anchor_gaps(task: Task, fitness: float) -> tuple[AnchorGap, ...]:
 
 
 def nearest(anchors: Sequence[AnchorGap]) -> tuple[AnchorGap, ...]:
-    """The hardest anchor that is reached, and the easiest that is not; `anchors` as `anchor_gaps` orders them."""
+    """Returns the hardest anchor that is reached, and the easiest that is not; `anchors` as `anchor_gaps` orders them."""
     reached = [anchor for anchor in anchors if anchor.reached]
     ahead = [anchor for anchor in anchors if not anchor.reached]
     return (*reached[-1:], *ahead[:1])
@@ -304,7 +304,7 @@ class KeptLine:
     """A held-out case: the best program's gain to the seed there, and which share of the search's gain that is; None where it failed, and where the
     seed has no value."""
 
-    case: CaseLine
+    case: CaseScore
     gain: float | None
     share: float | None
 
@@ -346,7 +346,7 @@ def _share(line: KeptLine, *, missing: float) -> float:
     return missing if line.share is None else line.share
 
 
-def _line(best: Best, case: CaseLine, fitness: Fitness) -> KeptLine:
+def _line(best: Best, case: CaseScore, fitness: Fitness) -> KeptLine:
     if case.fitness is None or case.seed is None:
         return KeptLine(case, None, None)
     searched = _gain(best.fitness, best.seed, fitness)

@@ -1,4 +1,4 @@
-"""Calls of models: what was asked and answered, and what it cost by operator, model and purpose, on the way to the best program, and per improvement.
+"""Calls of models: what was asked and answered, and what it cost by operator, model and purpose.
 
 A call's texts are read only where they are asked for; every cost is a sum over the calls that the fold has counted, failed ones among them."""
 
@@ -10,8 +10,6 @@ from typing import Any
 from evolve.campaign import Campaign
 from evolve.campaign.calls import Taken
 from evolve.log.reading import LogReader
-from evolve.report.frame import frame, quarantined, strictly_better
-from evolve.report.records import line_to
 from evolve.types import Propose, RecordId, Replied, TextId
 
 
@@ -60,7 +58,7 @@ class WholeCall:
 
 
 def call_line(replied: Replied) -> CallLine:
-    """A call as the log has it, without its texts."""
+    """Returns a call as the log has it, without its texts."""
     call = replied.call
     return CallLine(
         replied.step,
@@ -84,7 +82,7 @@ def call_line(replied: Replied) -> CallLine:
 
 
 def whole_call(log: LogReader, replied: Replied) -> WholeCall:
-    """A call with its texts, read from its log."""
+    """Returns a call with its texts, read from its log."""
     call = replied.call
     prompt = tuple(Said(part.role, part.name, log.text(TextId(part.text))) for part in call.prompt)
     thinking, reply = (log.text(TextId(name)) if name else "" for name in (call.thinking, call.reply))
@@ -92,7 +90,7 @@ def whole_call(log: LogReader, replied: Replied) -> WholeCall:
 
 
 def calls_of(campaign: Campaign, record: RecordId) -> tuple[WholeCall, ...]:
-    """The calls of the step that made a record, in their order; none where no model was asked."""
+    """Returns the calls of the step that made a record, in their order; none where no model was asked."""
     return tuple(whole_call(campaign.log, replied) for replied in campaign.log.replies(record))
 
 
@@ -130,31 +128,16 @@ class CostLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Improvements:
-    """Number of times that a proposal that a model wrote was better than everything before it when it was first judged (constraints come first; what is
-    quarantined does not count), and by how much together, in the fitness's unit. Luck counts, too, where the task is noisy. `tokens` and
-    `money` are those of all calls of the campaign, the fruitless ones included, for each of these; None where there was none."""
-
-    count: int
-    gained: float
-    tokens: float | None
-    money: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Costs:
-    """Costs of calls. An operator's are all calls of its steps; those before any step have the name "". `lineage` is what the steps
-    have cost that led from the seed to the best program, along first parents; None where there is no best."""
+    """Costs of calls. An operator's are all calls of its steps; those before any step have the name ""."""
 
     total: CostLine
     operators: tuple[CostLine, ...]
     models: tuple[CostLine, ...]
     purposes: tuple[CostLine, ...]
-    lineage: CostLine | None
-    improvements: Improvements
 
 
-def line_of(name: str, taken: Taken) -> CostLine:
+def _line_of(name: str, taken: Taken) -> CostLine:
     """Sums under a name."""
     share = taken.exact / taken.calls if taken.calls else 0.0
     return CostLine(name, **(asdict(taken) | {"exact": share}))
@@ -169,43 +152,10 @@ def costs(campaign: Campaign) -> Costs | None:
     for operator, model, purpose, taken in campaign.state.calls.sums():
         for sums in (total, operators[operator], models[model], purposes[purpose]):
             sums.add(taken)
-    everything, best = line_of("all", total), campaign.state.archive.best
-    return Costs(
-        everything,
-        _lines(operators),
-        _lines(models),
-        _lines(purposes),
-        None if best is None else lineage_cost(campaign, best.record),
-        _improvements(campaign, everything),
-    )
-
-
-def lineage_cost(campaign: Campaign, record: RecordId) -> CostLine:
-    """Returns what the steps have cost that led from the seed to this program, along first parents; the seed's is none, before which models are
-    checked."""
-    steps = {campaign.state.columns.steps[ancestor - 1] for ancestor in line_to(campaign, record)} - {0}
-    return line_of("lineage", campaign.state.calls.of_steps(steps))
+    return Costs(_line_of("all", total), _lines(operators), _lines(models), _lines(purposes))
 
 
 def _lines(sums: Mapping[str, Taken]) -> tuple[CostLine, ...]:
     """Returns the sums, the most expensive first."""
-    lines = [line_of(name, taken) for name, taken in sums.items()]
+    lines = [_line_of(name, taken) for name, taken in sums.items()]
     return tuple(sorted(lines, key=lambda line: (-line.money, -line.tokens, line.name)))
-
-
-def _improvements(campaign: Campaign, total: CostLine) -> Improvements:
-    history, columns = campaign.state.history, frame(campaign)
-    better = strictly_better(columns, ~quarantined(campaign))
-    count, gained, last = 0, 0.0, -1
-    before: tuple[float, float] | None = None
-    for place in better.tolist():
-        record = place + 1
-        if before is not None and place >= columns.since > last:
-            before = None
-        worth = (-float(columns.violations[place]), float(columns.fitness[place]))
-        if history.model(record):
-            count += 1
-            gained += worth[1] - before[1] if before is not None and before[0] == worth[0] else 0.0
-        before, last = worth, place
-    per = (total.tokens / count, total.money / count) if count else (None, None)
-    return Improvements(count, gained, *per)

@@ -1,13 +1,13 @@
-"""Table of all records: columns of plain values, to compute with: a data frame, CSV, Parquet.
+"""Table of all records: columns of plain values, to compute with: a data frame, CSV.
 
-Invariant: columns and one query over the events, however many records there are; names of columns come from the task and from what the judge
+Invariant: columns and one query over the events, however many records there are; names of columns come from the task and from what the evaluator
 has found of its seed, never from a program."""
 
 import csv
+import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +35,10 @@ def columnar(campaign: Campaign, records: Sequence[RecordId] | None = None) -> C
     """Records, all or these, with what the columns hold of them, when they settled, and the objectives, descriptors and metrics that the seed's have.
     `at` is in seconds since 1970, `active` in seconds that the campaign had run; `calls`, `tokens` and `money` are what the step's calls took."""
     chosen = list(range(1, len(campaign.state.history) + 1)) if records is None else list(records)
-    return Columnar({**_known(campaign, chosen), **_read(campaign, chosen)})
+    return Columnar({**_take_columns(campaign, chosen), **_read(campaign, chosen)})
 
 
-def _known(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any]]:
+def _take_columns(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any]]:
     """Returns the columns that memory holds."""
     history, columns, shown = campaign.state.history, campaign.state.columns, campaign.task.fitness.shown
     values = [history.fitness(record) for record in records]
@@ -73,7 +73,7 @@ def _known(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[An
 
 def _read(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any]]:
     """Returns the columns that the events hold."""
-    wanted = _wanted(campaign)
+    wanted = _find_columns(campaign)
     names = ("at", "active", "certified", *wanted)
     rows: dict[RecordId, list[Any]] = {}
     for record, at, active, body in campaign.log.settled_as_json(records):
@@ -83,7 +83,7 @@ def _read(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any
     return {name: [rows[record][place] for record in records] for place, name in enumerate(names)}
 
 
-def _wanted(campaign: Campaign) -> dict[str, tuple[str, str, int]]:
+def _find_columns(campaign: Campaign) -> dict[str, tuple[str, str, int]]:
     """Returns where each further column is found in an evaluation, and its sign in the user's direction."""
     task, seed = campaign.task, campaign.state.seed_record
     found = {
@@ -103,7 +103,7 @@ def _number(value: float | None, sign: int) -> float | None:
 
 
 def harmless(value: Any) -> Any:
-    """A cell of CSV that no spreadsheet takes for a formula: a text that begins like one has an apostrophe before it. A number stays one; a line ends in
+    """Returns a cell of CSV that no spreadsheet takes for a formula: a text that begins like one has an apostrophe before it. A number stays one; a line ends in
     a line feed alone, for a lone carriage return would end the row."""
     if not isinstance(value, str):
         return value
@@ -111,35 +111,20 @@ def harmless(value: Any) -> Any:
     return f"'{told}" if told.startswith(_FORMULA) else told
 
 
+def format_csv(table: Columnar) -> str:
+    """Returns a table as CSV, with a line of names."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(harmless, table.columns))
+    writer.writerows(map(harmless, row) for row in zip(*table.columns.values(), strict=True))
+    return text.getvalue()
+
+
 def write_csv(table: Columnar, target: Path) -> None:
-    """Writes a table as CSV, with a line of names; raises `ConfigError` where it cannot be written."""
+    """Writes a table as CSV; raises `ConfigError` where it cannot be written."""
     try:
-        with target.open("w", encoding="utf-8", errors="replace", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(map(harmless, table.columns))
-            writer.writerows(map(harmless, row) for row in zip(*table.columns.values(), strict=True))
+        target.write_text(format_csv(table), "utf-8", errors="replace", newline="")
     except OSError as error:
-        raise _unwritable(target, error) from error
-
-
-def write_parquet(table: Columnar, target: Path) -> None:
-    """Writes a table as Parquet; raises `ConfigError` where it cannot be written, and without pyarrow."""
-    arrow, parquet = needed("pyarrow"), needed("pyarrow.parquet")
-    try:
-        with target.open("wb") as file:
-            parquet.write_table(arrow.table({name: list(column) for name, column in table.columns.items()}), file)
-    except OSError as error:
-        raise _unwritable(target, error) from error
-
-
-def needed(module: str) -> Any:
-    """A library of the extra `frames`; raises `ConfigError` where it is not installed."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        library = module.partition(".")[0]
-        raise ConfigError(f"{library} is not installed. Do: pip install 'evolve[frames]'") from error
-
-
-def _unwritable(target: Path, error: OSError) -> ConfigError:
-    return ConfigError(f"the table cannot be written to {target}: {error.strerror}. Do: name another file")
+        raise ConfigError(
+            f"the table cannot be written to {target}: {error.strerror}. Do: name another file"
+        ) from error

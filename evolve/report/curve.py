@@ -1,6 +1,6 @@
 """Curve of the best fitness so far: against programs, seconds, calls, tokens and money.
 
-Invariant: a point is what a program's first judging found, so that of a noisy task a lucky one may stand there; `confirmed` says which were
+Invariant: a point is what a program's first evaluation found, so that of a noisy task a lucky one may stand there; `confirmed` says which were
 measured again. Nothing of an earlier version of the task is on the curve."""
 
 from dataclasses import dataclass, replace
@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evolve.campaign import Campaign
-from evolve.report.frame import Flags, RecordFrame, frame, quarantined, strictly_better
+from evolve.report.frame import Flags, RecordFrame, flag_quarantined, frame, strictly_better
 from evolve.report.records import trust_of
 from evolve.types import RecordId, Trust
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Record `record` was the best when `programs` had been judged, itself included, and this was spent; `fitness` is in the user's
+    """Record `record` was the best when `programs` had been evaluated, itself included, and this was spent; `fitness` is in the user's
     direction. `confirmed`: its program was measured again, or the task is deterministic; what is claimed never is."""
 
     record: RecordId
@@ -31,16 +31,16 @@ class Point:
 
 
 def curve(campaign: Campaign) -> tuple[Point, ...]:
-    """A point for each time that the best fitness got better, among the programs that meet the constraints and are not quarantined; then one
+    """Returns a point for each time that the best fitness got better, among the programs that meet the constraints and are not quarantined; then one
     for now, with the last one's record and fitness. Empty before the first score."""
     columns, state = frame(campaign), campaign.state
-    among = _first_judgings(campaign, columns) & (columns.violations == 0.0) & ~quarantined(campaign)
+    among = _flag_first_evaluations(campaign, columns) & (columns.violations == 0.0) & ~flag_quarantined(campaign)
     among[: columns.since] = False
     places = strictly_better(columns, among).tolist()
     if not places:
         return ()
-    judged, active = np.cumsum(columns.judged_programs()), campaign.log.active_of(place + 1 for place in places)
-    measured = _measured(campaign, columns)
+    judged, active = np.cumsum(columns.flag_programs()), campaign.log.active_of(place + 1 for place in places)
+    measured = _find_measured(campaign, columns)
     points = [
         Point(
             record=place + 1,
@@ -50,7 +50,7 @@ def curve(campaign: Campaign) -> tuple[Point, ...]:
             tokens=state.columns.tokens[place],
             money=state.columns.money[place],
             fitness=campaign.task.fitness.shown(float(columns.fitness[place])),
-            confirmed=_confirmed(campaign, place + 1, measured),
+            confirmed=_is_confirmed(campaign, place + 1, measured),
             isolation=state.columns.isolations[place],
             trust=trust_of(campaign, place + 1),
         )
@@ -68,8 +68,8 @@ def curve(campaign: Campaign) -> tuple[Point, ...]:
     return (*points, now)
 
 
-def _first_judgings(campaign: Campaign, columns: RecordFrame) -> Flags:
-    """The records that are the first success of their program, as the present version of the task judges."""
+def _flag_first_evaluations(campaign: Campaign, columns: RecordFrame) -> Flags:
+    """Returns the records that are the first success of their program, as the present version of the task evaluates."""
     first = ~columns.kind("measurement") & ~np.isnan(columns.fitness)
     if not columns.since:
         return first
@@ -81,14 +81,14 @@ def _first_judgings(campaign: Campaign, columns: RecordFrame) -> Flags:
     return first
 
 
-def _measured(campaign: Campaign, columns: RecordFrame) -> set[str | None]:
-    """The programs that were measured again, with success."""
+def _find_measured(campaign: Campaign, columns: RecordFrame) -> set[str | None]:
+    """Returns the programs that were measured again, with success."""
     programs = campaign.state.columns.programs
     again = columns.kind("measurement") & ~np.isnan(columns.fitness)
     again[: columns.since] = False
     return {programs[place] for place in np.flatnonzero(again).tolist()}
 
 
-def _confirmed(campaign: Campaign, record: RecordId, measured: set[str | None]) -> bool:
+def _is_confirmed(campaign: Campaign, record: RecordId, measured: set[str | None]) -> bool:
     program = campaign.state.columns.programs[record - 1]
     return program not in campaign.state.claimed and (campaign.task.deterministic or program in measured)

@@ -1,6 +1,6 @@
-"""Failures of one kind together, by their outcome and the first line of what the judge said, or the error that ends a traceback.
+"""Failures of one kind together, by their outcome and the first line of what the evaluator said, or the error that ends a traceback.
 
-Invariant: no more than the last `LOOKED_AT` that were judged, and as many that were screened, are read, however many there are."""
+Invariant: no more than the last `LOOKED_AT` that were evaluated, and as many that were screened, are read, however many there are."""
 
 import re
 from dataclasses import dataclass
@@ -8,12 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from evolve.campaign import Campaign
-from evolve.campaign.history import KINDS, OUTCOMES
 from evolve.report.frame import frame
-from evolve.types import FAILURES, Outcome, RecordId
+from evolve.types import Outcome, RecordId
 
-_SLICES = 50
-_JUDGED = tuple(one for one in OUTCOMES if one in FAILURES or one in (Outcome.INTERNAL, Outcome.BELOW_THRESHOLD))
 LOOKED_AT = 2_000
 """So many failures, the last ones, are grouped; those that were screened, for themselves, so that many of these hide no others."""
 EXAMPLES = 5
@@ -31,46 +28,10 @@ class FailureClass:
     examples: tuple[RecordId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FailureSlice:
-    """Proposals `first` to `last`: how many there were, and how many of them ended in each outcome."""
-
-    first: int
-    last: int
-    proposals: int
-    counts: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FailuresOverTime:
-    """Failures of all proposals in slices of equally many records; `outcomes` are those that happened, with their totals."""
-
-    outcomes: tuple[tuple[str, int], ...]
-    slices: tuple[FailureSlice, ...]
-
-
-def failures_over_time(campaign: Campaign, *, screened: bool = False) -> FailuresOverTime:
-    """Counts the proposals that failed, slice by slice; with `screened` those that were never judged, too."""
-    kinds = (*_JUDGED, Outcome.SCREENED) if screened else _JUDGED
-    columns, length = campaign.state.columns, len(campaign.state.history)
-    codes = np.frombuffer(bytes(columns.outcomes), np.uint8)[:length]
-    proposed = np.frombuffer(bytes(columns.kinds), np.uint8)[:length] == KINDS.index("proposal")
-    totals = np.bincount(codes[proposed], minlength=len(OUTCOMES))
-    happened = [outcome for outcome in kinds if totals[OUTCOMES.index(outcome)]]
-    edges = np.linspace(0, length, min(_SLICES, length) + 1).astype(int)
-    slices = []
-    for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        counts = np.bincount(codes[begin:end][proposed[begin:end]], minlength=len(OUTCOMES))
-        own = tuple(int(counts[OUTCOMES.index(outcome)]) for outcome in happened)
-        slices.append(FailureSlice(begin + 1, end, int(counts.sum()), own))
-    outcomes = tuple((outcome.value, int(totals[OUTCOMES.index(outcome)])) for outcome in happened)
-    return FailuresOverTime(outcomes, tuple(slices))
-
-
 def failures(campaign: Campaign, *, screened: bool = False) -> tuple[FailureClass, ...]:
-    """The last `LOOKED_AT` failures by their classes, the most frequent first; with `screened` the last as many that were never judged, too. Measurements,
-    and what an earlier version of the task has judged, are left out."""
-    records = _looked_at(campaign, screened=screened)
+    """Returns the last `LOOKED_AT` failures by their classes, the most frequent first; with `screened` the last as many that were screened, too. Measurements,
+    and what an earlier version of the task has evaluated, are left out."""
+    records = _choose_failures(campaign, screened=screened)
     messages = _messages(campaign, records)
     classes: dict[tuple[str, str], list[RecordId]] = {}
     for record in reversed(records):
@@ -83,8 +44,8 @@ def failures(campaign: Campaign, *, screened: bool = False) -> tuple[FailureClas
     return tuple(sorted(found, key=lambda one: (-one.count, -one.examples[0])))
 
 
-def _looked_at(campaign: Campaign, *, screened: bool) -> list[RecordId]:
-    """In their order."""
+def _choose_failures(campaign: Campaign, *, screened: bool) -> list[RecordId]:
+    """Returns the failures to group, in their order."""
     columns = frame(campaign)
     failed = np.isnan(columns.fitness) & ~columns.kind("measurement") & ~columns.outcome(Outcome.OK)
     failed[: columns.since] = False
@@ -101,7 +62,7 @@ def _messages(campaign: Campaign, records: list[RecordId]) -> dict[RecordId, str
 
 
 def _telling(feedback: str) -> str:
-    """The first line that is not empty; of what begins with a traceback the error, which is the first line of its end that is not indented."""
+    """Returns the first line that is not empty; of what begins with a traceback the error, which is the first line of its end that is not indented."""
     lines = feedback.strip().splitlines()
     if not lines or not lines[0].startswith(_TRACEBACK):
         return next(iter(lines), "")

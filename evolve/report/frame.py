@@ -21,7 +21,7 @@ Reals = npt.NDArray[np.float64]
 @dataclass(frozen=True, slots=True)
 class RecordFrame:
     """Record n is at place n - 1. Fitness is larger the better, NaN for a failure; `outcomes` and `kinds` are codes, see `outcome` and
-    `kind`. The first `since` records were judged by earlier versions of the task."""
+    `kind`. The first `since` records were evaluated by earlier versions of the task."""
 
     since: int
     fitness: Reals
@@ -48,23 +48,23 @@ class RecordFrame:
         return np.equal(self.insertions, int(insertion))
 
     def best_first(self) -> Numbers:
-        """The places of all records: the fittest first, those that miss a constraint after those that meet all, and the failures last."""
+        """Returns the places of all records: the fittest first, those that miss a constraint after those that meet all, and the failures last."""
         failed = np.isnan(self.fitness)
         missed = np.where(failed, np.inf, self.violations)
         return np.lexsort((np.where(failed, 0.0, -self.fitness), missed))
 
-    def judged_programs(self) -> Flags:
-        """The proposals that count against a budget of programs."""
+    def flag_programs(self) -> Flags:
+        """Returns the proposals that count against a budget of programs."""
         return self.kind("proposal") & ~self.outcome(Outcome.SCREENED) & ~self.outcome(Outcome.INTERNAL)
 
 
 def frame(campaign: Campaign) -> RecordFrame:
-    """The columns of all that has settled."""
-    return framed(campaign.state.history)
+    """Returns the columns of all that has settled."""
+    return make_frame(campaign.state.history)
 
 
-def framed(history: Past) -> RecordFrame:
-    """The columns of what had settled."""
+def make_frame(history: Past) -> RecordFrame:
+    """Returns the columns of what had settled."""
     columns, length = history.columns, len(history)
     return RecordFrame(
         since=columns.since,
@@ -90,29 +90,23 @@ def _violations(columns: Columns, length: int) -> Reals:
     return found
 
 
-def coded(names: Sequence[str]) -> tuple[Numbers, list[str]]:
-    """Each name as its place among the different ones, and these in the order in which they come first."""
+def encode(names: Sequence[str]) -> tuple[Numbers, list[str]]:
+    """Returns each name as its place among the different ones, and these in the order in which they come first."""
     codes: dict[str, int] = dict.fromkeys(names, 0)
     for code, name in enumerate(codes):
         codes[name] = code
     return np.fromiter(map(codes.__getitem__, names), np.int64, len(names)), list(codes)
 
 
-def quarantined(campaign: Campaign) -> Flags:
-    """The records whose program is quarantined."""
+def flag_quarantined(campaign: Campaign) -> Flags:
+    """Returns the records whose program is quarantined."""
     programs, out = campaign.state.columns.programs, campaign.state.quarantined
     if not out:
         return np.zeros(len(programs), np.bool_)
     return np.fromiter((program in out for program in programs), np.bool_, len(programs))
 
 
-def first_parents(campaign: Campaign) -> Numbers:
-    """The first parent of each record; 0 where it has none."""
-    parents = campaign.state.columns.parents
-    return np.fromiter((one[0] if one else 0 for one in parents), np.int64, len(parents))
-
-
-def improved(history: Past, columns: RecordFrame) -> Flags:
+def flag_improved(history: Past, columns: RecordFrame) -> Flags:
     """Flags the records that succeeded and were better than each parent that did; constraints come first."""
     parents = history.columns.parents[: len(columns)]
     counts = np.fromiter(map(len, parents), np.int64, len(parents))
@@ -126,7 +120,7 @@ def improved(history: Past, columns: RecordFrame) -> Flags:
 
 
 def strictly_better(columns: RecordFrame, among: Flags) -> Numbers:
-    """The places of those that were better than all before them among these, the first success too; those of earlier versions of the task
+    """Returns the places of those that were better than all before them among these, the first success too; those of earlier versions of the task
     have a beginning of their own. Constraints come first."""
     ranks = np.where(among, _ranks(columns), 0)
     found = []

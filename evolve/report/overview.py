@@ -23,8 +23,8 @@ from evolve.types.errors import without_remedy
 @dataclass(frozen=True, slots=True)
 class Overview:
     """A campaign at a glance. `settings` by dotted sections; `cells` are those that are occupied. `forked_from` names the campaign whose
-    records it began with; `former_records` counts those that an earlier version of the task judged, and `former_elites` the programs of
-    the archive then that this version has not judged. `left_out` are operators that are not asked, with the reason of each; `closest` is there
+    records it began with; `former_records` counts those that an earlier version of the task evaluated, and `former_elites` the programs of
+    the archive then that this version has not evaluated. `left_out` are operators that are not asked, with the reason of each; `closest` is there
     while no program meets the task's constraints, `front` where the task has objectives, `costs` where models were called. `failures` are
     models with failed calls; `reflections` count the steps that were to write lessons, which are not among the screened."""
 
@@ -89,8 +89,8 @@ def overview(campaign: Campaign) -> Overview:
         forked_from=campaign.forked_from,
         rejudged=progress.rejudged,
         former_records=state.columns.since,
-        former_elites=_left(campaign),
-        quarantined=_quarantined(campaign),
+        former_elites=_count_former(campaign),
+        quarantined=_name_quarantined(campaign),
         lessons=tuple(state.lessons),
         best=best(campaign),
         closest=closest(campaign),
@@ -122,14 +122,14 @@ def left_out(campaign: Campaign) -> Mapping[str, str]:
     return {**unmeant, **{name: without_remedy(why) for name, why in refused.items()}}
 
 
-def _left(campaign: Campaign) -> int:
+def _count_former(campaign: Campaign) -> int:
     state = campaign.state
     programs = (state.columns.programs[record - 1] for record in state.former)
     return sum(program not in state.judged and program not in state.quarantined for program in programs)
 
 
-def _quarantined(campaign: Campaign) -> tuple[str, ...]:
-    """The first record of each, by its name; a program that was ruled out before it was seen has none."""
+def _name_quarantined(campaign: Campaign) -> tuple[str, ...]:
+    """Returns the first record of each, by its name; a program that was ruled out before it was seen has none."""
     if not campaign.state.quarantined:
         return ()
     first = campaign.state.columns.first_records()
@@ -179,8 +179,8 @@ class ChangedSetting:
     default: Any
 
 
-def changed_settings(settings: Mapping[str, Any]) -> tuple[ChangedSetting, ...]:
-    """Returns the settings that are not at their defaults, by dotted keys; neither the task nor the number of judges, which the machine decides."""
+def find_changed_settings(settings: Mapping[str, Any]) -> tuple[ChangedSetting, ...]:
+    """Returns the settings that are not at their defaults, by dotted keys; neither the task nor the number of workers, which the machine decides."""
     usual = dict(flatten_settings(json.loads(Settings(task="").model_dump_json())))
     return tuple(
         ChangedSetting(key, value, usual.get(key))

@@ -3,8 +3,8 @@
 Invariant: nothing is written; every number is what `evolve program` and `evolve campaign` say, for they ask the same questions."""
 
 import operator
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,18 +14,15 @@ from evolve.campaign import workspace
 from evolve.report.best import Best, best
 from evolve.report.blame import BlameLine, blame, program_of
 from evolve.report.calls import Costs, costs
-from evolve.report.columnar import columnar, needed, write_csv, write_parquet
+from evolve.report.columnar import columnar, write_csv
 from evolve.report.curve import Point, curve
 from evolve.report.elites import EliteLine, elites, front
 from evolve.report.failing import FailureClass, failures
 from evolve.report.overview import Overview, overview
 from evolve.report.record_view import Shown, whole
-from evolve.report.records import LineageStep, RecordLine, found, lineage, records, settled
-from evolve.sandbox.output import readable
+from evolve.report.records import LineageStep, RecordLine, lineage, settled
+from evolve.report.table import PROGRAMS, Wanted, page
 from evolve.types import ConfigError, RecordId
-
-_SHOWN = 10
-"""Programs in a notebook's table."""
 
 
 class Campaign:
@@ -39,7 +36,7 @@ class Campaign:
 
     @classmethod
     def open(cls, name: str | Path | None = None, home: str | Path | None = None) -> Self:
-        """A campaign by its name or the path of its log; without one the one written last. `home` is the workspace, where it is not that
+        """Returns a campaign by its name or the path of its log; without one the one written last. `home` is the workspace, where it is not that
         of the command line. Raises `ConfigError` or `StoreError`."""
         place = workspace() if home is None else Path(home)
         return cls(Engine.open(None if name is None else str(name), plugins.load(), place))
@@ -62,11 +59,11 @@ class Campaign:
         return best(self.engine)
 
     def overview(self) -> Overview:
-        """The campaign at a glance."""
+        """Returns the campaign at a glance."""
         return overview(self.engine)
 
     def elites(self, limit: int | None = None) -> tuple[EliteLine, ...]:
-        """The programs that hold a place in the archive, the best first."""
+        """Returns the programs that hold a place in the archive, the best first."""
         return elites(self.engine, limit)
 
     def front(self, limit: int | None = None) -> tuple[EliteLine, ...]:
@@ -75,14 +72,14 @@ class Campaign:
 
     def records(self, limit: int | None = 20) -> tuple[RecordLine, ...]:
         """Records, the fittest first and failures last; None means all, each of which is read."""
-        return records(self.engine, limit)
+        return page(self.engine, Wanted(), limit=limit).lines
 
     def search(self, text: str, limit: int = 20) -> tuple[RecordLine, ...]:
-        """Programs whose code holds every word of a text."""
-        return found(self.engine, text, limit)
+        """Returns programs whose code holds every word of a text, the fittest first."""
+        return page(self.engine, Wanted(text=text, kind=PROGRAMS), limit=limit).lines
 
     def failures(self) -> tuple[FailureClass, ...]:
-        """The last failures, by what went wrong."""
+        """Returns the last failures, by what went wrong."""
         return failures(self.engine)
 
     def costs(self) -> Costs | None:
@@ -94,15 +91,15 @@ class Campaign:
         return curve(self.engine)
 
     def record(self, number: RecordId) -> Shown:
-        """A record with everything that its score rests on."""
+        """Returns a record with everything that its score rests on."""
         return whole(self.engine, number)
 
     def program(self, number: RecordId | None = None) -> Mapping[str, str]:
-        """The files of a record's program by their paths; of the best program, without a number."""
+        """Returns the files of a record's program by their paths; of the best program, without a number."""
         return dict(program_of(self.engine, self._number(number)).files)
 
     def lineage(self, number: RecordId | None = None) -> tuple[LineageStep, ...]:
-        """The line of first parents from the seed to a record, or to the best."""
+        """Returns the line of first parents from the seed to a record, or to the best."""
         return lineage(self.engine, self._number(number))
 
     def blame(self, number: RecordId | None = None) -> tuple[BlameLine, ...]:
@@ -119,7 +116,10 @@ class Campaign:
 
     def to_dataframe(self) -> Any:
         """Returns all records as a data frame of pandas, whose index is the record's number; raises `ConfigError` without pandas."""
-        pandas = needed("pandas")
+        try:
+            pandas = import_module("pandas")
+        except ImportError as error:
+            raise ConfigError("pandas is not installed. Do: pip install 'evolve[frames]'") from error
         table = columnar(self.engine)
         frame = pandas.DataFrame(dict(table.columns)).set_index("record")
         return frame.assign(at=pandas.to_datetime(frame["at"], unit="s", utc=True))
@@ -127,10 +127,6 @@ class Campaign:
     def to_csv(self, path: str | Path) -> None:
         """Writes all records as CSV; raises `ConfigError` where it cannot be written."""
         write_csv(columnar(self.engine), Path(path))
-
-    def to_parquet(self, path: str | Path) -> None:
-        """Writes all records as Parquet; raises `ConfigError` where it cannot be written, and without pyarrow."""
-        write_parquet(columnar(self.engine), Path(path))
 
     def refresh(self) -> int:
         """Takes what was appended to the log since, and says how many events that were."""
@@ -148,54 +144,25 @@ class Campaign:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Campaign {self.name!r}: {self._told()}>"
+        return f"<Campaign {self.name!r}: {self._describe()}>"
 
-    def _repr_html_(self) -> str:
-        """A table of the best programs, for notebooks."""
-        caption = f"Campaign {self.name}: {self._told()}"
-        rows = [] if self._closed else [_row(self.engine, line) for line in self.elites(_SHOWN)]
-        fitness = self._engine.task.fitness
-        better = "larger" if fitness.direction == "max" else "smaller"
-        headings = ("program", f"{fitness.name} ({better} is better)", "evidence", "trust", "isolation", "operator")
-        return _table(caption, headings, rows) if rows else f"<p>{escape(readable(caption))}</p>"
-
-    def _told(self) -> str:
-        """Says how much there is, and the best with what its score rests on."""
+    def _describe(self) -> str:
         if self._closed:
             return "closed"
         champion, count = self.best, len(self.engine.state.history)
         records = f"{count:,} record{'' if count == 1 else 's'}"
         if champion is None:
             return f"{records}, no best program yet"
-        return f"{records}, best {champion.name} {_number(self.engine, champion)} ({', '.join(_evidence(champion))})"
-
-
-def _row(engine: Engine, line: EliteLine) -> tuple[str, ...]:
-    return (line.name, _number(engine, line), *_evidence(line), line.operator or line.kind)
-
-
-def _evidence(line: Best | EliteLine) -> tuple[str, str, str]:
-    """Returns what a score rests on, who computed it, and how well the program was kept from its judge."""
-    measured = "certified" if line.certified else f"{line.measurements} measured"
-    return measured, line.trust, line.isolation.partition(":")[0]
-
-
-def _number(engine: Engine, line: Best | EliteLine) -> str:
-    """With the digits that the task says, and how uncertain it is."""
-    error = f" ± {line.standard_error:.2g}" if line.standard_error else ""
-    return f"{line.fitness:.{engine.task.fitness.digits}g}{error}"
-
-
-def _table(caption: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    def row(tag: str, cells: Sequence[str]) -> str:
-        return f"<tr>{''.join(f'<{tag}>{escape(readable(cell))}</{tag}>' for cell in cells)}</tr>"
-
-    body = "".join(row("td", cells) for cells in rows)
-    return f"<table><caption>{escape(readable(caption))}</caption><thead>{row('th', headings)}</thead><tbody>{body}</tbody></table>"
+        error = f" ± {champion.standard_error:.2g}" if champion.standard_error else ""
+        measured = "certified" if champion.certified else f"{champion.measurements} measured"
+        basis = f"{measured}, {champion.trust}, {champion.isolation.partition(':')[0]}"
+        return (
+            f"{records}, best {champion.name} {champion.fitness:.{self.engine.task.fitness.digits}g}{error} ({basis})"
+        )
 
 
 def _whole(number: RecordId) -> RecordId:
-    """A record's number, of numpy's too; raises `ConfigError` for what is none."""
+    """Returns a record's number, of numpy's too; raises `ConfigError` for what is none."""
     try:
         return RecordId(operator.index(number))
     except TypeError:

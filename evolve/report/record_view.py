@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 from evolve.archive import Elite, Estimate
 from evolve.campaign import Campaign
-from evolve.report.best import CaseLine, MissedLine, ObjectiveLine, cases, missed, objectives
-from evolve.report.calls import WholeCall, calls_of
-from evolve.report.records import LineageStep, RecordLine, lineage, made_by, measurements, record_line, settled
-from evolve.report.relatives import OffspringCounts, children, find_best_child, offspring
-from evolve.types import Origin, ProgramId, Record, RecordId, Trust
+from evolve.report.best import CaseScore, MissedLine, cases, missed
+from evolve.report.records import RecordLine, made_by, measurements, record_line, settled
+from evolve.types import FAILURES, Origin, Outcome, ProgramId, Record, RecordId, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +22,7 @@ class RulingLine:
 
 @dataclass(frozen=True, slots=True)
 class EstimateLine:
-    """Knowledge of a program's fitness, in the user's direction: the mean of so many judgings, or a value that is `certified`."""
+    """Knowledge of a program's fitness, in the user's direction: the mean of so many evaluations, or a value that is `certified`."""
 
     fitness: float
     standard_error: float | None
@@ -35,10 +33,20 @@ class EstimateLine:
 
 
 @dataclass(frozen=True, slots=True)
+class OffspringCounts:
+    """Numbers of children: how many a record's program has, and how many of them failed when they were evaluated or were screened."""
+
+    children: int
+    failed: int
+    screened: int
+
+
+@dataclass(frozen=True, slots=True)
 class Shown:
     """A record with what the log holds of it. `artifacts` are sizes in characters by name; `judged_again` are later measurements, of which the one
     that is named `certificate` proves the value. `estimate` is there for a program that holds a place, `reported` where it was measured since it won that;
-    `cases` are what it found where the search does not look, `promoted`: these agree. `ruling` is there while the program is quarantined."""
+    `cases` are what it found where the search does not look, `promoted`: these agree. `ruling` is there while the program is quarantined. `made` is the origin of the
+    program, which for a measurement is that of what it measures; `best_child` is 0 where no child has passed."""
 
     record: RecordLine
     feedback: str
@@ -51,56 +59,17 @@ class Shown:
     judged_again: tuple[RecordLine, ...]
     files: Mapping[str, str]
     offspring: OffspringCounts
-    ruling: RulingLine | None = None
-    certificate: str = ""
-    estimate: EstimateLine | None = None
-    reported: EstimateLine | None = None
-    cases: tuple[CaseLine, ...] = ()
-    promoted: bool = False
-    missed: tuple[MissedLine, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RecordView:
-    """A record as a page shows it: `shown` is its evidence. `made` is the origin of its program, which for a measurement is that of what it measures;
-    `first` is the first record of the program, `places` are those that the program holds in the archive; `again` are later measurements but for those on
-    cases. `lineage` ends with the record; `children` are the first ones, `best_child` is 0 where none has passed. `calls` are those of the step that
-    made the program, with prompts and replies."""
-
-    shown: Shown
+    ruling: RulingLine | None
+    certificate: str
+    estimate: EstimateLine | None
+    reported: EstimateLine | None
+    cases: tuple[CaseScore, ...]
+    promoted: bool
+    missed: tuple[MissedLine, ...]
     made: Origin
-    first: RecordId
     is_best: bool
     stage: str
-    places: tuple[Elite, ...]
-    objectives: tuple[ObjectiveLine, ...]
-    again: tuple[RecordLine, ...]
-    lineage: tuple[LineageStep, ...]
-    children: tuple[RecordLine, ...]
     best_child: RecordId
-    calls: tuple[WholeCall, ...]
-
-
-def record_view(
-    campaign: Campaign, number: RecordId, steps: int | None = None, most_children: int | None = None
-) -> RecordView:
-    """Reads a record with at most so many steps of its lineage and so many children; raises `StoreError` for one that there is not."""
-    shown, record, archive = whole(campaign, number), settled(campaign, number).record, campaign.state.archive
-    named = {case.name for case in shown.cases}
-    return RecordView(
-        shown=shown,
-        made=made_by(campaign, record),
-        first=campaign.log.first_record(record.program) if record.program else number,
-        is_best=archive.best is not None and archive.best.program == record.program,
-        stage=record.evaluation.stage,
-        places=tuple(elite for elite in archive.elites() if elite.program == record.program),
-        objectives=objectives(campaign.task, record.evaluation.objectives),
-        again=tuple(line for line in shown.judged_again if line.name not in named),
-        lineage=lineage(campaign, number, steps),
-        children=children(campaign, number, most_children),
-        best_child=find_best_child(campaign, number),
-        calls=calls_of(campaign, record.origin.about or number),
-    )
 
 
 def whole(campaign: Campaign, record: RecordId) -> Shown:
@@ -128,11 +97,15 @@ def whole(campaign: Campaign, record: RecordId) -> Shown:
         cases=cases(campaign, found.program) if found.program else (),
         promoted=found.program in state.archive.promoted,
         missed=missed(campaign.task, evaluation.metrics) if evaluation.fitness is not None else (),
+        made=made_by(campaign, found),
+        is_best=found.program is not None and holder is not None and holder is state.archive.best,
+        stage=evaluation.stage,
+        best_child=find_best_child(campaign, record),
     )
 
 
 def _holder(campaign: Campaign, program: ProgramId | None) -> Elite | None:
-    """The program in its role, where it holds a place or is the best."""
+    """Returns the program in its role, where it holds a place or is the best."""
     archive = campaign.state.archive
     holders = [*([archive.best] if archive.best else []), *archive.elites()]
     return next((one for one in holders if one.program == program), None)
@@ -156,3 +129,38 @@ def _estimate(campaign: Campaign, estimate: Estimate | None, record: Record) -> 
 def _ruling(campaign: Campaign, program: ProgramId | None) -> RulingLine | None:
     ruling = campaign.state.quarantined.get(program) if program else None
     return None if ruling is None else RulingLine(ruling.by, ruling.why)
+
+
+def children(campaign: Campaign, record: RecordId, limit: int | None = None) -> tuple[RecordLine, ...]:
+    """Returns the proposals that had a record's program as a parent, in the order in which they settled."""
+    found = _children(campaign, record)[:limit]
+    return tuple(record_line(campaign, campaign.log.settled(child)) for child in found)
+
+
+def offspring(campaign: Campaign, record: RecordId) -> OffspringCounts:
+    """Returns the children of a record's program, counted."""
+    history = campaign.state.history
+    outcomes = [history.outcome(child) for child in _children(campaign, record)]
+    failed = sum(outcome in FAILURES for outcome in outcomes)
+    return OffspringCounts(len(outcomes), failed, outcomes.count(Outcome.SCREENED))
+
+
+def _children(campaign: Campaign, record: RecordId) -> list[RecordId]:
+    """Returns the records of the children; a parent may be named by any record of its program."""
+    columns = campaign.state.columns
+    program = settled(campaign, record).record.program
+    if program is None:
+        return []
+    same = (number for number, other in enumerate(columns.programs, 1) if other == program)
+    return sorted({child for number in same for child in columns.children.get(number, ())})
+
+
+def find_best_child(campaign: Campaign, record: RecordId) -> RecordId:
+    """Returns the fittest child, those that meet the constraints first; 0 where none has passed."""
+    history = campaign.state.history
+    fit = [
+        (history.violation(child), -value, child)
+        for child in history.children(record)
+        if (value := history.fitness(child)) is not None
+    ]
+    return min(fit)[2] if fit else 0

@@ -1,6 +1,6 @@
-"""Settled records as lines, where a program comes from, and programs by what their code says.
+"""Settled records as lines, and where a program comes from.
 
-A fitness comes with the isolation and the trust of its judging; whole records are read one by one, and only where a line of them is asked for."""
+A fitness comes with the isolation and the trust of its evaluation; whole records are read one by one, and only where a line of them is asked for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from evolve.campaign import Campaign
 from evolve.campaign.calls import Taken
 from evolve.campaign.history import KINDS
-from evolve.report.frame import frame
 from evolve.types import Origin, Record, RecordId, Settled, StoreError, Trust
 
 
 @dataclass(frozen=True, slots=True)
 class RecordLine:
     """One settled record. `step` is the number of the step that made it, by which `evolve model calls` shows its prompts. `about` is the record that a measurement measures, 0 for others; `case` is empty but for those on a case. `violation` is how
-    far the constraints are missed, 0 where they are met; `weaker`: it was judged under less isolation than the campaign's best; `tag` is the failure of integrity that its evaluator has seen, empty where there is none."""
+    far the constraints are missed, 0 where they are met; `weaker`: it was evaluated under less isolation than the campaign's best; `tag` is the failure of integrity that its evaluator has seen, empty where there is none."""
 
     name: str
     id: RecordId
@@ -49,7 +48,7 @@ class RecordLine:
 @dataclass(frozen=True, slots=True)
 class LineageStep:
     """An ancestor, and what its operator changed: `change` is its fitness minus that of its first parent, if both have one and one
-    version of the task judged both. `calls` of models, their `tokens` and `money` (US dollars) are those of the step that made it."""
+    version of the task evaluated both. `calls` of models, their `tokens` and `money` (US dollars) are those of the step that made it."""
 
     name: str
     record: RecordId
@@ -72,15 +71,8 @@ def record_name(campaign: Campaign, record: RecordId) -> str:
     return f"{campaign.name}/{record}"
 
 
-def records(campaign: Campaign, limit: int | None = None) -> tuple[RecordLine, ...]:
-    """Settled records, the fittest first, those that miss a constraint after those that meet all, and the failures last; only the lines
-    that are asked for are read."""
-    order = frame(campaign).best_first()[:limit] + 1
-    return tuple(record_line(campaign, campaign.log.settled(record)) for record in order.tolist())
-
-
 def record_line(campaign: Campaign, event: Settled) -> RecordLine:
-    """One settled record as a line."""
+    """Returns one settled record as a line."""
     record, origin, evaluation = event.record, event.record.origin, event.record.evaluation
     fitness = evaluation.fitness
     return RecordLine(
@@ -119,7 +111,7 @@ def record_line(campaign: Campaign, event: Settled) -> RecordLine:
 
 
 def measurements(campaign: Campaign, record: RecordId) -> tuple[RecordLine, ...]:
-    """The later records of the same program: it was confirmed, certified or measured for the noise."""
+    """Returns the later records of the same program: it was confirmed, certified or measured for the noise."""
     program = campaign.state.history.program_id(record)
     later = enumerate(campaign.state.columns.programs[record:], record + 1)
     again = [number for number, other in later if program is not None and other == program]
@@ -127,7 +119,7 @@ def measurements(campaign: Campaign, record: RecordId) -> tuple[RecordLine, ...]
 
 
 def settled(campaign: Campaign, record: RecordId) -> Settled:
-    """A record with its placement; raises `StoreError` with the range that there is."""
+    """Returns a record with its placement; raises `StoreError` with the range that there is."""
     length = len(campaign.state.history)
     if not 1 <= record <= length:
         span = f"it has 1 to {length}" if length else "it has none yet"
@@ -138,12 +130,12 @@ def settled(campaign: Campaign, record: RecordId) -> Settled:
 
 
 def lineage(campaign: Campaign, record: RecordId, last: int | None = None) -> tuple[LineageStep, ...]:
-    """The line of first parents from the seed to `record`, or its `last` steps; a measurement's line is that of what it measures."""
+    """Returns the line of first parents from the seed to `record`, or its `last` steps; a measurement's line is that of what it measures."""
     return tuple(lineage_step(campaign, ancestor) for ancestor in line_to(campaign, record, last))
 
 
 def line_to(campaign: Campaign, record: RecordId, last: int | None = None) -> tuple[RecordId, ...]:
-    """The records of that line, the seed first. Where a later judging of a program was the parent, that is the one in the line."""
+    """Returns the records of that line, the seed first. Where a later evaluation of a program was the parent, that is the one in the line."""
     about = settled(campaign, record).record.origin.about
     line = [about or record]
     while (last is None or len(line) < last) and (parents := _parents(campaign, line[-1])):
@@ -166,7 +158,7 @@ def trust_of(campaign: Campaign, record: RecordId) -> Trust:
 
 
 def lineage_step(campaign: Campaign, record: RecordId) -> LineageStep:
-    """A record as a step of a lineage."""
+    """Returns a record as a step of a lineage."""
     history, shown = campaign.state.history, campaign.task.fitness.shown
     fitness, parents = history.fitness(record), history.parents(record)
     before = history.fitness(parents[0]) if parents and _comparable(campaign, record, parents[0]) else None
@@ -201,15 +193,3 @@ def _comparable(campaign: Campaign, record: RecordId, other: RecordId) -> bool:
     """Neither is on the other side of the newest change of the task."""
     since = campaign.state.columns.since
     return (record > since) == (other > since)
-
-
-_RANKED = 1_000
-"""Of so many matches the newest are as good as the best, and are found much sooner."""
-
-
-def found(campaign: Campaign, text: str, limit: int = 20) -> tuple[RecordLine, ...]:
-    """The programs that hold every word of `text` in one file, the best match first; the newest first where there are a great many."""
-    newest = campaign.log.holding(text, _RANKED)
-    programs = newest[:limit] if len(newest) == _RANKED else campaign.log.search(text, limit)
-    records = [record for program in programs if (record := campaign.log.first_record(program))]
-    return tuple(record_line(campaign, campaign.log.settled(record)) for record in records)

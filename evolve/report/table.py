@@ -4,17 +4,18 @@ Invariant: whatever is asked for, no more records are read than are shown."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 
 from evolve.campaign import Campaign
 from evolve.campaign.history import KINDS
-from evolve.report.frame import Flags, Numbers, RecordFrame, coded, frame
+from evolve.report.frame import Flags, Numbers, RecordFrame, frame
 from evolve.report.records import RecordLine, record_line
 from evolve.types import ConfigError, Insertion, Outcome
 from evolve.types.suggest import did_you_mean
 
+SORTS = ("fitness", "id", "seconds")
+"""Orders of records."""
 PROGRAMS = "programs"
 """Kind of records that asks for each program once, by its first record."""
 MATCHES = 2_000
@@ -47,39 +48,41 @@ class Page:
     cut: bool = False
 
 
-def page(campaign: Campaign, wanted: Wanted, start: int = 0, limit: int = 50) -> Page:
-    """Some of the records that are wanted; raises `ConfigError` for a word that is none of those which there are."""
+def page(campaign: Campaign, wanted: Wanted, start: int = 0, limit: int | None = 50) -> Page:
+    """Returns some of the records that are wanted; raises `ConfigError` for a word that is none of those which there are."""
     chosen, cut = selected(campaign, wanted)
-    shown = chosen[start : start + limit] + 1
+    shown = chosen[start : None if limit is None else start + limit] + 1
     lines = tuple(record_line(campaign, campaign.log.settled(record)) for record in shown.tolist())
     return Page(lines, len(chosen), start, cut)
 
 
 def selected(campaign: Campaign, wanted: Wanted) -> tuple[Numbers, bool]:
-    """The places (record minus one) of all that are wanted, in their order, and whether a text was looked for among the newest alone; raises
+    """Returns the places (record minus one) of all that are wanted, in their order, and whether a text was looked for among the newest alone; raises
     `ConfigError`."""
     columns = frame(campaign)
-    mask = _filtered(campaign, columns, wanted)
+    mask = _filter(campaign, columns, wanted)
     cut = False
     if wanted.text:
         matching = campaign.log.holding(wanted.text, MATCHES)
         cut, found = len(matching) == MATCHES, frozenset[str | None](matching)
         mask &= _where(campaign, columns, lambda program: program in found)
-    order = _order(campaign, columns, wanted)
+    order = _order(columns, wanted)
     return order[mask[order]], cut
 
 
-def _filtered(campaign: Campaign, columns: RecordFrame, wanted: Wanted) -> Flags:
+def _filter(campaign: Campaign, columns: RecordFrame, wanted: Wanted) -> Flags:
     mask = np.ones(len(columns), np.bool_)
     if wanted.outcome:
-        mask &= columns.outcome(Outcome(_known("outcome", wanted.outcome, [one.value for one in Outcome])))
+        mask &= columns.outcome(Outcome(_check_word("outcome", wanted.outcome, [one.value for one in Outcome])))
     if wanted.kind == PROGRAMS:
         mask &= _first_records(campaign, len(columns))
     elif wanted.kind:
-        known = _known("kind", wanted.kind, (PROGRAMS, *KINDS))
+        known = _check_word("kind", wanted.kind, (PROGRAMS, *KINDS))
         mask &= columns.kind(next(kind for kind in KINDS if kind == known))
     if wanted.insertion:
-        mask &= columns.insertion(Insertion[_known("insertion", wanted.insertion, [one.name for one in Insertion])])
+        mask &= columns.insertion(
+            Insertion[_check_word("insertion", wanted.insertion, [one.name for one in Insertion])]
+        )
     if wanted.island is not None:
         mask &= columns.islands == wanted.island
     for name, names in (
@@ -103,57 +106,20 @@ def _where(campaign: Campaign, columns: RecordFrame, holds: Callable[[str | None
     return np.fromiter(map(holds, campaign.state.columns.programs), np.bool_, len(columns))
 
 
-def _known(what: str, got: str, known: Sequence[str]) -> str:
+def _check_word(what: str, got: str, known: Sequence[str]) -> str:
     if got not in known:
         raise ConfigError(f"there is no {what} {got!r}.{did_you_mean(got, known)} Do: name one of them, or none")
     return got
 
 
-def _order(campaign: Campaign, columns: RecordFrame, wanted: Wanted) -> Numbers:
+def _order(columns: RecordFrame, wanted: Wanted) -> Numbers:
     """Returns all places in the order that is wanted; of equals the earlier record first."""
-    _known("column to sort by", wanted.sort, SORTS)
+    _check_word("column to sort by", wanted.sort, SORTS)
     if wanted.sort == "fitness":
         order = columns.best_first()
         if wanted.descending:
             return order
         passed = int(np.count_nonzero(~np.isnan(columns.fitness)))
         return np.concatenate((order[:passed][::-1], order[passed:]))
-    keys = _KEYS[wanted.sort](campaign, columns)
+    keys = columns.seconds if wanted.sort == "seconds" else np.arange(len(columns))
     return np.argsort(-keys if wanted.descending else keys, kind="stable")
-
-
-def _names(names: Sequence[str]) -> Numbers:
-    """Each name as its place in the alphabet of all."""
-    codes, different = coded(names)
-    places = np.empty(len(different), np.int64)
-    places[np.argsort(np.array(different, dtype=object), kind="stable")] = np.arange(len(different))
-    return places[codes]
-
-
-def _children(campaign: Campaign, columns: RecordFrame) -> Numbers:
-    """Counts the proposals that had the record's program as a parent, by whichever of its records they name it: a measurement may be one."""
-    known, programs = campaign.state.columns, campaign.state.columns.programs[: len(columns)]
-    codes, different = coded([program or "" for program in programs])
-    counts = np.fromiter(map(len, known.parents[: len(columns)]), np.int64, len(columns))
-    flat = np.fromiter(chain.from_iterable(known.parents[: len(columns)]), np.int64, int(counts.sum())) - 1
-    child = np.repeat(np.arange(len(columns)), counts)
-    proposed = columns.kind("proposal")[child]
-    pairs = np.unique(child[proposed] * len(different) + codes[flat[proposed]])
-    return np.where(
-        [bool(name) for name in different], np.bincount(pairs % len(different), minlength=len(different)), 0
-    )[codes]
-
-
-_KEYS: dict[str, Callable[[Campaign, RecordFrame], np.ndarray[tuple[int], np.dtype[np.int64]] | Numbers]] = {
-    "id": lambda _, columns: np.arange(len(columns)),
-    "seconds": lambda _, columns: np.round(columns.seconds * 1e6).astype(np.int64),
-    "island": lambda _, columns: columns.islands.astype(np.int64),
-    "outcome": lambda _, columns: columns.outcomes.astype(np.int64),
-    "insertion": lambda _, columns: columns.insertions.astype(np.int64),
-    "operator": lambda campaign, _: _names(campaign.state.columns.operators),
-    "model": lambda campaign, _: _names(campaign.state.columns.models),
-    "children": _children,
-}
-__all__ = ["KINDS", "MATCHES", "PROGRAMS", "SORTS", "Page", "Wanted", "page", "selected"]
-SORTS = ("fitness", *_KEYS)
-"""What records may be sorted by."""

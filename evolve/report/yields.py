@@ -1,22 +1,21 @@
-"""Outcomes, and what operators and models brought: in all, and slice by slice as a campaign went on."""
+"""Outcomes, and the yields of operators and models."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from evolve.campaign import Campaign, Past
+from evolve.campaign import Past
 from evolve.campaign.history import OUTCOMES
 from evolve.campaign.state import REFLECTION
-from evolve.report.frame import Flags, Numbers, coded, frame, framed, improved
+from evolve.report.frame import Flags, Numbers, encode, flag_improved, make_frame
 from evolve.types import Outcome, RecordId
 
 
 @dataclass(frozen=True, slots=True)
 class Yield:
-    """Yield of an operator, or a model by whatever operator: its records, those that were judged, and those that were better than each of their
+    """Yield of an operator, or a model by whatever operator: its records, those that were evaluated, and those that were better than each of their
     parents."""
 
     name: str
@@ -26,7 +25,7 @@ class Yield:
 
     @property
     def share(self) -> float:
-        """Share of the judged programs: of what was judged, how much was better than its parents."""
+        """Share of the evaluated programs: of what was evaluated, how much was better than its parents."""
         return self.improved / self.judged if self.judged else 0.0
 
 
@@ -54,18 +53,18 @@ class Tally:
 
     @classmethod
     def of(cls, history: Past) -> "Tally":
-        """The tally of a whole history."""
-        columns, tally = framed(history), cls()
-        codes, names = coded(history.columns.operators[: len(columns)])
+        """Returns the tally of a whole history."""
+        columns, tally = make_frame(history), cls()
+        codes, names = encode(history.columns.operators[: len(columns)])
         reflected = np.array([name == REFLECTION for name in names], np.bool_)[codes]
         made = np.array([name not in ("", REFLECTION) for name in names], np.bool_)[codes]
         tally.reflections = int(np.count_nonzero(reflected))
         found = np.bincount(columns.outcomes[~reflected], minlength=len(OUTCOMES)).tolist()
         tally.outcomes.update({outcome: count for outcome, count in zip(OUTCOMES, found, strict=True) if count})
-        judged, better = ~columns.outcome(Outcome.SCREENED), improved(history, columns)
-        tally._operators = _counted(codes, names, made, judged, better)
-        models = coded(history.columns.models[: len(columns)])
-        tally._models = _counted(
+        judged, better = ~columns.outcome(Outcome.SCREENED), flag_improved(history, columns)
+        tally._operators = _count(codes, names, made, judged, better)
+        models = encode(history.columns.models[: len(columns)])
+        tally._models = _count(
             *models, made & np.array([bool(name) for name in models[1]], np.bool_)[models[0]], judged, better
         )
         return tally
@@ -79,21 +78,21 @@ class Tally:
         self.outcomes[outcome] += 1
         if not operator:
             return
-        judged, improved = outcome is not Outcome.SCREENED, _improved(history, record)
+        judged, improved = outcome is not Outcome.SCREENED, _is_improved(history, record)
         self._operators.setdefault(operator, _Counts()).add(judged=judged, improved=improved)
         if model:
             self._models.setdefault(model, _Counts()).add(judged=judged, improved=improved)
 
     def counts(self) -> dict[str, int]:
-        """Records by the outcome's name, the most frequent first."""
+        """Returns records by the outcome's name, the most frequent first."""
         return {outcome.value: count for outcome, count in self.outcomes.most_common()}
 
     def yields(self) -> tuple[Yield, ...]:
-        """One line per operator, the busiest first."""
+        """Returns one line per operator, the busiest first."""
         return _lines(self._operators)
 
     def model_yields(self) -> tuple[Yield, ...]:
-        """One line per model, the busiest first; none where no model was called."""
+        """Returns one line per model, the busiest first; none where no model was called."""
         return _lines(self._models)
 
 
@@ -102,7 +101,7 @@ def _lines(found: Mapping[str, _Counts]) -> tuple[Yield, ...]:
     return tuple(sorted(lines, key=lambda line: (-line.judged, line.name)))
 
 
-def _counted(codes: Numbers, names: Sequence[str], made: Flags, judged: Flags, better: Flags) -> dict[str, _Counts]:
+def _count(codes: Numbers, names: Sequence[str], made: Flags, judged: Flags, better: Flags) -> dict[str, _Counts]:
     """By name, of what operators have made."""
     lines = zip(
         names,
@@ -112,92 +111,13 @@ def _counted(codes: Numbers, names: Sequence[str], made: Flags, judged: Flags, b
     return {name: _Counts(*counts) for name, *counts in lines if counts[0]}
 
 
-def _improved(history: Past, record: RecordId) -> bool:
+def _is_improved(history: Past, record: RecordId) -> bool:
     worth = _worth(history, record)
     parents = [_worth(history, parent) for parent in history.parents(record)]
     return worth is not None and all(parent is None or worth > parent for parent in parents)
 
 
 def _worth(history: Past, record: RecordId) -> tuple[float, float] | None:
-    """The larger the better; who meets the constraints first. None for a failure."""
+    """Returns a rank, the larger the better; who meets the constraints first. None for a failure."""
     fitness = history.fitness(record)
     return None if fitness is None else (-history.violation(record), fitness)
-
-
-SLICES = 50
-LEAST = 30
-"""Records of a slice where there are so many: shares of fewer say little."""
-
-
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """Records `first` to `last`. `seconds` is how long the campaign had run at its end; `programs` were judged in it, and `calls`, `tokens` and `money` are
-    what calls of models took in it. Yields are those of operators and models that proposed in it, by name."""
-
-    first: RecordId
-    last: RecordId
-    seconds: float
-    programs: int
-    calls: int
-    tokens: int
-    money: float
-    operators: tuple[Yield, ...]
-    models: tuple[Yield, ...]
-
-
-def slices(campaign: Campaign, count: int = SLICES, least: int = LEAST) -> tuple[Slice, ...]:
-    """A campaign in at most `count` slices of at least `least` records, in their order; one where there are fewer, none before the first record."""
-    columns = frame(campaign)
-    if not len(columns):
-        return ()
-    ends = _ends(len(columns), max(1, min(count, len(columns) // least)))
-    begins = [0, *ends[:-1]]
-    number = np.repeat(np.arange(len(ends)), np.subtract(ends, begins))
-    better = improved(campaign.state.history, columns)
-    codes, names = coded(campaign.state.columns.operators[: len(columns)])
-    made = np.array([name not in ("", REFLECTION) for name in names], np.bool_)[codes]
-    judged = made & ~columns.outcome(Outcome.SCREENED)
-    groups = (made, judged, made & better)
-    operators = _yields(codes, names, number, groups)
-    models = _yields(*coded(campaign.state.columns.models[: len(columns)]), number, groups)
-    seconds, programs = (
-        campaign.log.active_of(ends),
-        np.bincount(number[columns.judged_programs()], minlength=len(ends)),
-    )
-    return tuple(
-        Slice(
-            first=1 + begins[place],
-            last=end,
-            seconds=seconds[end],
-            programs=int(programs[place]),
-            calls=_in(campaign.state.columns.calls, ends, place),
-            tokens=_in(campaign.state.columns.tokens, ends, place),
-            money=_in(campaign.state.columns.money, ends, place),
-            operators=tuple(Yield(*line) for line in operators[place]),
-            models=tuple(Yield(*line) for line in models[place]),
-        )
-        for place, end in enumerate(ends)
-    )
-
-
-def _ends(length: int, count: int) -> list[RecordId]:
-    """The last record of each of `count` slices."""
-    return [-(-length * place // count) for place in range(1, count + 1)]
-
-
-def _in(totals: Sequence[float], ends: Sequence[int], place: int) -> Any:
-    """Returns what a running total grew by in a slice."""
-    return totals[ends[place] - 1] - (totals[ends[place - 1] - 1] if place else 0)
-
-
-def _yields(
-    codes: Numbers, names: Sequence[str], number: Numbers, groups: Sequence[Flags]
-) -> list[list[tuple[str, int, int, int]]]:
-    """Counts for each slice, by name, how many records of each group there were: what an operator has made, what of it was judged, and what was better than its
-    parents."""
-    size, key = int(number[-1]) + 1, number * len(names) + codes
-    counts = [np.bincount(key[chosen], minlength=size * len(names)).reshape(size, -1).tolist() for chosen in groups]
-    return [
-        sorted((name, *row) for name, *row in zip(names, *lines, strict=True) if name and row[0])
-        for lines in zip(*counts, strict=True)
-    ]

@@ -1,16 +1,12 @@
-"""Comparisons that only ask which of two values is the larger: tests, the probability that one side wins, and many tests at once.
+"""Comparisons that only ask which of two values is the larger: tests of one difference, and of many at once.
 
 Any increasing transformation of the values changes nothing, so that a failed run may stand as minus infinity."""
 
 import math
 from collections.abc import Sequence
 from itertools import groupby
-from statistics import NormalDist
 
 from evolve.statistics.exact import sign_flip
-from evolve.statistics.intervals import LEVEL, Interval
-
-_STEPS = 60
 
 
 def midranks(values: Sequence[float]) -> list[float]:
@@ -58,35 +54,6 @@ def _sums(values: Sequence[int], size: int) -> dict[int, int]:
             for found, count in ways[taken - 1].items():
                 target[found + value] = target.get(found + value, 0) + count
     return ways[size]
-
-
-def superiority(first: Sequence[float], second: Sequence[float], level: float = LEVEL) -> Interval:
-    """Returns the probability that a value of `first` is larger than one of `second`, equal ones counting half (Vargha and Delaney 2000, https://doi.org/10.3102/10769986025002101), with the limits of Newcombe
-    2006 (https://doi.org/10.1002/sim.2324, method 5), which have a width also where every value of one side is larger. Raises `ValueError` where a side is empty."""
-    if not first or not second:
-        raise ValueError("a probability needs a value of each side. Do: run a campaign of each")
-    won = sum((one > other) + 0.5 * (one == other) for one in first for other in second)
-    share = won / (len(first) * len(second))
-    wide = NormalDist().inv_cdf((1.0 + level) / 2.0)
-    low, high = (_limit(share, end, wide, len(first), len(second)) for end in (0.0, 1.0))
-    return Interval(share, low, high, min(len(first), len(second)), _error(share, len(first), len(second)), level)
-
-
-def _error(share: float, first: int, second: int) -> float:
-    """Returns the standard error of a probability of superiority that is in truth `share`."""
-    more = (first + second) / 2.0 - 1.0
-    spread = 1.0 + more * ((1.0 - share) / (2.0 - share) + share / (1.0 + share))
-    return math.sqrt(share * (1.0 - share) * spread / (first * second))
-
-
-def _limit(share: float, end: float, wide: float, first: int, second: int) -> float:
-    """Returns the value between `share` and `end` from which `share` is just so far away, by halving."""
-    near, far = share, end
-    for _ in range(_STEPS):
-        middle = (near + far) / 2.0
-        inside = abs(middle - share) <= wide * _error(middle, first, second)
-        near, far = (middle, far) if inside else (near, middle)
-    return near
 
 
 def holm(probabilities: Sequence[float]) -> tuple[float, ...]:

@@ -3,6 +3,7 @@
 All arms of one seed run before the next seed begins, so that a machine that slows down is slow for all alike; a campaign of the same name that was made otherwise is never continued."""
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,6 @@ from evolve.types.suggest import did_you_mean
 from evolve_compare.fairness import ComparedArm
 from evolve_compare.outcomes import CampaignOutcome, changes_search, read_outcome
 
-_PAIRS = {'"': '"', "'": "'", "[": "]", "{": "}"}
 _LONGEST = 40
 """Characters of an arm's name in the names of its campaigns."""
 
@@ -84,7 +84,11 @@ def _parse_arm(text: str) -> ArmSettings:
             f"an arm is written 'NAME: key=value key=value', got {text!r}. Do: --arm 'two islands: archive.islands=2'"
         )
     strategy, models, others = None, [], []
-    for word in _split_assignments(rest, name):
+    try:
+        words = shlex.split(rest)
+    except ValueError as error:
+        raise ConfigError(f"the arm {name!r} cannot be read: {error}. Do: close its quotes") from error
+    for word in words:
         key, _, value = word.partition("=")
         if key == "strategy":
             strategy = value
@@ -93,23 +97,6 @@ def _parse_arm(text: str) -> ArmSettings:
         else:
             others.append(word)
     return ArmSettings(name, _label(name), strategy, tuple(models), tuple(others))
-
-
-def _split_assignments(text: str, arm: str) -> list[str]:
-    """Returns the assignments as they were written: spaces within quotes and brackets belong to them. Raises `ConfigError`."""
-    words, within = [""], list[str]()
-    for character in text:
-        if within and character == within[-1]:
-            within.pop()
-        elif character in _PAIRS and not (within and within[-1] in "\"'"):
-            within.append(_PAIRS[character])
-        if within or not character.isspace():
-            words[-1] += character
-        elif words[-1]:
-            words.append("")
-    if within:
-        raise ConfigError(f"the arm {arm!r} cannot be read: its {within[-1]} is missing. Do: close quotes and brackets")
-    return [word for word in words if word]
 
 
 def _label(name: str) -> str:

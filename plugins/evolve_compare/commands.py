@@ -1,7 +1,5 @@
 """`evolve compare`: runs or reads the campaigns of a comparison, and shows it. Mistakes in the command are found before anything is run; the same command goes on after an interrupt."""
 
-import shlex
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +7,7 @@ from typing import Any
 import click
 
 import evolve.task
-from evolve.campaign import Campaign, existing_path, workspace
+from evolve.campaign import Campaign, workspace
 from evolve.commands import (
     INTERRUPTED,
     Plan,
@@ -28,26 +26,13 @@ from evolve.commands import (
 from evolve.types import ConfigError
 from evolve_compare import report
 from evolve_compare.campaigns import ComparisonRuns, default_base, find_logs, parse_arms, plan_campaigns, run_missing
-from evolve_compare.comparison import Comparison, ComparisonQuestion, compare_outcomes
-from evolve_compare.fairness import ComparedArm, group_by_settings
+from evolve_compare.comparison import Comparison, compare_outcomes
+from evolve_compare.fairness import ComparedArm
 from evolve_compare.outcomes import RESOURCES, Resource, read_outcome
 from evolve_view.charts import alone
 
-_WORDS = "evolve_compare.words"
-_COLUMNS = 100
-_GAP = 2
 
-
-class _RecordedCommand(click.Command):
-    """Command that keeps its words: the page says how to make it again."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keeps the words in `ctx.meta` and parses them."""
-        ctx.meta[_WORDS] = tuple(args)
-        return super().parse_args(ctx, args)
-
-
-@click.command(cls=_RecordedCommand)
+@click.command()
 @click.argument("task", required=False)
 @click.option("--strategy", "strategies", multiple=True, metavar="NAME", help="An arm: a strategy as it is.")
 @click.option(
@@ -57,15 +42,19 @@ class _RecordedCommand(click.Command):
 @click.option("--budget", multiple=True, help="What each campaign may spend: 500programs, 10m, 2usd.")
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="A setting of all arms.")
 @click.option("--model", "models", multiple=True, metavar="SPEC", help="A language model for all arms.")
-@click.option("--workers", "judges", type=int, help="Candidates judged side by side.  [default: one per core]")
+@click.option("--workers", "judges", type=int, help="Candidates evaluated side by side.  [default: one per core]")
 @click.option("--name", help="What the names of the campaigns begin with.  [default: the task's, with the budget]")
-@click.option("--campaign", "campaigns", multiple=True, metavar="NAME", help="Read this campaign, and run nothing.")
-@click.option("--read", "patterns", multiple=True, metavar="'ARM=GLOB'", help="Read the campaigns of these names.")
+@click.option(
+    "--read",
+    "patterns",
+    multiple=True,
+    metavar="'ARM=GLOB'",
+    help="An arm: campaigns that exist, by their names; none is run.",
+)
 @click.option(
     "--baseline", default="", metavar="ARM", help="Compare with this arm.  [default: best_of_n, or the first]"
 )
 @click.option("--per", type=click.Choice(RESOURCES), help="What is held equal.  [default: what the budget counts]")
-@click.option("--target", "targets", multiple=True, type=float, metavar="VALUE", help="A fitness to reach.")
 @click.option("-o", "--output", metavar="FOLDER", help="Write comparison.md, .svg and .json there.")
 @sandbox_option
 @devices_option
@@ -74,18 +63,17 @@ class _RecordedCommand(click.Command):
 def compare(task: str | None, output: str | None, as_json: bool, **words: Any) -> None:
     """Compare strategies or settings at equal budget.
 
-    Each arm runs with several seeds on TASK; --campaign and --read compare campaigns that exist. Each arm and seed is an ordinary campaign. Those that are finished are used again and others are continued, so that the same command goes on after a Ctrl-C.
+    Each arm runs with several seeds on TASK; --read compares campaigns that exist. Each arm and seed is an ordinary campaign. Those that are finished are used again and others are continued, so that the same command goes on after a Ctrl-C.
     """
     folder = _check_folder(output)
-    question = ComparisonQuestion(words["baseline"], words["per"], words["targets"])
-    if words["campaigns"] or words["patterns"]:
+    if words["patterns"]:
         _check_read_alone(task, words)
-        arms = _read_arms(words["patterns"], words["campaigns"])
+        arms = _read_arms(words["patterns"])
     else:
         arms = _run_arms(task, words)
-    found = compare_outcomes(arms, question)
+    found = compare_outcomes(arms, words["baseline"], words["per"])
     if folder is not None:
-        _write(folder, found, shlex.join(["evolve", "compare", *click.get_current_context().meta[_WORDS]]))
+        _write(folder, found)
     if as_json:
         emit({"event": "compared", "folder": str(folder or ""), **report.to_plain(found)})
     else:
@@ -100,27 +88,20 @@ def _check_read_alone(task: str | None, words: dict[str, Any]) -> None:
     extra = [name for name, value in given.items() if value]
     if extra:
         raise ConfigError(
-            f"--campaign and --read compare campaigns that there are, and run none, got {', '.join(extra)}. Do: leave one of both out"
+            f"--read compares campaigns that exist, and runs none, got {', '.join(extra)}. Do: leave one of both out"
         )
 
 
-def _read_arms(patterns: Sequence[str], names: Sequence[str]) -> tuple[ComparedArm, ...]:
-    """Returns the arms of `--read`, then those of `--campaign`, grouped by their settings."""
-    home, plugins = workspace(), load_plugins()
-
-    def read(logs: Sequence[Path]) -> ComparedArm:
+def _read_arms(patterns: Sequence[str]) -> tuple[ComparedArm, ...]:
+    """Reads the arms of `--read`, one campaign after the other, so that no two logs are held at a time."""
+    home, plugins, arms = workspace(), load_plugins(), []
+    for name, logs in find_logs(home, patterns).items():
         outcomes = []
         for log in logs:
             with Campaign.open(str(log), plugins, home) as campaign:
                 outcomes.append(read_outcome(campaign))
-        return ComparedArm("", tuple(outcomes))
-
-    written = [ComparedArm(name, read(logs).outcomes) for name, logs in find_logs(home, patterns).items()]
-    single = group_by_settings(read(tuple(dict.fromkeys(existing_path(home, name) for name in names))).outcomes)
-    twice = {arm.name for arm in written} & {arm.name for arm in single}
-    if twice:
-        raise ConfigError(f"each arm has a name of its own, got {min(twice)!r} twice. Do: choose another for --read")
-    return (*written, *single)
+        arms.append(ComparedArm(name, tuple(outcomes)))
+    return tuple(arms)
 
 
 def _run_arms(task: str | None, words: dict[str, Any]) -> tuple[ComparedArm, ...]:
@@ -183,10 +164,10 @@ def _check_folder(output: str | None) -> Path | None:
     return folder
 
 
-def _write(folder: Path, found: Comparison, command: str) -> None:
+def _write(folder: Path, found: Comparison) -> None:
     """Writes each file whole; raises `ConfigError`."""
     texts = {
-        "comparison.md": report.format_page(found, command),
+        "comparison.md": report.format_page(found),
         report.PICTURE: alone(report.draw_bands(found)),
         "comparison.json": report.format_json(found),
     }
@@ -202,33 +183,12 @@ def _write(folder: Path, found: Comparison, command: str) -> None:
 
 
 def _format(found: Comparison) -> str:
-    """Returns the comparison for a terminal of 100 columns."""
+    """Returns the comparison for a terminal."""
     parts = [
-        _wrap(report.describe_comparison(found)),
-        _narrow_table(*report.arm_table(found)),
-        _narrow_table(*report.cost_table(found)),
-        "\n".join(map(_wrap, report.list_findings(found))),
-        _narrow_table(*report.duel_table(found)),
-        *([_narrow_table(*report.target_table(found))] if found.reached else []),
-        "\n".join(map(_wrap, report.list_explanations(found))),
+        report.describe_comparison(found),
+        table(*report.arm_table(found)),
+        "\n".join(report.list_findings(found)),
+        table(*report.duel_table(found)),
+        "\n".join(report.list_explanations(found)),
     ]
     return "\n\n".join(parts)
-
-
-def _wrap(sentence: str) -> str:
-    return textwrap.fill(sentence, _COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-
-
-def _narrow_table(headings: Sequence[str], rows: report.Rows) -> str:
-    """Returns a table; one that is too wide in parts, one below the other, each with the first column. Nothing is cut."""
-    columns = list(zip(headings, *rows, strict=True))
-    widths = [max(map(len, column)) for column in columns]
-    parts, used = list[list[Sequence[str]]](), _COLUMNS
-    for column, width in zip(columns[1:], widths[1:], strict=True):
-        if used + _GAP + width > _COLUMNS:
-            parts.append([columns[0]])
-            used = widths[0]
-        parts[-1].append(column)
-        used += _GAP + width
-    lines = [list(zip(*part, strict=True)) for part in parts]
-    return "\n\n".join(table(head, body) for head, *body in lines)

@@ -1,14 +1,13 @@
-"""Comparison of arms, as one value: the outcome of each arm, its band over time, its tests against the baseline, and the targets that it reached.
+"""Comparison of arms, as one value: the outcome of each arm, its band over time, and its test against the baseline.
 
-Equal outcomes and one question give an equal comparison, draws included; no campaign is left out of any figure."""
+Equal outcomes give an equal comparison, draws included; no campaign is left out of any figure."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from evolve.campaign import Campaign
 from evolve.statistics import LEVEL
 from evolve.statistics.bootstrap import bootstrap, drawn, interquartile_mean, limits
 from evolve.types import ConfigError, Fitness
@@ -21,7 +20,6 @@ from evolve_compare.outcomes import (
     amount,
     final_value,
     find_horizon,
-    read_outcome,
     round_value,
     values_at,
 )
@@ -33,18 +31,8 @@ _MOST_PLACES = 160
 _EVEN_PLACES = 65
 """Places of a band at equal distances, so that a picture shows a line and no dots."""
 _BAND_DRAWS = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonQuestion:
-    """Question to a comparison. `baseline` names the arm that the others are compared with (empty: `best_of_n`, else the first one); `per` is the resource that is equal for all
-    (None: the one that the budgets count, else programs); `targets` are values to reach, in the task's direction; `seed` is that of the bootstrap's draws."""
-
-    baseline: str = ""
-    per: Resource | None = None
-    targets: tuple[float, ...] = ()
-    level: float = LEVEL
-    seed: int = 0
+_SEED = 0
+"""Seed of the bootstrap's draws, so that equal outcomes give an equal comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +52,6 @@ class ArmSummary:
     programs: float
     measurements: float
     seconds: float
-    judge_seconds: float
     tokens: float
     money: float
 
@@ -78,27 +65,6 @@ class Band:
     middle: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TargetValue:
-    """Value to reach, in the task's direction, and its source."""
-
-    value: float
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class TargetResult:
-    """Number of an arm's campaigns that reached a target, and the amount that the median campaign had spent then, with its limits; None where that is more than all were given."""
-
-    arm: str
-    target: TargetValue
-    reached: int
-    campaigns: int
-    median: float | None
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,56 +82,42 @@ class Comparison:
     lines: tuple[ArmSummary, ...]
     bands: tuple[Band, ...]
     duels: tuple[ArmTest, ...]
-    reached: tuple[TargetResult, ...]
     anchors: tuple[tuple[float, str], ...]
     improved: bool
     settings: Mapping[str, Mapping[str, str]]
     notes: tuple[str, ...]
 
 
-def read_arm(name: str, campaigns: Iterable[Campaign]) -> ComparedArm:
-    """Returns an arm of open campaigns."""
-    return ComparedArm(name, tuple(map(read_outcome, campaigns)))
+def compare_outcomes(arms: Sequence[ComparedArm], baseline: str = "", per: Resource | None = None) -> Comparison:
+    """Compares arms by the outcomes of their campaigns when all have spent equally much of a resource, without `per` the one that the budgets count.
 
-
-def compare_arms(arms: Mapping[str, Iterable[Campaign]], question: ComparisonQuestion | None = None) -> Comparison:
-    """Compares open campaigns by the names of their arms; raises `ConfigError` for campaigns that do not compare."""
-    return compare_outcomes(
-        [read_arm(name, campaigns) for name, campaigns in arms.items()], question or ComparisonQuestion()
-    )
-
-
-def compare_outcomes(arms: Sequence[ComparedArm], question: ComparisonQuestion) -> Comparison:
-    """Compares arms by the outcomes of their campaigns; raises `ConfigError` for campaigns that do not compare."""
+    The others are compared with `baseline`, without it `best_of_n` or else the first arm. Raises `ConfigError` for campaigns that do not compare."""
     outcomes = [one for arm in arms for one in arm.outcomes]
-    per = question.per or _default_resource(outcomes)
+    per = per or _default_resource(outcomes)
     notes = check_fairness(arms, per)
-    ground = _Ground(find_horizon(outcomes, per), per, outcomes[0].conditions.fitness, question.level)
+    horizon = _Horizon(find_horizon(outcomes, per), per, outcomes[0].conditions.fitness)
     values = [
-        FinalValues(arm.name, arm.seeds, tuple(final_value(one, ground.end, per) for one in arm.outcomes))
+        FinalValues(arm.name, arm.seeds, tuple(final_value(one, horizon.end, per) for one in arm.outcomes))
         for arm in arms
     ]
-    baseline = _find_baseline(values, question.baseline)
+    reference = _find_baseline(values, baseline)
     finals = [value for arm in values for value in arm.values]
-    begun = _seed_value(outcomes, ground.fitness)
-    places, targets = _find_places(outcomes, ground), _find_targets(outcomes, finals, begun, question)
-    streams = iter(
-        map(np.random.default_rng, np.random.SeedSequence(question.seed).spawn(len(arms) * (2 + len(targets)) + 1))
-    )
+    begun = _seed_value(outcomes, horizon.fitness)
+    places = _find_places(outcomes, horizon)
+    streams = map(np.random.default_rng, np.random.SeedSequence(_SEED).spawn(2 * len(arms) + 1))
     conditions = outcomes[0].conditions
     return Comparison(
         task=conditions.task,
         version=conditions.version,
-        fitness=ground.fitness,
+        fitness=horizon.fitness,
         per=per,
-        end=ground.end,
-        baseline=baseline.name,
-        level=question.level,
+        end=horizon.end,
+        baseline=reference.name,
+        level=LEVEL,
         deterministic=conditions.deterministic,
-        lines=tuple(_summarise(arm, own.values, ground, next(streams)) for arm, own in zip(arms, values, strict=True)),
-        bands=tuple(_band(arm, places, ground, next(streams)) for arm in arms),
-        duels=compare_with_baseline(values, baseline, next(streams), question.level),
-        reached=tuple(_measure_target(arm, target, ground, next(streams)) for target in targets for arm in arms),
+        lines=tuple(_summarise(arm, own.values, horizon, next(streams)) for arm, own in zip(arms, values, strict=True)),
+        bands=tuple(_band(arm, places, horizon, next(streams)) for arm in arms),
+        duels=compare_with_baseline(values, reference, next(streams), LEVEL),
         anchors=conditions.anchors,
         improved=any(value > begun for value in finals),
         settings=_different_settings(arms),
@@ -174,13 +126,12 @@ def compare_outcomes(arms: Sequence[ComparedArm], question: ComparisonQuestion) 
 
 
 @dataclass(frozen=True, slots=True)
-class _Ground:
-    """Common ground of all arms."""
+class _Horizon:
+    """Amount at which all arms are compared, with what they share."""
 
     end: float
     per: Resource
     fitness: Fitness
-    level: float
 
 
 def _default_resource(outcomes: Sequence[CampaignOutcome]) -> Resource:
@@ -204,28 +155,27 @@ def _seed_value(outcomes: Sequence[CampaignOutcome], fitness: Fitness) -> float:
     return round_value(max(found, default=-math.inf), fitness)
 
 
-def _summarise(arm: ComparedArm, values: Sequence[float], ground: _Ground, rng: np.random.Generator) -> ArmSummary:
+def _summarise(arm: ComparedArm, values: Sequence[float], horizon: _Horizon, rng: np.random.Generator) -> ArmSummary:
     low = high = -math.inf
     if len(values) > 1:
-        interval = bootstrap(values, rng, level=ground.level)
+        interval = bootstrap(values, rng)
         low, high = interval.low, interval.high
-    low, high = (low, high) if ground.fitness.direction == "max" else (high, low)
+    low, high = (low, high) if horizon.fitness.direction == "max" else (high, low)
     spent = [one.spent for one in arm.outcomes]
     return ArmSummary(
         arm=arm.name,
         campaigns=tuple(one.campaign for one in arm.outcomes),
         seeds=arm.seeds,
-        finals=tuple(_to_finite(value, ground.fitness) for value in values),
-        final=_to_finite(float(interquartile_mean(np.asarray(values))), ground.fitness),
-        low=_to_finite(low, ground.fitness),
-        high=_to_finite(high, ground.fitness),
+        finals=tuple(_to_finite(value, horizon.fitness) for value in values),
+        final=_to_finite(float(interquartile_mean(np.asarray(values))), horizon.fitness),
+        low=_to_finite(low, horizon.fitness),
+        high=_to_finite(high, horizon.fitness),
         failed=sum(one.status == "failed" or one.final is None for one in arm.outcomes),
         trust=tuple(sorted({one.trust for one in arm.outcomes if one.trust})),
         isolation=tuple(sorted({one.conditions.isolation for one in arm.outcomes if one.conditions.isolation})),
         programs=_median([one.programs for one in spent]),
         measurements=_median([one.measurements for one in spent]),
         seconds=_median([one.seconds for one in spent]),
-        judge_seconds=_median([one.judge_seconds for one in spent]),
         tokens=_median([one.tokens for one in spent]),
         money=_median([one.money for one in spent]),
     )
@@ -253,77 +203,25 @@ def _different_settings(arms: Sequence[ComparedArm]) -> Mapping[str, Mapping[str
     return found
 
 
-def _find_places(outcomes: Sequence[CampaignOutcome], ground: _Ground) -> Reals:
+def _find_places(outcomes: Sequence[CampaignOutcome], horizon: _Horizon) -> Reals:
     """Returns the amounts at which any value changes, thinned to what a picture can show, and some at equal distances."""
-    changes = {min(amount(one.spent, ground.per), ground.end) for each in outcomes for one in each.milestones}
-    found = np.unique([*changes, *np.linspace(0.0, ground.end, _EVEN_PLACES)])
+    changes = {min(amount(one.spent, horizon.per), horizon.end) for each in outcomes for one in each.milestones}
+    found = np.unique([*changes, *np.linspace(0.0, horizon.end, _EVEN_PLACES)])
     if len(found) <= _MOST_PLACES:
         return found
     return np.unique(found[np.linspace(0, len(found) - 1, _MOST_PLACES).astype(int)])
 
 
-def _band(arm: ComparedArm, places: Reals, ground: _Ground, rng: np.random.Generator) -> Band:
+def _band(arm: ComparedArm, places: Reals, horizon: _Horizon, rng: np.random.Generator) -> Band:
     """Returns the band of an arm; all places are drawn from the same seeds. A place has no value where half of the campaigns have none."""
-    values = np.stack([values_at(one, places, ground.per) for one in arm.outcomes], axis=-1)
+    values = np.stack([values_at(one, places, horizon.per) for one in arm.outcomes], axis=-1)
     middle = low = high = interquartile_mean(values)
     count = len(arm.outcomes)
     if count > 1:
         draws = np.sort(interquartile_mean(values[:, drawn(count, rng, _BAND_DRAWS)]), axis=-1)
-        low, high = limits(np.moveaxis(draws, -1, 0), count, ground.level)
-    if ground.fitness.direction == "min":
+        low, high = limits(np.moveaxis(draws, -1, 0), count, LEVEL)
+    if horizon.fitness.direction == "min":
         low, high = high, low
     known = np.isfinite(middle)
-    shown = [tuple(ground.fitness.shown(float(one)) for one in line[known]) for line in (middle, low, high)]
+    shown = [tuple(horizon.fitness.shown(float(one)) for one in line[known]) for line in (middle, low, high)]
     return Band(arm.name, tuple(float(one) for one in places[known]), *shown)
-
-
-def _find_targets(
-    outcomes: Sequence[CampaignOutcome], finals: Sequence[float], begun: float, question: ComparisonQuestion
-) -> tuple[TargetValue, ...]:
-    """Returns the values that were asked for, the anchors that any campaign reached, and the values that half and a tenth of all campaigns reached; of these only the ones that
-    are better than the seed program, and none twice."""
-    conditions = outcomes[0].conditions
-    fitness = conditions.fitness
-    known = sorted(value for value in finals if math.isfinite(value))
-    found = [
-        TargetValue(value, by) for value, by in conditions.anchors if known and _inside(value, fitness) <= known[-1]
-    ]
-    for share, name in ((0.5, "half of all campaigns came to it"), (0.1, "a tenth of all campaigns came to it")):
-        place = len(known) - math.ceil(share * len(finals) - 1e-9)
-        if known and place >= 0:
-            found.append(TargetValue(fitness.shown(known[place]), name))
-    better = [one for one in found if fitness.inside(one.value) > begun]
-    targets = [*(TargetValue(value, "asked for") for value in question.targets), *better]
-    distinct = {_inside(one.value, fitness): one for one in reversed(targets)}
-    return tuple(sorted(distinct.values(), key=lambda one: fitness.inside(one.value)))
-
-
-def _inside(value: float, fitness: Fitness) -> float:
-    return round_value(fitness.inside(value), fitness)
-
-
-def _measure_target(arm: ComparedArm, target: TargetValue, ground: _Ground, rng: np.random.Generator) -> TargetResult:
-    """Returns how an arm reached a target. A campaign that did not counts as one that takes longer than it was given."""
-    spent = [_amount_to_reach(one, target, ground) for one in arm.outcomes]
-    middle, low, high = float(_upper_median(np.asarray(spent))), math.inf, math.inf
-    if len(spent) > 1:
-        interval = bootstrap(spent, rng, _upper_median, ground.level)
-        low, high = interval.low, interval.high
-    known = (one if math.isfinite(one) else None for one in (middle, low, high))
-    return TargetResult(arm.name, target, sum(map(math.isfinite, spent)), len(spent), *known)
-
-
-def _amount_to_reach(outcome: CampaignOutcome, target: TargetValue, ground: _Ground) -> float:
-    fitness = ground.fitness
-    spent = (
-        amount(one.spent, ground.per)
-        for one in outcome.milestones
-        if _inside(one.fitness, fitness) >= _inside(target.value, fitness)
-    )
-    first = next(spent, math.inf) if outcome.status != "failed" else math.inf
-    return first if first <= ground.end * (1.0 + 1e-9) else math.inf
-
-
-def _upper_median(values: Reals) -> Reals:
-    """Returns the larger of the two middle values of an even number: a mean with an infinite value says nothing."""
-    return np.asarray(np.sort(values, axis=-1)[..., values.shape[-1] // 2], np.float64)

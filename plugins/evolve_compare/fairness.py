@@ -23,27 +23,11 @@ class ComparedArm:
         return tuple(one.seed for one in self.outcomes)
 
 
-def group_by_settings(outcomes: Sequence[CampaignOutcome]) -> tuple[ComparedArm, ...]:
-    """Returns arms of campaigns that differ in no setting that changes the search. An arm is named by its strategy, and by the settings in which others of that strategy differ."""
-    groups: dict[tuple[tuple[str, str], ...], list[CampaignOutcome]] = {}
-    for one in outcomes:
-        groups.setdefault(tuple(sorted(one.conditions.settings.items())), []).append(one)
-    firsts = [group[0] for group in groups.values()]
-    return tuple(ComparedArm(_arm_name(group[0], firsts), tuple(group)) for group in groups.values())
-
-
-def _arm_name(first: CampaignOutcome, others: Sequence[CampaignOutcome]) -> str:
-    own = first.conditions.settings
-    rivals = [one.conditions.settings for one in others if one is not first and one.strategy == first.strategy]
-    keys = sorted({key for rival in rivals for key in own.keys() | rival.keys() if own.get(key) != rival.get(key)})
-    return " ".join([first.strategy, *(f"{key}={own.get(key, 'unset')}" for key in keys)])
-
-
 def check_fairness(arms: Sequence[ComparedArm], resource: Resource) -> tuple[str, ...]:
     """Returns notes on a comparison; raises `ConfigError` for arms that cannot be compared."""
     outcomes = [one for arm in arms for one in arm.outcomes]
     _check_arms(arms)
-    _check_called(outcomes, resource)
+    _check_spent(outcomes, resource)
     _check_same(outcomes, "task", lambda one: one.conditions.task)
     _check_same(outcomes, "version of the task", lambda one: one.conditions.version)
     _check_same(outcomes, "parameters of the task", _parameters)
@@ -53,7 +37,7 @@ def check_fairness(arms: Sequence[ComparedArm], resource: Resource) -> tuple[str
     return (
         *_note_difference(judged, "hardware", lambda one: one.conditions.hardware),
         *_note_difference(judged, "isolation", lambda one: one.conditions.isolation),
-        *_note_difference(outcomes, "number of judges", lambda one: str(one.conditions.judges)),
+        *_note_difference(outcomes, "number of workers", lambda one: str(one.conditions.judges)),
         *_note_difference(outcomes, "version of evolve", lambda one: one.conditions.evolve),
         *(note for arm in arms for note in _note_ends(arm)),
         *_note_lengths(outcomes, resource),
@@ -62,25 +46,19 @@ def check_fairness(arms: Sequence[ComparedArm], resource: Resource) -> tuple[str
 
 def _check_arms(arms: Sequence[ComparedArm]) -> None:
     if len(arms) < 2:
-        alike = arms and len(arms[0].outcomes) > 1
-        why = ": between its campaigns no setting differs that changes the search" if alike else ""
         raise ConfigError(
-            f"a comparison has at least two arms, got {len(arms)}{why}. Do: name more strategies, arms, or campaigns; "
-            "--read ARM=NAME makes an arm of any campaigns"
+            f"a comparison has at least two arms, got {len(arms)}. Do: name more strategies or arms; "
+            "--read ARM=GLOB makes an arm of any campaigns"
         )
     for arm in arms:
         if not arm.outcomes:
             raise ConfigError(f"arm {arm.name!r} has no campaign. Do: run one, or leave the arm out")
 
 
-def _check_called(outcomes: Sequence[CampaignOutcome], resource: Resource) -> None:
-    if resource in ("calls", "tokens") and not any(one.spent.calls for one in outcomes):
+def _check_spent(outcomes: Sequence[CampaignOutcome], resource: Resource) -> None:
+    if not any(amount(one.spent, resource) for one in outcomes) and resource not in ("programs", "seconds"):
         raise ConfigError(
-            f"{resource} cannot be held equal where no campaign has called a model. Do: --per programs, or --per seconds"
-        )
-    if resource == "money" and not any(one.spent.money for one in outcomes):
-        raise ConfigError(
-            "money cannot be held equal where no campaign has spent any. Do: --per programs, or --per seconds"
+            f"{resource} cannot be held equal where no campaign has spent any. Do: --per programs, or --per seconds"
         )
 
 

@@ -4,9 +4,9 @@ Values alone, so that a campaign may be closed once it is read. Of a task that i
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from evolve import report
 from evolve.campaign import NOTHING_NEW, Campaign, confirmed_best, opened_of
 from evolve.stop import Amount
-from evolve.types import Fitness
+from evolve.types import Fitness, Progress
 
 Status = Literal["finished", "exhausted", "unfinished", "failed"]
 Resource = Literal["programs", "seconds", "calls", "tokens", "money"]
@@ -29,24 +29,10 @@ _APART = ("seed", "budget", "task", "cache")
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
-    """Amounts that a campaign has spent. Budgets count neither measurements nor screened proposals."""
-
-    programs: int
-    seconds: float
-    calls: int
-    tokens: int
-    money: float
-    measurements: int = 0
-    screened: int = 0
-    judge_seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class Milestone:
     """Fitness of the best program, in the task's direction, once so much was spent."""
 
-    spent: Spending
+    spent: Progress
     fitness: float
 
 
@@ -78,7 +64,7 @@ class CampaignOutcome:
     status: Status
     milestones: tuple[Milestone, ...]
     final: float | None
-    spent: Spending
+    spent: Progress
     conditions: CampaignConditions
     seed_value: float | None = None
     record: str = ""
@@ -110,7 +96,7 @@ def read_outcome(campaign: Campaign) -> CampaignOutcome:
         status=status,
         milestones=_milestones(campaign, final),
         final=final,
-        spent=_spending(campaign),
+        spent=campaign.state.progress,
         conditions=_conditions(campaign),
         seed_value=_seed_value(campaign),
         record=best.name if best else "",
@@ -158,20 +144,6 @@ def _problem(campaign: Campaign, status: Status, final: float | None) -> str:
     return "no program passed" if campaign.state.seed_record else "nothing was judged"
 
 
-def _spending(campaign: Campaign) -> Spending:
-    progress = campaign.state.progress
-    return Spending(
-        programs=progress.programs,
-        seconds=progress.seconds,
-        calls=progress.calls,
-        tokens=progress.tokens,
-        money=progress.money,
-        measurements=progress.measurements,
-        screened=progress.screened,
-        judge_seconds=progress.judge_seconds,
-    )
-
-
 def changes_search(key: str) -> bool:
     """Returns whether a setting, by its dotted key, changes the decisions of a search."""
     return not any(key == each or key.startswith(f"{each}.") for each in _UNRELATED)
@@ -179,7 +151,7 @@ def changes_search(key: str) -> bool:
 
 def _conditions(campaign: Campaign) -> CampaignConditions:
     settings, machine = campaign.settings, campaign.state.machine
-    plain = _flatten(settings.model_dump(mode="json"))
+    plain = report.flatten_settings(settings.model_dump(mode="json"))
     return CampaignConditions(
         task=campaign.task.name,
         version=campaign.task.version,
@@ -191,31 +163,23 @@ def _conditions(campaign: Campaign) -> CampaignConditions:
         fitness=campaign.task.fitness,
         anchors=tuple((anchor.value, f"{anchor.by} {anchor.year or ''}".strip()) for anchor in campaign.task.anchors),
         settings={
-            **{key: value for key, value in plain if key not in _APART and changes_search(key)},
+            **{key: str(value) for key, value in plain if key not in _APART and changes_search(key)},
             "operators": ", ".join(campaign.operator_names),
         },
     )
-
-
-def _flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    for key, value in tree.items():
-        if isinstance(value, Mapping):
-            yield from _flatten(value, f"{prefix}{key}.")
-        else:
-            yield prefix + key, str(value)
 
 
 def _milestones(campaign: Campaign, final: float | None) -> tuple[Milestone, ...]:
     """Returns each change of the best program's value; the last one is the value that is reported."""
     if campaign.task.deterministic and campaign.task.promotion != "certificate":
         found = [
-            Milestone(Spending(one.programs, one.seconds, one.calls, one.tokens, one.money), one.fitness)
+            Milestone(_spent(one.programs, one.seconds, one.calls, one.tokens, one.money), one.fitness)
             for one in report.curve(campaign)[:-1]
         ]
     else:
         found = list(_milestones_of_measurements(campaign))
     if final is not None and (not found or found[-1].fitness != final):
-        found.append(Milestone(_spending(campaign), final))
+        found.append(Milestone(campaign.state.progress, final))
     return tuple(found)
 
 
@@ -223,16 +187,16 @@ def _milestones_of_measurements(campaign: Campaign) -> Iterator[Milestone]:
     """Yields each change of the largest mean of measurements. The first evaluation of a program, by which it was chosen, is too good on average and counts for nothing."""
     frame, columns = report.frame(campaign), campaign.state.columns
     measured = frame.kind("measurement") & ~np.isnan(frame.fitness) & (frame.violations == 0.0)
-    measured &= ~report.quarantined(campaign)
+    measured &= ~report.flag_quarantined(campaign)
     measured[: frame.since] = False
     places = [int(place) for place in np.flatnonzero(measured)]
-    programs, active = np.cumsum(frame.judged_programs()), campaign.log.active_of(place + 1 for place in places)
+    programs, active = np.cumsum(frame.flag_programs()), campaign.log.active_of(place + 1 for place in places)
     means, before = _LargestMean(), math.nan
     for place in places:
         value = means.add(str(columns.programs[place]), float(frame.fitness[place]))
         if value != before:
             before = value
-            spent = Spending(
+            spent = _spent(
                 int(programs[place]),
                 active[place + 1],
                 columns.calls[place],
@@ -263,18 +227,21 @@ class _LargestMean:
 
 # --- outcomes at equal spending; fitness is larger the better here, and minus infinity where a campaign has none
 
-_AMOUNTS: Mapping[Resource, Callable[[Spending], float]] = {
-    "programs": lambda spent: spent.programs,
-    "seconds": lambda spent: spent.seconds,
-    "calls": lambda spent: spent.calls,
-    "tokens": lambda spent: spent.tokens,
-    "money": lambda spent: spent.money,
-}
+
+def _spent(programs: int, seconds: float, calls: int, tokens: int, money: float) -> Progress:
+    return Progress(programs=programs, seconds=seconds, calls=calls, tokens=tokens, money=money)
 
 
-def amount(spent: Spending, resource: Resource) -> float:
+def amount(spent: Progress, resource: Resource) -> float:
     """Returns how much of a resource was spent."""
-    return float(_AMOUNTS[resource](spent))
+    amounts: Mapping[Resource, float] = {
+        "programs": spent.programs,
+        "seconds": spent.seconds,
+        "calls": spent.calls,
+        "tokens": spent.tokens,
+        "money": spent.money,
+    }
+    return float(amounts[resource])
 
 
 def find_horizon(outcomes: list[CampaignOutcome], resource: Resource) -> float:

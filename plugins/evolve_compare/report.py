@@ -1,6 +1,6 @@
 """Comparison as sentences, tables, a page with a picture, and JSON.
 
-Where no difference is seen, the text says so, and how small a difference could have been found. Names are somebody else's words and are escaped."""
+Where no difference is seen, the text says so. Names are somebody else's words and are escaped."""
 
 import dataclasses
 import json
@@ -11,31 +11,28 @@ from typing import Any
 from evolve.markdown import escape, format_code, format_table
 from evolve.stop import duration, spelled
 from evolve.types import Fitness
-from evolve_compare.comparison import ArmSummary, Comparison, TargetResult
+from evolve_compare.comparison import ArmSummary, Comparison
 from evolve_compare.significance import ArmTest
-from evolve_view.charts import Reference, Series, chart
+from evolve_view.charts import ChartFigure, Reference, Series, chart
 
 PICTURE = "comparison.svg"
 Rows = tuple[tuple[str, ...], ...]
 _NOTHING = "-"
 
 
-def format_page(found: Comparison, command: str) -> str:
-    """Returns the comparison as Markdown; `command` is the command line that made it."""
+def format_page(found: Comparison) -> str:
+    """Returns the comparison as Markdown."""
     campaigns = [f"{line.arm}: {', '.join(line.campaigns)}" for line in found.lines]
     parts = [
         "# Comparison",
         escape(describe_comparison(found), _LONG),
         f"![Best so far of each arm]({PICTURE})",
         _format_table(*arm_table(found)),
-        _format_table(*cost_table(found)),
         _format_bullets(list_findings(found)),
         _format_table(*duel_table(found)),
-        *([_format_table(*target_table(found))] if found.reached else []),
         _format_bullets(list_explanations(found)),
         *_format_settings(found),
-        "## Again",
-        f"{format_code(command)} does it again; campaigns that are finished are used as they are.",
+        "## Campaigns",
         _format_bullets(campaigns),
     ]
     return "\n\n".join(parts) + "\n"
@@ -62,9 +59,9 @@ def _format_settings(found: Comparison) -> list[str]:
 
 def draw_bands(found: Comparison) -> str:
     """Returns one `<svg>`: the best value of each arm so far, with the band in which its middle lies."""
-    series = [Series(band.arm, band.places, band.middle, band.low, band.high, step=True) for band in found.bands]
-    levels = [Reference(value, name) for value, name in found.anchors]
-    return chart(series, x=found.per, y=found.fitness.name, levels=levels, height=360)
+    series = (Series(band.arm, band.places, band.middle, band.low, band.high, step=True) for band in found.bands)
+    levels = (Reference(value, name) for value, name in found.anchors)
+    return chart(ChartFigure(tuple(series), found.per, found.fitness.name, tuple(levels)), height=360)
 
 
 def to_plain(found: Comparison) -> Mapping[str, Any]:
@@ -90,10 +87,6 @@ def _replace_infinite(value: Any) -> Any:
             return value
 
 
-def _format_number(value: float, fitness: Fitness) -> str:
-    return f"{value:.{fitness.digits}g}"
-
-
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
@@ -113,49 +106,35 @@ def describe_comparison(found: Comparison) -> str:
 
 
 def arm_table(found: Comparison) -> tuple[tuple[str, ...], Rows]:
-    """Returns headings and a row for each arm, the best first."""
-    headings = (
+    """Returns headings and a row for each arm, the best first, with the medians of what its campaigns took; tokens and money only where there are any."""
+    headings = [
         "arm",
         f"middle ({found.level:.0%} interval)",
         "least to most",
         "campaigns",
         "isolation",
-    )
-    return headings, tuple(_arm_row(line, found) for line in _sort_lines(found))
-
-
-def cost_table(found: Comparison) -> tuple[tuple[str, ...], Rows]:
-    """Returns headings and a row for each arm, the best first: what its campaigns took, tokens and money only where there are any."""
-    headings = (
-        "took (median)",
-        "judged",
-        "measured",
+        "evaluated",
         "time",
-        *(("tokens",) if _has_tokens(found) else ()),
-        *(("usd",) if _has_money(found) else ()),
-    )
-    return headings, tuple(_cost_row(line, found) for line in _sort_lines(found))
-
-
-def _sort_lines(found: Comparison) -> list[ArmSummary]:
-    return sorted(found.lines, key=lambda line: _order(line, found))
+    ]
+    lines = sorted(found.lines, key=lambda line: _order(line, found))
+    rows = [_arm_row(line, found) for line in lines]
+    for heading, cells in (
+        ("tokens", [f"{line.tokens:,.0f}" if line.tokens else "" for line in lines]),
+        ("usd", [f"{line.money:,.2f}" if line.money else "" for line in lines]),
+    ):
+        if any(cells):
+            headings.append(heading)
+            rows = [(*row, cell) for row, cell in zip(rows, cells, strict=True)]
+    return tuple(headings), tuple(rows)
 
 
 def _order(line: ArmSummary, found: Comparison) -> float:
     return math.inf if line.final is None else -found.fitness.inside(line.final)
 
 
-def _has_tokens(found: Comparison) -> bool:
-    return any(line.tokens for line in found.lines)
-
-
-def _has_money(found: Comparison) -> bool:
-    return any(line.money for line in found.lines)
-
-
 def _arm_row(line: ArmSummary, found: Comparison) -> tuple[str, ...]:
     known = sorted(value for value in line.finals if value is not None)
-    spread = " to ".join(_format_number(value, found.fitness) for value in (*known[:1], *known[-1:]))
+    spread = " to ".join(f"{value:.{found.fitness.digits}g}" for value in (*known[:1], *known[-1:]))
     failed = f" ({line.failed} failed)" if line.failed else ""
     claimed = "".join(f" [{trust}]" for trust in line.trust if trust != "witnessed")
     return (
@@ -164,17 +143,8 @@ def _arm_row(line: ArmSummary, found: Comparison) -> tuple[str, ...]:
         spread or _NOTHING,
         f"{len(line.campaigns)}{failed}",
         ", ".join(line.isolation) or "unknown",
-    )
-
-
-def _cost_row(line: ArmSummary, found: Comparison) -> tuple[str, ...]:
-    return (
-        line.arm,
         f"{line.programs:,.0f}",
-        f"{line.measurements:,.0f}",
         duration(line.seconds),
-        *((f"{line.tokens:,.0f}",) if _has_tokens(found) else ()),
-        *((f"{line.money:,.2f}",) if _has_money(found) else ()),
     )
 
 
@@ -193,16 +163,15 @@ def _format_limited(middle: float | None, low: float | None, high: float | None,
 
 def duel_table(found: Comparison) -> tuple[tuple[str, ...], Rows]:
     """Returns headings and a row for each arm against the baseline."""
-    headings = (f"against {found.baseline}", "better by", "ends better (probability)", "p", "p corrected", "finding")
+    headings = (f"against {found.baseline}", "better by", "p", "p corrected", "finding")
     return headings, tuple(_duel_row(duel, found.fitness) for duel in found.duels)
 
 
 def _duel_row(duel: ArmTest, fitness: Fitness) -> tuple[str, ...]:
-    gain, chance, few = duel.difference, duel.superiority, duel.verdict == "too few"
+    gain, few = duel.difference, duel.verdict == "too few"
     return (
         duel.arm,
         _format_gain(duel, fitness) if gain else _NOTHING,
-        _format_limited(chance.estimate, chance.low, chance.high, 2),
         _NOTHING if few else _format_probability(duel.probability),
         _NOTHING if few else _format_probability(duel.corrected),
         duel.verdict,
@@ -245,7 +214,7 @@ def _format_finding(duel: ArmTest, found: Comparison) -> str:
                 f"so that none is told. Do: run at least {duel.enough} seeds."
             )
         case _:
-            return f"No difference between {sides} is seen: {_explain_none(duel, found)} ({from_what}; {chance}).{_describe_detectable(duel)}"
+            return f"No difference between {sides} is seen: {_explain_none(duel, found)} ({from_what}; {chance})."
 
 
 def _format_least(duel: ArmTest) -> str:
@@ -257,34 +226,6 @@ def _explain_none(duel: ArmTest, found: Comparison) -> str:
     if gain is not None and gain.low <= 0.0 <= gain.high:
         return f"the interval of the gain, {_format_gain(duel, found.fitness)}, contains 0"
     return f"the gain is {_format_gain(duel, found.fitness)}, which can be chance among so many comparisons"
-
-
-def _describe_detectable(duel: ArmTest) -> str:
-    if duel.detectable is None:
-        return ""
-    return f" One of {duel.detectable:.2g} would have been found four times in five; a smaller one may be there."
-
-
-def target_table(found: Comparison) -> tuple[tuple[str, ...], Rows]:
-    """Returns headings and a row for each target: how many campaigns of each arm reached it, and how much they had spent."""
-    names = [line.arm for line in found.lines]
-    targets = list(dict.fromkeys(one.target for one in found.reached))
-    cells = {(one.target, one.arm): _format_reached(one, found) for one in found.reached}
-    rows = tuple(
-        (f"{_format_number(target.value, found.fitness)} ({target.name})", *(cells[target, name] for name in names))
-        for target in targets
-    )
-    return (f"{found.per} to reach", *names), rows
-
-
-def _format_reached(one: TargetResult, found: Comparison) -> str:
-    """Returns `7/10, 120 (80 to >300)`: the median campaign and its limits."""
-    end = f">{found.end:,.4g}"
-    if not one.reached:
-        return f"0/{one.campaigns}"
-    middle, low, high = (end if value is None else f"{value:,.4g}" for value in (one.median, one.low, one.high))
-    limits = "" if one.campaigns < 2 or low == high else f" ({low} to {high})"
-    return f"{one.reached}/{one.campaigns}, {middle}{limits}"
 
 
 def list_explanations(found: Comparison) -> tuple[str, ...]:

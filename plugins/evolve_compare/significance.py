@@ -1,8 +1,7 @@
-"""Tests of one arm against another: the difference, its probability by chance, and how small a difference could have been found.
+"""Tests of one arm against another: the difference, and its probability by chance.
 
 A failed campaign is worse than every other, and equal to another failed one; seeds that both arms have are compared pairwise."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
@@ -10,13 +9,11 @@ from typing import Literal
 
 import numpy as np
 
-from evolve.statistics import Interval, student_quantile
+from evolve.statistics import Interval
 from evolve.statistics.bootstrap import bootstrap, bootstrap_difference
-from evolve.statistics.ranks import holm, rank_sum, signed_rank, superiority
+from evolve.statistics.ranks import holm, rank_sum, signed_rank
 
 Verdict = Literal["better", "worse", "equal", "no difference", "too few"]
-_POWER = 0.8
-"""Share of comparisons that would find a difference called detectable."""
 MOST_SEEDS = 200
 """Largest number of seeds that is tried as enough."""
 
@@ -38,8 +35,8 @@ class FinalValues:
 @dataclass(frozen=True, slots=True)
 class ArmTest:
     """Test of `arm` against `baseline`, from `count` pairs, or from that many campaigns of the smaller side. `difference` is the interquartile mean of the differences of pairs (of unpaired campaigns the difference of both interquartile
-    means) and larger where the arm is better; `superiority` how probable it is that a campaign of the arm ends better. `probability` is how
-    probable such values are where there is no difference, `corrected` for all duels of the comparison. `detectable` is a difference that would have been found four times in five;
+    means) and larger where the arm is better. `probability` is how
+    probable such values are where there is no difference, `corrected` for all tests of the comparison, and
     `least` the smallest `corrected` that so many can come to: where that decides nothing, neither does `corrected`."""
 
     arm: str
@@ -47,11 +44,9 @@ class ArmTest:
     paired: bool
     count: int
     difference: Interval | None
-    superiority: Interval
     probability: float
     corrected: float
     verdict: Verdict
-    detectable: float | None
     enough: int
     least: float
 
@@ -104,11 +99,9 @@ def _test(
         paired=bool(met),
         count=count,
         difference=found,
-        superiority=superiority(arm.values, baseline.values, level),
         probability=probability,
         corrected=corrected,
         verdict=_verdict(found, corrected, equal=equal, few=smallest > 1.0 - level + 1e-12),
-        detectable=_detectable(found, many, level),
         enough=enough,
         least=smallest,
     )
@@ -141,12 +134,3 @@ def enough_seeds(paired: bool, many: int, error: float) -> int:
     return next(
         count for count in range(2, MOST_SEEDS) if smallest_probability(paired, (count, count)) * many <= error + 1e-12
     )
-
-
-def _detectable(found: Interval | None, many: int, level: float) -> float | None:
-    """Returns the difference that would be found four times in five; None where it is unknown."""
-    if found is None or not math.isfinite(found.standard_error) or found.standard_error == 0.0:
-        return None
-    degrees = found.count - 1
-    strict = student_quantile(1.0 - (1.0 - level) / many, degrees)
-    return (strict + student_quantile(2.0 * _POWER - 1.0, degrees)) * found.standard_error

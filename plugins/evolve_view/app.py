@@ -15,8 +15,9 @@ from starlette.staticfiles import StaticFiles
 
 from evolve.types import ConfigError, EvolveError
 from evolve_view import activity, archive, campaigns, lineage, overview, pictures, program, programs
+from evolve_view.campaigns import CampaignLines
 from evolve_view.guard import Access, Guard
-from evolve_view.open_campaigns import CampaignList, OpenCampaigns, StillOpening
+from evolve_view.open_campaigns import OpenCampaigns
 from evolve_view.pictures import Gallery
 from evolve_view.rendering import FOLDER
 from evolve_view.requests import render_page
@@ -41,7 +42,6 @@ def make_application(open_campaigns: OpenCampaigns, access: Access) -> Guard:
         routes=[*routes, Mount("/static", StaticFiles(directory=FOLDER / "static"))],
         exception_handlers={
             EvolveError: _answer_error,
-            StillOpening: _answer_opening,
             HTTPException: _answer_refusal,
             Exception: _answer_bug,
         },
@@ -49,25 +49,14 @@ def make_application(open_campaigns: OpenCampaigns, access: Access) -> Guard:
     )
     app.router.redirect_slashes = False
     app.state.campaigns = open_campaigns
-    app.state.access = access
     app.state.gallery = Gallery()
-    app.state.list = CampaignList(open_campaigns.plugins, open_campaigns.home)
+    app.state.lines = CampaignLines()
     return Guard(app, access)
 
 
 def _answer_error(request: Request, error: Exception) -> Response:
     status = 404 if isinstance(error, ConfigError) else 422
     return _answer(request, status, "This cannot be shown", str(error))
-
-
-def _answer_opening(request: Request, error: Exception) -> Response:
-    """Answers with a page that asks again in a second; a part of a page that is there already is left as it is."""
-    assert isinstance(error, StillOpening), error
-    if "hx-request" in request.headers:
-        return Response(status_code=204)
-    answer = render_page(request, "opening.html", 202, opening=error)
-    answer.headers["refresh"] = "1"
-    return answer
 
 
 def _answer_refusal(request: Request, error: Exception) -> Response:

@@ -1,9 +1,9 @@
 """Page of the archive: islands, cells over any two axes, the Pareto front, elites. Of the log only the records of the elites in the list are read."""
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TypeVar
 
 from starlette.datastructures import QueryParams
@@ -14,10 +14,9 @@ from starlette.routing import Route
 from evolve import report
 from evolve.archive import Elite, Stats
 from evolve.campaign import Campaign
-from evolve.report import AxisLine, Heat
-from evolve.types import ConfigError, Direction, Objective, RecordId
-from evolve_view.charts import Series
-from evolve_view.documents import ChartFigure
+from evolve.types import Axis, ConfigError, Fitness, Objective, RecordId
+from evolve.types.suggest import did_you_mean
+from evolve_view.charts import ChartFigure, Series
 from evolve_view.requests import query_number, render_page, root
 
 LINES = 50
@@ -30,8 +29,6 @@ LEFT, RIGHT, TOP, BOTTOM = 64, WIDTH - 32, 16, HEIGHT - 48
 _DOTS = 600
 """Programs of a scatter that are not on the front."""
 _TICKS = 8
-_DIGITS = 4
-"""Digits of a number in a legend, at least."""
 _CHOSEN = ("x", "y", "island", "fx", "fy")
 """Keys of the query besides where the list begins."""
 T = TypeVar("T")
@@ -52,7 +49,7 @@ def show_archive(request: Request) -> Response:
     query, name = request.query_params, request.path_params["name"]
     with request.app.state.campaigns.campaign(name) as campaign:
         archive, fitness, island = campaign.state.archive, campaign.task.fitness, query_number(request, "island")
-        heat = report.heat(campaign, query.get("x", ""), query.get("y", ""), island)
+        heat_map = draw_map(campaign, query.get("x", ""), query.get("y", ""), island)
         start = query_number(request, "start") or 0
         return render_page(
             request,
@@ -64,7 +61,7 @@ def show_archive(request: Request) -> Response:
             island=island,
             axes=archive.axes,
             declared=bool(campaign.task.axes),
-            map=lay_out(heat, fitness.direction),
+            map=heat_map,
             front=report.front_line(campaign),
             scatter=_draw_front(campaign, query, root(name)),
             objectives=campaign.task.objectives,
@@ -138,17 +135,15 @@ def thin_out(values: Sequence[T], most: int) -> Sequence[T]:
 
 @dataclass(frozen=True, slots=True)
 class MapCell:
-    """An occupied cell: `column` and `row` by which arrow keys find it, its corner, and its shade."""
+    """An occupied cell with its best program, and how many elites there are: `column` and `row` by which arrow keys find it, its corner, and its shade."""
 
     column: int
     row: int
     x: float
     y: float
     shade: int
-    record: RecordId
-    fitness: float
+    elite: Elite
     elites: int
-    violation: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,15 +151,15 @@ class MapLabel:
     """A text beside an axis, at its place; in a legend `at` is the number of the shade."""
 
     at: float
-    says: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """A heat map: cells of `width` times `height`, and where the best cell is, None where there is none."""
+    """A heat map: cells of `width` times `height`, and the best cell, None where there is none."""
 
-    x: AxisLine
-    y: AxisLine
+    x: Axis
+    y: Axis
     width: float
     height: float
     cells: tuple[MapCell, ...]
@@ -174,72 +169,96 @@ class HeatMap:
     shades: tuple[MapLabel, ...]
 
 
-def lay_out(heat: Heat, direction: Direction) -> HeatMap:
-    """Lays out a heat map; the first bin of y is at the bottom, and the lighter colour is better, whichever direction the task searches in."""
-    width, height = (RIGHT - LEFT) / heat.x.bins, (BOTTOM - TOP) / heat.y.bins
-    sign = 1.0 if direction == "max" else -1.0
-    worths = [sign * cell.fitness for cell in heat.cells if not cell.violation]
-    starts = _shade_starts(worths)
+def draw_map(campaign: Campaign, x: str = "", y: str = "", island: int | None = None) -> HeatMap:
+    """Draws the elites of an island, or of all, over two axes, without names over the first two. Of all that fall into one cell, because they differ
+    elsewhere, the best is shown; the lighter colour is better. Raises `ConfigError`."""
+    across, up = _find_axes(campaign, x, y)
+    members = defaultdict[tuple[int, int], list[Elite]](list)
+    for elite in campaign.state.archive.elites(_check_island(campaign, island)):
+        members[_find_bin(across, elite), _find_bin(up, elite)].append(elite)
+    bests = {place: min(elites, key=_rank) for place, elites in sorted(members.items())}
+    starts = _find_shades([elite.fitness for elite in bests.values() if not elite.violation])
+    width, height = (RIGHT - LEFT) / across.bins, (BOTTOM - TOP) / up.bins
     cells = tuple(
         MapCell(
-            column=cell.x_bin,
-            row=cell.y_bin,
-            x=LEFT + cell.x_bin * width,
-            y=BOTTOM - (cell.y_bin + 1) * height,
-            shade=_shade(sign * cell.fitness, starts),
-            record=cell.record,
-            fitness=cell.fitness,
-            elites=cell.elites,
-            violation=cell.violation,
+            column=column,
+            row=row,
+            x=LEFT + column * width,
+            y=BOTTOM - (row + 1) * height,
+            shade=_shade(elite.fitness, starts),
+            elite=elite,
+            elites=len({one.program for one in members[column, row]}),
         )
-        for cell in heat.cells
+        for (column, row), elite in bests.items()
     )
-    best = min(cells, key=lambda cell: (cell.violation, -sign * cell.fitness, cell.record), default=None)
-    x_ticks = tuple(MapLabel(LEFT + (RIGHT - LEFT) * share, says) for share, says in _ticks(heat.x))
-    y_ticks = tuple(MapLabel(BOTTOM - (BOTTOM - TOP) * share, says) for share, says in _ticks(heat.y))
-    return HeatMap(heat.x, heat.y, width, height, cells, best, x_ticks, y_ticks, _label_shades(worths, starts, sign))
+    return HeatMap(
+        x=across,
+        y=up,
+        width=width,
+        height=height,
+        cells=cells,
+        best=min(cells, key=lambda cell: _rank(cell.elite), default=None),
+        x_ticks=tuple(MapLabel(LEFT + (RIGHT - LEFT) * share, text) for share, text in _label_axis(across)),
+        y_ticks=tuple(MapLabel(BOTTOM - (BOTTOM - TOP) * share, text) for share, text in _label_axis(up)),
+        shades=_label_shades(starts, campaign.task.fitness),
+    )
 
 
-def _shade_starts(worths: Sequence[float]) -> tuple[float, ...]:
-    """Returns where each shade begins: one for each value where there are few, else equally many cells for each, as far as they differ."""
-    values = sorted(set(worths))
-    if len(values) <= SHADES:
-        return tuple(values)
-    ranked = sorted(worths)
-    return tuple(dict.fromkeys(ranked[place * len(ranked) // SHADES] for place in range(SHADES)))
+_NO_AXIS = Axis("", 0.0, 1.0, 1)
+"""Stands for the second axis of an archive that has one."""
 
 
-def _shade(worth: float, starts: Sequence[float]) -> int:
-    return SHADES - max(len(starts), 1) + max(bisect_right(starts, worth) - 1, 0)
+def _find_axes(campaign: Campaign, x: str, y: str) -> tuple[Axis, Axis]:
+    axes = {axis.name: axis for axis in campaign.state.archive.axes}
+    for name in (x, y):
+        if name and name not in axes:
+            near = did_you_mean(name, axes)
+            raise ConfigError(f"campaign {campaign.name!r} has no axis {name!r}.{near} Do: name an axis of its task")
+    first = axes[x] if x else next(iter(axes.values()), _NO_AXIS)
+    return first, axes[y] if y else next((axis for axis in axes.values() if axis != first), _NO_AXIS)
 
 
-def _label_shades(worths: Sequence[float], starts: Sequence[float], sign: float) -> tuple[MapLabel, ...]:
-    if not starts:
-        return ()
-    single = len(set(worths)) == len(starts)
-    borders = _tell_apart([sign * value for value in (starts if single else (*starts, max(worths)))])
-    says = borders if single else [f"{start} to {end}" for start, end in pairwise(borders)]
-    return tuple(MapLabel(_shade(start, starts), text) for start, text in zip(starts, says, strict=True))
+def _check_island(campaign: Campaign, island: int | None) -> int | None:
+    islands = campaign.state.archive.settings.islands
+    if island is not None and island >= islands:
+        raise ConfigError(f"campaign {campaign.name!r} has no island {island}. Do: name one of 0 to {islands - 1}")
+    return island
 
 
-def _tell_apart(values: Sequence[float]) -> list[str]:
-    """Formats each with as many digits as tell it from its neighbours."""
-    found = []
-    for place, value in enumerate(values):
-        others = [other for other in values[max(place - 1, 0) : place + 2] if other != value]
-        texts = ((f"{value:.{most}g}", [f"{other:.{most}g}" for other in others]) for most in range(_DIGITS, 17))
-        found.append(next((text for text, near in texts if text not in near), f"{value:.17g}"))
-    return found
+def _find_bin(axis: Axis, elite: Elite) -> int:
+    """Returns the bin as the archive's grid counts: values outside an axis belong to its border."""
+    value = elite.descriptors.get(axis.name, axis.low)
+    share = min(max((value - axis.low) / (axis.high - axis.low), 0.0), 1.0)
+    return min(int(share * axis.bins), axis.bins - 1)
 
 
-def _ticks(axis: AxisLine) -> list[tuple[float, str]]:
-    """Returns borders of bins, not more than fit; always both ends."""
+def _rank(elite: Elite) -> tuple[float, float, RecordId]:
+    return elite.violation, -elite.fitness, elite.record
+
+
+def _find_shades(values: Sequence[float]) -> tuple[float, ...]:
+    """Returns the least fitness of each shade, so that each has equally many cells, as far as they differ: a few outliers take no colours away."""
+    ranked = sorted(values)
+    return tuple(dict.fromkeys(ranked[place * len(ranked) // SHADES] for place in range(SHADES) if ranked))
+
+
+def _shade(fitness: float, starts: Sequence[float]) -> int:
+    return SHADES - max(len(starts), 1) + max(bisect_right(starts, fitness) - 1, 0)
+
+
+def _label_shades(starts: Sequence[float], fitness: Fitness) -> tuple[MapLabel, ...]:
+    return tuple(MapLabel(_shade(start, starts), f"from {fitness.shown(start):.6g}") for start in starts)
+
+
+def _label_axis(axis: Axis) -> list[tuple[float, str]]:
+    """Returns borders of bins as shares of the axis, with their labels; not more than fit, and always both ends."""
     if not axis.name:
         return []
     step = -(-axis.bins // _TICKS)
     places = [*range(0, axis.bins - (step - 1) // 2, step), axis.bins]
-    says = _tell_apart([axis.low + (axis.high - axis.low) * place / axis.bins for place in places])
-    return [(place / axis.bins, one) for place, one in zip(places, says, strict=True)]
+    borders = [axis.low + (axis.high - axis.low) * place / axis.bins for place in places]
+    digits = next((most for most in range(4, 17) if len({f"{one:.{most}g}" for one in borders}) == len(borders)), 17)
+    return [(place / axis.bins, f"{one:.{digits}g}") for place, one in zip(places, borders, strict=True)]
 
 
 ROUTES = (Route("/c/{name}/archive", show_archive),)

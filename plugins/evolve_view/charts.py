@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import count, pairwise
-from string import ascii_lowercase
 
 UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 """Stands for a character that nobody sees, that turns the direction of others, or that XML forbids."""
@@ -31,8 +30,6 @@ _BELOW = 2 * _ROW + 4
 _LEGEND_ROWS = 2
 """Rows of a legend for which a chart has room."""
 _SWATCH, _GAP = 26.0, 12.0
-_APART = 12.0
-"""Pixels from one letter of a reference line to the next."""
 _LEAST = 1e-12
 """Share of the values by which the ends of an axis differ at least: nearer ones have no ticks that differ."""
 _HUGE, _TINY = 1e9, 1e-4
@@ -118,43 +115,43 @@ class Spot:
     place: int
 
 
-def chart(
-    series: Sequence[Series],
-    *,
-    x: str = "programs",
-    y: str = "fitness",
-    levels: Sequence[Reference] = (),
-    width: int = 720,
-    height: int = 320,
-    log_x: bool = False,
-) -> str:
-    """Returns a chart as one `<svg>` element, `x` and `y` the names of its axes.
+@dataclass(frozen=True, slots=True)
+class ChartFigure:
+    """Chart before it has a size: its series, the names of its axes, and the values to compare them with."""
+
+    series: tuple[Series, ...]
+    x: str
+    y: str
+    levels: tuple[Reference, ...] = ()
+
+
+def chart(figure: ChartFigure, width: int = 720, height: int = 320) -> str:
+    """Returns a chart as one `<svg>` element.
 
     Points that are not finite are left out; reference lines far beyond the points are named, and not drawn. The chart is higher than `height` where its
-    legend needs the room. On a logarithmic axis what is not above 0 is drawn where the axis begins."""
-    drawn = [(each, find_spots(each)) for each in series]
-    up = _vertical_axis(drawn, levels, height)
-    placed = _place_legend(_legend_entries(series, _name_references(levels, up)), width)
+    legend needs the room."""
+    drawn = [(each, find_spots(each)) for each in figure.series]
+    up = _vertical_axis(drawn, figure.levels, height)
+    references = _name_references(figure.levels, up)
+    placed = _place_legend(_legend_entries(figure.series, references), width)
     rows = placed[-1].row + 1 if placed else 0
     height += _ROW * max(0, rows - _LEGEND_ROWS)
     up = Scale(up.low, up.high, height - _BELOW, up.end + _ROW * rows)
-    references = _name_references(levels, up)
-    across = _horizontal_axis(drawn, up, width, lettered=len(levels) > 1, log=log_x)
-    paper = Paper(across, up, width, height)
-    summary = _summarize(drawn, x, y)
+    paper = Paper(_horizontal_axis(drawn, up, width), up, width, height)
+    summary = _summarize(drawn, figure)
     parts = [
         element("title", escape_text(summary)),
-        _draw_axes(paper, x, y),
+        _draw_axes(paper, figure.x, figure.y),
         *(_draw_legend_entry(each, paper) for each in placed),
-        *(_draw_reference(each, paper) for each in references if not each.beyond),
+        *(_draw_reference(each.source, paper) for each in references if each.inside),
         *(_draw_band(each, spots, place, paper) for place, (each, spots) in enumerate(drawn)),
         *(_draw_line(each, spots, place, paper) for place, (each, spots) in enumerate(drawn)),
         "" if any(spots for _, spots in drawn) else _draw_nothing(paper),
     ]
-    told = {"role": "img", "aria_label": summary, "font_family": "system-ui, sans-serif"}
+    words = {"role": "img", "aria_label": summary, "font_family": "system-ui, sans-serif"}
     size: dict[str, str | float] = {"viewBox": f"0 0 {width} {height}", "width": width, "height": height}
     return element(
-        "svg", "".join(parts), xmlns="http://www.w3.org/2000/svg", class_="chart", **size, **told, font_size=12
+        "svg", "".join(parts), xmlns="http://www.w3.org/2000/svg", class_="chart", **size, **words, font_size=12
     )
 
 
@@ -216,24 +213,21 @@ class Ticks:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """An axis from `low` at `start` to `high` at `end`, in pixels; logarithmic ones begin above 0."""
+    """An axis from `low` at `start` to `high` at `end`, in pixels."""
 
     low: float
     high: float
     start: float
     end: float
-    log: bool = False
 
     def place(self, value: float) -> float:
         """Returns where a value is drawn; one beyond an end of the axis is drawn there."""
-        value = min(max(value, self.low), self.high)
-        low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
-        share = ((math.log(value) if self.log else value) - low) / (high - low)
+        share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
     def ticks(self, most: int) -> Ticks:
         """Returns at most `most` marks."""
-        return (log_ticks if self.log else ticks)(self.low, self.high, most)
+        return ticks(self.low, self.high, most)
 
 
 def find_span(values: Iterable[float], margin: float = 0.0) -> tuple[float, float]:
@@ -248,15 +242,6 @@ def find_span(values: Iterable[float], margin: float = 0.0) -> tuple[float, floa
         return low - around, high + around
     around = margin * (high - low)
     return low - around, high + around
-
-
-def find_log_span(values: Iterable[float]) -> tuple[float, float]:
-    """Returns the ends of a logarithmic axis, which begins at the least value above 0."""
-    known = [value for value in values if value > 0.0]
-    if not known:
-        return 1.0, 10.0
-    low, high = min(known), max(known)
-    return (low, high) if high > low * 1.001 else (low / 2, high * 2)
 
 
 def ticks(low: float, high: float, most: int = 6) -> Ticks:
@@ -280,20 +265,6 @@ def _last(high: float, step: float) -> int:
     return math.floor(high / step + 1e-9)
 
 
-def log_ticks(low: float, high: float, most: int = 6) -> Ticks:
-    """Returns powers of ten, and between them others where there is room; `low` is more than 0."""
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    for factors in ((1, 2, 5), (1, 3), (1,)):
-        values = [factor * 10.0**power for power in range(first, last + 1) for factor in factors]
-        values = [value for value in values if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]
-        if len(values) <= most:
-            break
-    if len(values) < 2:
-        return ticks(low, high, most)
-    values = values[:: math.ceil(len(values) / most)]
-    return Ticks(tuple(values), tuple(map(_label_power, values)))
-
-
 def label_ticks(values: Sequence[float], step: float) -> tuple[str, ...]:
     """Formats multiples of `step` with as many decimals as tell them apart."""
     largest = max((abs(value) for value in values), default=0.0)
@@ -302,12 +273,6 @@ def label_ticks(values: Sequence[float], step: float) -> tuple[str, ...]:
         digits = max(0, math.floor(math.log10(largest)) - math.floor(math.log10(step) + 1e-9))
         return tuple("0" if value == 0.0 else f"{value:.{digits}e}" for value in values)
     return tuple(f"{value if round(value, decimals) else 0.0:,.{decimals}f}" for value in values)
-
-
-def _label_power(value: float) -> str:
-    if value >= _HUGE or value < _TINY:
-        return f"{value:.0e}"
-    return f"{value:,.{max(0, -math.floor(math.log10(value) + 1e-9))}f}"
 
 
 _Drawn = Sequence[tuple[Series, tuple[Spot, ...]]]
@@ -337,11 +302,10 @@ def _vertical_axis(drawn: _Drawn, references: Sequence[Reference], height: int) 
     return Scale(low, high, height - _BELOW, 2 * _ROW)
 
 
-def _horizontal_axis(drawn: _Drawn, up: Scale, width: int, *, lettered: bool, log: bool) -> Scale:
+def _horizontal_axis(drawn: _Drawn, up: Scale, width: int) -> Scale:
     """Returns the axis that begins beside the labels of the vertical one."""
-    values = [spot.x for _, spots in drawn for spot in spots]
-    left = 14 + _DIGIT * max(map(len, up.ticks(_vertical_ticks(up)).labels), default=1)
-    return Scale(*(find_log_span if log else find_span)(values), left, width - (24 if lettered else 12), log=log)
+    low, high = find_span(spot.x for _, spots in drawn for spot in spots)
+    return Scale(low, high, 14 + _DIGIT * max(map(len, up.ticks(_vertical_ticks(up)).labels), default=1), width - 12)
 
 
 def _vertical_ticks(up: Scale) -> int:
@@ -387,43 +351,19 @@ class Paper:
 
 @dataclass(frozen=True, slots=True)
 class NamedReference:
-    """A reference line, its letter, and the heights in pixels of its line and of the letter. One that is `beyond` the chart, above it or below it, has
-    neither."""
+    """A reference line with its entry in the legend; one that is not `inside` the chart is named alone."""
 
     source: Reference
     label: str
-    letter: str
-    line: float
-    text: float
-    beyond: str = ""
+    inside: bool
 
 
-def _name_references(references: Sequence[Reference], up: Scale) -> tuple[NamedReference, ...]:
-    """Returns reference lines in the order in which they stand, the highest first. A single one needs no letter."""
-    order = sorted(references, key=lambda each: -each.value)
-    inside = [each for each in order if up.low <= each.value <= up.high]
-    letters = dict(zip(inside, ascii_lowercase, strict=False)) if len(inside) > 1 else {}
-    heights = dict(zip(inside, _keep_apart([up.place(each.value) for each in inside], up), strict=True))
+def _name_references(references: Sequence[Reference], up: Scale) -> list[NamedReference]:
+    """Returns reference lines in the order in which they stand, the highest first."""
     found = []
-    for each in order:
-        letter = letters.get(each, "")
-        if each not in heights:
-            beyond = "above" if each.value > up.high else "below"
-            found.append(NamedReference(each, f"{beyond}: {each.name}", "", 0.0, 0.0, beyond))
-        else:
-            label = f"{letter}: {each.name}" if letter else each.name
-            found.append(NamedReference(each, label, letter, up.place(each.value), heights[each]))
-    return tuple(found)
-
-
-def _keep_apart(lines: Sequence[float], up: Scale) -> list[float]:
-    """Returns heights near the lines, from the top downwards, each a little below the one before; moved up together where they leave the chart."""
-    found: list[float] = []
-    for line in lines:
-        found.append(max([line, *([found[-1] + _APART] if found else [])]))
-    for place in range(len(found) - 1, -1, -1):
-        lowest = up.start if place == len(found) - 1 else found[place + 1] - _APART
-        found[place] = min(found[place], lowest)
+    for each in sorted(references, key=lambda each: -each.value):
+        beyond = "above: " if each.value > up.high else "below: " if each.value < up.low else ""
+        found.append(NamedReference(each, f"{beyond}{each.name}", not beyond))
     return found
 
 
@@ -475,10 +415,10 @@ def _draw_legend_entry(entry: LegendEntry, paper: Paper) -> str:
 # Marks
 
 
-def _summarize(drawn: _Drawn, x: str, y: str) -> str:
-    """Says where each line ends, for readers who cannot see the picture."""
+def _summarize(drawn: _Drawn, figure: ChartFigure) -> str:
+    """Describes where each line ends, for readers who cannot see the picture."""
     ends = [f"{each.name}: {spots[-1].y:.10g} at {spots[-1].x:,.10g}" for each, spots in drawn if spots]
-    return f"{y} against {x}. {'; '.join(ends) or 'nothing to show yet'}"
+    return f"{figure.y} against {figure.x}. {'; '.join(ends) or 'nothing to show yet'}"
 
 
 def _draw_axes(paper: Paper, x: str, y: str) -> str:
@@ -500,16 +440,14 @@ def _draw_axes(paper: Paper, x: str, y: str) -> str:
     return "".join([*parts, *axes])
 
 
-def _draw_reference(reference: NamedReference, paper: Paper) -> str:
-    left, right, source = paper.across.start, paper.across.end, reference.source
-    parts = [paper.rule((left, reference.line, right, reference.line), "level", _REFERENCE_DASH)]
-    if source.low is not None and source.high is not None:
-        top, bottom = paper.up.place(source.high), paper.up.place(source.low)
-        size = {"x": left, "y": top, "width": right - left, "height": max(bottom - top, 0.0)}
-        parts.append(element("rect", **size, fill=_paint("level"), class_="f-level", fill_opacity=0.12))
-    if reference.letter:
-        parts.append(paper.text(reference.letter, right + 6, reference.text + 4, ink="level"))
-    return "".join(parts)
+def _draw_reference(source: Reference, paper: Paper) -> str:
+    left, right, at = paper.across.start, paper.across.end, paper.up.place(source.value)
+    line = paper.rule((left, at, right, at), "level", _REFERENCE_DASH)
+    if source.low is None or source.high is None:
+        return line
+    top, bottom = paper.up.place(source.high), paper.up.place(source.low)
+    size = {"x": left, "y": top, "width": right - left, "height": max(bottom - top, 0.0)}
+    return line + element("rect", **size, fill=_paint("level"), class_="f-level", fill_opacity=0.12)
 
 
 def _draw_band(series: Series, spots: Sequence[Spot], place: int, paper: Paper) -> str:
@@ -548,8 +486,8 @@ def _draw_mark(series: Series, spot: Spot, ink: str, paper: Paper) -> str:
 
 
 def _draw_dot(x: float, y: float, ink: str, title: str) -> str:
-    told = element("title", escape_text(title)) if title else ""
-    return element("circle", told, cx=x, cy=y, r=2.5, fill=_paint(ink), class_=f"f-{ink}")
+    words = element("title", escape_text(title)) if title else ""
+    return element("circle", words, cx=x, cy=y, r=2.5, fill=_paint(ink), class_=f"f-{ink}")
 
 
 def _draw_nothing(paper: Paper) -> str:

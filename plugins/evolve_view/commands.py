@@ -5,7 +5,6 @@ or if the person says so; it is there whole, or as it was."""
 
 import secrets
 import socket
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Any
 
 import click
 
-import evolve
 from evolve import pictures
 from evolve.campaign import Campaign, existing_path, workspace
 from evolve.commands import (
@@ -23,42 +21,32 @@ from evolve.commands import (
     choose_isolation,
     confine,
     debug_option,
-    emit,
-    json_option,
     load_plugins,
     one_line,
     sandbox_option,
     say,
 )
 from evolve.types import ConfigError, EvolveError
-from evolve_view.chapters import write_report
-from evolve_view.findings import Findings, Moment, TaskPicture, read_findings
-from evolve_view.markdown import render_markdown
-from evolve_view.rendering import render_document
+from evolve_view.report import MARK, TaskPicture, render_report
 
-MARK = "<!-- evolve report -->"
-"""Stands in the first lines of every report."""
 _LOOPBACK = "127.0.0.1"
 _WEB = ("starlette", "uvicorn", "h11")
 """Modules that the extra `web` brings."""
-_RENDERERS = {"html": render_document, "markdown": render_markdown}
-_SUFFIXES = {"html": "html", "markdown": "md"}
 _STDOUT = "-"
 
 
 @click.command("view")
 @click.argument("name", required=False)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Of 127.0.0.1; without it, a free one.")
-@click.option("--edit", is_flag=True, help="Allow what changes something: hints.")
 @debug_option
-def view(name: str | None, port: int, edit: bool) -> None:
+def view(name: str | None, port: int) -> None:
     """Look at campaigns in a browser: a local server that follows them while they run. Ctrl-C ends it."""
     guard, open_campaigns, serving = (_import_web(part) for part in ("guard", "open_campaigns", "serving"))
     home = workspace()
     named = {Path(name).stem: existing_path(home, name)} if name else {}
     with _listen(port) as listener:
         own = listener.getsockname()[1]
-        access = guard.Access(secrets.token_urlsafe(24), guard.addresses(own), edit)
+        access = guard.Access(secrets.token_urlsafe(24), guard.addresses(own))
         start = "".join(f"c/{campaign}" for campaign in named)
         say(f"http://{access.addresses[0]}/{start}?token={access.token}")
         serving.serve(listener, open_campaigns.OpenCampaigns(home, load_plugins(), named), access)
@@ -90,67 +78,26 @@ def _listen(port: int) -> socket.socket:
     return listener
 
 
-@dataclass(frozen=True, slots=True)
-class ReportLine:
-    """Report as values; `file` is empty where none was written."""
-
-    event: str
-    file: str
-    findings: Findings
-
-
 @click.command("report")
 @click.argument("name", required=False)
 @click.option("-o", "--output", metavar="FILE", help="Where to; - is stdout.  [default: NAME-report.html]")
-@click.option(
-    "--format", "form", type=click.Choice(list(_RENDERERS)), help="What to write.  [default: as FILE ends, else html]"
-)
 @click.option("--force", is_flag=True, help="Replace a file that is no report.")
 @click.option("--no-picture", is_flag=True, help="Leave out the picture that the task draws.")
 @sandbox_option
-@json_option
 @debug_option
-def report(
-    name: str | None,
-    output: str | None,
-    form: str | None,
-    force: bool,
-    no_picture: bool,
-    sandbox: str | None,
-    as_json: bool,
-) -> None:
-    """Write what a campaign found into one file.
+def report(name: str | None, output: str | None, force: bool, no_picture: bool, sandbox: str | None) -> None:
+    """Write what a campaign found into one HTML file, which needs no network.
 
-    The file is HTML that needs no network, or Markdown. NAME is a campaign or the path of its log; without it, the one written last. A campaign that runs is reported as it is now. With --json its values are
-    printed, and a file is written only with -o.
+    NAME is a campaign or the path of its log; without it, the one written last. A campaign that runs is reported as it is now.
     """
     with Campaign.open(name, load_plugins(), workspace()) as campaign:
-        chosen = form or ("markdown" if output and output.endswith(".md") else "html")
-        target = _choose_target(campaign, output, chosen, as_json=as_json)
+        target = None if output == _STDOUT else Path(output or f"{one_line(campaign.name)}-report.html")
         if target is not None:
             _check(target, force=force)
-        found = read_findings(campaign, _read_moment())
-        if target is not None or output == _STDOUT:
-            picture = (
-                TaskPicture() if no_picture or found.overview.best is None else _draw_best(campaign, sandbox, found)
-            )
-            text = _RENDERERS[chosen](write_report(campaign, found, picture), MARK)
-            _write(target, text)
-        if as_json:
-            emit(ReportLine("report", str(target or ""), found))
-        elif target is not None:
+        picture = TaskPicture() if no_picture else _draw_best(campaign, sandbox)
+        _write(target, render_report(campaign, datetime.now(UTC), picture))
+        if target is not None:
             say(f"report  {target} ({target.stat().st_size / 1000:,.0f} kB)")
-
-
-def _choose_target(campaign: Campaign, output: str | None, form: str, *, as_json: bool) -> Path | None:
-    """Returns the file to write; None for stdout, and where only values are wanted. Raises `ConfigError`."""
-    if output == _STDOUT:
-        if as_json:
-            raise ConfigError("--json and -o - both want stdout. Do: name a file, or leave out one of them")
-        return None
-    if output is None:
-        return None if as_json else Path(f"{one_line(campaign.name)}-report.{_SUFFIXES[form]}")
-    return Path(output)
 
 
 def _check(target: Path, *, force: bool) -> None:
@@ -171,19 +118,16 @@ def _is_report(target: Path) -> bool:
         raise ConfigError(f"{target} cannot be read: {error.strerror}. Do: name another file with -o") from error
 
 
-def _read_moment() -> Moment:
-    now = datetime.now(UTC)
-    return Moment(now.strftime("%Y-%m-%d %H:%M UTC"), now.timestamp(), evolve.__version__)
-
-
-def _draw_best(campaign: Campaign, sandbox: str | None, found: Findings) -> TaskPicture:
+def _draw_best(campaign: Campaign, sandbox: str | None) -> TaskPicture:
     """Draws the best program as the task does; a report does without where that fails."""
-    assert found.overview.best is not None, "there is something to draw"
+    best = campaign.state.archive.best
+    if best is None:
+        return TaskPicture()
     try:
         means = confine(campaign.task, choose_isolation(sandbox), harmless=True).means
         if not pictures.drawable(campaign.task, means):
             return TaskPicture()
-        return TaskPicture(svg=pictures.drawn(campaign, found.overview.best.record, means))
+        return TaskPicture(svg=pictures.drawn(campaign, best.record, means))
     except EvolveError as error:
         return TaskPicture(why=brief(one_line(str(error)), CELL))
 

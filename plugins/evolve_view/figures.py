@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from evolve import wording
 from evolve.report import Best, Point
 from evolve.types import Task
-from evolve_view.charts import Reference, Series
-from evolve_view.documents import ChartFigure
+from evolve_view.charts import ChartFigure, Reference, Series
 
 AXES = {
     "programs": "programs",
@@ -36,7 +35,7 @@ def draw_curve(points: Sequence[Point], best: Best | None, task: Task, against: 
             half = 2.0 * best.standard_error
             name = "best ± 2 standard errors"
             references.append(Reference(best.fitness, name, best.fitness - half, best.fitness + half))
-    return ChartFigure(tuple(series), AXES[against], task.fitness.name, levels=tuple(references))
+    return ChartFigure(tuple(series), AXES[against], task.fitness.name, tuple(references))
 
 
 def reference_lines(best: Best | None, task: Task) -> tuple[Reference, ...]:

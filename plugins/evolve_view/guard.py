@@ -16,8 +16,7 @@ HEADERS = {
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    # Not `no-referrer`: with that a browser does not say where a form comes from.
-    "referrer-policy": "same-origin",
+    "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
@@ -29,12 +28,10 @@ _NAMES = ("127.0.0.1", "localhost")
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Conditions of access: the token, the addresses (`127.0.0.1:8421`) by which the server may be called, and whether anything but
-    reading is allowed."""
+    """Conditions of access: the token, the addresses (`127.0.0.1:8421`) by which the server may be called."""
 
     token: str
     addresses: tuple[str, ...]
-    editing: bool = False
 
     @property
     def cookie(self) -> str:
@@ -79,18 +76,11 @@ class Guard:
         if headers.get("host", "") not in self.access.addresses:
             return PlainTextResponse("this server is called by the address that it printed, and no other\n", 421)
         if scope["method"] not in _READING:
-            return self._refuse_change(headers) or self._refuse_stranger(headers)
+            return PlainTextResponse("this server only reads\n", 405)
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if any(key == "token" for key, _ in query):
             return self._let_in(scope, query)
         return self._refuse_stranger(headers)
-
-    def _refuse_change(self, headers: Headers) -> Response | None:
-        if not self.access.editing:
-            return PlainTextResponse("this server only reads. Do: evolve view --edit\n", 403)
-        if headers.get("origin", "") not in [f"http://{address}" for address in self.access.addresses]:
-            return PlainTextResponse("only a page of this server may change something\n", 403)
-        return None
 
     def _refuse_stranger(self, headers: Headers) -> Response | None:
         token = cookie_parser(headers.get("cookie", "")).get(self.access.cookie, "")

@@ -1,32 +1,101 @@
-"""Page of the lineage: who descends from whom, as a picture to look around in and as a list.
+"""Page of the lineage: the tree that first parents make of all programs, drawn from left to right as they were made, the fitter the higher.
 
-At most `MOST` programs are drawn, and how many are left out is said. A list is nested as deep as the logarithm of the number of nodes, however long a line
-of descent is."""
+At most `MOST` programs are drawn, each with all its ancestors, and the page says how many are left out."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from evolve import report, wording
-from evolve.report import Node
-from evolve.types import Fitness, RecordId
-from evolve_view.requests import find_record, query_choice, query_number, render_page, with_query
+from evolve.campaign import Campaign
+from evolve.types import Direction, Fitness, ProgramId, RecordId
+from evolve_view.requests import render_page
 
 MOST = 2000
-_LAYOUTS = {"progress": "fitness over time", "generations": "generations"}
-_COLOURS = ("fitness", "operator", "outcome")
-_SHADES = 9
-"""Steps of the colours of a fitness."""
 _HUES = 8
-"""Different colours of names; later names share the last one."""
+"""Different colours of operators; the rarer ones share the last one."""
 WIDTH, HEIGHT, MARGIN = 1000.0, 560.0, 24.0
 _WORST, _FEW = 0.25, 20
-"""The share of the fitness values that lie below the axis, where they are drawn at its end: of the worst nobody looks for the best. With fewer values than so many, none."""
+"""Share of the fitness values that lie below the axis, where they are drawn at its end: of the worst nobody looks for the best. With fewer values than so many, none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A program by its first record, and its first parent, 0 for a root; `fitness` is in the user's direction."""
+
+    record: RecordId
+    parent: RecordId
+    fitness: float | None
+    outcome: str
+    operator: str
+    is_elite: bool
+    is_best: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LineageTree:
+    """Nodes in the order of their records, so that a parent is before its children; each node's parent is a node, too. `left_out` counts the programs
+    that are no node."""
+
+    nodes: tuple[Node, ...]
+    left_out: int
+
+
+def read_tree(campaign: Campaign, most: int) -> LineageTree:
+    """Returns the tree of the best programs: the elites first, then whoever is fitter, each with all its ancestors, until there are `most`."""
+    programs, first = campaign.state.columns.programs, campaign.state.columns.first_records()
+    parents = _read_parents(campaign, first)
+    elites = {elite.program for elite in campaign.state.archive.elites()}
+    order = (report.frame(campaign).best_first() + 1).tolist()
+    ranked = sorted((record for record in order if record in parents), key=lambda one: programs[one - 1] not in elites)
+    chosen = _choose(ranked, parents, most)
+    nodes = tuple(_make_node(campaign, record, parents[record], elites) for record in sorted(chosen))
+    return LineageTree(nodes, len(parents) - len(nodes))
+
+
+def _read_parents(campaign: Campaign, first: Mapping[ProgramId, RecordId]) -> dict[RecordId, RecordId]:
+    """Returns the first parent of each program, both by their first records."""
+    columns = campaign.state.columns
+    found = {}
+    for record in first.values():
+        parents = columns.parents[record - 1]
+        # The parent that a step names may be a measurement of the program, which is no node.
+        program = columns.programs[parents[0] - 1] if parents else None
+        found[record] = first[program] if program else 0
+    return found
+
+
+def _choose(ranked: Sequence[RecordId], parents: Mapping[RecordId, RecordId], most: int) -> set[RecordId]:
+    """Returns as many records as there may be; a line of ancestors that has no room is left out as a whole."""
+    chosen: set[RecordId] = set()
+    for record in ranked:
+        if len(chosen) >= most:
+            break
+        line, ancestor = set[RecordId](), record
+        while ancestor and ancestor not in chosen:
+            line.add(ancestor)
+            ancestor = parents[ancestor]
+        if len(chosen) + len(line) <= most:
+            chosen |= line
+    return chosen
+
+
+def _make_node(campaign: Campaign, record: RecordId, parent: RecordId, elites: set[ProgramId]) -> Node:
+    history, best = campaign.state.history, campaign.state.archive.best
+    fitness, program = history.fitness(record), history.program_id(record)
+    return Node(
+        record=record,
+        parent=parent,
+        fitness=None if fitness is None else campaign.task.fitness.shown(fitness),
+        outcome=history.outcome(record).value,
+        operator=history.operator(record),
+        is_elite=program in elites,
+        is_best=best is not None and program == best.program,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,29 +106,13 @@ class FitnessScale:
     high: float
 
     def share(self, value: float) -> float:
-        """Returns 0 to 1; what is beyond an end is at it."""
+        """Returns 0 to 1; a value beyond an end is at it."""
         if self.high == self.low:
             return 1.0
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
 
-@dataclass(frozen=True, slots=True)
-class NodePlace:
-    """Place of a node: right and down from the upper left corner."""
-
-    x: float
-    y: float
-
-
-@dataclass(slots=True)
-class Strand:
-    """A line of descent, from the first node that no longer strand has: each is the first parent of the next. `branches` leave it."""
-
-    nodes: list[Node]
-    branches: "list[Strand]" = field(default_factory=list)
-
-
-def find_scale(nodes: Sequence[Node], direction: str) -> FitnessScale | None:
+def find_scale(nodes: Sequence[Node], direction: Direction) -> FitnessScale | None:
     """Returns the scale of a tree's fitness values; None where no node has one."""
     values = sorted(node.fitness for node in nodes if node.fitness is not None)
     if not values:
@@ -68,101 +121,34 @@ def find_scale(nodes: Sequence[Node], direction: str) -> FitnessScale | None:
     return FitnessScale(values[cut], values[-1]) if direction == "max" else FitnessScale(values[-1 - cut], values[0])
 
 
-def place_by_progress(nodes: Sequence[Node], found: FitnessScale | None) -> dict[RecordId, NodePlace]:
-    """Places nodes from left to right as they were made, the fitter the higher; one without a fitness lies below."""
+def place_nodes(nodes: Sequence[Node], scale: FitnessScale | None) -> dict[RecordId, tuple[float, float]]:
+    """Returns where each node is drawn, right and down from the upper left corner; one without a fitness lies below."""
     last = max((node.record for node in nodes), default=1)
     return {
-        node.record: NodePlace(_across((node.record - 1) / max(1, last - 1)), _height(node, found)) for node in nodes
+        node.record: (MARGIN + (WIDTH - 2 * MARGIN) * (node.record - 1) / max(1, last - 1), _find_height(node, scale))
+        for node in nodes
     }
 
 
-def _height(node: Node, found: FitnessScale | None) -> float:
-    if node.fitness is None or found is None:
+def _find_height(node: Node, scale: FitnessScale | None) -> float:
+    if node.fitness is None or scale is None:
         return HEIGHT - MARGIN / 2
-    return MARGIN + (HEIGHT - 3 * MARGIN) * (1.0 - found.share(node.fitness))
+    return MARGIN + (HEIGHT - 3 * MARGIN) * (1.0 - scale.share(node.fitness))
 
 
-def _across(share: float) -> float:
-    return MARGIN + (WIDTH - 2 * MARGIN) * share
-
-
-def place_by_generation(nodes: Sequence[Node]) -> dict[RecordId, NodePlace]:
-    """Places nodes from left to right by generations, brothers below one another, and a parent beside its first child."""
-    depths: dict[RecordId, int] = {}
-    children = _children(nodes)
-    for node in nodes:
-        depths[node.record] = depths[node.parent] + 1 if node.parent else 0
-    rows = _rows(children)
-    deepest, lowest = max(depths.values(), default=1) or 1, max(rows.values(), default=1) or 1
-    return {
-        record: NodePlace(_across(depth / deepest), MARGIN + (HEIGHT - 2 * MARGIN) * rows[record] / lowest)
-        for record, depth in depths.items()
-    }
-
-
-def _children(nodes: Sequence[Node]) -> Mapping[RecordId, list[RecordId]]:
-    """Returns the children of each record; those of 0 are the roots."""
-    children: dict[RecordId, list[RecordId]] = defaultdict(list)
-    for node in nodes:
-        children[node.parent].append(node.record)
-    return children
-
-
-def _rows(children: Mapping[RecordId, list[RecordId]]) -> dict[RecordId, int]:
-    """Gives each strand a row of its own; walked without recursion, for lines are thousands of generations long."""
-    rows: dict[RecordId, int] = {}
-    waiting, row = list(reversed(children.get(0, []))), 0
-    while waiting:
-        record = waiting.pop()
-        while True:
-            rows[record] = row
-            own = children.get(record, [])
-            if not own:
-                break
-            waiting += reversed(own[1:])
-            record = own[0]
-        row += 1
-    return rows
-
-
-def find_best_line(nodes: Sequence[Node]) -> tuple[RecordId, ...]:
-    """Returns the best and its ancestors, from the root; empty where the best is no node."""
-    known = {node.record: node for node in nodes}
-    at = next((node.record for node in nodes if node.best), 0)
-    line = []
-    while at:
-        line.append(at)
-        at = known[at].parent
-    return tuple(reversed(line))
-
-
-def find_strands(nodes: Sequence[Node]) -> tuple[Strand, ...]:
-    """Returns the tree as lines: each goes on with the child that the most descend from, and the others branch off."""
-    sizes = {node.record: 1 for node in nodes}
-    for node in reversed(nodes):
-        if node.parent:
-            sizes[node.parent] += sizes[node.record]
-    heirs = {
-        parent: max(own, key=lambda record: (sizes[record], -record))
-        for parent, own in _children(nodes).items()
-        if parent
-    }
-    roots: list[Strand] = []
-    member: dict[RecordId, Strand] = {}
-    for node in nodes:
-        if node.parent and heirs[node.parent] == node.record:
-            strand = member[node.parent]
-            strand.nodes.append(node)
-        else:
-            strand = Strand([node])
-            (member[node.parent].branches if node.parent else roots).append(strand)
-        member[node.record] = strand
-    return tuple(roots)
+def find_best_line(nodes: Sequence[Node]) -> set[RecordId]:
+    """Returns the best and its ancestors; nothing where the best is no node."""
+    parents = {node.record: node.parent for node in nodes}
+    record, line = next((node.record for node in nodes if node.is_best), 0), set[RecordId]()
+    while record:
+        line.add(record)
+        record = parents[record]
+    return line
 
 
 @dataclass(frozen=True, slots=True)
 class NodeDot:
-    """A program where it is drawn: a path of SVG, in classes of the style sheet, and what it is in words."""
+    """A program where it is drawn: a path of SVG, in classes of the style sheet, and its description."""
 
     record: RecordId
     path: str
@@ -171,103 +157,63 @@ class NodeDot:
 
 
 @dataclass(frozen=True, slots=True)
-class LegendKey:
-    """A line of the legend."""
-
-    colour: str
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
 class TreePicture:
-    """The tree as it is drawn: `edges` and `halo` are paths of SVG."""
+    """The tree as it is drawn: `edges`, those of the `best` line, and `halo` are paths of SVG; `legend` names the operator of each colour."""
 
     dots: tuple[NodeDot, ...]
     edges: str
     best: str
     halo: str
-    legend: tuple[LegendKey, ...]
+    legend: Mapping[str, str]
+
+
+def draw_tree(nodes: Sequence[Node], scale: FitnessScale | None, fitness: Fitness) -> TreePicture:
+    """Returns the picture of a tree, its dots coloured by their operators."""
+    places, line = place_nodes(nodes, scale), find_best_line(nodes)
+    ranked = [operator for operator, _ in Counter(node.operator or "no operator" for node in nodes).most_common()]
+    hues = {operator: f"hue{min(place, _HUES - 1)}" for place, operator in enumerate(ranked)}
+    edges = [(node, _draw_edge(places[node.parent], places[node.record])) for node in nodes if node.parent]
+    return TreePicture(
+        dots=tuple(
+            _draw_node(node, places[node.record], hues[node.operator or "no operator"], fitness) for node in nodes
+        ),
+        edges="".join(path for _, path in edges),
+        best="".join(path for node, path in edges if node.record in line),
+        halo="".join(_draw_point(place) for place in places.values()),
+        legend=hues,
+    )
+
+
+def _draw_point(place: tuple[float, float]) -> str:
+    return f"M{place[0]:.1f} {place[1]:.1f}h0"
+
+
+def _draw_edge(one: tuple[float, float], two: tuple[float, float]) -> str:
+    return f"M{one[0]:.1f} {one[1]:.1f}L{two[0]:.1f} {two[1]:.1f}"
+
+
+def _draw_node(node: Node, place: tuple[float, float], hue: str, fitness: Fitness) -> NodeDot:
+    value = node.outcome if node.fitness is None else f"{fitness.name} {wording.number(node.fitness, fitness)}"
+    roles = ["holds a place"] * node.is_elite + ["the best"] * node.is_best
+    words = ", ".join([f"{node.record}: {value}", *([node.operator] if node.operator else []), *roles])
+    look = f"dot {hue}{' elite' if node.is_elite else ''}{' best' if node.is_best else ''}"
+    return NodeDot(node.record, _draw_point(place), look, words)
 
 
 def show_lineage(request: Request) -> Response:
-    """Answers with the tree of a campaign, or of the descendants of one record."""
-    name = request.path_params["name"]
-    layout, colour = query_choice(request, "layout", tuple(_LAYOUTS)), query_choice(request, "colour", _COLOURS)
-    root = query_number(request, "root") or 0
-    with request.app.state.campaigns.campaign(name) as campaign:
-        if root:
-            find_record(campaign, root)
-        found, fitness = report.tree(campaign, MOST, root or None), campaign.task.fitness
-    scale = find_scale(found.nodes, fitness.direction)
-    spots = place_by_generation(found.nodes) if layout == "generations" else place_by_progress(found.nodes, scale)
+    """Answers with the tree of a campaign."""
+    with request.app.state.campaigns.campaign(request.path_params["name"]) as campaign:
+        tree, fitness = read_tree(campaign, MOST), campaign.task.fitness
+    scale = find_scale(tree.nodes, fitness.direction)
     return render_page(
         request,
         "lineage.html",
-        tree=found,
-        picture=_draw_tree(found.nodes, spots, _colour_nodes(found.nodes, colour, scale), fitness),
+        tree=tree,
+        picture=draw_tree(tree.nodes, scale, fitness),
         scale=scale,
-        strands=find_strands(found.nodes),
         fitness=fitness,
-        ancestor=root,
-        layout=layout,
-        layouts=_LAYOUTS,
-        colour=colour,
-        colours=_COLOURS,
         size=(int(WIDTH), int(HEIGHT)),
-        link=lambda **changes: with_query(
-            request.url.path, {"layout": layout, "colour": colour, "root": root or "", **changes}
-        ),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class NodeColours:
-    """A class of the style sheet for each node, and what the classes mean where that is no scale."""
-
-    of: Mapping[RecordId, str]
-    legend: tuple[LegendKey, ...]
-
-
-def _colour_nodes(nodes: Sequence[Node], by: str, scale: FitnessScale | None) -> NodeColours:
-    if by == "fitness":
-        return NodeColours({node.record: _shade(node, scale) for node in nodes}, ())
-    words = {node.record: (node.operator or "no operator") if by == "operator" else node.outcome for node in nodes}
-    ranked = [word for word, _ in Counter(words.values()).most_common()]
-    hues = {word: f"hue{min(place, _HUES - 1)}" for place, word in enumerate(ranked)}
-    return NodeColours(
-        {record: hues[word] for record, word in words.items()}, tuple(LegendKey(hues[word], word) for word in ranked)
-    )
-
-
-def _draw_tree(
-    nodes: Sequence[Node], spots: Mapping[RecordId, NodePlace], colours: NodeColours, fitness: Fitness
-) -> TreePicture:
-    line = find_best_line(nodes)
-    return TreePicture(
-        dots=tuple(_draw_node(node, spots[node.record], colours.of[node.record], fitness) for node in nodes),
-        edges="".join(_draw_edge(spots[node.parent], spots[node.record]) for node in nodes if node.parent),
-        best="".join(_draw_edge(spots[one], spots[two]) for one, two in pairwise(line)),
-        halo="".join(f"M{at.x:.1f} {at.y:.1f}h0" for at in spots.values()),
-        legend=colours.legend,
-    )
-
-
-def _draw_node(node: Node, at: NodePlace, colour: str, fitness: Fitness) -> NodeDot:
-    value = node.outcome if node.fitness is None else f"{fitness.name} {wording.number(node.fitness, fitness)}"
-    roles = ["holds a place"] * node.elite + ["the best"] * node.best
-    words = ", ".join([f"{node.record}: {value}", *([node.operator] if node.operator else []), *roles])
-    look = f"dot {colour}{' elite' if node.elite else ''}{' best' if node.best else ''}"
-    return NodeDot(node.record, f"M{at.x:.1f} {at.y:.1f}h0", look, words)
-
-
-def _shade(node: Node, scale: FitnessScale | None) -> str:
-    if node.fitness is None or scale is None:
-        return "failed"
-    return f"shade{min(_SHADES - 1, int(scale.share(node.fitness) * _SHADES))}"
-
-
-def _draw_edge(one: NodePlace, two: NodePlace) -> str:
-    return f"M{one.x:.1f} {one.y:.1f}L{two.x:.1f} {two.y:.1f}"
 
 
 ROUTES = (Route("/c/{name}/lineage", show_lineage),)

@@ -1,73 +1,34 @@
-"""Campaigns that pages are made of: opened when first asked for, kept, and brought up to date; and the lines of the list of campaigns.
+"""Campaigns that pages are made of: opened when first asked for, kept, and brought up to date. One thread at a time has a campaign, and a log is only read."""
 
-One thread at a time has a campaign, a log is only read, and nobody waits long for a large one. The list replays no log: a short one that was not opened
-yet is replayed once by one thread in the background."""
-
-import queue
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evolve import report
 from evolve.campaign import Campaign, campaigns, log_path
 from evolve.commands import Plugins
-from evolve.report import Best, LogHeader, writer
-from evolve.types import ConfigError, EvolveError
+from evolve.report import writer
+from evolve.types import ConfigError
 from evolve.types.suggest import did_you_mean
 
 KEPT = 6
-"""So many campaigns stay open; one of 100,000 records takes a few hundred MB."""
-OPENING_SECONDS = 1.0
-"""A page waits so long for a log to be opened; then it says that it is being opened."""
-
-
-class StillOpening(Exception):
-    """A log has been opening for `seconds`; it has `megabytes`."""
-
-    def __init__(self, name: str, seconds: float, megabytes: float) -> None:
-        super().__init__(name)
-        self.name, self.seconds, self.megabytes = name, seconds, megabytes
-
-
-class _OpeningThread:
-    """Thread that opens a campaign; nobody waits for it when the server ends."""
-
-    def __init__(self, path: Path, plugins: Plugins, home: Path) -> None:
-        self.campaign: Campaign | None = None
-        self.error: EvolveError | None = None
-        self.done = threading.Event()
-        self._began = time.monotonic()
-        self._place = path, plugins, home
-        threading.Thread(target=self._open, name=f"opens {path.name}", daemon=True).start()
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since it began."""
-        return time.monotonic() - self._began
-
-    def _open(self) -> None:
-        path, plugins, home = self._place
-        try:
-            self.campaign = Campaign.open(str(path), plugins, home)
-        except EvolveError as error:
-            self.error = error
-        finally:
-            self.done.set()
+"""Campaigns that stay open; one of 100,000 records takes a few hundred MB."""
 
 
 @dataclass(slots=True)
 class _OpenPlace:
-    """A log's open campaign, and the lock of whoever has it."""
+    """A log's open campaign, the device and number of the file that is open, and the lock of whoever has it."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     file: tuple[int, int] | None = None
-    """Device and number of the file that is open."""
-    opening: _OpeningThread | None = None
     campaign: Campaign | None = None
+
+    def close(self) -> None:
+        if self.campaign is not None:
+            self.campaign.close()
+        self.campaign, self.file = None, None
 
 
 class OpenCampaigns:
@@ -82,15 +43,16 @@ class OpenCampaigns:
 
     @contextmanager
     def campaign(self, name: str) -> Iterator[Campaign]:
-        """Yields a campaign as its log is now. Raises `ConfigError` for one that there is not, `StoreError` for a log that cannot be read,
-        `StillOpening` where it takes a while."""
+        """Yields a campaign as its log is now. Raises `ConfigError` for one that there is not, `StoreError` for a log that cannot be read."""
         path = self.path(name)
-        place = self._place(path)
+        with self._lock:
+            place = self._places.setdefault(str(path), _OpenPlace())
+            self._places.move_to_end(str(path))
         with place.lock:
-            campaign = self._opened(name, path, place)
+            campaign = self._open(path, place)
             campaign.follow()
             yield campaign
-        self._tidy()
+        self._close_oldest()
 
     def path(self, name: str) -> Path:
         """Returns where a campaign's log lies; raises `ConfigError`. A name in an address is never a path."""
@@ -108,12 +70,12 @@ class OpenCampaigns:
         here = [(path.stem, path) for path in campaigns(self.home)]
         return [*self.named.items(), *(found for found in here if found[1].resolve() not in elsewhere)]
 
-    def runs(self, name: str) -> bool:
-        """Returns true while somebody writes its log."""
+    def is_running(self, name: str) -> bool:
+        """Returns true while a process writes the campaign's log."""
         return writer(self.path(name)) is not None
 
-    def paused(self, name: str) -> bool:
-        """Returns true where a person has paused it, as far as its log was read; asked while its campaign is held."""
+    def is_paused(self, name: str) -> bool:
+        """Returns true where a person has paused the campaign, as far as its log was read; called while the campaign is held."""
         place = self._places.get(str(self.path(name)))
         return place is not None and place.campaign is not None and place.campaign.state.paused
 
@@ -122,142 +84,26 @@ class OpenCampaigns:
         with self._lock:
             for place in self._places.values():
                 with place.lock:
-                    _close(place)
+                    place.close()
             self._places.clear()
 
-    def _place(self, path: Path) -> _OpenPlace:
-        with self._lock:
-            place = self._places.setdefault(str(path), _OpenPlace())
-            self._places.move_to_end(str(path))
-            return place
-
-    def _opened(self, name: str, path: Path, place: _OpenPlace) -> Campaign:
-        """Returns the campaign of this very file: another one may have taken its name."""
+    def _open(self, path: Path, place: _OpenPlace) -> Campaign:
         status = path.stat()
         file = status.st_dev, status.st_ino
-        if place.file != file:
-            _close(place)
-            place.file, place.opening = file, _OpeningThread(path, self.plugins, self.home)
-        opening = place.opening
-        if opening is not None:
-            if not opening.done.wait(OPENING_SECONDS):
-                raise StillOpening(name, opening.seconds, status.st_size / 1e6)
-            place.opening, place.campaign = None, opening.campaign
-            if opening.error is not None:
-                place.file = None
-                raise opening.error
-        assert place.campaign is not None, "the thread that opens it has said why, in the server's log"
+        # Another log may have taken the name since.
+        if place.campaign is None or place.file != file:
+            place.close()
+            place.campaign, place.file = Campaign.open(str(path), self.plugins, self.home), file
         return place.campaign
 
-    def _tidy(self) -> None:
-        """Closes those that were asked for longest ago, but for what is being read."""
+    def _close_oldest(self) -> None:
         with self._lock:
             for path in list(self._places)[: max(0, len(self._places) - KEPT)]:
                 place = self._places[path]
+                # A campaign that is being read stays for the next time.
                 if place.lock.acquire(blocking=False):
                     try:
-                        _close(place)
+                        place.close()
                         del self._places[path]
                     finally:
                         place.lock.release()
-
-
-def _close(place: _OpenPlace) -> None:
-    opening, place.opening, place.file = place.opening, None, None
-    late = opening.campaign if opening is not None and opening.done.is_set() else None
-    for campaign in (place.campaign, late):
-        if campaign is not None:
-            campaign.close()
-    place.campaign = None
-
-
-SHORT = 10_000
-"""Events of a log that is replayed for the list."""
-Version = tuple[int, int, int]
-"""Number, size and moment of the last write of a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class CampaignState:
-    """A campaign's best when its log had `events` events, and whether a person had paused it; `best` is None where no program has passed."""
-
-    events: int
-    best: Best | None
-    paused: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class CampaignLine:
-    """One line of the list; `state` is None as long as nobody has opened the log, and is `behind` by so many events."""
-
-    name: str
-    header: LogHeader
-    running: bool
-    written: float
-    megabytes: float
-    state: CampaignState | None
-    behind: int
-    long: bool
-
-
-class CampaignList:
-    """Lines of the list, and the thread that opens short logs."""
-
-    def __init__(self, plugins: Plugins, home: Path) -> None:
-        self._plugins = plugins
-        self._home = home
-        self._states: dict[Path, CampaignState] = {}
-        self._headers: dict[Path, tuple[Version, LogHeader]] = {}
-        self._asked: set[tuple[Path, int]] = set()
-        self._wanted: queue.Queue[Path] = queue.Queue()
-        self._thread: threading.Thread | None = None
-        self._lock = threading.Lock()
-
-    def keep(self, campaign: Campaign) -> None:
-        """Remembers what an open campaign says of its best."""
-        self._states[campaign.log.path.resolve()] = CampaignState(
-            campaign.events, report.best(campaign), campaign.state.paused
-        )
-
-    def read_line(self, name: str, path: Path) -> CampaignLine:
-        """Returns the line of a log; that of a short one says more soon."""
-        status = path.stat()
-        header = self.read_header(path)
-        state = self._states.get(path.resolve())
-        long = header.events > SHORT
-        behind = header.events - (state.events if state else 0)
-        if behind > 0 and not long and not header.problem:
-            self._ask(path, header.events)
-        megabytes = status.st_size / 1e6
-        return CampaignLine(name, header, writer(path) is not None, status.st_mtime, megabytes, state, behind, long)
-
-    def read_header(self, path: Path) -> LogHeader:
-        """Returns what is read of a log without a replay; read again only where somebody wrote since."""
-        status = path.stat()
-        version = status.st_ino, status.st_size, status.st_mtime_ns
-        known = self._headers.get(path)
-        wal = path.with_name(f"{path.name}-wal")
-        if known is not None and known[0] == version and not (wal.exists() and wal.stat().st_size):
-            return known[1]
-        header = report.read_header(path)
-        self._headers[path] = version, header
-        return header
-
-    def _ask(self, path: Path, events: int) -> None:
-        with self._lock:
-            if (path, events) in self._asked:
-                return
-            self._asked.add((path, events))
-            self._wanted.put(path)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._open_all, name="evolve-view-list", daemon=True)
-                self._thread.start()
-
-    def _open_all(self) -> None:
-        while True:
-            path = self._wanted.get()
-            try:
-                with Campaign.open(str(path), self._plugins, self._home) as campaign:
-                    self.keep(campaign)
-            except EvolveError:
-                self._headers.pop(path, None)

@@ -1,6 +1,6 @@
 """Pictures that a task draws of results: drawn when somebody looks, one at a time, and kept in memory.
 
-A picture is drawn by a judge process of the task's own evaluator from stored artifacts: no program runs, and whatever goes wrong is a sentence in the
+A picture is drawn by an evaluation process of the task's own evaluator from stored artifacts: no program runs, and whatever goes wrong is a sentence in the
 picture's place."""
 
 import os

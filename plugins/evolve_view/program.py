@@ -26,15 +26,19 @@ def show_program(request: Request) -> Response:
     against = query_number(request, "against")
     with request.app.state.campaigns.campaign(name) as campaign:
         find_record(campaign, number)
-        view = report.record_view(campaign, number, STEPS, CHILDREN)
-        files, parents = view.shown.files, view.made.parents
+        shown = report.whole(campaign, number)
+        files, parents = shown.files, shown.made.parents
         other = find_record(campaign, against).id if against else parents[0] if parents else 0
         blamed = "blame" in request.query_params and bool(files)
         blame = report.blame(campaign, number) if blamed else ()
         return render_page(
             request,
             "program.html",
-            view=view,
+            shown=shown,
+            lineage=report.lineage(campaign, number, STEPS),
+            children=report.children(campaign, number, CHILDREN),
+            places=[elite for elite in campaign.state.archive.elites() if elite.program == shown.record.program],
+            calls=report.calls_of(campaign, shown.record.about or number),
             task=campaign.task,
             fitness=campaign.task.fitness,
             records=len(campaign.state.history),
@@ -45,7 +49,7 @@ def show_program(request: Request) -> Response:
             changes=compare_files(_files_of(campaign, other), files) if other and files else (),
             artifacts=_read_artifacts(campaign, number),
             characters=CHARACTERS,
-            metrics=list(view.shown.metrics.items())[:NUMBERS],
+            metrics=list(shown.metrics.items())[:NUMBERS],
         )
 
 

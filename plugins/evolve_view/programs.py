@@ -2,32 +2,22 @@
 
 The address says all of what is shown, so that a link can be shared; only the records of one page are read."""
 
-import csv
-import io
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from evolve import report
 from evolve.campaign import Campaign
-from evolve.report import KINDS, PROGRAMS, Tally, Wanted, harmless
-from evolve.types import ConfigError, Insertion, RecordId
-from evolve_view.open_campaigns import OpenCampaigns
+from evolve.report import KINDS, PROGRAMS, Tally, Wanted
+from evolve.types import ConfigError, Insertion
 from evolve_view.requests import attachment, parse_number, query_number, render_page, root, with_query
 
 LINES = 50
 ANY = "any"
 """Word of the query for records of every kind; without it, each program is one line."""
 _SIZES = (50, 200)
-_BATCH = 500
-"""Lines of a CSV that are made at a time; others may look at the campaign in between."""
-_FIELDS = (
-    *("id", "program", "kind", "operator", "model", "parents", "outcome", "fitness", "standard_error", "violation"),
-    *("certified", "trust", "isolation", "insertion", "island", "cell", "seconds", "cpu_seconds", "case", "tag"),
-)
 _ASCENDING = "asc"
 _FORM = "choose"
 """The form's id: the fields that it leaves empty are not in the address that the browser then has."""
@@ -122,28 +112,9 @@ def download_table(request: Request) -> Response:
     campaigns, name, view = request.app.state.campaigns, request.path_params["name"], _read_view(request)
     with campaigns.campaign(name) as campaign:
         places, _ = report.selected(campaign, view.wanted)
-    lines = _write_csv(campaigns, name, (places + 1).tolist())
-    return StreamingResponse(lines, media_type="text/csv", headers=attachment(f"{name}.csv"))
-
-
-def _write_csv(campaigns: OpenCampaigns, name: str, records: list[RecordId]) -> Iterator[str]:
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(_FIELDS)
-    for begin in range(0, len(records), _BATCH):
-        with campaigns.campaign(name) as campaign:
-            for record in records[begin : begin + _BATCH]:
-                line = report.record_line(campaign, campaign.log.settled(record))
-                writer.writerow([_cell(getattr(line, field)) for field in _FIELDS])
-        yield text.getvalue()
-        text.seek(0)
-        text.truncate()
-    yield text.getvalue()
-
-
-def _cell(value: object) -> object:
-    # Several records stand in one cell.
-    return harmless(" ".join(map(str, value)) if isinstance(value, tuple) else value)
+        table = report.columnar(campaign, (places + 1).tolist())
+    text = report.format_csv(table).encode("utf-8", "replace")
+    return Response(text, media_type="text/csv", headers=attachment(f"{name}.csv"))
 
 
 def _read_view(request: Request) -> TableView:

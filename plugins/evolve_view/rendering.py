@@ -1,8 +1,9 @@
-"""Values to HTML: the templates of this package, for pages and for documents that are files of their own.
+"""HTML from the templates of this package, for pages and for reports.
 
 Everything that no template wrote is escaped and made readable, and a name that a template misspells is an error."""
 
 import base64
+import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -16,43 +17,30 @@ from markupsafe import Markup
 
 from evolve import wording
 from evolve.sandbox.output import one_line, readable
-from evolve.stop import duration
-from evolve_view import code
-from evolve_view.charts import chart
-from evolve_view.documents import (
-    CHANGED_LINES,
-    FILE_LINES,
-    ChartFigure,
-    CodeChange,
-    CodeListing,
-    Document,
-    cut_line,
-    cut_words,
-    split_spans,
-)
+from evolve.stop import duration, spelled
+from evolve_view.charts import ChartFigure, chart
 
 FOLDER = Path(__file__).parent
-_DAY_SECONDS = 86_400
+_LINE, _WORDS = 400, 12_000
+"""Characters of a line, and of somebody else's words, that are shown."""
 _PARTS = re.compile(r"\n(?:[ \t]*\n)+")
 _STANDS = re.compile(r"\s|[-*+|#>`~]|\d+[.)]\s")
 
 
 def render(template: str, **values: Any) -> str:
     """Returns a template of this package with these values."""
-    return _environment().get_template(template).render(values)
+    return environment().get_template(template).render(values)
 
 
-def render_document(document: Document, mark: str) -> str:
-    """Returns a document as one HTML file that needs no other: no script, no font, no picture from elsewhere, light and dark, on paper and on a phone.
-    `mark` is a comment in its second line, by which it is known again."""
-    sheets = [(FOLDER / "static" / name).read_text("utf-8") for name in ("site.css", "document.css")]
-    style = Markup("".join(sheets))
-    return render("document.html", document=document, mark=Markup(mark), style=style)
+def read_style(*names: str) -> Markup:
+    """Returns style sheets of this package, one after the other."""
+    return Markup("".join((FOLDER / "static" / name).read_text("utf-8") for name in names))
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """Returns the templates with their filters; everything that no template wrote is escaped."""
+    made = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -60,31 +48,29 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(changed_lines=CHANGED_LINES)
-    environment.filters.update(
-        ago=format_ago,
+    made.globals.update(wording=wording)
+    made.filters.update(
         counted=wording.counted,
         cut_line=cut_line,
         cut_words=cut_words,
         difference=wording.difference,
         draw=_draw,
-        duration=duration,
-        kind=lambda value: type(value).__name__,
+        duration=format_duration,
         level=wording.level,
-        listing=_list_code,
         moment=format_moment,
         number=wording.number,
         one_line=one_line,
         paragraphs=_split_paragraphs,
         quoted=quote,
         readable=readable,
-        change=_compare_code,
+        setting=format_setting,
+        share=wording.share,
         seconds=wording.seconds,
-        spans=split_spans,
+        spelled_money=lambda value: spelled("money", value),
         svg_data=_encode_svg,
         with_chosen=with_chosen,
     )
-    return environment
+    return made
 
 
 def _make_readable(value: object) -> object:
@@ -93,17 +79,26 @@ def _make_readable(value: object) -> object:
 
 
 def _draw(figure: ChartFigure, width: int, height: int) -> Markup:
-    levels = () if figure.size == "small" else figure.levels
-    names = {"x": figure.x, "y": figure.y}
-    return Markup(chart(figure.series, levels=levels, width=width, height=height, log_x=figure.log_x, **names))
+    return Markup(chart(figure, width, height))
 
 
-def _list_code(listing: CodeListing) -> code.CodeFile:
-    return code.show_file(listing.path, listing.text, most=FILE_LINES)
+def cut_line(text: str) -> str:
+    """Returns the beginning of a line, and how much more there is."""
+    return _cut(text, _LINE, " ")
 
 
-def _compare_code(change: CodeChange) -> code.FileChange:
-    return code.compare_texts(change.path, change.before, change.after)
+def cut_words(text: str) -> str:
+    """Returns the beginning of a text of any number of lines, and how much more there is."""
+    return _cut(text, _WORDS, "\n")
+
+
+def _cut(text: str, most: int, gap: str) -> str:
+    return text if len(text) <= most else f"{text[:most]}{gap}… ({len(text) - most:,} more characters)"
+
+
+def format_duration(seconds: float) -> str:
+    """Formats a time: `2 min 3 s`; less than a second in milliseconds."""
+    return duration(seconds) if seconds >= 1.0 else f"{seconds * 1000:.3g} ms"
 
 
 def _split_paragraphs(text: str) -> list[tuple[str, bool]]:
@@ -121,14 +116,23 @@ def format_moment(at: float) -> str:
     return datetime.fromtimestamp(at).isoformat(" ", "minutes")
 
 
-def format_ago(seconds: float) -> str:
-    """Formats how long ago something was, in one unit."""
-    for size, unit in ((_DAY_SECONDS, "d"), (3600, "h"), (60, "min"), (1, "s")):
-        if seconds >= size:
-            return f"{int(seconds // size)} {unit} ago"
-    return "now"
-
-
 def with_chosen(kept: Mapping[str, object], **values: object) -> str:
     """Returns a query that keeps what was chosen, but for these values."""
     return f"?{urlencode({**kept, **values})}"
+
+
+def format_setting(value: object) -> str:
+    """Formats a setting as JSON, of paths the last part alone: a report leaves the machine."""
+    return json.dumps(_hide_folders(value), ensure_ascii=False)
+
+
+def _hide_folders(value: object) -> object:
+    match value:
+        case str() if value.startswith(("/", "~/")):
+            return f"…/{value.rstrip('/').rsplit('/', 1)[-1]}"
+        case list() | tuple():
+            return [_hide_folders(each) for each in value]
+        case dict():
+            return {key: _hide_folders(each) for key, each in value.items()}
+        case _:
+            return value

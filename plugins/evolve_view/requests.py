@@ -1,10 +1,10 @@
-"""Requests and their answers: pages, addresses, numbers and fields that somebody typed, files to save.
+"""Requests and their answers: pages, addresses, numbers that somebody typed, files to save.
 
 Whatever somebody types, a word that is none raises `ConfigError`, and is no fault of the server."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
@@ -13,26 +13,27 @@ from evolve.campaign import Campaign
 from evolve.types import ConfigError, Record, RecordId
 from evolve_view.rendering import render
 
-FORM_BYTES = 64_000
-_FIELDS = 16
 _DIGITS = 9
 _FILE_NAME = 100
 """Characters of a file's name."""
 
 
 def render_page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """Renders a template with these values. There always are `path`, `address` (with the query), `query` (its first values) and whether `editing` is
-    allowed; on a campaign's page its `name`, the `root` of its addresses, whether it is `running`, and whether it is `paused`."""
+    """Renders a template with these values. There always are `path`, `address` (with the query) and `query` (its first values); on a campaign's page its `name`, the `root` of its addresses, whether it is `running`, and whether it is `paused`."""
     around: dict[str, Any] = {
         "path": request.url.path,
         "address": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
         "query": dict(request.query_params),
-        "editing": request.app.state.access.editing,
     }
     name = request.path_params.get("name")
     if name is not None:
         campaigns = request.app.state.campaigns
-        around |= {"name": name, "root": root(name), "running": campaigns.runs(name), "paused": campaigns.paused(name)}
+        around |= {
+            "name": name,
+            "root": root(name),
+            "running": campaigns.is_running(name),
+            "paused": campaigns.is_paused(name),
+        }
     # A program may hold half of a surrogate pair, which UTF-8 cannot.
     return HTMLResponse(render(template, **(around | values)).encode("utf-8", "replace"), status)
 
@@ -81,20 +82,6 @@ def find_record(campaign: Campaign, record: RecordId) -> Record:
         span = f"it has 1 to {length}" if length else "it has none yet"
         raise ConfigError(f"campaign {campaign.name!r} has no record {record}: {span}. Do: go to the programs")
     return campaign.log.settled(record).record
-
-
-async def read_form(request: Request) -> dict[str, str]:
-    """Returns the fields of a form by their names, of equal names the last; raises `ConfigError` for a form that is too large."""
-    body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > FORM_BYTES:
-            raise ConfigError(f"a form has at most {FORM_BYTES:,} bytes. Do: go back, and write less")
-    try:
-        pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_FIELDS)
-    except ValueError as error:
-        raise ConfigError(f"a form has at most {_FIELDS} fields. Do: go back, and use the page's own") from error
-    return dict(pairs)
 
 
 def attachment(name: str) -> dict[str, str]:

@@ -4,11 +4,10 @@ import pytest
 
 from evolve import wording
 from evolve.cli import costs
-from evolve.report import CostLine, Costs, Improvements, Yield
-from evolve.types import Fitness, Progress
+from evolve.report import CostLine, Costs, Yield
+from evolve.types import Progress
 
 LINE = CostLine("diff", 120, 3, 301_000, 61_000, 250_000, 0.84, 0.0, 1503.0, 0.95)
-NEARNESS = Fitness("nearness")
 
 
 @pytest.mark.parametrize(
@@ -36,39 +35,12 @@ def test_what_is_zero_is_left_out():
     assert costs.line(plain) == "1 call, 9 tokens in, 1 out, 2 s, 100% exact"
 
 
-@pytest.mark.parametrize(
-    ("found", "text"),
-    [
-        (Improvements(0, 0.0, None, None), "no model's program was the best so far"),
-        (
-            Improvements(1, 0.5, 1200.0, 0.0),
-            "a model's program was the best so far once, 0.5 of nearness in all; all calls cost 1,200 tokens for each",
-        ),
-        (
-            Improvements(4, 0.0, 1200.4, 0.25),
-            "a model's program was the best so far 4 times; all calls cost 1,200 tokens, 0.25 usd for each",
-        ),
-    ],
-)
-def test_an_improvement_is_told_with_its_share_of_all_calls(found, text):
-    """Of all of them, the fruitless ones too."""
-    assert costs.improvements(found, NEARNESS) == text
-
-
 def test_facts_are_by_purpose_model_and_operator():
     """A call before any step is no operator's."""
-    found = Costs(LINE, (LINE, CostLine("", *([0] * 9))), (LINE,), (LINE,), LINE, Improvements(0, 0.0, None, None))
-    rows = dict(costs.facts_of(found, NEARNESS))
-    assert list(rows) == ["calls", "cost by model", "cost by operator", "cost of the best", "improvements"]
+    found = Costs(LINE, (LINE, CostLine("", *([0] * 9))), (LINE,), (LINE,))
+    rows = dict(costs.facts_of(found))
+    assert list(rows) == ["calls", "cost by model", "cost by operator"]
     assert rows["cost by operator"].splitlines()[1].startswith("before any step: 0 calls")
-    assert rows["cost of the best"].startswith("the steps from the seed to the best: 120 calls")
-
-
-def test_a_best_program_that_took_no_call_says_so():
-    """An operator without a model made it, and all before it."""
-    free = CostLine("lineage", *([0] * 9))
-    found = Costs(LINE, (), (), (), free, Improvements(0, 0.0, None, None))
-    assert dict(costs.facts_of(found, NEARNESS))["cost of the best"] == "the best took no call"
 
 
 def test_models_are_told_as_operators_are():

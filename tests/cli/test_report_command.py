@@ -1,6 +1,5 @@
 """`evolve report` writes one file, and replaces nothing that is not its own."""
 
-import json
 import os
 
 import pytest
@@ -23,17 +22,9 @@ def test_without_a_name_it_is_about_the_campaign_written_last(short, call):
     assert (short / "elsewhere" / "number-report.html").exists()
 
 
-def test_markdown_is_asked_for_or_seen_from_the_name(short, call):
-    assert call("report", "number", "--format", "markdown", "--no-picture").exit_code == 0
-    assert call("report", "number", "-o", "told.md", "--no-picture").exit_code == 0
-    folder = short / "elsewhere"
-    for name in ("number-report.md", "told.md"):
-        assert (folder / name).read_text("utf-8").startswith("<!-- evolve report -->\n\n# Campaign number\n")
-
-
 def test_a_dash_is_stdout(short, call):
-    result = call("report", "number", "--format", "markdown", "-o", "-", "--no-picture")
-    assert result.stdout.startswith("<!-- evolve report -->\n\n# Campaign number\n")
+    result = call("report", "number", "-o", "-", "--no-picture")
+    assert result.stdout.startswith("<!doctype html>\n<!-- evolve report -->\n")
     assert list((short / "elsewhere").iterdir()) == []
 
 
@@ -62,43 +53,22 @@ def test_what_cannot_be_written_is_said(short, call, target, said):
     assert said in result.stderr
 
 
-def test_values_are_printed_and_no_file_is_written_without_being_asked_for(short, call):
-    result = call("report", "number", "--json")
-    values = json.loads(result.stdout)
-    assert (values["event"], values["file"]) == ("report", "")
-    found = values["findings"]
-    assert found["overview"]["best"]["fitness"] == 6.5
-    assert [point["record"] for point in found["curve"]] == [1, 2, 6, 6]
-    assert [step["line"]["record"] for step in found["lineage"]] == [1, 2, 6]
-    assert list((short / "elsewhere").iterdir()) == []
-
-
-def test_values_and_a_file(short, call):
-    result = call("report", "number", "--json", "-o", "a.html", "--no-picture")
-    assert json.loads(result.stdout)["file"] == "a.html"
-    assert (short / "elsewhere" / "a.html").exists()
-
-
-def test_stdout_holds_values_or_a_report(short, call):
-    assert "--json and -o - both want stdout" in call("report", "number", "--json", "-o", "-").stderr
-
-
 def test_a_campaign_that_runs_is_reported_as_it_is_now(home, call):
     """Its writer goes on."""
     written = Written(home)
     written.seed(5.0)
     with written.campaign:
-        text = call("report", "number", "--format", "markdown", "-o", "-", "--no-picture").stdout
+        text = call("report", "number", "-o", "-", "--no-picture").stdout
         assert f"The campaign is running (process {os.getpid()})" in text
         written.proposal(6.0)
-        again = call("report", "number", "--format", "markdown", "-o", "-", "--no-picture").stdout
+        again = call("report", "number", "-o", "-", "--no-picture").stdout
     assert "nearness 6 (+1 to the seed)" in again
 
 
 @pytest.mark.integration
 def test_a_picture_that_cannot_be_drawn_is_missed_and_no_more(short, call):
     """The folder of the task is gone."""
-    result = call("report", "number", "--format", "markdown", "-o", "-", "--sandbox", "none")
+    result = call("report", "number", "-o", "-", "--sandbox", "none")
     assert result.exit_code == 0
     assert "There is no picture of the result: " in result.stdout
 

@@ -41,9 +41,9 @@ def test_the_best_meets_the_constraints_and_has_its_objectives(campaign):
 
 def test_a_program_that_misses_a_constraint_comes_last_of_those_that_passed(campaign):
     """In the list of records, and of elites."""
-    assert [line.id for line in report.records(campaign)] == [2, 3, 4, 5, 1, 6]
-    assert [line.violation for line in report.records(campaign)][-1] == 0.5
-    assert report.records(campaign)[0].objectives == {"length": 2.0, "seconds": 8.0}
+    assert [line.id for line in report.page(campaign, report.Wanted()).lines] == [2, 3, 4, 5, 1, 6]
+    assert [line.violation for line in report.page(campaign, report.Wanted()).lines][-1] == 0.5
+    assert report.page(campaign, report.Wanted()).lines[0].objectives == {"length": 2.0, "seconds": 8.0}
     assert report.elites(campaign)[-1].violation == 0.5
 
 

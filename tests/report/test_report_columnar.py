@@ -1,13 +1,12 @@
 """All records as columns of plain values."""
 
 import csv
-import sys
 from pathlib import Path
 
 import pytest
 
 from evolve import report
-from evolve.types import Call, ConfigError
+from evolve.types import Call
 from tests.written import Written, aimed, aiming_task, short_campaign
 
 
@@ -71,25 +70,3 @@ def test_a_campaign_without_records_is_a_line_of_names(tmp_path: Path) -> None:
         report.write_csv(report.columnar(campaign), tmp_path / "n.csv")
     (names,) = csv.reader((tmp_path / "n.csv").read_text().splitlines())
     assert names[:2] == ["record", "fitness"]
-
-
-def test_parquet_has_the_same_columns(tmp_path: Path) -> None:
-    """With their types."""
-    parquet = pytest.importorskip("pyarrow.parquet")
-    with short_campaign(tmp_path) as campaign:
-        table = report.columnar(campaign)
-    report.write_parquet(table, tmp_path / "n.parquet")
-    found = parquet.read_table(tmp_path / "n.parquet").to_pydict()
-    assert found == {name: list(column) for name, column in table.columns.items()}
-
-
-def test_a_library_that_is_not_installed_is_an_error_with_the_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And no file is left."""
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with short_campaign(tmp_path) as campaign:
-        table = report.columnar(campaign)
-    with pytest.raises(ConfigError, match=r"pyarrow is not installed. Do: pip install 'evolve\[frames\]'"):
-        report.write_parquet(table, tmp_path / "n.parquet")
-    assert not (tmp_path / "n.parquet").exists()

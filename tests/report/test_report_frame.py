@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evolve.report.frame import coded, first_parents, frame, improved, quarantined, strictly_better
+from evolve.report.frame import encode, flag_improved, flag_quarantined, frame, strictly_better
 from evolve.types import Insertion, Outcome, Ruled
 from tests.written import Written, aimed, aiming_task, short_campaign
 
@@ -26,11 +26,10 @@ def test_conditions_are_flags(tmp_path: Path) -> None:
         columns = frame(campaign)
         assert columns.outcome(Outcome.CRASHED).tolist() == [False, False, False, True, False, False]
         assert columns.kind("seed").tolist() == [True, False, False, False, False, False]
-        assert columns.judged_programs().tolist() == [False, True, True, True, False, True]
+        assert columns.flag_programs().tolist() == [False, True, True, True, False, True]
         assert columns.insertion(Insertion.NOT_ADDED).tolist() == [False, False, True, True, True, False]
         assert columns.best_first().tolist() == [5, 1, 0, 2, 3, 4]
-        assert first_parents(campaign).tolist() == [0, 1, 1, 1, 1, 2]
-        assert improved(campaign.state.history, columns).tolist() == [True, True, False, False, False, True]
+        assert flag_improved(campaign.state.history, columns).tolist() == [True, True, False, False, False, True]
 
 
 def test_what_the_machinery_failed_is_no_program_of_a_budget(tmp_path: Path) -> None:
@@ -40,7 +39,7 @@ def test_what_the_machinery_failed_is_no_program_of_a_budget(tmp_path: Path) -> 
     written.failure(Outcome.INTERNAL, "the judge process ended")
     written.proposal(6.0)
     with written.campaign as campaign:
-        judged = frame(campaign).judged_programs()
+        judged = frame(campaign).flag_programs()
         assert judged.tolist() == [False, False, True]
         assert judged.sum() == campaign.state.progress.programs
 
@@ -56,7 +55,7 @@ def test_constraints_come_before_fitness(tmp_path: Path) -> None:
         columns = frame(campaign)
         everybody = np.ones(4, np.bool_)
         assert columns.best_first().tolist() == [2, 3, 0, 1]
-        assert improved(campaign.state.history, columns).tolist() == [True, False, True, True]
+        assert flag_improved(campaign.state.history, columns).tolist() == [True, False, True, True]
         assert strictly_better(columns, everybody).tolist() == [0, 2]
         assert strictly_better(columns, ~everybody).tolist() == []
 
@@ -81,13 +80,13 @@ def test_records_of_quarantined_programs_are_flagged(tmp_path: Path) -> None:
     cheat = written.proposal(6.0)
     written.again(2, 6.0)
     with written.campaign as campaign:
-        assert quarantined(campaign).tolist() == [False, False, False]
+        assert flag_quarantined(campaign).tolist() == [False, False, False]
         with campaign.log.transaction():
             campaign.write(Ruled("quarantine", cheat.record.program, "person"))
-        assert quarantined(campaign).tolist() == [False, True, True]
+        assert flag_quarantined(campaign).tolist() == [False, True, True]
 
 
 def test_names_are_coded_in_the_order_in_which_they_come(tmp_path: Path) -> None:
     """Each by its place."""
-    codes, names = coded(["b", "a", "b", ""])
+    codes, names = encode(["b", "a", "b", ""])
     assert (codes.tolist(), names) == ([0, 1, 0, 2], ["b", "a", ""])

@@ -39,7 +39,7 @@ def test_without_a_case_there_is_no_verdict(tmp_path):
 
 
 def case(seed, fitness, outcome="ok"):
-    return report.CaseLine("c", "n/3", outcome, fitness, seed, True)
+    return report.CaseScore("c", "n/3", outcome, fitness, seed, True)
 
 
 def best_of(fitness, seed, *cases):

@@ -83,22 +83,6 @@ def test_it_follows_a_campaign_that_runs(tmp_path: Path) -> None:
         assert [line.record for line in campaign.elites()] == [1]
 
 
-def test_a_notebook_gets_a_table_without_markup_of_others(tmp_path: Path) -> None:
-    """An operator may be a plugin's, with any name."""
-    written = Written(tmp_path, number_task())
-    written.seed(5.0)
-    written.proposal(6.0, operator="<script>alert(1)</script>")
-    with written.campaign, Campaign.open("number", tmp_path) as campaign:
-        html = campaign._repr_html_()
-    assert "<script>" not in html
-    assert (
-        "<tr><td>number/2</td><td>6</td><td>1 measured</td><td>witnessed</td><td>reduced</td><td>&lt;script&gt;alert(1)&lt;/script&gt;</td></tr>"
-        in html
-    )
-    assert "<caption>Campaign number: 2 records, best number/2 6 (1 measured, witnessed, reduced)</caption>" in html
-    assert "<th>program</th><th>nearness (larger is better)</th><th>evidence</th>" in html
-
-
 def test_an_uncertain_score_is_shown_with_its_standard_error(tmp_path: Path) -> None:
     """And with the number of its measurements."""
     written = Written(tmp_path, number_task(deterministic=False))
@@ -107,21 +91,12 @@ def test_an_uncertain_score_is_shown_with_its_standard_error(tmp_path: Path) -> 
         written.again(1, fitness)
     with written.campaign, Campaign.open("number", tmp_path) as campaign:
         assert repr(campaign) == "<Campaign 'number': 3 records, best number/1 5 ± 1 (2 measured, witnessed, reduced)>"
-        assert "<td>number/1</td><td>5 ± 0.58</td><td>3 measured</td>" in campaign._repr_html_()
-
-
-def test_a_fresh_campaign_in_a_notebook_is_a_line(tmp_path: Path) -> None:
-    """Without the headings of an empty table."""
-    with Written(tmp_path).campaign, Campaign.open("number", tmp_path) as campaign:
-        assert campaign._repr_html_() == "<p>Campaign number: 0 records, no best program yet</p>"
 
 
 def test_a_closed_campaign_says_so_and_how_to_go_on(short: Path) -> None:
-    """Also in a notebook, where one often ends a cell."""
     with Campaign.open("number", short) as campaign:
         pass
     assert (campaign.name, repr(campaign)) == ("number", "<Campaign 'number': closed>")
-    assert campaign._repr_html_() == "<p>Campaign number: closed</p>"
     with pytest.raises(ConfigError, match="campaign 'number' is closed"):
         campaign.overview()
     with pytest.raises(ConfigError, match="Do: open it again"):

@@ -16,8 +16,8 @@ def campaign(tmp_path):
 
 def test_records_come_fittest_first_and_failures_last(campaign):
     """Failures have no number that could be sorted as 0."""
-    assert [line.id for line in report.records(campaign)] == [6, 2, 1, 3, 4, 5]
-    assert [line.id for line in report.records(campaign, 2)] == [6, 2]
+    assert [line.id for line in report.page(campaign, report.Wanted()).lines] == [6, 2, 1, 3, 4, 5]
+    assert [line.id for line in report.page(campaign, report.Wanted(), limit=2).lines] == [6, 2]
 
 
 def test_a_line_says_where_a_record_comes_from_and_what_its_score_rests_on(campaign):

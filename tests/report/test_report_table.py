@@ -8,8 +8,8 @@ import pytest
 from evolve import report
 from evolve.campaign import Campaign
 from evolve.report import Wanted
-from evolve.types import ConfigError, Outcome
-from tests.written import Written, number_task, short_campaign
+from evolve.types import ConfigError
+from tests.written import Written, short_campaign
 
 
 @pytest.fixture
@@ -26,8 +26,6 @@ def campaign(tmp_path: Path) -> Iterator[Campaign]:
         (Wanted(descending=False), [3, 1, 2, 6, 4, 5]),
         (Wanted(sort="id", descending=False), [1, 2, 3, 4, 5, 6]),
         (Wanted(sort="id"), [6, 5, 4, 3, 2, 1]),
-        (Wanted(sort="children"), [1, 2, 3, 4, 5, 6]),
-        (Wanted(sort="operator", descending=False), [1, 2, 3, 4, 5, 6]),
         (Wanted(sort="seconds"), [1, 2, 3, 6, 4, 5]),
         (Wanted(outcome="ok"), [6, 2, 1, 3]),
         (Wanted(outcome="crashed"), [4]),
@@ -70,35 +68,6 @@ def test_a_word_that_is_none_of_those_which_there_are_is_an_error(
     """It says which was meant."""
     with pytest.raises(ConfigError, match=said):
         report.page(campaign, wanted)
-
-
-def test_children_are_counted_by_parent(tmp_path: Path) -> None:
-    """The one that has most comes first."""
-    written = Written(tmp_path)
-    written.seed(5.0)
-    written.proposal(6.0)
-    written.proposal(7.0, parents=(2,))
-    written.proposal(8.0, parents=(2, 1))
-    with written.campaign as campaign:
-        assert [line.id for line in report.page(campaign, Wanted(sort="children")).lines] == [1, 2, 3, 4]
-        written.failure(Outcome.WRONG, "no", (2,))
-        assert [line.id for line in report.page(campaign, Wanted(sort="children")).lines] == [2, 1, 3, 4, 5]
-
-
-def test_children_of_a_measurement_are_its_programs(tmp_path: Path) -> None:
-    """As `program show` counts them; who names both records of a program has it as a parent once."""
-    written = Written(tmp_path, number_task(deterministic=False))
-    written.seed(5.0)
-    written.proposal(6.0)
-    written.again(2, 6.5)
-    written.proposal(7.0, parents=(3,))
-    written.proposal(7.0, parents=(2, 3))
-    written.proposal(8.0)
-    with written.campaign as campaign:
-        assert [line.id for line in report.page(campaign, Wanted(sort="children")).lines] == [1, 2, 3, 4, 5, 6]
-        written.proposal(8.5, parents=(3,))
-        assert [line.id for line in report.page(campaign, Wanted(sort="children")).lines] == [2, 3, 1, 4, 5, 6, 7]
-        assert report.offspring(campaign, 3).children == 3
 
 
 def test_a_campaign_without_records_has_an_empty_page(tmp_path: Path) -> None:

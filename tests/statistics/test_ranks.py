@@ -2,10 +2,9 @@
 
 import math
 
-import numpy as np
 import pytest
 
-from evolve.statistics.ranks import holm, midranks, rank_sum, signed_rank, superiority
+from evolve.statistics.ranks import holm, midranks, rank_sum, signed_rank
 
 
 def test_equal_values_share_a_rank():
@@ -50,27 +49,10 @@ def test_a_test_of_unpaired_values_is_symmetric():
     assert rank_sum(first, second) == rank_sum(second, first)
 
 
-def test_superiority_counts_equal_values_half():
-    """Of 2 x 2 meetings one is won and two are equal."""
-    found = superiority([1.0, 2.0], [1.0, 2.0])
-    assert found.estimate == 0.5
-    assert found.low == pytest.approx(1.0 - found.high)
-
-
-def test_superiority_has_a_width_where_one_side_always_wins():
-    """Ten against ten; of three against three nothing is known but that it is not the other way round."""
-    ten = superiority(range(10, 20), range(10))
-    three = superiority([4.0, 5.0, 6.0], [1.0, 2.0, 3.0])
-    assert (ten.estimate, ten.high) == (1.0, 1.0)
-    assert ten.low == pytest.approx(0.8002, abs=1e-4)
-    assert three.low == pytest.approx(0.5010, abs=1e-4)
-
-
-@pytest.mark.parametrize("test", [rank_sum, superiority])
-def test_both_sides_have_values(test):
+def test_both_sides_have_values():
     """An empty one is an error."""
     with pytest.raises(ValueError, match="of each side"):
-        test([], [1.0])
+        rank_sum([], [1.0])
 
 
 def test_several_tests_raise_each_others_probabilities():
@@ -78,12 +60,3 @@ def test_several_tests_raise_each_others_probabilities():
     assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
     assert holm([0.6, 0.5]) == (1.0, 1.0)
     assert holm([]) == ()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("shift", "truth"), [(0.0, 0.5), (0.5, 0.63817), (1.5, 0.85558)])
-def test_intervals_of_superiority_enclose_the_truth_as_often_as_they_say(shift, truth):
-    """Ten normal values against ten."""
-    rng = np.random.default_rng(0)
-    found = [superiority(rng.normal(shift, 1, 10).tolist(), rng.normal(0, 1, 10).tolist()) for _ in range(1_500)]
-    assert 0.93 <= sum(one.low <= truth <= one.high for one in found) / 1_500 <= 0.975

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evolve.types import Fitness
+from evolve.types import Fitness, Progress
 from evolve_compare.fairness import ComparedArm
-from evolve_compare.outcomes import CampaignConditions, CampaignOutcome, Milestone, Spending
+from evolve_compare.outcomes import CampaignConditions, CampaignOutcome, Milestone
 
 FITNESS = Fitness("nearness", "max", 6)
 CONDITIONS = CampaignConditions(
@@ -22,9 +22,9 @@ CONDITIONS = CampaignConditions(
 )
 
 
-def spent(programs: int = 100) -> Spending:
+def spent(programs: int = 100) -> Progress:
     """So many programs, two a second."""
-    return Spending(programs, programs / 2, 0, 0, 0.0, 5, 1, programs / 4)
+    return Progress(programs=programs, seconds=programs / 2, measurements=5, screened=1)
 
 
 def milestone(programs: int, fitness: float) -> Milestone:

@@ -13,7 +13,7 @@ from tests.written import short_campaign
 def test_strategies_are_arms_and_so_are_settings():
     """In this order; strategies, models and other settings are told apart."""
     first, second = parse_arms(
-        ["random"], ["two  islands: archive.islands=2 strategy=islands model=a@b operators.names=['diff', \"fix\"]"]
+        ["random"], ["two  islands: archive.islands=2 strategy=islands model=a@b operators.names='[diff, fix]'"]
     )
     assert (first.name, first.label, first.strategy, first.assignments) == ("random", "random", "random", ())
     assert (second.name, second.label, second.strategy, second.models) == (
@@ -22,7 +22,7 @@ def test_strategies_are_arms_and_so_are_settings():
         "islands",
         ("a@b",),
     )
-    assert second.assignments == ("archive.islands=2", "operators.names=['diff', \"fix\"]")
+    assert second.assignments == ("archive.islands=2", "operators.names=[diff, fix]")
     assert default_base("soft/max", ("1.5h", "2usd")) == "soft-max-1.5h-2usd"
 
 
@@ -34,7 +34,7 @@ def test_strategies_are_arms_and_so_are_settings():
         (["a b"], ["a_b: x=1"], "a name in file names of its own, got 'a_b' twice"),
         (["islands"], ["two"], "written 'NAME: key=value key=value', got 'two'"),
         (["islands"], [": x=1"], "written 'NAME: key=value key=value'"),
-        (["islands"], ["a: x='1"], "cannot be read: its ' is missing"),
+        (["islands"], ["a: x='1"], "cannot be read: No closing quotation"),
         (["islands"], ["../..: x=1"], "has a letter or a digit, got '../..'"),
     ],
 )

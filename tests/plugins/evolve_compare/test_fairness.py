@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evolve.types import ConfigError
-from evolve_compare.fairness import ComparedArm, check_fairness, group_by_settings
+from evolve_compare.fairness import ComparedArm, check_fairness
 from tests.plugins.evolve_compare.example_outcomes import CONDITIONS, arm, failed, run
 
 
@@ -59,7 +59,7 @@ def test_other_hardware_is_refused_where_time_decides_and_told_where_it_does_not
     ("fields", "told"),
     [
         ({"isolation": "none"}, "the isolation differs: none; strict"),
-        ({"judges": 4}, "the number of judges differs: 1; 4"),
+        ({"judges": 4}, "the number of workers differs: 1; 4"),
         ({"evolve": "2"}, "the version of evolve differs: 1; 2"),
     ],
 )
@@ -109,35 +109,3 @@ def test_what_nobody_has_spent_is_not_held_equal(resource):
     arms = [arm("a", [1.0]), arm("b", [1.0])]
     with pytest.raises(ConfigError, match=f"{resource} cannot be held equal where no campaign has"):
         check_fairness(arms, resource)
-
-
-def test_campaigns_that_are_one_arm_are_told_to_be():
-    """And what makes two of them."""
-    with pytest.raises(ConfigError) as error:
-        check_fairness([arm("a", [1.0, 2.0])], "programs")
-    assert "got 1: between its campaigns no setting differs that changes the search. Do:" in str(error.value)
-    assert "--read ARM=NAME makes an arm of any campaigns" in str(error.value)
-
-
-def campaign(seed: int, strategy: str, **settings: str):
-    """A campaign with these settings."""
-    about = replace(CONDITIONS, settings={"strategy.name": strategy, **settings})
-    return run(seed, name=strategy, conditions=about)
-
-
-def test_campaigns_of_equal_settings_are_one_arm():
-    """Named by their strategy."""
-    found = group_by_settings([campaign(0, "islands"), campaign(0, "random"), campaign(1, "islands")])
-    assert [(group.name, group.seeds) for group in found] == [("islands", (0, 1)), ("random", (0,))]
-
-
-def test_arms_of_one_strategy_say_in_what_they_differ():
-    """And in nothing else."""
-    found = group_by_settings(
-        [
-            campaign(0, "islands", cells="2", same="x"),
-            campaign(0, "islands", cells="4", same="x"),
-            campaign(0, "islands", same="x"),
-        ]
-    )
-    assert [group.name for group in found] == ["islands cells=2", "islands cells=4", "islands cells=unset"]

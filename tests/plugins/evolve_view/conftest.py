@@ -8,7 +8,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from evolve import plugins
-from evolve_view import open_campaigns
 from evolve_view.app import make_application
 from evolve_view.guard import Access
 from evolve_view.open_campaigns import OpenCampaigns
@@ -38,14 +37,12 @@ def looked_at(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def browse(monkeypatch: pytest.MonkeyPatch) -> Iterator[Browse]:
-    """Opens the pages of a workspace as who has the token; `editing` as with `--edit`, `known` without the token."""
-    # On a busy machine even a short log may take longer than a person should wait.
-    monkeypatch.setattr(open_campaigns, "OPENING_SECONDS", 60.0)
+def browse() -> Iterator[Browse]:
+    """Opens the pages of a workspace, with the token where `known`."""
     with ExitStack() as closing:
 
-        def opened(home: Path, *, editing: bool = False, known: bool = True) -> TestClient:
-            access = Access(TOKEN, (ADDRESS, "localhost:8421"), editing)
+        def opened(home: Path, *, known: bool = True) -> TestClient:
+            access = Access(TOKEN, (ADDRESS, "localhost:8421"))
             campaigns = OpenCampaigns(home, plugins.load())
             client = closing.enter_context(
                 TestClient(make_application(campaigns, access), base_url=f"http://{ADDRESS}", follow_redirects=False)

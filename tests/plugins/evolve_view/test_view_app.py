@@ -2,7 +2,6 @@
 
 import re
 import sqlite3
-import time
 from pathlib import Path
 
 import pytest
@@ -106,23 +105,20 @@ def test_nothing_is_loaded_from_another_host(file: Path):
 @pytest.mark.parametrize("file", [one for one in OURS if one.suffix == ".html"], ids=lambda path: path.name)
 def test_a_template_has_no_script_no_style_and_nothing_that_is_not_escaped(file: Path):
     text = file.read_text("utf-8")
-    if file.name == "document.html":  # a file of its own, which has its style sheet in it
+    if file.name == "report.html":  # a file of its own, which has its style sheet in it
         text = text.replace("<style>{{ style }}</style>", "")
     assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=|hx-on|\|\s*safe\b|autoescape", text)
 
 
 PAGES = (
     "/",
-    "/compare",
-    "/compare?campaign={name}",
     "/c/{name}",
     "/c/{name}/archive",
     "/c/{name}/archive?island=0",
     "/c/{name}/operators",
-    "/c/{name}/operators?shows=judged",
     "/c/{name}?x=money",
-    "/compare?campaign={name}&x=seconds",
     "/c/{name}/lessons",
+    "/c/{name}/lineage",
     "/c/{name}/settings",
 )
 
@@ -134,10 +130,9 @@ def test_every_page_opens(browse, looked_at, path, name):
     assert answer.status_code == 200, text_of(answer.text)
 
 
-@pytest.mark.parametrize("editing", [False, True])
 @pytest.mark.parametrize("path", PAGES)
-def test_what_programs_and_persons_wrote_is_text_on_every_page(browse, hostile, path, editing):
-    answer = browse(hostile, editing=editing).get(path.format(name="hostile"))
+def test_what_programs_and_persons_wrote_is_text_on_every_page(browse, hostile, path):
+    answer = browse(hostile).get(path.format(name="hostile"))
     assert answer.status_code == 200, text_of(answer.text)
     assert wrong_in(answer.text) == []
 
@@ -149,7 +144,6 @@ MOST = {
     "/c/large/operators": 10,
     "/c/large/lessons": 10,
     "/c/large/settings": 12,
-    "/compare?campaign=large": 20,
 }
 """Statements that each page may need at most; the archive shows fifty elites."""
 
@@ -185,8 +179,7 @@ def statements_of(home: Path, path: str, asked: list[str]) -> int:
         make_application(OpenCampaigns(home, plugins.load()), access), base_url=f"http://{ADDRESS}"
     ) as client:
         client.cookies.set(access.cookie, TOKEN)
-        while client.get(path).status_code != 200:
-            time.sleep(0.01)
+        assert client.get(path).status_code == 200
         asked.clear()
         assert client.get(path).status_code == 200
     return len(asked)

@@ -4,12 +4,11 @@ import re
 
 import pytest
 
-from evolve.report import AxisLine, Heat, HeatCell
-from evolve.types import Axis
+from evolve.types import Axis, Fitness
 from evolve_view import archive as pages
-from evolve_view.archive import BOTTOM, LEFT, RIGHT, SHADES, TOP, lay_out, thin_out
+from evolve_view.archive import BOTTOM, LEFT, RIGHT, SHADES, TOP, draw_map, thin_out
 from tests.plugins.evolve_view.hostile import text_of
-from tests.written import Written, number_task
+from tests.written import Written, aiming_campaign, number_task
 
 
 def test_each_cell_leads_to_its_best_program(browse, looked_at):
@@ -64,81 +63,81 @@ def test_a_task_without_axes_has_the_default_ones(browse, tmp_path):
     assert "size_log2" in page
 
 
-SIZE, DEPTH = AxisLine("size", 0.0, 10.0, 5), AxisLine("depth", 0.0, 4.0, 4)
+AXES = (Axis("size", 0, 10, 5), Axis("depth", 0, 4, 2), Axis("width", 0, 1, 2))
 
 
-def heat(*cells: HeatCell) -> Heat:
-    return Heat(SIZE, DEPTH, cells)
+def place_elites(home, **fields):
+    """Three axes; 2 and 3 differ in the third alone, and 4 is beyond the border of the first."""
+    written = Written(home, number_task(axes=AXES, **fields))
+    written.seed(5.0, descriptors={"size": 5.0, "depth": 1.0, "width": 0.0})
+    written.proposal(6.0, descriptors={"size": 1.0, "depth": 3.0, "width": 0.2})
+    written.proposal(7.0, descriptors={"size": 1.5, "depth": 3.5, "width": 0.9})
+    written.proposal(4.0, descriptors={"size": 99.0, "depth": 0.0, "width": 0.0})
+    return written.campaign
 
 
-def test_the_first_bin_is_at_the_left_and_at_the_bottom():
-    found = lay_out(heat(HeatCell(0, 0, 1, 5.0, 1), HeatCell(4, 3, 2, 6.0, 1)), "max")
-    first, last = found.cells
-    assert (first.x, round(first.y + found.height)) == (LEFT, BOTTOM)
-    assert (round(last.x + found.width), round(last.y)) == (RIGHT, TOP)
+def list_cells(found):
+    return [(cell.column, cell.row, cell.elite.record) for cell in found.cells]
 
 
-@pytest.mark.parametrize(("direction", "best"), [("max", 3), ("min", 1)])
-def test_the_lightest_colour_is_the_best_in_the_tasks_direction(direction, best):
-    found = lay_out(heat(*(HeatCell(n, 0, n, float(n), 1) for n in (1, 2, 3))), direction)
-    shades = {cell.record: cell.shade for cell in found.cells}
-    assert max(shades, key=shades.__getitem__) == best
-    assert shades[best] == SHADES - 1
+def test_each_pair_of_bins_has_its_best(tmp_path):
+    """Of all that differ elsewhere, and how many these are; the first bin is at the left and at the bottom."""
+    with place_elites(tmp_path) as campaign:
+        found = draw_map(campaign)
+    assert (found.x, found.y) == AXES[:2]
+    assert list_cells(found) == [(0, 1, 3), (2, 0, 1), (4, 0, 4)]
+    assert [cell.elites for cell in found.cells] == [2, 1, 1]
+    first, _, last = found.cells
+    assert (first.x, round(first.y)) == (LEFT, TOP)
+    assert (round(last.x + found.width), round(last.y + found.height)) == (RIGHT, BOTTOM)
+
+
+def test_any_two_axes_and_one_island(tmp_path):
+    """The second is another one than the first, where it is not named."""
+    with place_elites(tmp_path) as campaign:
+        assert list_cells(draw_map(campaign, "width", "depth")) == [(0, 0, 1), (0, 1, 2), (1, 1, 3)]
+        assert draw_map(campaign, "depth").y.name == "size"
+        assert [cell.elite.record for cell in draw_map(campaign, island=1).cells] == [1]
+
+
+@pytest.mark.parametrize(("direction", "best"), [("max", 3), ("min", 4)])
+def test_the_lightest_colour_is_the_best_in_the_tasks_direction(tmp_path, direction, best):
+    with place_elites(tmp_path, fitness=Fitness("score", direction, 4)) as campaign:
+        found = draw_map(campaign)
+    shades = {cell.elite.record: cell.shade for cell in found.cells}
     assert found.best is not None
-    assert found.best.record == best
+    assert found.best.elite.record == best
+    assert shades[best] == SHADES - 1 == max(shades.values())
+    assert len({label.text for label in found.shades}) == len(found.shades)
 
 
-def test_who_misses_a_constraint_is_never_the_best():
-    found = lay_out(heat(HeatCell(0, 0, 1, 9.0, 1, 0.5), HeatCell(1, 0, 2, 5.0, 1)), "max")
+def test_who_misses_a_constraint_is_never_the_best(browse, tmp_path):
+    with aiming_campaign(tmp_path) as campaign:
+        found = draw_map(campaign)
     assert found.best is not None
-    assert found.best.record == 2
+    assert found.best.elite.violation == 0.0
 
 
-def test_equal_values_have_one_colour_and_one_line_in_the_legend():
-    found = lay_out(heat(HeatCell(0, 0, 1, 5.0, 1), HeatCell(1, 0, 2, 5.0, 1)), "max")
-    assert {cell.shade for cell in found.cells} == {SHADES - 1}
-    assert [shade.says for shade in found.shades] == ["5"]
-
-
-def test_the_legend_tells_values_apart_that_differ_late():
-    cells = [HeatCell(n, 0, n, 2.5 + n * 1e-9, 1) for n in range(5)]
-    says = [shade.says for shade in lay_out(heat(*cells), "max").shades]
-    assert len(set(says)) == len(says)
-    many = [HeatCell(n % 5, n // 5, n, 2.5 + n * 1e-9, 1) for n in range(20)]
-    says = [shade.says for shade in lay_out(heat(*many), "max").shades]
-    assert len(says) == SHADES
-    assert all(said.split(" to ")[0] != said.split(" to ")[1] for said in says)
-
-
-def test_only_what_lies_near_another_value_has_many_digits():
-    values = (1.0, 2.0, 2.541421356, 2.541421357)
-    cells = [HeatCell(n, 0, n, value, 1) for n, value in enumerate(values)]
-    assert [shade.says for shade in lay_out(heat(*cells), "max").shades] == ["1", "2", "2.541421356", "2.541421357"]
-
-
-def test_an_empty_archive_has_no_cells_and_no_legend():
-    found = lay_out(heat(), "max")
-    assert (found.cells, found.best, found.shades) == ((), None, ())
-
-
-def test_an_axis_without_a_name_has_no_numbers():
-    found = lay_out(Heat(SIZE, AxisLine("", 0.0, 1.0, 1), (HeatCell(0, 0, 1, 5.0, 1),)), "max")
-    assert (found.y_ticks, [tick.says for tick in found.x_ticks]) == ((), ["0", "2", "4", "6", "8", "10"])
+def test_an_empty_archive_has_no_cells_and_no_legend(tmp_path):
+    with Written(tmp_path).campaign as campaign:
+        found = draw_map(campaign)
+    assert (found.cells, found.best, found.shades, found.y_ticks) == ((), None, (), ())
 
 
 @pytest.mark.parametrize(
-    ("axis", "says"),
+    ("axis", "labels"),
     [
-        (AxisLine("walls", 0.0, 26.0, 13), ["0", "4", "8", "12", "16", "20", "24", "26"]),
-        (AxisLine("size", 0.0, 11.0, 11), ["0", "2", "4", "6", "8", "10", "11"]),
-        (AxisLine("size", 0.0, 2.0, 2), ["0", "1", "2"]),
-        (AxisLine("size", 10_000.0, 10_004.0, 2), ["10000", "10002", "10004"]),
-        (AxisLine("size", 0.0, 29.0, 29), ["0", "4", "8", "12", "16", "20", "24", "29"]),
+        (Axis("walls", 0.0, 26.0, 13), ["0", "4", "8", "12", "16", "20", "24", "26"]),
+        (Axis("size", 0.0, 11.0, 11), ["0", "2", "4", "6", "8", "10", "11"]),
+        (Axis("size", 0.0, 2.0, 2), ["0", "1", "2"]),
+        (Axis("size", 10_000.0, 10_004.0, 2), ["10000", "10002", "10004"]),
+        (Axis("size", 0.0, 29.0, 29), ["0", "4", "8", "12", "16", "20", "24", "29"]),
     ],
 )
-def test_the_numbers_of_an_axis_differ_and_stand_at_both_ends_inside_the_picture(axis, says):
-    found = lay_out(Heat(axis, DEPTH, ()), "max")
-    assert [tick.says for tick in found.x_ticks] == says
+def test_the_numbers_of_an_axis_differ_and_stand_at_both_ends_inside_the_picture(tmp_path, axis, labels):
+    with Written(tmp_path, number_task(axes=(axis,))).campaign as campaign:
+        found = draw_map(campaign)
+    assert [tick.text for tick in found.x_ticks] == labels
     assert found.x_ticks[-1].at == RIGHT
 
 

@@ -1,8 +1,8 @@
-"""The list of campaigns, and campaigns of one task side by side."""
+"""The list of campaigns."""
 
 import pytest
 
-from evolve.types import Call
+from evolve_view.campaigns import CampaignLines
 from tests.plugins.evolve_view.hostile import text_of
 from tests.written import Written, number_task, short_campaign
 
@@ -30,9 +30,10 @@ def test_an_empty_workspace_says_how_to_begin(browse, tmp_path):
     assert "evolve run online_bin_packing" in read(browse, tmp_path, "/")
 
 
-def test_the_list_has_task_records_and_strategy_of_each(browse, home):
+def test_the_list_has_task_best_programs_and_strategy_of_each(browse, home):
     page = read(browse, home, "/")
-    assert "three elsewhere" in page
+    assert "three elsewhere 5 nearness 0 islands 30programs" in page
+    assert "one number 6.5 nearness 4 islands 30programs" in page
     assert page.index("three") < page.index("two") < page.index("one")
 
 
@@ -41,41 +42,14 @@ def test_a_log_that_cannot_be_read_is_a_line(browse, home):
     assert "torn cannot be read:" in read(browse, home, "/")
 
 
-def test_campaigns_are_compared_at_as_many_programs(browse, home):
-    """The one stands at 6 after one program; the other at 5.5."""
-    page = read(browse, home, "/compare?campaign=one&campaign=two")
-    assert "at 1 program" in page
-    assert "one 6.5 reduced record 6 6 islands 4" in page
-    assert "two 5.5 reduced record 2 5.5 islands 1" in page
-
-
-def test_only_campaigns_of_the_same_task_are_offered_beside_it(browse, home):
-    assert "<option>two</option></select>" in browse(home).get("/compare?campaign=one").text
-    assert "<option>three</option>" in browse(home).get("/compare").text
-
-
-def test_their_curves_are_in_one_chart(browse, home):
-    page = browse(home).get("/compare?campaign=one&campaign=two").text
-    assert "nearness against programs. one: 6.5 at 4; two: 5.5 at 1" in page
-
-
-def test_what_models_cost_is_an_axis_only_where_models_were_called(browse, home, tmp_path):
-    assert "x=tokens" not in browse(home).get("/compare?campaign=one&campaign=two").text
-    written = Written(tmp_path)
-    written.seed()
-    written.called(Call("small", prompt_tokens=120, completion_tokens=30, cost=0.01))
-    written.proposal(6.0, operator="diff", model="small")
+def test_a_log_that_is_written_is_read_again(tmp_path):
+    lines, written = CampaignLines(), Written(tmp_path)
+    written.seed(5.0)
+    path = written.campaign.log.path
+    first = lines.read(path)
+    assert (first.state, first.best, first.programs) == ("running", 5.0, 0)
+    written.proposal(6.0)
     written.campaign.close()
-    assert "6 at 150" in browse(tmp_path).get("/compare?campaign=number&x=tokens").text
-
-
-def test_campaigns_of_two_tasks_are_not_compared(browse, home):
-    answer = browse(home).get("/compare?campaign=one&campaign=three")
-    assert answer.status_code == 404
-    assert "only campaigns of one task are compared" in text_of(answer.text)
-
-
-def test_more_campaigns_than_are_kept_open_are_not_compared(browse, home):
-    query = "&".join(f"campaign={number}" for number in range(7))
-    answer = browse(home).get(f"/compare?{query}")
-    assert "at most 6 campaigns are compared here, got 7" in text_of(answer.text)
+    second = lines.read(path)
+    assert (second.state, second.best, second.programs) == ("", 6.0, 1)
+    assert lines.read(path) is second

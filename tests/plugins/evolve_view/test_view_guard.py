@@ -27,7 +27,7 @@ def test_the_other_name_of_this_machine_is_no_foreign_host(browse, looked_at):
     assert browse(looked_at).get("/", headers={"host": "localhost:8421"}).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/", "/c/number", "/c/number/curve.json", "/static/site.css", "/nowhere", "/compare"])
+@pytest.mark.parametrize("path", ["/", "/c/number", "/c/number/curve.json", "/static/site.css", "/nowhere"])
 def test_without_the_token_nothing_is_shown(browse, looked_at, path):
     answer = browse(looked_at, known=False).get(path)
     assert (answer.status_code, protected(answer)) == (403, True)
@@ -51,8 +51,8 @@ def test_the_token_moves_from_the_address_into_a_cookie_that_no_script_reads(bro
 
 
 def test_the_way_in_keeps_all_that_the_address_asks_for(browse, looked_at):
-    answer = browse(looked_at, known=False).get(f"/compare?campaign=number&campaign=number-2&x=&token={TOKEN}")
-    assert answer.headers["location"] == "/compare?campaign=number&campaign=number-2&x="
+    answer = browse(looked_at, known=False).get(f"/c/number/archive?x=a&x=b&y=&token={TOKEN}")
+    assert answer.headers["location"] == "/c/number/archive?x=a&x=b&y="
 
 
 @pytest.mark.parametrize("query", [f"token={TOKEN}&token=wrong", f"token=wrong&token={TOKEN}"])
@@ -71,24 +71,7 @@ def test_the_way_in_leads_to_no_other_host(browse, looked_at, path):
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
 def test_a_server_that_only_reads_changes_nothing(browse, looked_at, method):
     answer = browse(looked_at).request(method, "/c/number/lessons", headers={"origin": HOME})
-    assert (answer.status_code, protected(answer)) == (403, True)
-
-
-@pytest.mark.parametrize(
-    "origin",
-    [None, "null", "http://evil.example", "http://127.0.0.1:9999", f"https://{ADDRESS}", f"{HOME}.evil.example"],
-)
-def test_a_page_of_another_server_changes_nothing(browse, looked_at, origin):
-    headers = {} if origin is None else {"origin": origin}
-    answer = browse(looked_at, editing=True).post("/c/number/lessons", data={"text": "a hint"}, headers=headers)
-    assert (answer.status_code, protected(answer)) == (403, True)
-    assert not (looked_at / "archive" / "campaigns" / "number.inbox").exists()
-
-
-def test_a_change_needs_the_token_too(browse, looked_at):
-    client = browse(looked_at, editing=True, known=False)
-    answer = client.post(f"/c/number/lessons?token={TOKEN}", data={"text": "a hint"}, headers={"origin": HOME})
-    assert answer.status_code == 403
+    assert (answer.status_code, protected(answer)) == (405, True)
 
 
 def test_no_script_and_no_style_but_those_of_this_server():

@@ -1,30 +1,15 @@
 """The page of the lineage, and where the nodes of a tree stand."""
 
-import math
 import re
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evolve.report import Node
-from evolve_view.lineage import (
-    HEIGHT,
-    WIDTH,
-    find_best_line,
-    find_scale,
-    find_strands,
-    place_by_generation,
-    place_by_progress,
-)
+from evolve.types import Outcome
+from evolve_view import lineage
+from evolve_view.lineage import HEIGHT, WIDTH, Node, find_best_line, find_scale, place_nodes, read_tree
 from tests.plugins.evolve_view.hostile import text_of, wrong_in
 from tests.written import Written
-
-VIEWS = [
-    f"layout={layout}&colour={colour}"
-    for layout in ("progress", "generations")
-    for colour in ("fitness", "operator", "outcome")
-]
 
 
 def drawn(page):
@@ -32,39 +17,15 @@ def drawn(page):
     return [int(found) for found in re.findall(r'<a href="/c/[^"/]+/programs/(\d+)" tabindex="-1">', page)]
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_every_program_is_a_dot_that_opens_it(browse, looked_at, view):
-    answer = browse(looked_at).get(f"/c/number/lineage?{view}")
+def test_every_program_is_a_dot_that_opens_it(browse, looked_at):
+    answer = browse(looked_at).get("/c/number/lineage")
     assert answer.status_code == 200
     assert drawn(answer.text) == [1, 2, 3, 4, 6]
     assert "6: nearness 6.5, tune_literals, holds a place, the best" in answer.text
 
 
-def test_the_line_of_the_best_is_drawn_and_the_same_tree_is_a_list(browse, looked_at):
-    page = browse(looked_at).get("/c/number/lineage").text
-    assert re.search(r'class="best-line" d="(M[\d. ]+L[\d. ]+){2}"', page)
-    listed = page.partition('id="strands">')[2]
-    assert re.findall(r">(\d+)</a>", listed) == ["1", "2", "6", "3", "4"]
-    assert text_of(listed.partition("<ul>")[0]).split() == ["1", "5", "→", "2", "→", "6", "6.5", "best"]
-
-
-def test_colours_have_a_legend(browse, looked_at):
-    client = browse(looked_at)
-    assert (
-        "tune_literals"
-        in text_of(client.get("/c/number/lineage?colour=operator").text)
-        .partition("the same as a list")[0]
-        .rpartition("later")[2]
-    )
-    assert 'class="ramp"' in client.get("/c/number/lineage").text
-
-
-def test_a_root_shows_its_descendants_alone(browse, looked_at):
-    assert drawn(browse(looked_at).get("/c/number/lineage?root=2").text) == [2, 6]
-
-
 def test_of_too_many_the_fittest_are_drawn_and_the_others_counted(browse, tmp_path, monkeypatch):
-    monkeypatch.setattr("evolve_view.lineage.MOST", 20)
+    monkeypatch.setattr(lineage, "MOST", 20)
     written = Written(tmp_path, name="broad")
     written.seed(0.0)
     for number in range(2, 32):
@@ -75,23 +36,19 @@ def test_of_too_many_the_fittest_are_drawn_and_the_others_counted(browse, tmp_pa
     assert "11 are left out" in text_of(page)
 
 
-@pytest.mark.parametrize("query", ["layout=circle", "colour=red", "root=x"])
-def test_a_word_that_is_none_is_said(browse, looked_at, query):
-    assert browse(looked_at).get(f"/c/number/lineage?{query}").status_code == 404
-
-
 def test_a_campaign_without_programs_says_so(browse, tmp_path):
     Written(tmp_path, name="empty").campaign.close()
     assert "No program has settled yet" in text_of(browse(tmp_path).get("/c/empty/lineage").text)
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_what_programs_and_operators_are_called_is_text(browse, hostile, view):
-    assert wrong_in(browse(hostile).get(f"/c/hostile/lineage?{view}").text) == []
+def test_what_programs_and_operators_are_called_is_text(browse, hostile):
+    assert wrong_in(browse(hostile).get("/c/hostile/lineage").text) == []
 
 
 def node(record, parent, fitness=1.0, *, best=False):
-    return Node(record, parent, fitness, "ok" if fitness is not None else "crashed", "diff", elite=False, best=best)
+    return Node(
+        record, parent, fitness, "ok" if fitness is not None else "crashed", "diff", is_elite=False, is_best=best
+    )
 
 
 TREE = (
@@ -114,21 +71,21 @@ def trees(draw):
 
 
 def test_the_line_of_the_best_begins_at_the_root():
-    assert find_best_line(TREE) == (1, 2, 4)
-    assert find_best_line(TREE[:2]) == ()
+    assert find_best_line(TREE) == {1, 2, 4}
+    assert find_best_line(TREE[:2]) == set()
 
 
 def test_the_fitter_is_higher_the_later_further_right_and_a_failure_lowest():
-    spots = place_by_progress(TREE, find_scale(TREE, "max"))
-    assert spots[4].y < spots[5].y < spots[2].y < spots[1].y < spots[3].y
-    assert [record for record, spot in sorted(spots.items(), key=lambda item: item[1].x)] == [1, 2, 3, 4, 5, 7]
+    spots = place_nodes(TREE, find_scale(TREE, "max"))
+    assert spots[4][1] < spots[5][1] < spots[2][1] < spots[1][1] < spots[3][1]
+    assert [record for record, spot in sorted(spots.items(), key=lambda item: item[1][0])] == [1, 2, 3, 4, 5, 7]
 
 
 def test_where_less_is_better_the_smaller_is_higher():
     found = find_scale(TREE, "min")
     assert (found.low, found.high) == (4.0, 1.0)
-    spots = place_by_progress(TREE, found)
-    assert spots[1].y < spots[2].y < spots[4].y
+    spots = place_nodes(TREE, found)
+    assert spots[1][1] < spots[2][1] < spots[4][1]
 
 
 def test_of_many_the_worst_quarter_lies_at_the_lower_end():
@@ -140,47 +97,55 @@ def test_of_many_the_worst_quarter_lies_at_the_lower_end():
 
 def test_without_a_fitness_there_is_no_scale():
     assert find_scale((node(1, 0, None),), "max") is None
-    assert place_by_progress((node(1, 0, None),), None)[1].y > HEIGHT / 2
+    assert place_nodes((node(1, 0, None),), None)[1][1] > HEIGHT / 2
 
 
-def test_a_child_stands_to_the_right_of_its_parent_and_brothers_in_rows_of_their_own():
-    spots = place_by_generation(TREE)
-    assert all(spots[one.record].x > spots[one.parent].x for one in TREE if one.parent)
-    assert len({spots[record].y for record in (3, 5, 7)}) == 3
-
-
-def test_a_line_goes_on_with_whom_the_most_descend_from():
-    (line,) = find_strands(TREE)
-    assert [one.record for one in line.nodes] == [1, 2, 4, 7]
-    assert [[one.record for one in branch.nodes] for branch in line.branches] == [[3], [5]]
-
-
-def test_a_line_of_thousands_of_generations_is_one_line():
-    chain = tuple(node(record, record - 1) for record in range(1, 5001))
-    (line,) = find_strands(chain)
-    assert (len(line.nodes), line.branches) == (5000, [])
-    assert len(place_by_generation(chain)) == 5000
-
-
-@ANY_SPEED
-@given(trees())
-def test_every_node_is_in_one_line_and_lines_are_nested_no_deeper_than_the_logarithm(nodes):
-    def walk(found, depth):
-        assert depth <= math.log2(len(nodes)) + 1
-        yield from (one.record for one in found.nodes)
-        for branch in found.branches:
-            yield from walk(branch, depth + 1)
-
-    records = [record for line in find_strands(nodes) for record in walk(line, 1)]
-    assert sorted(records) == [one.record for one in nodes]
-
-
-@pytest.mark.parametrize(
-    "place", [place_by_generation, lambda nodes: place_by_progress(nodes, find_scale(nodes, "max"))]
-)
 @ANY_SPEED
 @given(nodes=trees())
-def test_every_node_stands_inside_the_picture(place, nodes):
-    spots = place(nodes)
+def test_every_node_stands_inside_the_picture(nodes):
+    spots = place_nodes(nodes, find_scale(nodes, "max"))
     assert set(spots) == {one.record for one in nodes}
-    assert all(0 <= spot.x <= WIDTH and 0 <= spot.y <= HEIGHT for spot in spots.values())
+    assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in spots.values())
+
+
+def family(home):
+    """1 has the children 2, 3, 4 (a crash) and 5 (screened); 2 has 6 and 7; 7 has 8, the best, and 9 measures 2 again, which has 10."""
+    written = Written(home)
+    written.seed(5.0)
+    written.proposal(6.0)
+    written.proposal(4.0)
+    written.failure(Outcome.CRASHED, "no")
+    written.failure(Outcome.SCREENED, "duplicate")
+    written.proposal(3.0, parents=(2,))
+    written.proposal(6.5, parents=(2, 3))
+    written.proposal(9.0, parents=(7,))
+    written.again(2, 6.0)
+    written.proposal(6.2, parents=(9,))
+    return written.campaign
+
+
+def test_a_tree_has_each_program_under_its_first_parent(tmp_path):
+    """A screened proposal has no program, and a measurement is none."""
+    with family(tmp_path) as campaign:
+        tree = read_tree(campaign, 100)
+        held = {elite.record for elite in campaign.state.archive.elites()}
+    edges = [(one.record, one.parent) for one in tree.nodes]
+    assert edges == [(1, 0), (2, 1), (3, 1), (4, 1), (6, 2), (7, 2), (8, 7), (10, 2)]
+    assert [one.fitness for one in tree.nodes] == [5.0, 6.0, 4.0, None, 3.0, 6.5, 9.0, 6.2]
+    assert [one.record for one in tree.nodes if one.is_best] == [8]
+    assert {one.record for one in tree.nodes if one.is_elite} == held - {9}
+    assert (tree.nodes[3].outcome, tree.nodes[3].operator, tree.left_out) == ("crashed", "tune_literals", 0)
+
+
+def test_a_small_tree_has_the_line_of_the_best_and_counts_the_others(tmp_path):
+    """No node is without its parents."""
+    with family(tmp_path) as campaign:
+        tree = read_tree(campaign, most=4)
+        assert ([one.record for one in tree.nodes], tree.left_out) == ([1, 2, 7, 8], 4)
+        assert read_tree(campaign, most=0).left_out == 8
+
+
+def test_the_line_of_the_best_is_drawn_and_operators_have_colours(browse, looked_at):
+    page = browse(looked_at).get("/c/number/lineage").text
+    assert re.search(r'class="best-line" d="(M[\d. ]+L[\d. ]+){2}"', page)
+    assert "tune_literals" in text_of(page.partition('id="legend"')[2])

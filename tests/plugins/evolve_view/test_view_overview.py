@@ -43,31 +43,15 @@ def test_a_noisy_score_has_its_uncertainty(browse, tmp_path):
     assert "measurements" in page
 
 
-@pytest.mark.parametrize(
-    ("gains", "warning"),
-    [
-        (
-            (0.1, 0.1),
-            "The best program is promoted; but most of the gain is gone on held-out cases: 5% of it is left on average.",
-        ),
-        ((2.0, -1.0), "The best program is not promoted: on held-out cases it is worse than the seed (case 1)."),
-    ],
-)
-def test_what_held_out_cases_say_against_the_best_stands_above_its_score(browse, tmp_path, gains, warning):
-    held_out_campaign(tmp_path, *gains).close()
+def test_severe_caveats_stand_above_the_score(browse, tmp_path):
+    held_out_campaign(tmp_path, 0.1, 0.1).close()
     page = read(browse, tmp_path)
-    assert -1 < page.find(warning) < page.find("best nearness")
-
-
-def test_what_holds_on_held_out_cases_is_no_warning(browse, tmp_path):
-    held_out_campaign(tmp_path, 2.0, 1.9).close()
-    page = read(browse, tmp_path)
-    assert "The best program is" not in page
+    assert -1 < page.find("most of the gain is gone on held-out cases: 5% of it") < page.find("best nearness")
 
 
 def test_outcomes_and_a_budget_that_is_used_are_there(browse, looked_at):
     page = read(browse, looked_at)
-    assert "ok 4 (66.7 %)" in page
+    assert "ok 4 67%" in page
     assert "30programs 26 programs left" in page
 
 
@@ -105,7 +89,7 @@ def test_a_campaign_without_a_score_says_so(browse, tmp_path):
     written.failure(Outcome.CRASHED, "it broke")
     written.campaign.close()
     page = read(browse, tmp_path)
-    assert "No program has passed yet, not even the seed." in page
+    assert "No program has passed, not even the seed." in page
     assert "nothing to show yet" in page
 
 

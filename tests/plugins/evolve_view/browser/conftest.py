@@ -99,8 +99,8 @@ def _begin_opening(host: str, token: str) -> None:
 
 @pytest.fixture(scope="session")
 def server(workspace: Path) -> Iterator[Server]:
-    """`evolve view --edit` until the tests are over; Ctrl-C ends it well."""
-    process = _evolve(workspace, "view", "--edit")
+    """`evolve view` until the tests are over; Ctrl-C ends it well."""
+    process = _evolve(workspace, "view")
     assert process.stdout is not None
     address, _, token = process.stdout.readline().strip().partition("/?token=")
     _begin_opening(urlsplit(address).netloc, token)

@@ -11,7 +11,6 @@ PAGES = (
     "/c/{name}/operators",
     "/c/{name}/lessons",
     "/c/{name}/settings",
-    "/compare?campaign={name}",
 )
 WIDE, NARROW = 1280, 400
 
@@ -86,15 +85,6 @@ def test_keys_lead_through_lists_pages_and_the_heat_map(look):
         page.keyboard.press(key)
     assert page.evaluate("document.activeElement.id") != first
     assert page.evaluate("document.activeElement.id").startswith("cell-")
-
-
-def test_a_hint_is_written_on_the_page_and_taken_later(look):
-    page = look()
-    page.open("/c/real/lessons")
-    page.fill("#hint", "larger <b>circles</b> first")
-    page.click("button.main")
-    page.wait_for_selector(".notice")
-    assert "waits to be taken: larger <b>circles</b> first" in page.inner_text("#live")
 
 
 def test_an_axis_that_is_chosen_is_shown_at_once(look):
