@@ -1,13 +1,18 @@
-"""Allowed changes of a program against the task's seed, whoever wrote it: an operator, a model or a person.
+"""Checks of a new program against the task's seed and its parent, whoever wrote it: an operator, a model or a person.
 
 A program that passes holds every file of the seed, the same outside the blocks, and can be written into a folder beside the
 task's context files without touching one of them."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from evolve.edits.blocks import blocks, outside
+from evolve.edits.errors import quote_lines
 from evolve.types import Program, Task
+
+_CONTEXT = 2
+"""Lines before one that does not parse that are quoted with it."""
 
 
 def refusal(task: Task, program: Program) -> str:
@@ -110,3 +115,35 @@ def _behind(part: str, place: int, patterns: Sequence[str]) -> Iterator[int]:
             yield from (place, place + 1)
         elif fnmatchcase(part, patterns[place]):
             yield place + 1
+
+
+def find_syntax_error(program: Program, before: Program) -> str:
+    """Returns why a file that differs from `before` cannot be parsed, with the line quoted; empty where all parse. Only the files of
+    Python (`.py`) are looked at; nothing of a program is run."""
+    for path, text in program.files.items():
+        if path.endswith(".py") and text != before.files.get(path):
+            fault = _find_fault(path, text)
+            if fault:
+                return fault
+    return ""
+
+
+def _find_fault(path: str, text: str) -> str:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            # Compiling finds what parses and is no program, too, such as a `return` outside of a function.
+            compile(text, "<program>", "exec", dont_inherit=True)
+    except SyntaxError as error:
+        return _describe_error(path, text, error)
+    except (ValueError, RecursionError, MemoryError) as error:
+        return f"{path} does not parse: {error or type(error).__name__}. Do: write plain Python that is not nested as deeply"
+    return ""
+
+
+def _describe_error(path: str, text: str, error: SyntaxError) -> str:
+    number = error.lineno or 0
+    near = text.split("\n")[max(0, number - 1 - _CONTEXT) : number]
+    where = f", line {number}" if number else ""
+    quoted = f" The last of these lines:\n{quote_lines(near)}\n" if near else " "
+    return f"{path} does not parse{where}: {error.msg}.{quoted}Do: write Python that parses"

@@ -17,8 +17,6 @@ class EditKind(StrEnum):
 
     NO_EDIT = "no_edit"
     """Neither an edit nor a program is in it."""
-    REFUSED = "refused"
-    """The model says that it will not."""
     CUT_OFF = "cut_off"
     """It ends in the middle of an edit, or the model was stopped at its longest."""
     NOT_FOUND = "not_found"
@@ -34,11 +32,9 @@ class EditKind(StrEnum):
     CONFLICT = "conflict"
     """Two edits change the same lines."""
     UNPARSABLE = "unparsable"
-    """An edit itself cannot be read: a marker is missing, a diff is none."""
+    """An edit itself cannot be read: a marker is missing, or it is a diff."""
     ELIDED = "elided"
     """New text stands for other text: `...`, or `# rest unchanged`."""
-    PARTIAL = "partial"
-    """A part of a file where the whole file is asked for."""
     TOO_LARGE = "too_large"
     """More edits, or a larger file, than any program needs."""
 

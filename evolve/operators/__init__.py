@@ -10,13 +10,10 @@ from pydantic import BaseModel
 from evolve import novelty
 from evolve.hookspecs import OperatorEntry, hookimpl
 from evolve.operators.language_model import (
-    Crossover,
-    Diff,
     DiffSettings,
-    Fix,
+    ProgramWriter,
     Reflect,
     ReflectSettings,
-    Rewrite,
     WritingSettings,
 )
 from evolve.operators.mutate_ast import MutateAst, MutateSettings
@@ -42,6 +39,14 @@ def _entry(
     return OperatorEntry(name, lambda values: operator(settings(**values)), settings, **traits)
 
 
+def _writer(
+    kind: str, settings: type[WritingSettings] = WritingSettings, retunable: Sequence[str] = _ASKING, **traits: Any
+) -> OperatorEntry:
+    """Returns the entry of an operator whose children a model writes."""
+    traits = {"embedded": True, "needs_model": True, "retunable": retunable, **traits}
+    return _entry(kind, lambda values: ProgramWriter(kind, values), settings, **traits)
+
+
 @hookimpl
 def register_operators() -> Sequence[OperatorEntry]:
     """Returns, without a model, `tune_literals` and `mutate_ast`, and for the baselines `perturb_literals` in the place of the first; with one, those
@@ -59,10 +64,10 @@ def register_operators() -> Sequence[OperatorEntry]:
             retunable=("more",),
         ),
         _entry("perturb_literals", PerturbLiterals, PerturbSettings, history_free=True, retunable=("sigma",)),
-        _entry("diff", Diff, DiffSettings, embedded=True, needs_model=True, retunable=(*_ASKING, "size_exponent")),
-        _entry("rewrite", Rewrite, WritingSettings, embedded=True, needs_model=True, retunable=_ASKING),
-        _entry("crossover", Crossover, WritingSettings, embedded=True, needs_model=True, parents=2, retunable=_ASKING),
-        _entry("fix", Fix, WritingSettings, embedded=True, needs_model=True, takes_failures=True, retunable=_ASKING),
+        _writer("diff", DiffSettings, retunable=(*_ASKING, "size_exponent")),
+        _writer("rewrite"),
+        _writer("crossover", parents=2),
+        _writer("fix", takes_failures=True),
         _entry("reflect", Reflect, ReflectSettings, needs_model=True, scheduled=True, retunable=_ASKING),
     )
 
