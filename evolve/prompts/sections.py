@@ -2,25 +2,35 @@
 
 Every word of a program, of an evaluator or of a model is quoted."""
 
+import difflib
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
-from evolve.prompts.program_diff import ProgramChange, compare_programs, index_lines, mask_numbers
 from evolve.prompts.prompt_context import BEST, SEARCHED, Subject, format_effect, is_better, summarize_records
-from evolve.prompts.quoting import DATA, break_control_tokens, fence_text, program_text, quote_inline, read_excerpt
+from evolve.prompts.quoting import (
+    DATA,
+    break_control_tokens,
+    fence_text,
+    path_name,
+    program_text,
+    quote_inline,
+    read_excerpt,
+)
 from evolve.prompts.task_sections import describe_places
 from evolve.prompts.trimming import SectionDraft, SectionPiece
 from evolve.protocols import History
-from evolve.types import FAILURES, Lesson, Outcome, Record, RecordId
+from evolve.types import FAILURES, Lesson, Outcome, Program, Record, RecordId
 
 _WORDS = 240
 _FIRST = 4000
 """Characters of a feedback in which its message is looked for."""
 _ENDS = {
     **{outcome: f"failed, {outcome.value}" for outcome in FAILURES},
-    Outcome.SCREENED: "not judged",
-    Outcome.INTERNAL: "not judged, the machinery failed",
+    Outcome.SCREENED: "not evaluated",
+    Outcome.INTERNAL: "not evaluated, the machinery failed",
     Outcome.BELOW_THRESHOLD: "stopped, below the threshold of a stage",
 }
 
@@ -95,61 +105,41 @@ def _short(number: re.Match[str]) -> str:
     return f"{float(number[0]):.6g}"
 
 
-_SHOWN = 12
-"""Lines of a step that are told as taken out."""
+@dataclass(frozen=True, slots=True)
+class ProgramChange:
+    """Difference of two programs. `diff`: unified, one line around each change, empty where it is long."""
+
+    diff: str
+    summary: str
 
 
 def compare_records(subject: Subject, before: RecordId, after: RecordId) -> ProgramChange:
     """Compares the programs of two records; no change where one of them has none."""
     old, new = subject.known.program(before), subject.known.program(after)
-    return ProgramChange("", "", ()) if old is None or new is None else compare_programs(old, new)
+    return ProgramChange("", "") if old is None or new is None else compare_programs(old, new)
 
 
-def draft_removed(subject: Subject) -> SectionDraft:
-    """Lines that a step of the lineage took out and that are not back, the latest step first, and the children that put some back."""
-    program = subject.known.program(subject.parent) if subject.parent else None
-    if program is None:
-        return SectionDraft()
-    present, pieces = index_lines(program), list[SectionPiece]()
-    told = dict[str, None]()
-    for age, number in enumerate(reversed(subject.steps)):
-        before = subject.known.parent_of(number)
-        taken = compare_records(subject, before, number).taken
-        gone = [line for line in taken if mask_numbers(line) not in present and mask_numbers(line) not in told]
-        told.update(dict.fromkeys(map(mask_numbers, gone)))
-        if gone:
-            pieces.append(SectionPiece((_format_removed(subject, number, before, gone), ""), (57.0 - age,)))
-    return SectionDraft(tuple(pieces), {"number": str(subject.parent)})
+@functools.lru_cache(maxsize=512)
+def compare_programs(old: Program, new: Program) -> ProgramChange:
+    """Compares two programs, in bounded time whatever they are: a change is shown whole or counted."""
+    lines, removed, added = list[str](), 0, 0
+    whole = True
+    for path in sorted({*old.files, *new.files}):
+        before, after = (program.files.get(path, "").splitlines() for program in (old, new))
+        if before == after:
+            continue
+        removed += (Counter(before) - Counter(after)).total()
+        added += (Counter(after) - Counter(before)).total()
+        whole = whole and len(before) * len(after) <= _COMPARED
+        if whole:
+            hunks = list(difflib.unified_diff(before, after, n=1, lineterm=""))[2:]
+            body = ["@@" if line.startswith("@@") else line for line in hunks]
+            lines += [f"@ {path_name(path)}", *body] if len(new.files) > 1 else body
+    shown = whole and len(lines) <= _CHANGED
+    return ProgramChange("\n".join(lines) if shown else "", f"{removed} lines removed, {added} added")
 
 
-def _format_removed(subject: Subject, number: RecordId, before: RecordId, gone: Sequence[str]) -> str:
-    did = format_effect(subject, number, before) or _why_none(subject, number, before)
-    more = f" These are the first {_SHOWN} of {len(gone)} lines." if len(gone) > _SHOWN else ""
-    shown = fence_text(break_control_tokens("\n".join(gone[:_SHOWN])))
-    back = [each for each in subject.children if _restores(subject, each, gone)]
-    ends = "; ".join(_format_restored(subject, each) for each in back)
-    again = f"\n\nPut back, in part at least, by {ends}." if back else ""
-    return f"On the way to program {number} ({did}).{more} {DATA}\n\n{shown}{again}"
-
-
-def _why_none(subject: Subject, number: RecordId, before: RecordId) -> str:
-    """Explains why a step has no effect on the score: one of the two records has none."""
-    without = next(each for each in (number, before) if subject.known.score(each) is None)
-    has = "has no score" if subject.history.is_current(without) else "has no score that compares"
-    return f"program {without} {has}"
-
-
-def _restores(subject: Subject, child: RecordId, gone: Sequence[str]) -> bool:
-    program = subject.known.program(child)
-    return program is not None and any(mask_numbers(line) in index_lines(program) for line in gone)
-
-
-def _format_restored(subject: Subject, child: RecordId) -> str:
-    did = format_effect(subject, child, subject.parent) or subject.history.outcome(child).value
-    return f"program {child} ({did})"
-
-
-FORMER = "judged by an earlier version of the evaluator, whose scores do not compare"
+FORMER = "evaluated by an earlier version of the evaluator, whose scores do not compare"
 """How a record ended whose score is none of the present version."""
 PERSON = "person"
 """Who a hint is by."""
@@ -183,6 +173,10 @@ def draft_inspirations(subject: Subject) -> SectionDraft:
     return SectionDraft(tuple(_other(subject, record, 40.0 - place) for place, record in enumerate(found)))
 
 
+_CHANGED = 40
+"""Lines of a change of the lineage that are shown."""
+_COMPARED = 250_000
+"""Pairs of lines that are compared at most; a larger change is only counted."""
 _SHORT = 24
 """Lines of a child's change that are shown."""
 _ABSENT_WORTH = 58.0
@@ -220,7 +214,7 @@ def format_status(subject: Subject, record: Record) -> str:
     evaluation, score = record.evaluation, subject.known.score(record.id)
     if score is None:
         return f"{_end_of(subject, record)}."
-    missed = ", and misses the constraints" if evaluation.violation else ""
+    missed = ", and violates the constraints" if evaluation.violation else ""
     objectives = [
         f"{each.name} {each.shown(evaluation.objectives[each.name]):.{max(1, each.digits)}g}"
         for each in subject.task.objectives
@@ -291,7 +285,7 @@ def _outcome(subject: Subject, number: RecordId, before: RecordId) -> str:
     else:
         end = f"score {subject.scores.format(score)}"
     if score is not None and subject.history.violation(number):
-        end += ", and misses the constraints"
+        end += ", and violates the constraints"
     words = subject.history.record(subject.known.proposal(number)).thought
     thought = "" if words == find_message(subject.history, record) else quote_inline(words)
     return f"{end}.{thought and ' Thought: ' + thought}"
@@ -325,7 +319,7 @@ def _paying(subject: Subject, number: RecordId, place: int) -> str:
 def _count_children(subject: Subject) -> str:
     """Counts the children, and how they ended."""
     found = subject.proposals
-    more = "The latest " if found.count == SEARCHED else ""
+    more = "The latest " if len(subject.history.children(subject.parent)) > SEARCHED else ""
     order = " The best first, then the latest." if found.count > 1 else ""
     return f"{more}{found.summary}{order}"
 
@@ -373,7 +367,6 @@ SECTIONS: Mapping[str, Callable[[Subject], SectionDraft]] = {
     "inspirations": draft_inspirations,
     "lineage": draft_lineage,
     "children": draft_children,
-    "removed": draft_removed,
     "feedback": draft_feedback,
     "parent": draft_parent,
     "partners": draft_partners,

@@ -19,10 +19,10 @@ def describe_changeable(program: Program) -> str:
     """Describes which files of a task's programs may change, or which parts of them."""
     marked = [path for path in program.files if has_blocks(program, path)]
     if not marked:
-        return f"All of {_name_record(list(program.files))} may change."
-    only = f"Of {_name_record(marked)}, only what stands between the lines `EVOLVE-BLOCK-START` and `EVOLVE-BLOCK-END` may change"
+        return f"All of {_name_paths(list(program.files))} may change."
+    only = f"Of {_name_paths(marked)}, only what stands between the lines `EVOLVE-BLOCK-START` and `EVOLVE-BLOCK-END` may change"
     others = [path for path in program.files if path not in marked]
-    return f"{only}, and nothing of {_name_record(others)}." if others else f"{only}."
+    return f"{only}, and nothing of {_name_paths(others)}." if others else f"{only}."
 
 
 @functools.lru_cache(maxsize=512)
@@ -46,7 +46,7 @@ def has_blocks(program: Program, path: str) -> bool:
     return bool(blocks(program.files[path], path))
 
 
-def _name_record(paths: list[str]) -> str:
+def _name_paths(paths: list[str]) -> str:
     names = [f"`{path_name(path)}`" for path in paths]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
@@ -71,7 +71,7 @@ def draft_task(subject: Subject) -> SectionDraft:
 
 def draft_rules(subject: Subject) -> SectionDraft:
     """Drafts what decides, and what may change; no line of it is left out."""
-    lines = [*_scores(subject), *_judging(subject.task), *_changing(subject.task)]
+    lines = [*_scores(subject), *_evaluation(subject.task), *_changing(subject.task)]
     return SectionDraft((SectionPiece(("\n".join(f"- {line}" for line in lines),)),))
 
 
@@ -100,21 +100,21 @@ def _scores(subject: Subject) -> Iterator[str]:
     yield f"The score is the {fitness.name}; {_BETTER[fitness.direction]}."
     seed = _seed_score(subject.history)
     if seed is not None:
-        yield f"The program that the search began with scores {format_number(fitness.shown(seed), digits)}."
+        yield f"The initial program scores {format_number(fitness.shown(seed), digits)}."
     if task.anchors:
         known = "; ".join(f"{anchor.value:.{digits}g} ({_source(anchor.by, anchor.year)})" for anchor in task.anchors)
-        yield f"Known scores of others: {known}."
+        yield f"Published scores: {known}."
     if task.bound is not None:
-        yield f"It is proven that none is beyond {task.bound:.{digits}g}."
+        yield f"It is proven that no score can be better than {task.bound:.{digits}g}."
     if not task.deterministic:
-        yield "Equal programs get different scores at times. A gain counts when it is larger than that noise."
+        yield "Scores are noisy: equal programs can get different scores. An improvement counts if it is larger than the noise."
     for each in task.objectives:
-        yield f"Beside the score, the objective {each.name} matters: {_BETTER[each.direction]}."
+        yield f"A further objective is {each.name}: {_BETTER[each.direction]}."
     for constraint in task.constraints:
-        yield f"{_bounds(constraint)} A program that misses this is never the best."
+        yield f"{_bounds(constraint)} A program that violates this is never the best."
     if task.axes:
         names = ", ".join(f"{axis.name} ({axis.low:g} to {axis.high:g})" for axis in task.axes)
-        yield f"Good programs that differ in these are kept side by side: {names}."
+        yield f"The search keeps good programs for different values of: {names}."
 
 
 def _seed_score(history: History) -> float | None:
@@ -132,18 +132,18 @@ def _bounds(constraint: Constraint) -> str:
     return f"The metric {constraint.metric} must be {wanted}."
 
 
-def _judging(task: Task) -> Iterator[str]:
+def _evaluation(task: Task) -> Iterator[str]:
     if task.entry:
         yield f"The evaluator calls functions of the module `{task.entry}`: keep their names, their arguments, and what they return."
     if task.parameters:
         yield f"Parameters: {', '.join(f'{name} = {_value(value)}' for name, value in task.parameters.items())}."
     if task.held_out:
-        yield "The best programs are judged on other parameters too, which no request shows: a program that fits these alone is worth nothing."
+        yield "The best programs are also evaluated on other parameters, which no request shows: a program that works for these parameters alone is worthless."
     if len(task.stages) == 1:
-        yield f"Judging one program takes at most {task.stages[0].limit:g} seconds."
+        yield f"The evaluation of a program takes at most {task.stages[0].limit:g} seconds."
     else:
-        yield f"It is judged in stages: {'; '.join(_stage(stage, task.fitness.direction) for stage in task.stages)}."
-    yield f"It runs alone, with {', '.join(_limits(task))}."
+        yield f"The evaluation has stages: {'; '.join(_stage(stage, task.fitness.direction) for stage in task.stages)}."
+    yield f"The program runs in isolation, with {', '.join(_limits(task))}."
     if task.carry:
         yield f"The evaluator has what the parent left: {', '.join(task.carry)}."
 
@@ -183,6 +183,6 @@ def _size(count: int) -> str:
 def _changing(task: Task) -> Iterator[str]:
     yield describe_changeable(task.seed)
     if task.new_files:
-        yield f"New files may be added where their paths match {' or '.join(f'`{pattern}`' for pattern in task.new_files)}; none may be taken away."
+        yield f"New files may be added where their paths match {' or '.join(f'`{pattern}`' for pattern in task.new_files)}; none may be removed."
     else:
-        yield "No files may be added, and none taken away."
+        yield "No files may be added or removed."

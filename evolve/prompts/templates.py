@@ -20,21 +20,19 @@ ITEMS = (
     "inspirations",
     "lineage",
     "children",
-    "removed",
     "feedback",
     "partners",
     "recent",
 )
 """Sections that are lists of `{{items}}`, of which those that do not fit are left out."""
 _STABLE = ("task", "rules", "context", "sections")
-_TOLD = ("lessons", "inspirations", "lineage", "children", "removed", "feedback", "parent", "partners", "recent")
+_TOLD = ("lessons", "inspirations", "lineage", "children", "feedback", "parent", "partners", "recent")
 SECTIONS = frozenset({*_STABLE, *_TOLD})
 """Placeholders that stand for a whole section: each on a line of its own."""
 _WORDS = ("number", "inside", "others", "size", "most")
 _OF_ITEMS = {
     "lineage": ("number",),
     "children": ("number", "count"),
-    "removed": ("number",),
     "feedback": ("number",),
     "recent": ("count",),
 }

@@ -89,7 +89,7 @@ def wishes(lines: int, seeds: range) -> set[str]:
     for seed in seeds:
         model = ScriptedModel("")
         ProgramWriter("diff", DiffSettings(repair=0)).propose(*rehearsed_step(program, seed, model=model))
-        (wanted,) = re.findall(r"so that it scores better\. (.*)", model.heard[0].prompt.messages[-1].text)
+        (wanted,) = re.findall(r"to improve its score\. (.*)", model.heard[0].prompt.messages[-1].text)
         found.add(wanted)
     return found
 
