@@ -24,7 +24,7 @@ from evolve.edits.blocks import (
     changeable,
     language,
 )
-from evolve.types import Program, canonical, digest
+from evolve.types import EditError, Program, canonical, digest
 
 Kind = OneOf["int", "float"]
 Number = int | float
@@ -108,6 +108,17 @@ def template(program: Program) -> LiteralTemplate:
     # White space before a literal is no part of the skeleton: `fill` may have to put a space there.
     blanked = [(path, [piece.rstrip(" \t") for piece in pieces[:-1]], pieces[-1]) for path, pieces in files]
     return LiteralTemplate(digest(canonical(blanked))[:32], tuple(files), tuple(values), tuple(scales))
+
+
+def tunable(program: Program) -> LiteralTemplate:
+    """Returns the program as a template with at least one literal; raises `EditError`."""
+    form = template(program)
+    if not form.values:
+        raise EditError(
+            f"no numeric literal to tune in {', '.join(program.files)}. "
+            "Do: use another operator, or write the numbers that matter as decimal literals"
+        )
+    return form
 
 
 def skeleton(program: Program) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
-from evolve.operators.literals import LiteralTemplate
-from evolve.operators.parents import parent_program, tunable
+from evolve.operators.literals import LiteralTemplate, tunable
+from evolve.operators.parents import parent_program
 from evolve.protocols import Context
 from evolve.types import Child, EditError, Program, Selection
 

@@ -14,8 +14,8 @@ from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
 from evolve.operators.cma_es import Descent, DescentPlan, Vector
-from evolve.operators.literals import LiteralTemplate
-from evolve.operators.parents import parent_program, tunable
+from evolve.operators.literals import LiteralTemplate, tunable
+from evolve.operators.parents import parent_program
 from evolve.protocols import Context, History
 from evolve.types import NOBODYS_FAULT, Child, RecordId, Selection
 

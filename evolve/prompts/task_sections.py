@@ -20,7 +20,7 @@ def describe_changeable(program: Program) -> str:
     marked = [path for path in program.files if has_blocks(program, path)]
     if not marked:
         return f"All of {_name_paths(list(program.files))} may change."
-    only = f"Of {_name_paths(marked)}, only what stands between the lines `EVOLVE-BLOCK-START` and `EVOLVE-BLOCK-END` may change"
+    only = f"Of {_name_paths(marked)}, only the lines between `EVOLVE-BLOCK-START` and `EVOLVE-BLOCK-END` may change"
     others = [path for path in program.files if path not in marked]
     return f"{only}, and nothing of {_name_paths(others)}." if others else f"{only}."
 

@@ -113,7 +113,7 @@ def test_rewrite_asks_for_whole_files() -> None:
 def test_crossover_shows_both_parents_and_changes_the_first() -> None:
     (child,), model = proposed(ProgramWriter("crossover", WritingSettings()), EDIT, traits=CROSSOVER)
     text = model.heard[0].prompt.messages[-1].text
-    assert "Make one program of program 1 and program 2" in text
+    assert "Combine program 1 and program 2 into one program" in text
     assert child.program == EDITED
 
 

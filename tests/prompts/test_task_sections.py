@@ -34,7 +34,7 @@ def test_without_blocks_everything_may_change() -> None:
 def test_a_file_beside_one_with_blocks_stays() -> None:
     """As `changes.refusal` has it."""
     assert describe_changeable(Program({**SEED.files, "data.py": "x = 1", "more.py": ""})) == (
-        "Of `seed.py`, only what stands between the lines `EVOLVE-BLOCK-START` and `EVOLVE-BLOCK-END` may change, "
+        "Of `seed.py`, only the lines between `EVOLVE-BLOCK-START` and `EVOLVE-BLOCK-END` may change, "
         "and nothing of `data.py` and `more.py`."
     )
 
@@ -88,7 +88,7 @@ def test_grants_and_stages_are_told() -> None:
         "a network of its own machine alone, no other programs to start." in text
     )
     assert "for different values of: walls (0 to 26)." in text
-    assert "It is proven that none is beyond 3.5." in text
+    assert "It is proven that no score can be better than 3.5." in text
     assert "The evaluator has what the parent left: circles." in text
     assert "calls functions of the module" not in text
 
