@@ -4,8 +4,6 @@ Each proposal is one prompt, its replies as children, and one more round for a r
 child without a program says why, in the words that the model was told. Operators keep no state: many threads call them."""
 
 import re
-from array import array
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -163,14 +161,9 @@ def draw_lines(lines: int, exponent: float, rng: Generator) -> int:
 
     A power law as in heavy-tailed mutation (Doerr, Le, Makhmara and Nguyen 2017, https://doi.org/10.1145/3071178.3071301), told to a
     language model in words as in LLaMEA (https://arxiv.org/abs/2412.03250)."""
-    most = max(1, lines // 2)
-    sums = _cumulate_shares(most, exponent)
-    return min(bisect_right(sums, rng.random() * sums[-1]), most - 1) + 1
-
-
-@lru_cache(maxsize=16)
-def _cumulate_shares(most: int, exponent: float) -> Sequence[float]:
-    return array("d", np.cumsum(np.arange(1, most + 1, dtype=np.float64) ** -exponent))
+    sizes = np.arange(1, max(1, lines // 2) + 1)
+    weights = sizes.astype(np.float64) ** -exponent
+    return int(rng.choice(sizes, p=weights / weights.sum()))
 
 
 @lru_cache(maxsize=64)

@@ -121,11 +121,6 @@ def tunable(program: Program) -> LiteralTemplate:
     return form
 
 
-def skeleton(program: Program) -> str:
-    """32 hexadecimal digits: the hash of the program with its tunable literals blanked."""
-    return template(program).skeleton
-
-
 @functools.cache
 def _pattern(kind: Language) -> re.Pattern[str]:
     skipped = "|".join(

@@ -10,20 +10,6 @@ from evolve.operators.material import Material, is_plain, is_small, is_value, so
 from evolve.operators.python_source import Edit, Extent, Replacement, Source, SuiteStatement, reindent, shorten
 
 Mutation = Callable[[Material], Edit | None]
-SYMBOLS: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-}
 _FOUR = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _KINDS = ((*_FOUR, ast.FloorDiv, ast.Mod, ast.Pow), (ast.BitAnd, ast.BitOr, ast.BitXor), (ast.LShift, ast.RShift))
 _COMPARISONS = (ast.Lt, ast.Gt, ast.LtE, ast.GtE)
@@ -48,8 +34,7 @@ def change_operator(material: Material) -> Edit | None:
     if chosen is None:
         return None
     site, new = chosen
-    words = f"{SYMBOLS[type(site.op)]} became {SYMBOLS[new]}"
-    return material.source.replace(site, ast.BinOp(site.left, new(), site.right), words)
+    return material.source.replace(site, ast.BinOp(site.left, new(), site.right))
 
 
 def change_constant(material: Material) -> Edit | None:

@@ -120,7 +120,7 @@ class Source:
         start = self.extent(node).start
         return self.data[self._lines[node.lineno - 1] : start].decode("utf-8")
 
-    def replace(self, node: ast.expr, new: ast.expr, words: str = "") -> Edit | None:
+    def replace(self, node: ast.expr, new: ast.expr) -> Edit | None:
         """Returns an edit that puts an expression in the place of another; None where that cannot be written."""
         root = node
         while not self._stands_alone(root) and (outer := self._enclosing_expression(root)):
@@ -132,7 +132,7 @@ class Source:
         except (ValueError, RecursionError):  # an f-string with quotes or backslashes that it cannot hold
             return None
         old = self.text_of(self.extent(node))
-        return Edit((Replacement(self.extent(root), text),), words or f"{shorten(old)} became {shorten(written)}")
+        return Edit((Replacement(self.extent(root), text),), f"{shorten(old)} became {shorten(written)}")
 
     def _stands_alone(self, node: ast.expr) -> bool:
         """Reports an expression that needs no parentheses where it stands, whatever it becomes: around any other, the tree decides on them."""
