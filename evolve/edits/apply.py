@@ -118,6 +118,7 @@ class FileView:
         low, high = self.starts[change.start], self.starts[change.end]
         if any(span.start <= low and high <= span.end for span in self.spans):
             return True
+        # A block may share a line with text outside it; then only the texts themselves can tell.
         return bool(self.spans) and outside(self.apply([change]), self.path) == outside(self.text, self.path)
 
     def apply(self, changes: Sequence[LineChange]) -> str:
@@ -160,6 +161,7 @@ def apply_edits(edits: Sequence[EditBlock], known: Mapping[str, FileView], new_f
     """Returns the texts of the files that the edits change or add. Raises `EditFailed`, with a word on every edit that does not apply."""
     changes: dict[str, list[LineChange]] = {}
     added: dict[str, str] = {}
+    # All failures are collected, so that one more round can repair all of them.
     failures: list[tuple[int, EditFailed]] = []
     for edit in edits:
         try:
@@ -178,6 +180,7 @@ def apply_edits(edits: Sequence[EditBlock], known: Mapping[str, FileView], new_f
 
 def merge_changes(view: FileView, changes: Sequence[LineChange]) -> str:
     """Returns the text of a file with all its changes."""
+    # Models repeat an edit word for word at times, which means one.
     distinct = {(change.start, change.end, change.new): change for change in reversed(changes)}
     ordered = sorted(distinct.values(), key=lambda change: (change.start, change.end, change.number))
     for before, after in pairwise(ordered):
@@ -237,6 +240,7 @@ def _find_place(edit: EditBlock, views: Sequence[FileView]) -> Place:
             f"Edit {edit.number} has nothing between SEARCH and =======, so it does not say where. "
             "Do: search for the line before the place, and repeat it in REPLACE",
         )
+    # An exact place wins over a loose one: the same lines may stand further in elsewhere.
     exact = [(view, start) for view in views for start in _find_lines(view.lines, edit.search)]
     if exact:
         found = [(view, _trim(edit.number, start, edit.search, edit.replace)) for view, start in exact]
@@ -309,12 +313,12 @@ def _move(search: Sequence[str], there: Sequence[str], replace: Sequence[str]) -
     written, own = min(pairs, key=lambda pair: len(pair[0]))
     if any(old != own + margin.removeprefix(written) for margin, old in pairs):
         return None
-    known = {line.strip(): old for line, old in zip(search, there, strict=True)}
+    known = dict(zip(search, there, strict=True))
     moved = []
     for line in replace:
-        if line in search:
+        if line in known:
             # A line that stays is the file's own, with the blanks behind it.
-            moved.append(known[line.strip()])
+            moved.append(known[line])
         elif not line.strip() or line.startswith(written):
             moved.append(f"{own}{line.removeprefix(written)}" if line.strip() else "")
         else:

@@ -26,7 +26,7 @@ def matches(path: str, pattern: str) -> bool:
     patterns = pattern.split("/")
     places = {0}
     for part in path.split("/"):
-        places = {after for place in _with_next(places, patterns) for after in _behind(part, place, patterns)}
+        places = {after for place in _skip_folders(places, patterns) for after in _advance(part, place, patterns)}
     return len(patterns) in places
 
 
@@ -68,10 +68,10 @@ def _refusals_outside(path: str, old: Sequence[str], new: Sequence[str]) -> Iter
         yield f"{path!r} has {len(new) - 1} EVOLVE blocks, and in the seed {len(old) - 1}: their markers must stay as they are"
     for before, after in zip(old, new, strict=False):
         if before != after:
-            yield f"it changes {path!r} outside its EVOLVE blocks: {_first_difference(before, after)}"
+            yield f"it changes {path!r} outside its EVOLVE blocks: {_describe_difference(before, after)}"
 
 
-def _first_difference(old: str, new: str) -> str:
+def _describe_difference(old: str, new: str) -> str:
     """Returns the first line that differs, as it was and as it became."""
     before, after = old.splitlines(), new.splitlines()
     for was, became in zip(before, after, strict=False):
@@ -92,14 +92,14 @@ def _leads_out(path: str) -> bool:
 
 
 def _shadows(path: str, other: str) -> bool:
-    """Reports the two cannot lie side by side, on a disk that does not tell capital letters neither, or Python would import the first for the
-    second."""
+    """Reports two paths that cannot lie side by side, or of which Python would import the first for the second."""
+    # Some file systems do not tell capital letters from small ones.
     name, known = path.casefold(), other.casefold()
     package = f"{known.removesuffix('.py')}/__init__.py"
     return name in (known, package) or name.startswith(f"{known}/") or known.startswith(f"{name}/")
 
 
-def _with_next(places: set[int], patterns: Sequence[str]) -> set[int]:
+def _skip_folders(places: set[int], patterns: Sequence[str]) -> set[int]:
     """Returns the places in a pattern that match without a part of the path, too: behind a `**` before another part."""
     found = set(places)
     for place, one in enumerate(patterns[:-1]):
@@ -108,7 +108,7 @@ def _with_next(places: set[int], patterns: Sequence[str]) -> set[int]:
     return found
 
 
-def _behind(part: str, place: int, patterns: Sequence[str]) -> Iterator[int]:
+def _advance(part: str, place: int, patterns: Sequence[str]) -> Iterator[int]:
     """Yields the places in a pattern that may follow a part of a path."""
     if place < len(patterns):
         if patterns[place] == "**":

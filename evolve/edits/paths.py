@@ -70,6 +70,7 @@ def resolve_path(path: str, paths: Sequence[str], new_files: Sequence[str]) -> s
     certain which is meant; a path that climbs (`..`) is none of a program's. Raises `EditFailed`."""
     if path in paths:
         return path
+    # Where a path that climbs would end up is not asked: no file of a program is there.
     if ".." not in path.split("/"):
         if any(matches(path, pattern) for pattern in new_files):
             return path

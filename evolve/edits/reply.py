@@ -69,6 +69,7 @@ def read(reply: str, program: Program, *, new_files: Sequence[str] = (), finish:
         texts = apply_edits(parts.edits, known, new_files)
     else:
         texts = _write_files(parts.fences, known, new_files)
+    # A reply is applied to the program that was shown, never to what an earlier reply made of it.
     made = Program({**program.files, **texts})
     if made == program:
         raise EditFailed(EditKind.NO_OP, "The program would stay exactly as it is. Do: change it")
@@ -81,6 +82,7 @@ def remove_thinking(reply: str) -> str:
     start = text.lstrip()
     if start.startswith("<think>"):
         return start.partition("</think>")[2]
+    # Some servers put the opening tag into the prompt, so that the reply has the closing one alone.
     before, closed, rest = text.partition("\n</think>")
     return rest if closed and "<think>" not in before else text
 
@@ -171,7 +173,7 @@ def _find_label(before: Sequence[str]) -> str:
 
 def _split_fences(lines: Sequence[str], parts: _Parts) -> None:
     """Adds the fenced texts among the lines to the parts, and the other lines as prose."""
-    index = 0
+    index, free = 0, 0
     while index < len(lines):
         opened = _FENCE.fullmatch(lines[index][:300])
         if opened is None:
@@ -182,11 +184,12 @@ def _split_fences(lines: Sequence[str], parts: _Parts) -> None:
         while end < len(lines) and not _ends(lines[end], opened["run"]):
             end += 1
         tag, path = read_info(opened["info"])
-        label = next((line for line in reversed(parts.prose[-3:]) if line.strip()), "")
+        label = next((line for line in reversed(parts.prose[free:][-3:]) if line.strip()), "")
         body = tuple(line.removeprefix(opened["margin"]) for line in lines[index + 1 : end])
         parts.fences.append(FencedText(path or read_label(label), tag, body))
         parts.prose.append("")
-        index = end + 1
+        # A line before an earlier fence names that one alone.
+        index, free = end + 1, len(parts.prose)
 
 
 def _ends(line: str, run: str) -> bool:
@@ -196,6 +199,7 @@ def _ends(line: str, run: str) -> bool:
 
 def _refuse_both_forms(fences: Sequence[FencedText]) -> None:
     """Raises `EditFailed` where whole files stand beside edits. A fence without a path beside them is an illustration."""
+    # To apply one form and drop the other would make a program that nobody meant.
     named = [fence.path for fence in fences if fence.path and any(line.strip() for line in fence.lines)]
     if named:
         raise EditFailed(

@@ -15,11 +15,16 @@ _SHARED = re.compile(r"(?:import|from|#include|#define|using|use|package)\b|#|//
 
 def rewrite_file(lines: Sequence[str], view: FileView) -> str:
     """Returns the file with what was written for it. Raises `EditFailed`."""
+    # First the size: the checks below look at every line.
     refuse_large(view, sum(map(len, lines)))
     refuse_elision(lines, frozenset(view.bare), f"The new text of {view.path}")
     if view.whole:
         return view.finish(join_lines(lines))
     text = join_lines(lines)
+    if not view.spans:
+        if _list_lines(text) == _list_lines(view.text):
+            return view.finish(view.text)
+        raise _refuse_outside(view, "differs from the file, of which nothing may change", "leave this file out")
     if START in text or END in text:
         return view.finish(_fill(view, _read_blocks(text, view)))
     if len(view.spans) != 1:
@@ -64,6 +69,7 @@ def _read_blocks(text: str, view: FileView) -> list[str]:
 def _read_alone(lines: Sequence[str], view: FileView) -> Sequence[str]:
     """Returns the content of the one block, which stands alone. Raises `EditFailed` for lines from around it: where the block begins is
     not certain then."""
+    # A model that leaves out the markers and repeats the file would nest the whole file in its own block.
     around = {line for part in outside(view.text, view.path) for line in _list_lines(part)}
     for line in lines:
         if line.rstrip() in around and not _SHARED.match(line.strip()):

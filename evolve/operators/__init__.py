@@ -23,7 +23,7 @@ from evolve.protocols import Operator
 from evolve.types import Program
 
 QUICK_SECONDS = 1.0
-"""Most structural edits do harm. Where a judging takes longer, too few of them are tried to find those that do good."""
+"""Most structural edits do harm. Where an evaluation takes longer, too few of them are tried to find those that do good."""
 
 
 _ASKING = ("temperature", "effort", "max_tokens", "tokens")
@@ -75,6 +75,7 @@ def register_operators() -> Sequence[OperatorEntry]:
 @hookimpl
 def screen_program(program: Program, parents: Sequence[Program]) -> str | None:
     """Returns a no-op: the child reads the same as a parent, but for spacing and comments."""
+    # The signature ignores layout and comments, which a model likes to polish.
     if novelty.signature(program) in map(novelty.signature, parents):
         return "no-op: it reads the same as its parent"
     return None

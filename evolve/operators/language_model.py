@@ -36,13 +36,13 @@ class AskingSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     temperature: float | None = Field(default=None, ge=0.0, le=2.0)
-    """How freely the model draws its words; None: its own."""
+    """Sampling temperature; None: the model's own."""
     effort: str = Field(default="", max_length=40, pattern="^[a-z0-9_-]*$")
-    """How much it thinks first: "low", "medium", "high", or what it knows; empty: its own."""
+    """Reasoning effort: "low", "medium", "high", or what the model knows; empty: its own."""
     max_tokens: int = Field(default=0, ge=0)
-    """How long an answer may be, its thinking included; 0: as long as the model's settings allow."""
+    """Most tokens of an answer, thinking included; 0: as many as the model's settings allow."""
     tokens: int = Field(default=0, ge=0)
-    """How long a prompt may be; 0: `prompts.tokens`."""
+    """Most tokens of a prompt; 0: `prompts.tokens`."""
 
     def limits(self, caller: Caller, usual: int) -> "TokenLimits":
         """Returns the limits of one request; `usual` is the campaign's for prompts. An answer keeps at most half of the model's
@@ -68,7 +68,7 @@ class DiffSettings(WritingSettings):
     """Settings of `diff`."""
 
     size_exponent: float = Field(default=1.5, ge=0.0, le=10.0)
-    """Of the power law that the wanted size of a change is drawn from; 0: every size is as likely."""
+    """Exponent of the power law that the wanted size of a change is drawn from; 0: every size is as likely."""
 
 
 class ReflectSettings(AskingSettings):
@@ -118,6 +118,7 @@ class ProgramWriter:
     def _read(self, reply: Reply, parent: Program, prompt: Prompt, context: Context, longest: int) -> Child:
         """Returns the child of a reply, or of one more round where it cannot be used. `longest`: tokens of a reply that is still sent back."""
         child, repairable = read_child(reply, parent, context)
+        # A reply of full length would leave no room in the context for the next one.
         if not (repairable and self.settings.repair) or estimated(reply.text) > longest:
             return child
         again = repair(prompt, reply.text, child.thought, context.templates)

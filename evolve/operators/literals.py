@@ -110,7 +110,7 @@ def template(program: Program) -> LiteralTemplate:
     return LiteralTemplate(digest(canonical(blanked))[:32], tuple(files), tuple(values), tuple(scales))
 
 
-def tunable(program: Program) -> LiteralTemplate:
+def require_template(program: Program) -> LiteralTemplate:
     """Returns the program as a template with at least one literal; raises `EditError`."""
     form = template(program)
     if not form.values:

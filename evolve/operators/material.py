@@ -96,6 +96,7 @@ class Material:
         while outer is not None:
             inside |= {outer.name} if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef) else set()
             outer = self.source.parents.get(outer)
+        # A function that comes to call itself would hardly ever end.
         known = [function for function in self.functions if function.arity == arity]
         roots = {function: function.name.partition(".")[0] for function in known}
         return [one for one in known if roots[one] not in inside and self.is_bound(roots[one], node)]

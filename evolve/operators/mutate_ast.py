@@ -28,7 +28,7 @@ _AGAIN = 4
 _LARGEST = 400
 """Nodes that a file may always have."""
 _GROWTH = 3
-"""How many times as large as in the seed a file may become."""
+"""Factor of the seed's size that a file may grow to."""
 _WORDS = 200
 
 
@@ -107,6 +107,7 @@ class MutateAst:
     def _child(
         self, parent: Program, files: Mapping[str, Source], donors: Sequence[tuple[str, Source]], context: Context
     ) -> Child:
+        # Several edits may undo each other, so the child as a whole is compared with its parent.
         rng, old = context.rng, novelty.signature(parent)
         for _ in range(_AGAIN):
             path = _choose_file(files, rng)
@@ -146,6 +147,7 @@ class MutateAst:
 
     def _once(self, material: Material, frame: FileLimits) -> tuple[Source, str] | None:
         """Returns the file with one edit that may be made; None where no try found one."""
+        # All kinds are drawn at once: a draw by weights costs more than most edits.
         for choice in material.rng.choice(len(self._finds), _TRIES, p=self._shares):
             edit = self._finds[choice](material)
             made = _apply(material.source, edit, frame) if edit else None

@@ -156,6 +156,7 @@ def insert_statement(material: Material) -> Edit | None:
         return None
     text = ast.unparse(found)
     line = f"{source.indentation(node)}{text}\n"
+    # After a `return` or a `break` nothing would ever run.
     before = isinstance(node, _LEAVES) or material.chance(0.5)
     change = Replacement(Extent(lines.start, lines.start), line) if before else _insert_after(source, node, line)
     return Edit((change,), f"{shorten(text)} from an inspiration")
@@ -301,4 +302,4 @@ WEIGHTS: Mapping[Mutation, float] = {
     extend_expression: 2,
     change_operator: 2,
 }
-"""How often each is tried, in no unit: roughly as often as it was seen to improve a program (docs/operators.md has the table)."""
+"""Relative frequencies of the edits: roughly as often as each was seen to improve a program (docs/operators.md has the table)."""

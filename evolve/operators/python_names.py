@@ -67,8 +67,10 @@ class Names:
         inner, crossed = scope, False
         current: Scope | None = scope
         while current is not None:
+            # Names of a class are not seen from the functions in it.
             binding = current.bindings.get(name)
             if binding is not None and (current.kind != "class" or current is inner):
+                # A function is called later than its text stands: any place around it counts.
                 if crossed or binding.position <= position:
                     return binding
                 if current.kind == "function":
@@ -138,12 +140,12 @@ def _visit_children(node: ast.AST, scope: Scope, when: Position) -> Iterator[tup
     """Yields the nodes below a node with their scopes, and from where on a name that is stored there is bound."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-            yield from _function(node, scope)
+            yield from _open_function(node, scope)
         case ast.ClassDef():
             inner, body = Scope("class", scope), set[ast.AST](node.body)
             yield from ((child, inner if child in body else scope, when) for child in ast.iter_child_nodes(node))
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            yield from _comprehension(node, scope)
+            yield from _open_comprehension(node, scope)
         case ast.Assign() | ast.AugAssign() | ast.AnnAssign() | ast.NamedExpr():
             yield from ((child, scope, end(node)) for child in ast.iter_child_nodes(node))
         case ast.For() | ast.AsyncFor():
@@ -181,7 +183,7 @@ def _define(node: ast.AST, scope: Scope) -> None:
             scope.bind(name, start(node))
 
 
-def _function(node: Function, scope: Scope) -> Iterator[tuple[ast.AST, Scope, Position]]:
+def _open_function(node: Function, scope: Scope) -> Iterator[tuple[ast.AST, Scope, Position]]:
     inner = Scope("function", scope)
     arguments = node.args
     named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
@@ -194,7 +196,7 @@ def _function(node: Function, scope: Scope) -> Iterator[tuple[ast.AST, Scope, Po
     yield from ((child, inner if child in body else scope, _FIRST) for child in ast.iter_child_nodes(node))
 
 
-def _comprehension(node: Comprehension, scope: Scope) -> Iterator[tuple[ast.AST, Scope, Position]]:
+def _open_comprehension(node: Comprehension, scope: Scope) -> Iterator[tuple[ast.AST, Scope, Position]]:
     """Yields the parts of a comprehension. Each `for` is a scope in that of the one before it: its iterable does not see its own targets."""
     for generator in node.generators:
         inner = Scope("comprehension", scope)

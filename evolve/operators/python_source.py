@@ -58,6 +58,7 @@ class Source:
 
     def __init__(self, text: str, tree: ast.Module, regions: Sequence[tuple[int, int]]) -> None:
         self.text = text
+        # The parser counts columns in bytes.
         self.data = text.encode("utf-8")
         self.tree = tree
         self.regions = tuple(Extent(len(text[:low].encode()), len(text[:high].encode())) for low, high in regions)

@@ -56,9 +56,9 @@ CHILDREN = 10
 SEARCHED = 100
 """The latest children that are counted, and among which the best are looked for."""
 UNEVALUATED = 3
-"""Of the children that are listed, those that were never evaluated."""
+"""Children that are listed though they were never evaluated, at most."""
 BEST = 4
-"""Of the children that are listed, those that are listed for their score."""
+"""Children that are listed for their score, at most."""
 
 _BETTER, _NOT_BETTER, _SCORED = "with a better score", "not better", "scored"
 _FAILED, _NOT_EVALUATED, _STOPPED = "failed", "not evaluated", "stopped"
@@ -109,7 +109,7 @@ def _classify(known: VisibleRecords, record: RecordId, old: float | None) -> str
 
 
 STEPS = 8
-"""Steps of the lineage that are told, the last ones."""
+"""Last steps of the lineage that are listed."""
 RECENT = 40
 """The latest proposals, which a prompt without a parent tells of."""
 
@@ -148,19 +148,22 @@ class Subject:
     def partners(self) -> tuple[RecordId, ...]:
         """The other parents, with programs of their own."""
         return (
-            () if self.reflects else _distinct(self, self.selection.parents[1:], {self.known.program_key(self.parent)})
+            ()
+            if self.reflects
+            else _drop_repeats(self, self.selection.parents[1:], {self.known.program_key(self.parent)})
         )
 
     @cached_property
     def inspirations(self) -> tuple[RecordId, ...]:
         """Inspirations, without those whose program is shown already."""
         drawn, shown = self.selection, {self.known.program_key(record) for record in (self.parent, *self.partners)}
-        return _distinct(self, (*drawn.parents, *drawn.inspirations), shown)
+        return _drop_repeats(self, (*drawn.parents, *drawn.inspirations), shown)
 
     @cached_property
     def steps(self) -> tuple[RecordId, ...]:
         """The last steps that led to the parent: records with a parent of their own, the first first."""
         found, record = list[RecordId](), self.parent
+        # A parent is older than its child; the check ends the walk in a history that says otherwise.
         while record and len(found) < STEPS and (before := self.known.parent_of(record)) and before < record:
             found.append(record)
             record = before
@@ -197,10 +200,14 @@ class Subject:
 def format_effect(subject: Subject, number: RecordId, before: RecordId) -> str:
     """Formats the change of the score between two records, and whether it is more than noise; empty where one of them has no score."""
     new, old = subject.known.score(number), subject.known.score(before)
-    return "" if new is None or old is None else subject.scores.format_change(new, old, _error(subject, number, before))
+    return (
+        ""
+        if new is None or old is None
+        else subject.scores.format_change(new, old, _estimate_error(subject, number, before))
+    )
 
 
-def _error(subject: Subject, *records: RecordId) -> float:
+def _estimate_error(subject: Subject, *records: RecordId) -> float:
     """Returns the standard error of the difference of two scores; 0 where nothing is known of it."""
     if subject.task.deterministic:
         return 0.0
@@ -209,7 +216,7 @@ def _error(subject: Subject, *records: RecordId) -> float:
     return error_of_difference(*known) if len(known) == 2 else 0.0
 
 
-def _distinct(subject: Subject, records: Sequence[RecordId], shown: set[str]) -> tuple[RecordId, ...]:
+def _drop_repeats(subject: Subject, records: Sequence[RecordId], shown: set[str]) -> tuple[RecordId, ...]:
     """Returns the records whose program is not ruled out, not in `shown`, and not that of an earlier one."""
     found, seen = list[RecordId](), set(shown)
     for record in records:

@@ -43,7 +43,7 @@ _RUNS = re.compile("`{3,}")
 _PLAIN = re.compile(r"\w[\w./+-]*")
 _MARKS = re.compile('[“”„‟"]')
 _ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "`<["}
-"""Of a path that is not plain: what could end its fence, or begin a control token."""
+"""Escapes of characters that could end the fence of a path, or begin a control token."""
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
@@ -70,6 +70,7 @@ def path_name(path: str) -> str:
 
 def excerpt(text: str, most: int) -> str:
     """Returns the output of a program or an evaluator, fit to be read: the beginning and the end of more than `most` characters."""
+    # Feedback may have megabytes; what is cleaned is only what may be shown.
     if len(text) > 4 * most:
         text = f"{text[: 2 * most]}\n...\n{text[-2 * most :]}"
     return shown(text, most).strip("\n")

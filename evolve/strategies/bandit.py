@@ -185,11 +185,13 @@ class Bandit:
         allowed = {name: arm for name, arm in self._arms.items() if among is None or name in among}
         gains = sum(arm.gains for arm in self._arms.values())
         costs = sum(arm.costs for arm in self._arms.values())
+        # At the yield of all arms together, so that a new arm counts as an average one, however small gains have become.
         prior = PRIOR_COST * (gains / costs if costs > 0 else 1.0)
         values = {name: (arm.gains + prior) / (arm.costs + PRIOR_COST) for name, arm in allowed.items()}
         total = sum(values.values())
         if total <= 0:
             return dict.fromkeys(values, 1 / len(values))
+        # With more arms than 1 / floor, all are alike.
         floor = min(self._floor, 1 / len(values))
         free = 1 - floor * len(values)
         return {name: floor + free * value / total for name, value in values.items()}
@@ -206,6 +208,7 @@ class Bandit:
             case Settled(record=record):
                 self._settle(record)
             case TaskChanged():
+                # Scores of two versions of a task do not compare.
                 self._ranks = Ranks()
                 self._steps.clear()
 

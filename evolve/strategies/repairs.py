@@ -17,7 +17,7 @@ TRIES = 2
 
 
 _NOT_COMPARED = (math.inf, 0.0)
-"""Instead of the worth of what an earlier version of the task has evaluated."""
+"""Rank of what an earlier version of the task has evaluated: its score does not compare."""
 
 
 class Repair(NamedTuple):

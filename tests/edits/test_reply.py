@@ -259,6 +259,27 @@ def test_a_reply_in_no_single_form_is_refused(reply: str, kind: EditKind, words:
     assert words in str(failure)
 
 
+def test_a_line_with_a_path_names_the_next_fence_alone() -> None:
+    """What one prints may follow."""
+    reply = f"seed.py\n```python\n{BETTER}```\n\n```\n6\n```\n"
+    assert read(reply, FUNCTIONS).program.files["seed.py"] == BETTER
+
+
+@pytest.mark.parametrize(("line", "kind"), [("KEPT = 1", EditKind.NO_OP), ("KEPT = 2", EditKind.OUTSIDE)])
+def test_a_file_without_a_block_beside_one_with_a_block_stays(line: str, kind: EditKind) -> None:
+    """It may be shown as it is."""
+    _, failure = outcome(f"```fixed.py\n{line}\n```")
+    assert failure is not None
+    assert failure.kind == kind
+
+
+def test_equal_lines_at_two_depths_keep_theirs() -> None:
+    """Where the whole edit is further out than the file."""
+    text = "def f():\n    if x:\n        y = 1\n    y = 1\n    return y\n"
+    edit = EDIT.format("if x:\n    y = 1\ny = 1\nreturn y", "if x:\n    y = 1\ny = 1\nreturn y + 1")
+    assert read(edit, Program({"a.py": text})).program.files["a.py"] == text.replace("return y", "return y + 1")
+
+
 def test_one_line_that_may_change_is_told_in_the_singular() -> None:
     """Not as "lines 4 to 4"."""
     program = Program({"seed.py": "import math\n\n# EVOLVE-BLOCK-START\nRATE = 0.1\n# EVOLVE-BLOCK-END\n"})
