@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import evolve
-from evolve.prompts import KINDS, PLACES, list_bundled, check, from_folder
+from evolve.prompts import KINDS, PLACES, check, from_folder, list_bundled
 from evolve.prompts.templates import PromptTemplate, find_template, parse_template, split_layout
 from evolve.types import ConfigError
 
