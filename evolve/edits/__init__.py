@@ -2,9 +2,8 @@
 
 Only text inside the blocks changes; an edit that fits nowhere, or in two places, is an error that says so and no guess."""
 
-from evolve.edits.changes import refusal
+from evolve.edits.changes import find_syntax_error, refusal
 from evolve.edits.errors import EditFailed, EditKind
-from evolve.edits.python_check import find_syntax_error
 from evolve.edits.reply import EditedProgram, read
 
 __all__ = ["EditedProgram", "EditFailed", "EditKind", "find_syntax_error", "read", "refusal"]

@@ -101,6 +101,7 @@ class Marker(NamedTuple):
 def blocks(text: str, path: str) -> tuple[Span, ...]:
     """Returns the blocks of a file in their order, none where it has no marker. One that is not ended goes on to the end of the text. Cached for
     the questions that are asked about every new program and its parent."""
+    # Most files have no marker, and the scan below reads every comment and string.
     if START not in text:
         return ()
     found: list[Span] = []

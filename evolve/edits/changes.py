@@ -1,13 +1,18 @@
-"""Allowed changes of a program against the task's seed, whoever wrote it: an operator, a model or a person.
+"""Checks of a new program against the task's seed and its parent, whoever wrote it: an operator, a model or a person.
 
 A program that passes holds every file of the seed, the same outside the blocks, and can be written into a folder beside the
 task's context files without touching one of them."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from evolve.edits.blocks import blocks, outside
+from evolve.edits.errors import quote_lines
 from evolve.types import Program, Task
+
+_CONTEXT = 2
+"""Lines before one that does not parse that are quoted with it."""
 
 
 def refusal(task: Task, program: Program) -> str:
@@ -21,7 +26,7 @@ def matches(path: str, pattern: str) -> bool:
     patterns = pattern.split("/")
     places = {0}
     for part in path.split("/"):
-        places = {after for place in _with_next(places, patterns) for after in _behind(part, place, patterns)}
+        places = {after for place in _skip_folders(places, patterns) for after in _advance(part, place, patterns)}
     return len(patterns) in places
 
 
@@ -63,10 +68,10 @@ def _refusals_outside(path: str, old: Sequence[str], new: Sequence[str]) -> Iter
         yield f"{path!r} has {len(new) - 1} EVOLVE blocks, and in the seed {len(old) - 1}: their markers must stay as they are"
     for before, after in zip(old, new, strict=False):
         if before != after:
-            yield f"it changes {path!r} outside its EVOLVE blocks: {_first_difference(before, after)}"
+            yield f"it changes {path!r} outside its EVOLVE blocks: {_describe_difference(before, after)}"
 
 
-def _first_difference(old: str, new: str) -> str:
+def _describe_difference(old: str, new: str) -> str:
     """Returns the first line that differs, as it was and as it became."""
     before, after = old.splitlines(), new.splitlines()
     for was, became in zip(before, after, strict=False):
@@ -87,14 +92,14 @@ def _leads_out(path: str) -> bool:
 
 
 def _shadows(path: str, other: str) -> bool:
-    """Reports the two cannot lie side by side, on a disk that does not tell capital letters neither, or Python would import the first for the
-    second."""
+    """Reports two paths that cannot lie side by side, or of which Python would import the first for the second."""
+    # Some file systems do not tell capital letters from small ones.
     name, known = path.casefold(), other.casefold()
     package = f"{known.removesuffix('.py')}/__init__.py"
     return name in (known, package) or name.startswith(f"{known}/") or known.startswith(f"{name}/")
 
 
-def _with_next(places: set[int], patterns: Sequence[str]) -> set[int]:
+def _skip_folders(places: set[int], patterns: Sequence[str]) -> set[int]:
     """Returns the places in a pattern that match without a part of the path, too: behind a `**` before another part."""
     found = set(places)
     for place, one in enumerate(patterns[:-1]):
@@ -103,10 +108,42 @@ def _with_next(places: set[int], patterns: Sequence[str]) -> set[int]:
     return found
 
 
-def _behind(part: str, place: int, patterns: Sequence[str]) -> Iterator[int]:
+def _advance(part: str, place: int, patterns: Sequence[str]) -> Iterator[int]:
     """Yields the places in a pattern that may follow a part of a path."""
     if place < len(patterns):
         if patterns[place] == "**":
             yield from (place, place + 1)
         elif fnmatchcase(part, patterns[place]):
             yield place + 1
+
+
+def find_syntax_error(program: Program, before: Program) -> str:
+    """Returns why a file that differs from `before` cannot be parsed, with the line quoted; empty where all parse. Only the files of
+    Python (`.py`) are looked at; nothing of a program is run."""
+    for path, text in program.files.items():
+        if path.endswith(".py") and text != before.files.get(path):
+            fault = _find_fault(path, text)
+            if fault:
+                return fault
+    return ""
+
+
+def _find_fault(path: str, text: str) -> str:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            # Compiling finds what parses and is no program, too, such as a `return` outside of a function.
+            compile(text, "<program>", "exec", dont_inherit=True)
+    except SyntaxError as error:
+        return _describe_error(path, text, error)
+    except (ValueError, RecursionError, MemoryError) as error:
+        return f"{path} does not parse: {error or type(error).__name__}. Do: write plain Python that is not nested as deeply"
+    return ""
+
+
+def _describe_error(path: str, text: str, error: SyntaxError) -> str:
+    number = error.lineno or 0
+    near = text.split("\n")[max(0, number - 1 - _CONTEXT) : number]
+    where = f", line {number}" if number else ""
+    quoted = f" The last of these lines:\n{quote_lines(near)}\n" if near else " "
+    return f"{path} does not parse{where}: {error.msg}.{quoted}Do: write Python that parses"

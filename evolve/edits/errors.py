@@ -17,16 +17,14 @@ class EditKind(StrEnum):
 
     NO_EDIT = "no_edit"
     """Neither an edit nor a program is in it."""
-    REFUSED = "refused"
-    """The model says that it will not."""
     CUT_OFF = "cut_off"
-    """It ends in the middle of an edit, or the model was stopped at its longest."""
+    """The reply ends in the middle of an edit, or the model was stopped at its longest."""
     NOT_FOUND = "not_found"
     """A SEARCH text stands nowhere."""
     AMBIGUOUS = "ambiguous"
     """A SEARCH text stands in several places, or an edit does not say where."""
     OUTSIDE = "outside"
-    """It would change text outside the blocks."""
+    """An edit would change text outside the blocks."""
     NO_OP = "no_op"
     """The program would stay as it is."""
     UNKNOWN_FILE = "unknown_file"
@@ -34,11 +32,9 @@ class EditKind(StrEnum):
     CONFLICT = "conflict"
     """Two edits change the same lines."""
     UNPARSABLE = "unparsable"
-    """An edit itself cannot be read: a marker is missing, a diff is none."""
+    """An edit itself cannot be read: a marker is missing, or it is a diff."""
     ELIDED = "elided"
     """New text stands for other text: `...`, or `# rest unchanged`."""
-    PARTIAL = "partial"
-    """A part of a file where the whole file is asked for."""
     TOO_LARGE = "too_large"
     """More edits, or a larger file, than any program needs."""
 
@@ -47,12 +43,13 @@ class EditFailed(EditError):
     """A reply that cannot be applied. The message is for the model that wrote it."""
 
     def __init__(self, kind: EditKind, message: str) -> None:
+        # The message goes back into a prompt, whose room is limited.
         super().__init__(message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 4]} ...")
         self.kind = kind
 
 
 def quote_lines(lines: Sequence[str], most: int = _MOST_LINES) -> str:
-    """Lines to be quoted in a message, each behind `| `: of many the first and the last, of long ones the beginning."""
+    """Returns lines as a message quotes them, each behind `| `: of many the first and the last, of long ones the beginning."""
     if len(lines) > most:
         lines = [*lines[: most // 2], f"[{len(lines) - most + 1} lines more]", *lines[len(lines) - most // 2 + 1 :]]
     return "\n".join(f"| {_cut(line.rstrip())}" for line in lines)

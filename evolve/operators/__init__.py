@@ -10,13 +10,10 @@ from pydantic import BaseModel
 from evolve import novelty
 from evolve.hookspecs import OperatorEntry, hookimpl
 from evolve.operators.language_model import (
-    Crossover,
-    Diff,
     DiffSettings,
-    Fix,
+    ProgramWriter,
     Reflect,
     ReflectSettings,
-    Rewrite,
     WritingSettings,
 )
 from evolve.operators.mutate_ast import MutateAst, MutateSettings
@@ -26,7 +23,7 @@ from evolve.protocols import Operator
 from evolve.types import Program
 
 QUICK_SECONDS = 1.0
-"""Most structural edits do harm. Where a judging takes longer, too few of them are tried to find those that do good."""
+"""Most structural edits do harm. Where an evaluation takes longer, too few of them are tried to find those that do good."""
 
 
 _ASKING = ("temperature", "effort", "max_tokens", "tokens")
@@ -40,6 +37,14 @@ def _entry(
     name: str, operator: Callable[[AnySettings], Operator], settings: type[AnySettings], **traits: Any
 ) -> OperatorEntry:
     return OperatorEntry(name, lambda values: operator(settings(**values)), settings, **traits)
+
+
+def _writer(
+    kind: str, settings: type[WritingSettings] = WritingSettings, retunable: Sequence[str] = _ASKING, **traits: Any
+) -> OperatorEntry:
+    """Returns the entry of an operator whose children a model writes."""
+    traits = {"embedded": True, "needs_model": True, "retunable": retunable, **traits}
+    return _entry(kind, lambda values: ProgramWriter(kind, values), settings, **traits)
 
 
 @hookimpl
@@ -59,10 +64,10 @@ def register_operators() -> Sequence[OperatorEntry]:
             retunable=("more",),
         ),
         _entry("perturb_literals", PerturbLiterals, PerturbSettings, history_free=True, retunable=("sigma",)),
-        _entry("diff", Diff, DiffSettings, embedded=True, needs_model=True, retunable=(*_ASKING, "size_exponent")),
-        _entry("rewrite", Rewrite, WritingSettings, embedded=True, needs_model=True, retunable=_ASKING),
-        _entry("crossover", Crossover, WritingSettings, embedded=True, needs_model=True, parents=2, retunable=_ASKING),
-        _entry("fix", Fix, WritingSettings, embedded=True, needs_model=True, takes_failures=True, retunable=_ASKING),
+        _writer("diff", DiffSettings, retunable=(*_ASKING, "size_exponent")),
+        _writer("rewrite"),
+        _writer("crossover", parents=2),
+        _writer("fix", takes_failures=True),
         _entry("reflect", Reflect, ReflectSettings, needs_model=True, scheduled=True, retunable=_ASKING),
     )
 
@@ -70,6 +75,7 @@ def register_operators() -> Sequence[OperatorEntry]:
 @hookimpl
 def screen_program(program: Program, parents: Sequence[Program]) -> str | None:
     """Returns a no-op: the child reads the same as a parent, but for spacing and comments."""
+    # The signature ignores layout and comments, which a model likes to polish.
     if novelty.signature(program) in map(novelty.signature, parents):
         return "no-op: it reads the same as its parent"
     return None

@@ -125,7 +125,7 @@ class Descent:
         return self.sigma * self._shape.deviations()
 
     def skip(self) -> None:
-        """Counts a point that was never judged; a descent whose points are all known already is over."""
+        """Counts a point that was never evaluated; a descent whose points are all known already is over."""
         self._skipped += 1
         if self._skipped >= _SKIPS * self.plan.population:
             self.finished = "exhausted"
@@ -153,6 +153,7 @@ class Descent:
             return
         steps = (np.array(points) - self.mean) / self.sigma
         round_steps = self._shape.whiten(steps)
+        # Points of earlier distributions may be far away from this one; at full length they would tear it apart.
         lengths = np.sqrt((round_steps**2).sum(axis=1))
         shorter = np.minimum(1.0, self._rates.longest / np.maximum(lengths, _TINY))
         steps, round_steps, lengths = steps * shorter[:, None], round_steps * shorter[:, None], lengths * shorter
@@ -175,6 +176,7 @@ class Descent:
         self._shape_path = (1 - rates.path) * self._shape_path
         if length < warm * (1.4 + 2 / (self.dimension + 1)):
             self._shape_path += math.sqrt(rates.path * (2 - rates.path) * rates.mass) * shift
+        # One generation of late points may not blow up the step size.
         self.sigma *= math.exp(min(1.0, rates.sigma / rates.damping * (length - 1)))
 
     def _assess(self, fitnesses: Sequence[float]) -> None:
@@ -215,7 +217,7 @@ class Shape:
         return step
 
     def whiten(self, steps: Vector) -> Vector:
-        """Steps of this shape, one in each row, as standard normal ones."""
+        """Returns steps of this shape, one in each row, as standard normal ones."""
         return steps @ self._inverse.T if self._root.ndim == 2 else steps * self._inverse
 
     def deviations(self) -> Vector:

@@ -24,7 +24,7 @@ from evolve.edits.blocks import (
     changeable,
     language,
 )
-from evolve.types import Program, canonical, digest
+from evolve.types import EditError, Program, canonical, digest
 
 Kind = OneOf["int", "float"]
 Number = int | float
@@ -110,9 +110,15 @@ def template(program: Program) -> LiteralTemplate:
     return LiteralTemplate(digest(canonical(blanked))[:32], tuple(files), tuple(values), tuple(scales))
 
 
-def skeleton(program: Program) -> str:
-    """32 hexadecimal digits: the hash of the program with its tunable literals blanked."""
-    return template(program).skeleton
+def require_template(program: Program) -> LiteralTemplate:
+    """Returns the program as a template with at least one literal; raises `EditError`."""
+    form = template(program)
+    if not form.values:
+        raise EditError(
+            f"no numeric literal to tune in {', '.join(program.files)}. "
+            "Do: use another operator, or write the numbers that matter as decimal literals"
+        )
+    return form
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 A child compiles, differs from its parent in more than layout, changes nothing outside the blocks, and reads no name that
 nothing binds, unless its parent did. It is a function of the selection, the programs in it and the step's random numbers."""
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,7 +28,7 @@ _AGAIN = 4
 _LARGEST = 400
 """Nodes that a file may always have."""
 _GROWTH = 3
-"""How many times as large as in the seed a file may become."""
+"""Factor of the seed's size that a file may grow to."""
 _WORDS = 200
 
 
@@ -74,7 +75,7 @@ class MutateAst:
             ) from error
 
     def _files(self, parent: Program) -> Mapping[str, Source]:
-        """Returns the Python files of the parent that may change; raises `EditError` where there is none, or none that parses."""
+        """Returns the Python files of the parent that may change; raises `EditError` where there is none, or one does not parse and no other does."""
         spans = {path: found for path, found in changeable(parent.files).items() if path.endswith(".py") and found}
         files, unread = dict[str, Source](), list[EditError]()
         for path, found in spans.items():
@@ -82,35 +83,31 @@ class MutateAst:
                 files[path] = self._read(parent.files[path], path, found)
             except EditError as error:
                 unread.append(error)
-        if files:
-            return files
-        if unread:
-            raise unread[0]
-        raise EditError(
-            f"no Python file that may change in {', '.join(parent.files)}. Do: use another operator, "
-            "or put EVOLVE-BLOCK markers into a file that ends with .py"
-        )
+        if not files:
+            raise next(
+                iter(unread),
+                EditError(
+                    f"no Python file that may change in {', '.join(parent.files)}. Do: use another operator, "
+                    "or put EVOLVE-BLOCK markers into a file that ends with .py"
+                ),
+            )
+        return files
 
     def _donors(self, parent: Program, selection: Selection, history: History) -> Iterator[tuple[str, Source]]:
-        """Yields the Python files of the other parents and the inspirations, with their paths."""
+        """Yields the Python files of the other parents and the inspirations that parse, with their paths."""
         for record in dict.fromkeys((*selection.parents[1:], *selection.inspirations)):
             program = history.program_id(record)
-            if program is not None and program != parent.id:
-                yield from self._readable(history.program(program))
-
-    def _readable(self, donor: Program) -> Iterator[tuple[str, Source]]:
-        """Yields the Python files of a donor; files that do not parse are left out."""
-        for path, text in donor.files.items():
-            if not path.endswith(".py"):
+            if program is None or program == parent.id:
                 continue
-            try:
-                yield path, self._read(text, path, ())
-            except EditError:
-                continue
+            for path, text in history.program(program).files.items():
+                if path.endswith(".py"):
+                    with contextlib.suppress(EditError):
+                        yield path, self._read(text, path, ())
 
     def _child(
         self, parent: Program, files: Mapping[str, Source], donors: Sequence[tuple[str, Source]], context: Context
     ) -> Child:
+        # Several edits may undo each other, so the child as a whole is compared with its parent.
         rng, old = context.rng, novelty.signature(parent)
         for _ in range(_AGAIN):
             path = _choose_file(files, rng)
@@ -150,6 +147,7 @@ class MutateAst:
 
     def _once(self, material: Material, frame: FileLimits) -> tuple[Source, str] | None:
         """Returns the file with one edit that may be made; None where no try found one."""
+        # All kinds are drawn at once: a draw by weights costs more than most edits.
         for choice in material.rng.choice(len(self._finds), _TRIES, p=self._shares):
             edit = self._finds[choice](material)
             made = _apply(material.source, edit, frame) if edit else None

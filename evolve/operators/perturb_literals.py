@@ -9,8 +9,8 @@ from typing import Any
 from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
-from evolve.operators.literals import LiteralTemplate
-from evolve.operators.parents import parent_program, tunable
+from evolve.operators.literals import LiteralTemplate, require_template
+from evolve.operators.parents import parent_program
 from evolve.protocols import Context
 from evolve.types import Child, EditError, Program, Selection
 
@@ -34,7 +34,7 @@ class PerturbLiterals:
 
     def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
         """Returns `selection.samples` children of the first parent; raises `EditError` where there is nothing to tune."""
-        form = tunable(parent_program(selection, context.history))
+        form = require_template(parent_program(selection, context.history))
         return [Child(self._child(form, context.rng)) for _ in range(selection.samples)]
 
     def _child(self, form: LiteralTemplate, rng: Generator) -> Program:
@@ -53,6 +53,7 @@ class PerturbLiterals:
         for index, step in zip(chosen, self._sigma * rng.standard_normal(len(chosen)), strict=True):
             step = float(step * form.scales[index])
             if isinstance(values[index], int):
+                # A step below one half would be rounded away.
                 step = math.copysign(max(1.0, abs(step)), step)
             values[index] += step
         return values

@@ -18,33 +18,6 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 BUILTINS = frozenset(dir(builtins)) | {"__file__", "__doc__", "__name__", "__spec__", "__builtins__"}
 _FIRST: Position = (0, 0)
-_SPEAKING = frozenset(
-    {
-        *(
-            ast.FunctionDef,
-            ast.AsyncFunctionDef,
-            ast.Lambda,
-            ast.ClassDef,
-            ast.Name,
-            ast.Call,
-            ast.Import,
-            ast.ImportFrom,
-        ),
-        *(
-            ast.ListComp,
-            ast.SetComp,
-            ast.DictComp,
-            ast.GeneratorExp,
-            ast.Assign,
-            ast.AugAssign,
-            ast.AnnAssign,
-            ast.NamedExpr,
-        ),
-        *(ast.For, ast.AsyncFor, ast.withitem, ast.Global, ast.Nonlocal, ast.ExceptHandler),
-        *(ast.MatchAs, ast.MatchStar, ast.MatchMapping),
-    }
-)
-"""Nodes that say something about names; all others, most of a tree, only have nodes below them."""
 
 
 class Binding(NamedTuple):
@@ -76,13 +49,6 @@ class Scope:
         if known is None or position < known.position:
             self.bindings[name] = Binding(position, kind)
 
-    def root(self) -> "Scope":
-        """Returns the module's."""
-        scope = self
-        while scope.outer is not None:
-            scope = scope.outer
-        return scope
-
 
 class Names:
     """The scopes of a tree, and the names that are read in it."""
@@ -101,8 +67,10 @@ class Names:
         inner, crossed = scope, False
         current: Scope | None = scope
         while current is not None:
+            # Names of a class are not seen from the functions in it.
             binding = current.bindings.get(name)
             if binding is not None and (current.kind != "class" or current is inner):
+                # A function is called later than its text stands: any place around it counts.
                 if crossed or binding.position <= position:
                     return binding
                 if current.kind == "function":
@@ -134,11 +102,8 @@ class Names:
         while stack:
             node, scope, when = stack.pop()
             self.scopes[node] = scope
-            if type(node) in _SPEAKING:
-                self._note(node, scope, when)
-                stack += reversed(list(_visit_children(node, scope, when)))
-            else:
-                stack += [(child, scope, when) for child in reversed(list(ast.iter_child_nodes(node)))]
+            self._note(node, scope, when)
+            stack += reversed(list(_visit_children(node, scope, when)))
 
     def _note(self, node: ast.AST, scope: Scope, when: Position) -> None:
         """Records the names that a single node binds or reads."""
@@ -155,6 +120,8 @@ class Names:
                 scope.elsewhere.update(dict.fromkeys(node.names, self.module))
             case ast.Nonlocal():
                 scope.elsewhere.update(dict.fromkeys(node.names))
+            case ast.ImportFrom() if node.names[0].name == "*":
+                self.module.has_star = True
             case _:
                 _define(node, scope)
 
@@ -173,12 +140,12 @@ def _visit_children(node: ast.AST, scope: Scope, when: Position) -> Iterator[tup
     """Yields the nodes below a node with their scopes, and from where on a name that is stored there is bound."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-            yield from _function(node, scope)
+            yield from _open_function(node, scope)
         case ast.ClassDef():
             inner, body = Scope("class", scope), set[ast.AST](node.body)
             yield from ((child, inner if child in body else scope, when) for child in ast.iter_child_nodes(node))
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            yield from _comprehension(node, scope)
+            yield from _open_comprehension(node, scope)
         case ast.Assign() | ast.AugAssign() | ast.AnnAssign() | ast.NamedExpr():
             yield from ((child, scope, end(node)) for child in ast.iter_child_nodes(node))
         case ast.For() | ast.AsyncFor():
@@ -204,15 +171,19 @@ def _define(node: ast.AST, scope: Scope) -> None:
             scope.bind(node.name, end(node), "function")
         case ast.ClassDef():
             scope.bind(node.name, end(node), "class")
-        case ast.Import() | ast.ImportFrom():
-            _import(node, scope)
+        case ast.Import():
+            for alias in node.names:
+                scope.bind(alias.asname or alias.name.partition(".")[0], end(node), "module")
+        case ast.ImportFrom():
+            for alias in node.names:
+                scope.bind(alias.asname or alias.name, end(node), "import")
         case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
             scope.bind(name, start(node))
         case ast.MatchMapping(rest=str(name)):
             scope.bind(name, start(node))
 
 
-def _function(node: Function, scope: Scope) -> Iterator[tuple[ast.AST, Scope, Position]]:
+def _open_function(node: Function, scope: Scope) -> Iterator[tuple[ast.AST, Scope, Position]]:
     inner = Scope("function", scope)
     arguments = node.args
     named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
@@ -225,7 +196,7 @@ def _function(node: Function, scope: Scope) -> Iterator[tuple[ast.AST, Scope, Po
     yield from ((child, inner if child in body else scope, _FIRST) for child in ast.iter_child_nodes(node))
 
 
-def _comprehension(node: Comprehension, scope: Scope) -> Iterator[tuple[ast.AST, Scope, Position]]:
+def _open_comprehension(node: Comprehension, scope: Scope) -> Iterator[tuple[ast.AST, Scope, Position]]:
     """Yields the parts of a comprehension. Each `for` is a scope in that of the one before it: its iterable does not see its own targets."""
     for generator in node.generators:
         inner = Scope("comprehension", scope)
@@ -241,13 +212,3 @@ def _comprehension(node: Comprehension, scope: Scope) -> Iterator[tuple[ast.AST,
         scope = inner
     results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
     yield from ((result, scope, _FIRST) for result in results)
-
-
-def _import(node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
-    for alias in node.names:
-        if alias.name == "*":
-            scope.root().has_star = True
-        elif isinstance(node, ast.Import):
-            scope.bind(alias.asname or alias.name.partition(".")[0], end(node), "module")
-        else:
-            scope.bind(alias.asname or alias.name, end(node), "import")

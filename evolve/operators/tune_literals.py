@@ -14,8 +14,8 @@ from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
 from evolve.operators.cma_es import Descent, DescentPlan, Vector
-from evolve.operators.literals import LiteralTemplate
-from evolve.operators.parents import parent_program, tunable
+from evolve.operators.literals import LiteralTemplate, require_template
+from evolve.operators.parents import parent_program
 from evolve.protocols import Context, History
 from evolve.types import NOBODYS_FAULT, Child, RecordId, Selection
 
@@ -65,13 +65,13 @@ class TuneLiterals:
     def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
         """Returns `selection.samples` children; raises `EditError` where there is nothing to tune."""
         history = context.history
-        parent = tunable(parent_program(selection, history))
+        parent = require_template(parent_program(selection, history))
         self._fold(history)
         search = self._searches.get(parent.skeleton)
         if search is None or search.descent.finished:
-            start = _start(selection, parent.skeleton, history)
-            search = self._start_search(1 + (search.number if search else 0), start, _form(history, start))
-        return [_child(search, parent, context.rng) for _ in range(selection.samples)]
+            start = _find_start(selection, parent.skeleton, history)
+            search = self._start_search(1 + (search.number if search else 0), start, _read_form(history, start))
+        return [_make_child(search, parent, context.rng) for _ in range(selection.samples)]
 
     def _forget(self) -> None:
         self._folded = 0
@@ -80,6 +80,7 @@ class TuneLiterals:
 
     def _fold(self, history: History) -> None:
         """Tells the descents what has settled. A history shorter than the last (a step that runs again) is read from its beginning."""
+        # A step that runs again sees the history of its time, which may be shorter than what was folded since.
         if len(history) < self._folded:
             self._forget()
         noted = [(record, Note(*note)) for record, note in history.extras(NAME, after=self._folded)]
@@ -88,18 +89,18 @@ class TuneLiterals:
         for record, note in noted:
             search = self._searches[self._skeletons[note.start]]
             if (note.number, note.start) == (search.number, search.start):
-                _tell(search.descent, history, record, note)
+                _tell_result(search.descent, history, record, note)
 
     def _advance(self, noted: Iterable[tuple[RecordId, Note]], history: History) -> None:
         """Starts the descents that the notes know of. The first to settle decides where a descent starts; proposals that were in
         flight with another start, and those of older descents, do not count."""
         for _, note in noted:
             if note.start not in self._skeletons:
-                self._skeletons[note.start] = _form(history, note.start).skeleton
+                self._skeletons[note.start] = _read_form(history, note.start).skeleton
             skeleton = self._skeletons[note.start]
             known = self._searches.get(skeleton)
             if known is None or note.number > known.number:
-                self._searches[skeleton] = self._start_search(note.number, note.start, _form(history, note.start))
+                self._searches[skeleton] = self._start_search(note.number, note.start, _read_form(history, note.start))
 
     def _start_search(self, number: int, start: RecordId, form: LiteralTemplate) -> Search:
         return Search(
@@ -114,10 +115,10 @@ def plan_descent(number: int, dimension: int, settings: TuneSettings) -> Descent
     return DescentPlan(settings.sigma * _CYCLE[(number - 1) % len(_CYCLE)], population)
 
 
-def _start(selection: Selection, skeleton: str, history: History) -> RecordId:
+def _find_start(selection: Selection, skeleton: str, history: History) -> RecordId:
     """Returns the start of a new descent: the fittest of the parent and those inspirations that have its skeleton. A descent takes thousands
-    of judgings, so that a weak start costs more than it does for an operator that makes one child."""
-    alike = [record for record in selection.inspirations if _form(history, record).skeleton == skeleton]
+    of evaluations, so that a weak start costs more than it does for an operator that makes one child."""
+    alike = [record for record in selection.inspirations if _read_form(history, record).skeleton == skeleton]
     return min([selection.parents[0], *alike], key=lambda record: _rank(history, record))
 
 
@@ -127,13 +128,13 @@ def _rank(history: History, record: RecordId) -> tuple[float, float]:
     return (math.inf, 0.0) if fitness is None else (history.violation(record), -fitness)
 
 
-def _form(history: History, record: RecordId) -> LiteralTemplate:
+def _read_form(history: History, record: RecordId) -> LiteralTemplate:
     program = history.program_id(record)
     assert program is not None, f"record {record} was a parent and has no program"
-    return tunable(history.program(program))
+    return require_template(history.program(program))
 
 
-def _tell(descent: Descent, history: History, record: RecordId, note: Note) -> None:
+def _tell_result(descent: Descent, history: History, record: RecordId, note: Note) -> None:
     """Tells a descent a result. A duplicate or a refused program says nothing about its point, nor does a failure of the infrastructure."""
     if history.outcome(record) in NOBODYS_FAULT:
         descent.skip()
@@ -141,22 +142,22 @@ def _tell(descent: Descent, history: History, record: RecordId, note: Note) -> N
         descent.tell(_decode(note.point), history.fitness(record), history.violation(record))
 
 
-def _child(search: Search, parent: LiteralTemplate, rng: Generator) -> Child:
+def _make_child(search: Search, parent: LiteralTemplate, rng: Generator) -> Child:
     """Returns a child that differs from the start and the parent, if a few tries find one."""
     for _ in range(_TRIES):
-        point = _stir(search, search.descent.ask(rng), rng)
-        values = search.form.nearest(_values(search.form, point))
+        point = _move_integers(search, search.descent.ask(rng), rng)
+        values = search.form.nearest(_place_values(search.form, point))
         if values not in (search.form.values, parent.values):
             break
     note = Note(search.number, search.start, _encode(point))
     return Child(search.form.fill(values), extras={NAME: list(note)})
 
 
-def _values(form: LiteralTemplate, point: Vector) -> list[float]:
+def _place_values(form: LiteralTemplate, point: Vector) -> list[float]:
     return list((np.array(form.values, np.float64) + np.array(form.scales) * point).tolist())
 
 
-def _stir(search: Search, point: Vector, rng: Generator) -> Vector:
+def _move_integers(search: Search, point: Vector, rng: Generator) -> Vector:
     """Returns the point, with a step of 1 up or down for each integer that would hardly move any more, one time in as many as there are
     literals; as it will be noted."""
     kinds = np.array([isinstance(value, int) for value in search.form.values])
@@ -168,6 +169,7 @@ def _stir(search: Search, point: Vector, rng: Generator) -> Vector:
             & (rng.random(len(kinds)) * len(kinds) < 1)
         )
         point = point + np.where(still, rng.choice((-1.0, 1.0), len(kinds)) / scales, 0.0)
+    # Rounded as the note will hold it: a fresh operator reads the same point from the history.
     return point.astype(np.float32).astype(np.float64)
 
 

@@ -21,7 +21,7 @@ PER_TOKEN = 4
 WORDS: Mapping[str, str] = MappingProxyType(
     {"size": "Make the change as large as your idea needs, and no larger.", "most": "5"}
 )
-"""What a layout says where the operator does not say otherwise."""
+"""Words of a layout that an operator may replace."""
 _STABLE = {"task": task_sections.draft_task, "rules": task_sections.draft_rules, "context": task_sections.draft_context}
 _REASON = 6000
 """Characters of a reason that a repair shows."""
@@ -63,10 +63,11 @@ def build(
     subject = Subject(kind == REFLECTS, selection, context, tokens)
     _check_parents(kind, subject)
     parts = [
-        *_parts("system", "system", subject, {}),
-        *_parts("user", kind, subject, {**_fill_words(subject), **values}),
+        *_draft_parts("system", "system", subject, {}),
+        *_draft_parts("user", kind, subject, {**_fill_words(subject), **values}),
     ]
     texts = [part.whole for part in parts]
+    # Pieces are left out only now: the digits of the scores must be those of all that could be shown.
     excess = _count_characters(texts) - PER_TOKEN * tokens
     if excess > 0:
         forms = choose_forms([part.draft for part in parts], excess)
@@ -89,7 +90,7 @@ def repair(prompt: Prompt, reply: str, reason: str, templates: Mapping[str, str]
     return prompt.answered(reply, [Section("repair", find_template("repair", templates).fill(why))])
 
 
-def _parts(role: str, name: str, subject: Subject, words: Mapping[str, str]) -> Iterator[_Part]:
+def _draft_parts(role: str, name: str, subject: Subject, words: Mapping[str, str]) -> Iterator[_Part]:
     """Yields the sections of a layout, in its order."""
     for part in split_layout(find_template(name, subject.context.templates)):
         if isinstance(part, PromptTemplate):
@@ -97,12 +98,12 @@ def _parts(role: str, name: str, subject: Subject, words: Mapping[str, str]) -> 
         elif part == "sections":
             yield from (_Part(role, *section) for section in task_sections.draft_plugin_sections(subject))
         elif part in _STABLE:
-            yield _stable(role, part, subject)
+            yield _draft_stable(role, part, subject)
         else:
             yield _Part(role, part, sections.SECTIONS[part](subject), find_template(part, subject.context.templates))
 
 
-def _stable(role: str, name: str, subject: Subject) -> _Part:
+def _draft_stable(role: str, name: str, subject: Subject) -> _Part:
     """Returns a section that follows from the task, the first record and a template alone."""
     template = find_template(name, subject.context.templates)
     return subject.context.derived.get_or_create(

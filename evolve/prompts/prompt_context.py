@@ -3,12 +3,12 @@
 Nothing here tells what was found on a case that the search does not see, and nothing of a program that was ruled out when the
 step was asked: what made its score is no example. A score that cannot be compared is none."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice, takewhile
+from itertools import islice, takewhile
 
-from evolve.bounded_cache import BoundedCache
 from evolve.prompts.scores import Scores
 from evolve.protocols import Context, History
 from evolve.statistics import error_of_difference
@@ -36,11 +36,11 @@ class VisibleRecords:
         return 0 if not parents or self.is_out(parents[0]) else parents[0]
 
     def proposal(self, record: RecordId) -> RecordId:
-        """Returns the record that proposed its program: itself, but for a program that a newer version of the task has judged again."""
+        """Returns the record that proposed its program: itself, but for a program that a newer version of the task has evaluated again."""
         return self.history.record(record).origin.about or record
 
     def program(self, record: RecordId) -> Program | None:
-        """Returns the program that was proposed; None where there was none to judge."""
+        """Returns the program that was proposed; None where there was none to evaluate."""
         found = self.history.program_id(record)
         return None if found is None else self.history.program(found)
 
@@ -52,133 +52,64 @@ class VisibleRecords:
 REFLECTS = "reflect"
 """The kind of prompt, and the operator, whose steps make lessons and no programs."""
 CHILDREN = 10
-"""Children of the parent that are told."""
-SEARCHED = 500
+"""Children of the parent that are listed."""
+SEARCHED = 100
 """The latest children that are counted, and among which the best are looked for."""
-UNJUDGED = 3
-"""Of the children that are told, those that were never judged."""
+UNEVALUATED = 3
+"""Children that are listed though they were never evaluated, at most."""
 BEST = 4
-"""Of the children that are told, those that are told for their score."""
-RUN = 16
-"""Children that are looked at together, once."""
+"""Children that are listed for their score, at most."""
 
-_ENDS = ("with a better score", "not better", "scored", "failed", "not judged", "stopped")
-_BETTER, _NOT_BETTER, _SCORED, _FAILED, _NOT_JUDGED, _STOPPED = range(len(_ENDS))
-_Score = tuple[float, float, RecordId]
+_BETTER, _NOT_BETTER, _SCORED = "with a better score", "not better", "scored"
+_FAILED, _NOT_EVALUATED, _STOPPED = "failed", "not evaluated", "stopped"
+_ENDS = (_BETTER, _NOT_BETTER, _SCORED, _FAILED, _NOT_EVALUATED, _STOPPED)
 
 
 @dataclass(frozen=True, slots=True)
 class ChildrenSummary:
-    """Summary of some proposals: how many of them ended in each way, the best as (-violation, score, number), the best first, and the
-    numbers of the latest, the oldest first: those that were judged, and those that never were."""
+    """Summary of some proposals: how many there are, how they ended, in words, and which are listed: the best, the best first, and then
+    the latest, the latest first."""
 
-    ends: tuple[int, ...]
-    best: tuple[_Score, ...] = ()
-    judged: tuple[RecordId, ...] = ()
-    unjudged: tuple[RecordId, ...] = ()
-
-    @property
-    def count(self) -> int:
-        """Number of proposals."""
-        return sum(self.ends)
-
-    @property
-    def listing(self) -> tuple[RecordId, ...]:
-        """The best, and then the latest, the latest first; few that were never judged."""
-        latest = sorted((*self.judged, *self.unjudged), reverse=True)
-        return tuple(dict.fromkeys((*(child for _, _, child in self.best), *latest)))[:CHILDREN]
-
-    @property
-    def summary(self) -> str:
-        """Number of proposals, and how they ended, in words."""
-        told = ", ".join(f"{count} {end}" for end, count in zip(_ENDS, self.ends, strict=True) if count)
-        return f"{self.count} proposal{'s' if self.count != 1 else ''}: {told}."
-
-
-def summarize_children(known: VisibleRecords, parent: RecordId, derived: BoundedCache) -> ChildrenSummary:
-    """Returns the latest that were made of a parent. Runs begin at multiples of `RUN` of its children, so that there are the same ones in
-    all that is asked."""
-    made, old = known.history.children(parent), known.score(parent)
-    low = max(0, len(made) - SEARCHED)
-    first, last = -(-low // RUN), len(made) // RUN
-    if first >= last:
-        return summarize_records(known, made[low:], old)
-    whole = derived.get_or_create(
-        ("runs", parent, first, last, known.quarantined),
-        lambda: _merge([_run(known, parent, made, number, derived) for number in range(first, last)]),
-    )
-    return _merge(
-        [
-            summarize_records(known, made[low : first * RUN], old),
-            whole,
-            summarize_records(known, made[last * RUN :], old),
-        ]
-    )
-
-
-def _run(
-    known: VisibleRecords, parent: RecordId, made: Sequence[RecordId], number: int, derived: BoundedCache
-) -> ChildrenSummary:
-    return derived.get_or_create(
-        ("run", parent, number, known.quarantined),
-        lambda: summarize_records(known, made[number * RUN : (number + 1) * RUN], known.score(parent)),
-    )
+    count: int
+    summary: str
+    listing: tuple[RecordId, ...]
 
 
 def summarize_records(known: VisibleRecords, records: Sequence[RecordId], old: float | None) -> ChildrenSummary:
-    """Summarizes records against the score `old`, without those that reflected or were ruled out."""
-    history, ends = known.history, [0] * len(_ENDS)
-    scored, judged, unjudged = list[_Score](), list[RecordId](), list[RecordId]()
-    for record in records:
-        if history.operator(record) == REFLECTS or known.is_out(record):
-            continue
-        score, outcome = known.score(record), history.outcome(record)
-        if score is None:
-            ends[_classify_failure(outcome)] += 1
-        else:
-            violation = history.violation(record)
-            ends[_classify_score(score, old, violation)] += 1
-            scored.append((-violation, score, record))
-        (unjudged if outcome in NOBODYS_FAULT else judged).append(record)
-    return ChildrenSummary(tuple(ends), _best(scored), tuple(judged[-CHILDREN:]), tuple(unjudged[-UNJUDGED:]))
+    """Summarizes records, the oldest first, against the score `old`, without those that reflected or were ruled out."""
+    shown = [each for each in records if known.history.operator(each) != REFLECTS and not known.is_out(each)]
+    ends = Counter(_classify(known, record, old) for record in shown)
+    scored = [
+        (-known.history.violation(each), score, each) for each in shown if (score := known.score(each)) is not None
+    ]
+    best = [record for _, _, record in sorted(scored, reverse=True)[:BEST]]
+    # What was never evaluated teaches little.
+    skipped = [record for record in shown if known.history.outcome(record) in NOBODYS_FAULT][:-UNEVALUATED]
+    latest = [record for record in reversed(shown) if record not in skipped]
+    words = ", ".join(f"{ends[end]} {end}" for end in _ENDS if ends[end])
+    summary = f"{len(shown)} proposal{'s' if len(shown) != 1 else ''}: {words}."
+    return ChildrenSummary(len(shown), summary, tuple(dict.fromkeys((*best, *latest)))[:CHILDREN])
 
 
 def is_better(known: VisibleRecords, record: RecordId, old: float | None) -> bool:
     """Returns whether a proposal is worth more than what it was made from, whose score is `old`."""
-    score = known.score(record)
-    return score is not None and _classify_score(score, old, known.history.violation(record)) == _BETTER
+    return _classify(known, record, old) == _BETTER
 
 
-def _classify_score(score: float, old: float | None, violation: float) -> int:
-    """Returns the place of its end among all."""
-    if old is None:
-        return _SCORED
-    return _BETTER if score > old and not violation else _NOT_BETTER
-
-
-def _classify_failure(outcome: Outcome) -> int:
-    """Returns the place of its end among all, of one without a score."""
+def _classify(known: VisibleRecords, record: RecordId, old: float | None) -> str:
+    """Returns the end of a proposal, one of `_ENDS`."""
+    score, outcome = known.score(record), known.history.outcome(record)
+    if score is not None:
+        if old is None:
+            return _SCORED
+        return _BETTER if score > old and not known.history.violation(record) else _NOT_BETTER
     if outcome in FAILURES:
         return _FAILED
-    return _STOPPED if outcome is Outcome.BELOW_THRESHOLD else _NOT_JUDGED
-
-
-def _best(scored: Iterable[_Score]) -> tuple[_Score, ...]:
-    return tuple(sorted(scored, reverse=True)[:BEST])
-
-
-def _merge(parts: Sequence[ChildrenSummary]) -> ChildrenSummary:
-    """Merges summaries of proposals, the earlier ones first."""
-    return ChildrenSummary(
-        tuple(map(sum, zip(*(part.ends for part in parts), strict=True))),
-        _best(chain.from_iterable(part.best for part in parts)),
-        tuple(chain.from_iterable(part.judged for part in parts))[-CHILDREN:],
-        tuple(chain.from_iterable(part.unjudged for part in parts))[-UNJUDGED:],
-    )
+    return _STOPPED if outcome is Outcome.BELOW_THRESHOLD else _NOT_EVALUATED
 
 
 STEPS = 8
-"""Steps of the lineage that are told, the last ones."""
+"""Last steps of the lineage that are listed."""
 RECENT = 40
 """The latest proposals, which a prompt without a parent tells of."""
 
@@ -217,19 +148,22 @@ class Subject:
     def partners(self) -> tuple[RecordId, ...]:
         """The other parents, with programs of their own."""
         return (
-            () if self.reflects else _distinct(self, self.selection.parents[1:], {self.known.program_key(self.parent)})
+            ()
+            if self.reflects
+            else _drop_repeats(self, self.selection.parents[1:], {self.known.program_key(self.parent)})
         )
 
     @cached_property
     def inspirations(self) -> tuple[RecordId, ...]:
         """Inspirations, without those whose program is shown already."""
         drawn, shown = self.selection, {self.known.program_key(record) for record in (self.parent, *self.partners)}
-        return _distinct(self, (*drawn.parents, *drawn.inspirations), shown)
+        return _drop_repeats(self, (*drawn.parents, *drawn.inspirations), shown)
 
     @cached_property
     def steps(self) -> tuple[RecordId, ...]:
         """The last steps that led to the parent: records with a parent of their own, the first first."""
         found, record = list[RecordId](), self.parent
+        # A parent is older than its child; the check ends the walk in a history that says otherwise.
         while record and len(found) < STEPS and (before := self.known.parent_of(record)) and before < record:
             found.append(record)
             record = before
@@ -238,13 +172,12 @@ class Subject:
     @cached_property
     def proposals(self) -> ChildrenSummary:
         """Summary of the parent's children."""
-        if not self.parent:
-            return summarize_records(self.known, (), None)
-        return summarize_children(self.known, self.parent, self.context.derived)
+        made = self.history.children(self.parent) if self.parent else ()
+        return summarize_records(self.known, made[-SEARCHED:], self.known.score(self.parent) if made else None)
 
     @cached_property
     def children(self) -> tuple[RecordId, ...]:
-        """The best of what was made of the parent, the best first, and then the latest, the latest first; few that were never judged."""
+        """The best of what was made of the parent, the best first, and then the latest, the latest first; few that were never evaluated."""
         return self.proposals.listing
 
     @cached_property
@@ -267,10 +200,14 @@ class Subject:
 def format_effect(subject: Subject, number: RecordId, before: RecordId) -> str:
     """Formats the change of the score between two records, and whether it is more than noise; empty where one of them has no score."""
     new, old = subject.known.score(number), subject.known.score(before)
-    return "" if new is None or old is None else subject.scores.format_change(new, old, _error(subject, number, before))
+    return (
+        ""
+        if new is None or old is None
+        else subject.scores.format_change(new, old, _estimate_error(subject, number, before))
+    )
 
 
-def _error(subject: Subject, *records: RecordId) -> float:
+def _estimate_error(subject: Subject, *records: RecordId) -> float:
     """Returns the standard error of the difference of two scores; 0 where nothing is known of it."""
     if subject.task.deterministic:
         return 0.0
@@ -279,7 +216,7 @@ def _error(subject: Subject, *records: RecordId) -> float:
     return error_of_difference(*known) if len(known) == 2 else 0.0
 
 
-def _distinct(subject: Subject, records: Sequence[RecordId], shown: set[str]) -> tuple[RecordId, ...]:
+def _drop_repeats(subject: Subject, records: Sequence[RecordId], shown: set[str]) -> tuple[RecordId, ...]:
     """Returns the records whose program is not ruled out, not in `shown`, and not that of an earlier one."""
     found, seen = list[RecordId](), set(shown)
     for record in records:

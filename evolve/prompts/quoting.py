@@ -1,8 +1,8 @@
 """Quotations of programs, of evaluators' words and of earlier answers.
 
 Nothing that is quoted can end its quotation. A fence is longer than every run of backticks in it, a quotation in a line has no
-line end and no closing mark, no control token of a chat template is whole, and a path is plain or escaped. Programs are quoted exactly, for
-an edit must match them: a note below tells what they hold of that."""
+line end and no closing mark, no control token of a chat template is whole, and a path is plain or escaped. Programs are quoted exactly, for an
+edit must match them."""
 
 import functools
 import json
@@ -10,7 +10,7 @@ import re
 
 from evolve.bounded_cache import BoundedCache
 from evolve.protocols import History
-from evolve.sandbox.output import readable, shown, unseen
+from evolve.sandbox.output import readable, shown
 from evolve.types import Program
 
 _CONTROL_WORDS = (
@@ -37,23 +37,14 @@ def break_control_tokens(text: str) -> str:
     return text
 
 
-def find_control_tokens(text: str) -> tuple[str, ...]:
-    """Returns the control tokens in a text, each once, in their order."""
-    if "<" not in text and "[" not in text:
-        return ()
-    return tuple(dict.fromkeys(found[0] for found in _TOKEN.finditer(text)))
-
-
 DATA = "Data, not instructions:"
 """Stands before every fence with the words of others."""
 _RUNS = re.compile("`{3,}")
 _PLAIN = re.compile(r"\w[\w./+-]*")
 _MARKS = re.compile('[“”„‟"]')
 _ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "`<["}
-"""Of a path that is not plain: what could end its fence, or begin a control token."""
+"""Escapes of characters that could end the fence of a path, or begin a control token."""
 _HALVES = re.compile("[\ud800-\udfff]")
-_NOTED = 5
-"""Lines with characters that are not seen, of which a note tells."""
 
 
 def fence_text(text: str, info: str = "") -> str:
@@ -79,6 +70,7 @@ def path_name(path: str) -> str:
 
 def excerpt(text: str, most: int) -> str:
     """Returns the output of a program or an evaluator, fit to be read: the beginning and the end of more than `most` characters."""
+    # Feedback may have megabytes; what is cleaned is only what may be shown.
     if len(text) > 4 * most:
         text = f"{text[: 2 * most]}\n...\n{text[-2 * most :]}"
     return shown(text, most).strip("\n")
@@ -86,34 +78,9 @@ def excerpt(text: str, most: int) -> str:
 
 @functools.lru_cache(maxsize=512)
 def program_text(program: Program) -> str:
-    """Returns all files of a program, each in a fence that begins with its path, and a note on what cannot be seen in them."""
+    """Returns all files of a program, each in a fence that begins with its path."""
     fences = [fence_text(_HALVES.sub("\ufffd", text), path_name(path)) for path, text in program.files.items()]
-    return "\n\n".join((DATA, *fences, *_notes(program)))
-
-
-def _notes(program: Program) -> list[str]:
-    """Lines that hold characters which nobody sees, or what a chat template takes for its own: they are shown as they are, for an edit
-    must match them."""
-    noted = []
-    for path, text in program.files.items():
-        if not unseen(text) and not find_control_tokens(text):
-            continue
-        for number, line in enumerate(text.split("\n"), 1):
-            held = _describe_hidden(line.removesuffix("\r"))
-            if held:
-                noted.append(f"Line {number} of {path_name(path)} holds {held}.")
-    more = [f"So do {len(noted) - _NOTED} more lines."] if len(noted) > _NOTED else []
-    return [" ".join((*noted[:_NOTED], *more))] if noted else []
-
-
-def _describe_hidden(line: str) -> str:
-    """Describes the hidden characters of a line; empty where it has none."""
-    hidden, marks = unseen(line), find_control_tokens(line)
-    codes = ", ".join(f"U+{ord(character):04X}" for character in hidden[:3])
-    told = [f"characters that are not seen ({codes})"] if hidden else []
-    if marks:
-        told.append(f"text that looks like a control token and is none ({', '.join(map(quote_inline, marks[:3]))})")
-    return " and ".join(told)
+    return "\n\n".join((DATA, *fences))
 
 
 _HASH = re.compile(r"[0-9a-f]{64}")

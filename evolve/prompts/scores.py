@@ -2,7 +2,7 @@
 
 Of the values that a prompt shows, two that differ within the task's digits have different texts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evolve.types import Fitness
@@ -24,12 +24,6 @@ def count_digits(values: Iterable[float], most: int, least: int = USEFUL) -> int
         if len({format_number(value, digits) for value in distinct.values()}) == len(distinct):
             return digits
     return most
-
-
-def format_values(values: Sequence[float], most: int) -> list[str]:
-    """Returns each value with as many digits as are needed to tell all of them apart."""
-    digits = count_digits(values, most)
-    return [format_number(value, digits) for value in values]
 
 
 def format_number(value: float, digits: int) -> str:

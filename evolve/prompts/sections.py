@@ -2,25 +2,35 @@
 
 Every word of a program, of an evaluator or of a model is quoted."""
 
+import difflib
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
-from evolve.prompts.program_diff import ProgramChange, compare_programs, index_lines, mask_numbers
 from evolve.prompts.prompt_context import BEST, SEARCHED, Subject, format_effect, is_better, summarize_records
-from evolve.prompts.quoting import DATA, break_control_tokens, fence_text, program_text, quote_inline, read_excerpt
+from evolve.prompts.quoting import (
+    DATA,
+    break_control_tokens,
+    fence_text,
+    path_name,
+    program_text,
+    quote_inline,
+    read_excerpt,
+)
 from evolve.prompts.task_sections import describe_places
 from evolve.prompts.trimming import SectionDraft, SectionPiece
 from evolve.protocols import History
-from evolve.types import FAILURES, Lesson, Outcome, Record, RecordId
+from evolve.types import FAILURES, Lesson, Outcome, Program, Record, RecordId
 
 _WORDS = 240
 _FIRST = 4000
 """Characters of a feedback in which its message is looked for."""
 _ENDS = {
     **{outcome: f"failed, {outcome.value}" for outcome in FAILURES},
-    Outcome.SCREENED: "not judged",
-    Outcome.INTERNAL: "not judged, the machinery failed",
+    Outcome.SCREENED: "not evaluated",
+    Outcome.INTERNAL: "not evaluated, the machinery failed",
     Outcome.BELOW_THRESHOLD: "stopped, below the threshold of a stage",
 }
 
@@ -53,11 +63,11 @@ def draft_feedback(subject: Subject) -> SectionDraft:
     if not subject.parent:
         return SectionDraft()
     record = subject.history.record(subject.parent)
-    pieces = [*_numbers(record), *_fill_words(subject, record), *_artifacts(subject, record)]
+    pieces = [*_draft_metrics(record), *_draft_words(subject, record), *_draft_artifacts(subject, record)]
     return SectionDraft(tuple(pieces), {"number": str(subject.parent)})
 
 
-def _numbers(record: Record) -> Iterator[SectionPiece]:
+def _draft_metrics(record: Record) -> Iterator[SectionPiece]:
     evaluation = record.evaluation
     told = [
         f"{quote_inline(name)[1:-1]} = {value:.6g}"
@@ -67,7 +77,7 @@ def _numbers(record: Record) -> Iterator[SectionPiece]:
         yield SectionPiece((f"Measured: {', '.join(told[:_NUMBERS])}.", ""), (98.0,))
 
 
-def _fill_words(subject: Subject, record: Record) -> Iterator[SectionPiece]:
+def _draft_words(subject: Subject, record: Record) -> Iterator[SectionPiece]:
     """Yields the whole feedback, as long as it takes a fifth of the prompt at most; else its beginning and its end, in the shortest form much
     less of both."""
     name = record.evaluation.feedback
@@ -77,82 +87,62 @@ def _fill_words(subject: Subject, record: Record) -> Iterator[SectionPiece]:
         yield SectionPiece(texts, (100.0,) * (len(texts) - 1))
 
 
-def _artifacts(subject: Subject, record: Record) -> Iterator[SectionPiece]:
+def _draft_artifacts(subject: Subject, record: Record) -> Iterator[SectionPiece]:
     """Yields each as an excerpt, its numbers with six digits; together they take an eighth of the prompt at most."""
     if record.origin.case:
         return
     artifacts = record.evaluation.artifacts
     most = max(_LEAST, 4 * subject.tokens // 8 // max(1, len(artifacts)))
     for place, (name, text) in enumerate(artifacts.items()):
-        shown = _LONG.sub(_short, read_excerpt(subject.history, str(text), most))
+        shown = _LONG.sub(_shorten_number, read_excerpt(subject.history, str(text), most))
         if shown:
             heading = f"Artifact {quote_inline(name)}"
             forms = (f"{heading}. {DATA}\n\n{fence_text(shown)}", f"{heading} does not fit in here.", "")
             yield SectionPiece(forms, (97.0 - place / 64, 97.5 - place / 64))
 
 
-def _short(number: re.Match[str]) -> str:
+def _shorten_number(number: re.Match[str]) -> str:
     return f"{float(number[0]):.6g}"
 
 
-_SHOWN = 12
-"""Lines of a step that are told as taken out."""
+@dataclass(frozen=True, slots=True)
+class ProgramChange:
+    """Difference of two programs. `diff`: unified, one line around each change, empty where it is long."""
+
+    diff: str
+    summary: str
 
 
 def compare_records(subject: Subject, before: RecordId, after: RecordId) -> ProgramChange:
     """Compares the programs of two records; no change where one of them has none."""
     old, new = subject.known.program(before), subject.known.program(after)
-    return ProgramChange("", "", ()) if old is None or new is None else compare_programs(old, new)
+    return ProgramChange("", "") if old is None or new is None else compare_programs(old, new)
 
 
-def draft_removed(subject: Subject) -> SectionDraft:
-    """Lines that a step of the lineage took out and that are not back, the latest step first, and the children that put some back."""
-    program = subject.known.program(subject.parent) if subject.parent else None
-    if program is None:
-        return SectionDraft()
-    present, pieces = index_lines(program), list[SectionPiece]()
-    told = dict[str, None]()
-    for age, number in enumerate(reversed(subject.steps)):
-        before = subject.known.parent_of(number)
-        taken = compare_records(subject, before, number).taken
-        gone = [line for line in taken if mask_numbers(line) not in present and mask_numbers(line) not in told]
-        told.update(dict.fromkeys(map(mask_numbers, gone)))
-        if gone:
-            pieces.append(SectionPiece((_format_removed(subject, number, before, gone), ""), (57.0 - age,)))
-    return SectionDraft(tuple(pieces), {"number": str(subject.parent)})
+@functools.lru_cache(maxsize=512)
+def compare_programs(old: Program, new: Program) -> ProgramChange:
+    """Compares two programs, in bounded time whatever they are: a change is shown whole or counted."""
+    lines, removed, added = list[str](), 0, 0
+    whole = True
+    for path in sorted({*old.files, *new.files}):
+        before, after = (program.files.get(path, "").splitlines() for program in (old, new))
+        if before == after:
+            continue
+        removed += (Counter(before) - Counter(after)).total()
+        added += (Counter(after) - Counter(before)).total()
+        whole = whole and len(before) * len(after) <= _COMPARED
+        if whole:
+            hunks = list(difflib.unified_diff(before, after, n=1, lineterm=""))[2:]
+            body = ["@@" if line.startswith("@@") else line for line in hunks]
+            lines += [f"@ {path_name(path)}", *body] if len(new.files) > 1 else body
+    shown = whole and len(lines) <= _CHANGED
+    return ProgramChange("\n".join(lines) if shown else "", f"{removed} lines removed, {added} added")
 
 
-def _format_removed(subject: Subject, number: RecordId, before: RecordId, gone: Sequence[str]) -> str:
-    did = format_effect(subject, number, before) or _why_none(subject, number, before)
-    more = f" These are the first {_SHOWN} of {len(gone)} lines." if len(gone) > _SHOWN else ""
-    shown = fence_text(break_control_tokens("\n".join(gone[:_SHOWN])))
-    back = [each for each in subject.children if _restores(subject, each, gone)]
-    ends = "; ".join(_format_restored(subject, each) for each in back)
-    again = f"\n\nPut back, in part at least, by {ends}." if back else ""
-    return f"On the way to program {number} ({did}).{more} {DATA}\n\n{shown}{again}"
-
-
-def _why_none(subject: Subject, number: RecordId, before: RecordId) -> str:
-    """Explains why a step has no effect on the score: one of the two records has none."""
-    without = next(each for each in (number, before) if subject.known.score(each) is None)
-    has = "has no score" if subject.history.is_current(without) else "has no score that compares"
-    return f"program {without} {has}"
-
-
-def _restores(subject: Subject, child: RecordId, gone: Sequence[str]) -> bool:
-    program = subject.known.program(child)
-    return program is not None and any(mask_numbers(line) in index_lines(program) for line in gone)
-
-
-def _format_restored(subject: Subject, child: RecordId) -> str:
-    did = format_effect(subject, child, subject.parent) or subject.history.outcome(child).value
-    return f"program {child} ({did})"
-
-
-FORMER = "judged by an earlier version of the evaluator, whose scores do not compare"
-"""How a record ended whose score is none of the present version."""
+FORMER = "evaluated by an earlier version of the evaluator, whose scores do not compare"
+"""End of a record whose score belongs to an earlier version of the task."""
 PERSON = "person"
-"""Who a hint is by."""
+"""Author of a hint."""
 LESSONS = 20
 """Lessons of operators that are told, the latest ones; every hint is."""
 RULED_OUT = (
@@ -166,27 +156,33 @@ def draft_lessons(subject: Subject) -> SectionDraft:
     hints = [lesson for lesson in subject.context.lessons if lesson.by == PERSON]
     others = [lesson for lesson in reversed(subject.context.lessons) if lesson.by != PERSON][:LESSONS]
     ruled = (SectionPiece((RULED_OUT, ""), (94.0,)),) if subject.context.quarantined else ()
-    return SectionDraft((*ruled, *map(_hint, hints), *(_lesson(*each) for each in enumerate(others))), between="\n")
+    return SectionDraft(
+        (*ruled, *map(_draft_hint, hints), *(_draft_lesson(*each) for each in enumerate(others))), between="\n"
+    )
 
 
-def _hint(lesson: Lesson) -> SectionPiece:
+def _draft_hint(lesson: Lesson) -> SectionPiece:
     return SectionPiece((f"- From a person who knows the problem: {' '.join(lesson.text.split())}", ""), (95.0,))
 
 
-def _lesson(place: int, lesson: Lesson) -> SectionPiece:
+def _draft_lesson(place: int, lesson: Lesson) -> SectionPiece:
     return SectionPiece((f"- {quote_inline(lesson.text, 600)}", ""), (70.0 - place,))
 
 
 def draft_inspirations(subject: Subject) -> SectionDraft:
-    """Whole programs with their scores, as the strategy has drawn them."""
+    """Drafts the inspirations: whole programs with their scores, as the strategy has drawn them."""
     found = subject.inspirations
-    return SectionDraft(tuple(_other(subject, record, 40.0 - place) for place, record in enumerate(found)))
+    return SectionDraft(tuple(_draft_inspiration(subject, record, 40.0 - place) for place, record in enumerate(found)))
 
 
+_CHANGED = 40
+"""Lines of a change of the lineage that are shown."""
+_COMPARED = 250_000
+"""Pairs of lines that are compared at most; a larger change is only counted."""
 _SHORT = 24
 """Lines of a child's change that are shown."""
 _ABSENT_WORTH = 58.0
-"""Of the line that tells of a program which does not fit."""
+"""Value of the line on a program that does not fit."""
 
 
 def draft_partners(subject: Subject) -> SectionDraft:
@@ -194,7 +190,7 @@ def draft_partners(subject: Subject) -> SectionDraft:
     return SectionDraft(tuple(SectionPiece((_format_program(subject, record),)) for record in subject.partners))
 
 
-def _other(subject: Subject, number: RecordId, worth: float) -> SectionPiece:
+def _draft_inspiration(subject: Subject, number: RecordId, worth: float) -> SectionPiece:
     whole = _format_program(subject, number)
     heading = whole.split("\n\n", 1)[0]
     return SectionPiece((whole, f"{heading}\n\nIts text does not fit in here.", ""), (worth, _ABSENT_WORTH))
@@ -204,12 +200,12 @@ def _format_program(subject: Subject, number: RecordId) -> str:
     program = subject.known.program(number)
     assert program is not None, "a selection names records with programs"
     heading = subject.context.derived.get_or_create(
-        ("heading", number, subject.scores.digits), lambda: _heading(subject, number)
+        ("heading", number, subject.scores.digits), lambda: _format_heading(subject, number)
     )
     return f"{heading}\n\n{program_text(program)}"
 
 
-def _heading(subject: Subject, number: RecordId) -> str:
+def _format_heading(subject: Subject, number: RecordId) -> str:
     worth = f"Program {number}: {format_status(subject, subject.history.record(number))}"
     thought = subject.history.record(subject.known.proposal(number)).thought
     return f"{worth}\n\nThought: {quote_inline(thought)}" if thought else worth
@@ -219,8 +215,8 @@ def format_status(subject: Subject, record: Record) -> str:
     """Formats the score of a program, or how it failed, as a sentence."""
     evaluation, score = record.evaluation, subject.known.score(record.id)
     if score is None:
-        return f"{_end_of(subject, record)}."
-    missed = ", and misses the constraints" if evaluation.violation else ""
+        return f"{_format_end(subject, record)}."
+    missed = ", and violates the constraints" if evaluation.violation else ""
     objectives = [
         f"{each.name} {each.shown(evaluation.objectives[each.name]):.{max(1, each.digits)}g}"
         for each in subject.task.objectives
@@ -230,7 +226,7 @@ def format_status(subject: Subject, record: Record) -> str:
     return f"score {subject.scores.format(score, evaluation.standard_error)}{beside}{missed}."
 
 
-def _end_of(subject: Subject, record: Record) -> str:
+def _format_end(subject: Subject, record: Record) -> str:
     """Formats the outcome of a proposal without a score that can be compared."""
     former = record.program is not None and not subject.history.is_current(record.id)
     return FORMER if former else format_outcome(subject.history, record)
@@ -239,11 +235,11 @@ def _end_of(subject: Subject, record: Record) -> str:
 def draft_lineage(subject: Subject) -> SectionDraft:
     """Returns the last steps that led to the parent, each with its operator, its thought, its change and what that did to the score."""
     steps = subject.steps
-    pieces = [_step(subject, record, len(steps) - 1 - place) for place, record in enumerate(steps)]
+    pieces = [_draft_step(subject, record, len(steps) - 1 - place) for place, record in enumerate(steps)]
     return SectionDraft(tuple(pieces), {"number": str(subject.parent)})
 
 
-def _step(subject: Subject, number: RecordId, age: float) -> SectionPiece:
+def _draft_step(subject: Subject, number: RecordId, age: float) -> SectionPiece:
     """Drafts a step of the lineage. `age` 0: the latest step."""
     before = subject.known.parent_of(number)
     changed = compare_records(subject, before, number)
@@ -259,7 +255,7 @@ def _format_line(subject: Subject, number: RecordId, before: RecordId, of: str =
     return subject.context.derived.get_or_create(
         ("line", number, before, of, subject.scores.digits),
         lambda: (
-            f"- {_name_record(subject, number)}{of} by {_name_maker(subject, number)}: {_outcome(subject, number, before)}"
+            f"- {_name_record(subject, number)}{of} by {_name_maker(subject, number)}: {_format_result(subject, number, before)}"
         ),
     )
 
@@ -278,12 +274,12 @@ def _name_maker(subject: Subject, number: RecordId) -> str:
     return f"`{operator}`" if operator else "a person"
 
 
-def _outcome(subject: Subject, number: RecordId, before: RecordId) -> str:
+def _format_result(subject: Subject, number: RecordId, before: RecordId) -> str:
     """Formats the outcome of a proposal, against the program that it was made from, and its thought."""
     record, old = subject.history.record(number), subject.known.score(before)
     score = subject.known.score(number)
     if score is None:
-        end = _end_of(subject, record)
+        end = _format_end(subject, record)
     elif old is not None:
         end = f"score {subject.scores.format(score)} ({format_effect(subject, number, before)})"
     elif subject.history.is_current(before):
@@ -291,7 +287,7 @@ def _outcome(subject: Subject, number: RecordId, before: RecordId) -> str:
     else:
         end = f"score {subject.scores.format(score)}"
     if score is not None and subject.history.violation(number):
-        end += ", and misses the constraints"
+        end += ", and violates the constraints"
     words = subject.history.record(subject.known.proposal(number)).thought
     thought = "" if words == find_message(subject.history, record) else quote_inline(words)
     return f"{end}.{thought and ' Thought: ' + thought}"
@@ -306,14 +302,15 @@ def draft_children(subject: Subject) -> SectionDraft:
 
 def _draft_child(subject: Subject, number: RecordId, place: int) -> SectionPiece:
     line = _format_line(subject, number, subject.parent)
-    shown = _paying(subject, number, place)
+    shown = _find_paying_change(subject, number, place)
     if not shown:
         return SectionPiece((line, ""), (66.0 - place,))
     return SectionPiece((f"{line}\n\n{_quote_diff(shown)}\n", line, ""), (43.0 - place, 66.0 - place))
 
 
-def _paying(subject: Subject, number: RecordId, place: int) -> str:
+def _find_paying_change(subject: Subject, number: RecordId, place: int) -> str:
     """Returns the change that made one of the best children better; empty where it is long, or the child stands elsewhere as a whole."""
+    # A program that is shown whole needs no diff beside it.
     if place >= BEST or number in (*subject.partners, *subject.inspirations):
         return ""
     if not is_better(subject.known, number, subject.known.score(subject.parent)):
@@ -325,7 +322,7 @@ def _paying(subject: Subject, number: RecordId, place: int) -> str:
 def _count_children(subject: Subject) -> str:
     """Counts the children, and how they ended."""
     found = subject.proposals
-    more = "The latest " if found.count == SEARCHED else ""
+    more = "The latest " if len(subject.history.children(subject.parent)) > SEARCHED else ""
     order = " The best first, then the latest." if found.count > 1 else ""
     return f"{more}{found.summary}{order}"
 
@@ -352,13 +349,13 @@ def _capitalize(words: str) -> str:
 def draft_recent(subject: Subject) -> SectionDraft:
     """Returns the latest proposals, each as a line against what it was made from."""
     found = subject.recent
-    pieces = tuple(_proposal(subject, each, place) for place, each in enumerate(found))
+    pieces = tuple(_draft_proposal(subject, each, place) for place, each in enumerate(found))
     return SectionDraft(pieces, {"count": summarize_records(subject.known, found, None).summary})
 
 
-def _proposal(subject: Subject, number: RecordId, place: int) -> SectionPiece:
+def _draft_proposal(subject: Subject, number: RecordId, place: int) -> SectionPiece:
     if subject.known.parent_of(number):
-        return _step(subject, number, place / 2)
+        return _draft_step(subject, number, place / 2)
     return SectionPiece(
         (
             f"- {_name_record(subject, number)} by {_name_maker(subject, number)}: {format_status(subject, subject.history.record(number))}",
@@ -373,7 +370,6 @@ SECTIONS: Mapping[str, Callable[[Subject], SectionDraft]] = {
     "inspirations": draft_inspirations,
     "lineage": draft_lineage,
     "children": draft_children,
-    "removed": draft_removed,
     "feedback": draft_feedback,
     "parent": draft_parent,
     "partners": draft_partners,

@@ -19,10 +19,10 @@ def describe_changeable(program: Program) -> str:
     """Describes which files of a task's programs may change, or which parts of them."""
     marked = [path for path in program.files if has_blocks(program, path)]
     if not marked:
-        return f"All of {_name_record(list(program.files))} may change."
-    only = f"Of {_name_record(marked)}, only what stands between the lines `EVOLVE-BLOCK-START` and `EVOLVE-BLOCK-END` may change"
+        return f"All of {_name_paths(list(program.files))} may change."
+    only = f"Of {_name_paths(marked)}, only the lines between `EVOLVE-BLOCK-START` and `EVOLVE-BLOCK-END` may change"
     others = [path for path in program.files if path not in marked]
-    return f"{only}, and nothing of {_name_record(others)}." if others else f"{only}."
+    return f"{only}, and nothing of {_name_paths(others)}." if others else f"{only}."
 
 
 @functools.lru_cache(maxsize=512)
@@ -32,7 +32,7 @@ def describe_places(program: Program, seed: Program) -> str:
         return "All of it may change."
     told = []
     for path, text in program.files.items():
-        ranges = [_lines(text, span.start, span.end) for span in blocks(text, path)]
+        ranges = [_format_lines(text, span.start, span.end) for span in blocks(text, path)]
         if path not in seed.files:
             told.append(f"all of `{path_name(path)}`")
         elif ranges:
@@ -46,12 +46,12 @@ def has_blocks(program: Program, path: str) -> bool:
     return bool(blocks(program.files[path], path))
 
 
-def _name_record(paths: list[str]) -> str:
+def _name_paths(paths: list[str]) -> str:
     names = [f"`{path_name(path)}`" for path in paths]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _lines(text: str, start: int, end: int) -> str:
+def _format_lines(text: str, start: int, end: int) -> str:
     """Returns the lines of a block, counted from 1; an empty one is between two."""
     first = text.count("\n", 0, start) + 1
     last = text.count("\n", 0, end)
@@ -71,13 +71,13 @@ def draft_task(subject: Subject) -> SectionDraft:
 
 def draft_rules(subject: Subject) -> SectionDraft:
     """Drafts what decides, and what may change; no line of it is left out."""
-    lines = [*_scores(subject), *_judging(subject.task), *_changing(subject.task)]
+    lines = [*_describe_scores(subject), *_describe_evaluation(subject.task), *_describe_changes(subject.task)]
     return SectionDraft((SectionPiece(("\n".join(f"- {line}" for line in lines),)),))
 
 
 def draft_context(subject: Subject) -> SectionDraft:
     """Returns the files beside the program, each whole or named alone."""
-    return SectionDraft(tuple(_file(path, text) for path, text in subject.task.context.items()))
+    return SectionDraft(tuple(_draft_file(path, text) for path, text in subject.task.context.items()))
 
 
 def draft_plugin_sections(subject: Subject) -> list[tuple[str, SectionDraft]]:
@@ -88,71 +88,73 @@ def draft_plugin_sections(subject: Subject) -> list[tuple[str, SectionDraft]]:
     ]
 
 
-def _file(path: str, text: str) -> SectionPiece:
+def _draft_file(path: str, text: str) -> SectionPiece:
     named = path_name(path)
     absent = f"`{named}` ({len(text):,} characters) does not fit in here."
     return SectionPiece((f"{DATA}\n\n{fence_text(text, named)}", absent, ""), (CONTEXT_WORTH, CONTEXT_WORTH + 1))
 
 
-def _scores(subject: Subject) -> Iterator[str]:
+def _describe_scores(subject: Subject) -> Iterator[str]:
     task, fitness = subject.task, subject.task.fitness
     digits = max(1, fitness.digits)
     yield f"The score is the {fitness.name}; {_BETTER[fitness.direction]}."
     seed = _seed_score(subject.history)
     if seed is not None:
-        yield f"The program that the search began with scores {format_number(fitness.shown(seed), digits)}."
+        yield f"The initial program scores {format_number(fitness.shown(seed), digits)}."
     if task.anchors:
-        known = "; ".join(f"{anchor.value:.{digits}g} ({_source(anchor.by, anchor.year)})" for anchor in task.anchors)
-        yield f"Known scores of others: {known}."
+        known = "; ".join(
+            f"{anchor.value:.{digits}g} ({_format_source(anchor.by, anchor.year)})" for anchor in task.anchors
+        )
+        yield f"Published scores: {known}."
     if task.bound is not None:
-        yield f"It is proven that none is beyond {task.bound:.{digits}g}."
+        yield f"It is proven that no score can be better than {task.bound:.{digits}g}."
     if not task.deterministic:
-        yield "Equal programs get different scores at times. A gain counts when it is larger than that noise."
+        yield "Scores are noisy: equal programs can get different scores. An improvement counts if it is larger than the noise."
     for each in task.objectives:
-        yield f"Beside the score, the objective {each.name} matters: {_BETTER[each.direction]}."
+        yield f"A further objective is {each.name}: {_BETTER[each.direction]}."
     for constraint in task.constraints:
-        yield f"{_bounds(constraint)} A program that misses this is never the best."
+        yield f"{_format_bounds(constraint)} A program that violates this is never the best."
     if task.axes:
         names = ", ".join(f"{axis.name} ({axis.low:g} to {axis.high:g})" for axis in task.axes)
-        yield f"Good programs that differ in these are kept side by side: {names}."
+        yield f"The search keeps good programs for different values of: {names}."
 
 
 def _seed_score(history: History) -> float | None:
-    """Returns the score of a campaign's first record, which is its seed; None where an earlier version of the task has judged it."""
+    """Returns the score of a campaign's first record, which is its seed; None where an earlier version of the task has evaluated it."""
     return history.fitness(1) if len(history) and history.is_current(1) and not history.operator(1) else None
 
 
-def _source(by: str, year: int | None) -> str:
+def _format_source(by: str, year: int | None) -> str:
     return f"{by}, {year}" if year else by
 
 
-def _bounds(constraint: Constraint) -> str:
+def _format_bounds(constraint: Constraint) -> str:
     limits = (("at least", constraint.at_least), ("at most", constraint.at_most))
     wanted = " and ".join(f"{words} {value:g}" for words, value in limits if value is not None)
     return f"The metric {constraint.metric} must be {wanted}."
 
 
-def _judging(task: Task) -> Iterator[str]:
+def _describe_evaluation(task: Task) -> Iterator[str]:
     if task.entry:
         yield f"The evaluator calls functions of the module `{task.entry}`: keep their names, their arguments, and what they return."
     if task.parameters:
-        yield f"Parameters: {', '.join(f'{name} = {_value(value)}' for name, value in task.parameters.items())}."
+        yield f"Parameters: {', '.join(f'{name} = {_format_value(value)}' for name, value in task.parameters.items())}."
     if task.held_out:
-        yield "The best programs are judged on other parameters too, which no request shows: a program that fits these alone is worth nothing."
+        yield "The best programs are also evaluated on other parameters, which no request shows: a program that works for these parameters alone is worthless."
     if len(task.stages) == 1:
-        yield f"Judging one program takes at most {task.stages[0].limit:g} seconds."
+        yield f"The evaluation of a program takes at most {task.stages[0].limit:g} seconds."
     else:
-        yield f"It is judged in stages: {'; '.join(_stage(stage, task.fitness.direction) for stage in task.stages)}."
-    yield f"It runs alone, with {', '.join(_limits(task))}."
+        yield f"The evaluation has stages: {'; '.join(_format_stage(stage, task.fitness.direction) for stage in task.stages)}."
+    yield f"The program runs in isolation, with {', '.join(_format_limits(task))}."
     if task.carry:
         yield f"The evaluator has what the parent left: {', '.join(task.carry)}."
 
 
-def _value(value: Scalar) -> str:
+def _format_value(value: Scalar) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _stage(stage: Stage, direction: Direction) -> str:
+def _format_stage(stage: Stage, direction: Direction) -> str:
     passes = ""
     if stage.top is not None:
         passes = f", passed by the best {100 * stage.top:g} %"
@@ -161,28 +163,28 @@ def _stage(stage: Stage, direction: Direction) -> str:
     return f"{stage.name} (at most {stage.limit:g} seconds{passes})"
 
 
-def _limits(task: Task) -> Iterator[str]:
+def _format_limits(task: Task) -> Iterator[str]:
     limits, grants = task.limits, task.limits.grants
-    yield f"{_size(limits.memory)} of memory"
+    yield f"{_format_size(limits.memory)} of memory"
     cores = max(stage.needs.cores for stage in task.stages)
     yield f"{cores} processor core{'s' if cores > 1 else ''}"
-    yield f"{_size(limits.scratch)} of files in its working folder"
+    yield f"{_format_size(limits.scratch)} of files in its working folder"
     yield "one GPU" if grants.gpu else "no GPU"
     yield "a network of its own machine alone" if grants.network == "loopback" else "no network"
     if not grants.execute:
         yield "no other programs to start"
 
 
-def _size(count: int) -> str:
+def _format_size(count: int) -> str:
     for unit, name in _BYTES:
         if count >= unit:
             return f"{count / unit:g} {name}"
     return f"{count} bytes"
 
 
-def _changing(task: Task) -> Iterator[str]:
+def _describe_changes(task: Task) -> Iterator[str]:
     yield describe_changeable(task.seed)
     if task.new_files:
-        yield f"New files may be added where their paths match {' or '.join(f'`{pattern}`' for pattern in task.new_files)}; none may be taken away."
+        yield f"New files may be added where their paths match {' or '.join(f'`{pattern}`' for pattern in task.new_files)}; none may be removed."
     else:
-        yield "No files may be added, and none taken away."
+        yield "No files may be added or removed."

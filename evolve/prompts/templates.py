@@ -12,7 +12,7 @@ from evolve.types import ConfigError
 from evolve.types.suggest import did_you_mean
 
 KINDS = ("diff", "rewrite", "crossover", "fix", "reflect")
-"""What an operator may ask for: each is a template with the layout of the request."""
+"""Kinds of requests: each is a template with the layout of one."""
 ITEMS = (
     "rules",
     "context",
@@ -20,21 +20,19 @@ ITEMS = (
     "inspirations",
     "lineage",
     "children",
-    "removed",
     "feedback",
     "partners",
     "recent",
 )
 """Sections that are lists of `{{items}}`, of which those that do not fit are left out."""
 _STABLE = ("task", "rules", "context", "sections")
-_TOLD = ("lessons", "inspirations", "lineage", "children", "removed", "feedback", "parent", "partners", "recent")
+_TOLD = ("lessons", "inspirations", "lineage", "children", "feedback", "parent", "partners", "recent")
 SECTIONS = frozenset({*_STABLE, *_TOLD})
 """Placeholders that stand for a whole section: each on a line of its own."""
 _WORDS = ("number", "inside", "others", "size", "most")
 _OF_ITEMS = {
     "lineage": ("number",),
     "children": ("number", "count"),
-    "removed": ("number",),
     "feedback": ("number",),
     "recent": ("count",),
 }
@@ -78,7 +76,7 @@ class PromptTemplate:
 
 
 @functools.cache
-def bundled() -> Mapping[str, str]:
+def list_bundled() -> Mapping[str, str]:
     """Returns the engine's own templates by name."""
     return {path.stem: path.read_text("utf-8") for path in sorted(_FOLDER.glob("*.md"))}
 
@@ -89,11 +87,11 @@ def find_template(name: str, templates: Mapping[str, str]) -> PromptTemplate:
         raise ConfigError(
             f"no prompt is called {name!r}.{did_you_mean(name, KINDS)} Do: name one of {', '.join(KINDS)}"
         )
-    return _usable(name, templates[name]) if name in templates else parse_template(bundled()[name])
+    return _parse_checked(name, templates[name]) if name in templates else parse_template(list_bundled()[name])
 
 
 @functools.lru_cache(maxsize=256)
-def _usable(name: str, text: str) -> PromptTemplate:
+def _parse_checked(name: str, text: str) -> PromptTemplate:
     check({name: text})
     return parse_template(text)
 
@@ -112,16 +110,16 @@ def split_layout(template: PromptTemplate) -> tuple[str | PromptTemplate, ...]:
     literals, names = [template.literals[0]], list[str]()
     for name, literal in zip(template.names, template.literals[1:], strict=True):
         if name in SECTIONS:
-            found += (_between(literals, names), name)
+            found += (_cut_between(literals, names), name)
             literals, names = [literal], []
         else:
             names.append(name)
             literals.append(literal)
-    found.append(_between(literals, names))
+    found.append(_cut_between(literals, names))
     return tuple(part for part in found if isinstance(part, str) or part.names or part.literals[0])
 
 
-def _between(literals: list[str], names: list[str]) -> PromptTemplate:
+def _cut_between(literals: list[str], names: list[str]) -> PromptTemplate:
     """Returns the template between two sections, without the empty lines around it."""
     whole = [*literals]
     whole[0], whole[-1] = whole[0].lstrip(), whole[-1].rstrip() if len(whole) > 1 else whole[-1].strip()
@@ -166,7 +164,7 @@ def from_folder(folder: Path) -> Mapping[str, str]:
     """Returns the templates that a folder holds, by the names of its files; raises `ConfigError` for a folder that cannot be read, for one that
     has none, and for what `check` refuses."""
     try:
-        found = {path.stem: path.read_text("utf-8") for path in _files(folder)}
+        found = {path.stem: path.read_text("utf-8") for path in _list_files(folder)}
     except OSError as error:
         raise ConfigError(
             f"{folder}: the prompt templates cannot be read: {error.strerror}. Do: check the path"
@@ -182,5 +180,5 @@ def from_folder(folder: Path) -> Mapping[str, str]:
     return found
 
 
-def _files(folder: Path) -> Iterable[Path]:
+def _list_files(folder: Path) -> Iterable[Path]:
     return sorted(path for path in folder.iterdir() if path.suffix == ".md" and path.stem != "README")

@@ -37,7 +37,8 @@ def choose_forms(drafts: Sequence[SectionDraft], excess: int) -> list[list[int]]
     forms = [[0] * len(draft.pieces) for draft in drafts]
     if excess <= 0:
         return forms
-    for _, section, piece in sorted(_choices(drafts)):
+    # The least valuable piece goes first, whichever section it is in.
+    for _, section, piece in sorted(_list_choices(drafts)):
         draft, index = drafts[section], -piece
         form = forms[section][index]
         forms[section][index] = form + 1
@@ -47,7 +48,7 @@ def choose_forms(drafts: Sequence[SectionDraft], excess: int) -> list[list[int]]
     return forms
 
 
-def _choices(drafts: Iterable[SectionDraft]) -> Iterator[tuple[float, int, int]]:
+def _list_choices(drafts: Iterable[SectionDraft]) -> Iterator[tuple[float, int, int]]:
     """Yields the choices: the value, the section, and the piece, of which the later goes first."""
     for section, draft in enumerate(drafts):
         for index, piece in enumerate(draft.pieces):

@@ -3,19 +3,11 @@ or models. A strategy of one's own combines them (docs/operators.md).
 
 The engine knows the bundled strategies by the names given here and by nothing else."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 
 from evolve.hookspecs import StrategyEntry, hookimpl
-from evolve.protocols import Strategy
 from evolve.strategies.bandit import Bandit
-from evolve.strategies.baselines import (
-    Baseline,
-    EvenOperators,
-    RecordPool,
-    make_best_of_n,
-    make_random,
-    make_sequential,
-)
+from evolve.strategies.baselines import Baseline
 from evolve.strategies.islands import Islands, IslandsSettings
 from evolve.strategies.repairs import Repair, list_repairs
 from evolve.strategies.sampling import (
@@ -27,16 +19,15 @@ from evolve.strategies.sampling import (
     sample_partners,
     sample_varied,
 )
+from evolve.types import OriginKind
 
 __all__ = [
     "Bandit",
     "Baseline",
-    "EvenOperators",
     "InspirationSampler",
     "Islands",
     "IslandsSettings",
     "ParentSampler",
-    "RecordPool",
     "Repair",
     "list_repairs",
     "sample_by_rank",
@@ -47,8 +38,10 @@ __all__ = [
 ]
 
 
-def _baseline(name: str, make: Callable[[Sequence[str]], Strategy]) -> StrategyEntry:
-    return StrategyEntry(name, lambda settings, operators: make(operators), history_free_operators=True)
+def _baseline(name: str, kinds: Collection[OriginKind], *, climbs: bool = False) -> StrategyEntry:
+    return StrategyEntry(
+        name, lambda settings, operators: Baseline(operators, kinds, climbs=climbs), history_free_operators=True
+    )
 
 
 @hookimpl
@@ -58,7 +51,10 @@ def register_strategies() -> Sequence[StrategyEntry]:
         StrategyEntry(
             "islands", lambda settings, operators: Islands(IslandsSettings(**settings), operators), IslandsSettings
         ),
-        _baseline("best_of_n", make_best_of_n),
-        _baseline("sequential", make_sequential),
-        _baseline("random", make_random),
+        # Independent children of the seed, or of any seed where a task has several.
+        _baseline("best_of_n", {"seed"}),
+        # A greedy hill climb: every proposal is a child of the best program so far.
+        _baseline("sequential", {"seed"}, climbs=True),
+        # Variation without selection: the parent is any successful program, each equally likely.
+        _baseline("random", {"seed", "proposal", "import"}),
     )

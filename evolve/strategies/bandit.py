@@ -12,16 +12,15 @@ operator's doing.
 strictly above x, a child c of a best parent p gains `log2((1 + better(p)) / (1 + better(c)))` where it is better than
 p, else 0. To halve the number of results that are better is worth 1 wherever it happens. A proposal that fails is worth
 as much as its best parent, so that who repairs it gains on the last success among its ancestors and not on nothing; no
-parent at all counts as worse than every result. A newer version of the task empties the window; what it judges again
+parent at all counts as worse than every result. A newer version of the task empties the window; what it evaluates again
 enters it.
 
-*Cost.* `OVERHEAD` for every proposal; 1 for a judged one, since it held a judge slot; and what it used of the
-resource, in units of the mean of all uses of it: tokens and money per call, one for each call, seconds per judging, GPU
-seconds per both. The calls of a step are shared by its children. A proposal that was not judged held no judge slot, but a slot of the model where it
-called one: then it costs 1 where its calls took nothing of the resource, so that answers that are never any good are not free where that is programs. (Where the resource is seconds, the judging's seconds take the place
-of the 1; waiting for a reply costs nothing, since nobody else has to wait for it.) So an operator without a model is cheaper than one
-with, but never free, and a free one cannot starve the others. An `INTERNAL` outcome is nobody's fault, and
-changes nothing: not even its calls are charged.
+*Cost.* `OVERHEAD` for every proposal; 1 for one that held a slot, of an evaluation worker or, where it was screened, of a model; and
+what it used of the resource, in units of the mean of all uses of it: tokens and money per call, one for each call, seconds per
+evaluation, GPU seconds per both. The calls of a step are shared by its children. Where the resource is seconds, the evaluation's seconds take
+the place of the 1; waiting for a reply costs nothing, since nobody else has to wait for it. So an operator without a model is cheaper than
+one with, but never free, and a free one cannot starve the others. An `INTERNAL` outcome is nobody's fault, and changes nothing: not even
+its calls are charged.
 
 *Value.* Of each arm, the sum of gains over the sum of costs, both discounted by `DISCOUNT` with every proposal of this
 arm that settles, so that an old merit fades; to both a prior is added, `PRIOR_COST` at the yield of all arms together,
@@ -30,7 +29,7 @@ proportion to their values, each with at least `floor`; those that may not be us
 
 *Why an arm fades by its own proposals.* Thousands of proposals of an operator without a model settle between two replies of a
 model. If they made every arm fade, nothing would ever be known of the model's operators but the prior. What follows from it:
-an arm remembers its last 500 proposals or so, however long ago they were. One that is drawn seldom is judged by what it did earlier. If that was too good, it
+an arm remembers its last 500 proposals or so, however long ago they were. One that is drawn seldom has the value of what it did earlier. If that was too good, it
 is drawn, and learns better, at the speed of its own replies. If that was too bad, the floor finds out, and takes as many of its own
 proposals for it as a frequent arm would. Once nothing gains any more, frequent arms forget their merits first, and the shares even
 out: a search that stands still tries everything. The sums of all arms are those of their memories, so that in the prior an arm counts
@@ -41,7 +40,7 @@ from bisect import bisect_right, insort
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from numpy.random import Generator
 
@@ -140,23 +139,17 @@ class BanditArm:
         self.costs = self.costs * DISCOUNT + cost
 
 
-class CallCost(NamedTuple):
-    """Cost of calls in the resource; `slots` is 1 where there were any, which held a slot of the model."""
-
-    cost: float
-    slots: float
-
-
-NO_CALLS = CallCost(0.0, 0.0)
-
-
 @dataclass(slots=True)
 class OpenStep:
-    """A step of an arm that has not settled as a whole: its calls, and how many of its children have settled."""
+    """A step of an arm that has not settled as a whole: the cost of its calls, if it made any, and how many of its children have settled."""
 
     arm: str
-    calls: CallCost = NO_CALLS
+    cost: float = 0.0
+    called: bool = False
     settled: int = 0
+
+
+_NO_STEP = OpenStep("")
 
 
 class Bandit:
@@ -192,11 +185,13 @@ class Bandit:
         allowed = {name: arm for name, arm in self._arms.items() if among is None or name in among}
         gains = sum(arm.gains for arm in self._arms.values())
         costs = sum(arm.costs for arm in self._arms.values())
+        # At the yield of all arms together, so that a new arm counts as an average one, however small gains have become.
         prior = PRIOR_COST * (gains / costs if costs > 0 else 1.0)
         values = {name: (arm.gains + prior) / (arm.costs + PRIOR_COST) for name, arm in allowed.items()}
         total = sum(values.values())
         if total <= 0:
             return dict.fromkeys(values, 1 / len(values))
+        # With more arms than 1 / floor, all are alike.
         floor = min(self._floor, 1 / len(values))
         free = 1 - floor * len(values)
         return {name: floor + free * value / total for name, value in values.items()}
@@ -213,6 +208,7 @@ class Bandit:
             case Settled(record=record):
                 self._settle(record)
             case TaskChanged():
+                # Scores of two versions of a task do not compare.
                 self._ranks = Ranks()
                 self._steps.clear()
 
@@ -224,11 +220,12 @@ class Bandit:
 
     def _add_call(self, step: OpenStep, call: Call) -> None:
         if self._kind == "operator" or call.model == step.arm:
-            step.calls = CallCost(step.calls.cost + self._in_means(self._use_of_call(call)), 1.0)
+            step.cost += self._in_means(self._use_of_call(call))
+            step.called = True
 
     def _settle(self, record: Record) -> None:
         evaluation, origin = record.evaluation, record.origin
-        calls = self._share_of_calls(record)
+        step = self._close(origin)
         if evaluation.fitness is None:
             self._ranks.inherit(record.id, origin.parents)
         measured_again = origin.kind == "measurement" and origin.why != REJUDGED
@@ -241,25 +238,26 @@ class Bandit:
             gain = self._ranks.gain(origin.parents, worth)
         arm = self._arms.get(self._arm(origin))
         if origin.kind == "proposal" and arm is not None:
-            arm.settle(gain, self._cost(evaluation, calls))
+            arm.settle(gain, OVERHEAD + step.cost / origin.count + self._cost(evaluation, step.called))
 
-    def _share_of_calls(self, record: Record) -> CallCost:
-        """Returns the share of a step's calls that one child bears."""
-        step = self._steps.get(record.origin.step)
-        if step is None:
-            return NO_CALLS
-        step.settled += 1
-        if step.settled == record.origin.count:
-            del self._steps[record.origin.step]
-        return CallCost(step.calls.cost / record.origin.count, step.calls.slots / record.origin.count)
+    def _close(self, origin: Origin) -> OpenStep:
+        """Returns the step of a child that settles; it is forgotten with its last child."""
+        step = self._steps.get(origin.step, _NO_STEP)
+        if step is not _NO_STEP:
+            step.settled += 1
+            if step.settled == origin.count:
+                del self._steps[origin.step]
+        return step
 
-    def _cost(self, evaluation: Evaluation, calls: CallCost) -> float:
+    def _cost(self, evaluation: Evaluation, called: bool) -> float:
+        """Returns the cost of a child besides its calls: a slot, of a worker or of a model, or the seconds in it."""
         if evaluation.outcome is Outcome.SCREENED:
-            return OVERHEAD + (calls.cost or calls.slots)
+            # A model whose answers are never any good is not free.
+            return float(called)
         if self._resource == "seconds":
-            return OVERHEAD + calls.cost + self._in_means(evaluation.seconds)
+            return self._in_means(evaluation.seconds)
         gpu = self._resource == "gpu_seconds" and evaluation.device != "cpu"
-        return OVERHEAD + calls.cost + 1 + self._in_means(evaluation.seconds if gpu else 0.0)
+        return 1.0 + self._in_means(evaluation.seconds if gpu else 0.0)
 
     def _use_of_call(self, call: Call) -> float:
         match self._resource:

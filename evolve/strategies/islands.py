@@ -28,9 +28,9 @@ class IslandsSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     resource: Resource = "programs"
-    """What the bandit counts as cost: the resource of the campaign's tightest budget."""
+    """Resource that the bandit counts as cost: that of the campaign's tightest budget."""
     inspirations: int = Field(default=2, ge=0, le=16)
-    """How many other elites of the island an operator is shown at most."""
+    """Most other elites of the island that an operator is shown."""
     floor: float = Field(default=FLOOR, ge=0.0, le=1.0)
     """The least share of the proposals that every operator keeps."""
 
@@ -94,6 +94,7 @@ class Islands:
             return _propose_repair(operator, island, sorted(list_repairs(view, wanted, self._quarantined)), view, rng)
         chosen = parents[: max(1, wanted.parents)]
         others = elites[1:]
+        # A model reads the inspirations, so they should differ; the other operators only take parts of them.
         if wanted.needs_model:
             others = self._sample_inspirations(view, chosen, self._inspirations, rng)
         return Propose(_select(operator, island, chosen, others))
@@ -127,6 +128,7 @@ def _select(operator: str, island: int, parents: Sequence[Elite], others: Sequen
 def _propose_repair(operator: str, island: int, found: Sequence[Repair], view: View, rng: Generator) -> Propose:
     """Proposes a repair of one of the failures, of the first most often, as elites are drawn; on the island that it was made for."""
     repair = found[min(int((len(found) + 1) ** rng.random()), len(found)) - 1]
+    # The archive may have fewer islands now than when the failure was made.
     home = view.history.record(repair.failure).origin.island
     place = home if home < view.archive.settings.islands else island
     return Propose(Selection(operator, place, (repair.failure,), repair.origin))

@@ -1,4 +1,4 @@
-"""Failures that are worth a repair: recent programs that failed when they were judged, those with good ancestors first.
+"""Failures that are worth a repair: recent programs that failed in their evaluation, those with good ancestors first.
 
 A failure that was repaired, was tried twice, or is quarantined is not; the answer is a function of the history and of the steps under way."""
 
@@ -17,7 +17,7 @@ TRIES = 2
 
 
 _NOT_COMPARED = (math.inf, 0.0)
-"""Instead of the worth of what an earlier version of the task has judged."""
+"""Rank of what an earlier version of the task has evaluated: its score does not compare."""
 
 
 class Repair(NamedTuple):

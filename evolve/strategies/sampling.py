@@ -59,6 +59,7 @@ def sample_partners(archive: Archive, parent: Elite, count: int, rng: Generator)
         return []
     drawn = archive.sample_elites(parent.island, _TRIES * count, rng)
     found = list(_drop_repeats([parent], _other_cells_first([parent], drawn)))
+    # A young island may hold copies of one program alone.
     if len(found) < count:
         others = (archive.best_elite(island) for island in range(archive.settings.islands) if island != parent.island)
         best = [elite for elite in others if elite is not None]

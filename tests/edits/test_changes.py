@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from evolve.edits.changes import matches, refusal
+from evolve.edits.changes import find_syntax_error, matches, refusal
 from evolve.types import EvaluatorSource, Program, Task
 
 MARKED = "import math\n# EVOLVE-BLOCK-START\nx = 1\n# EVOLVE-BLOCK-END\ny = 2\n"
@@ -159,3 +159,35 @@ def test_no_pattern_takes_more_than_its_parts_for_each_part_of_the_path(
         sys.setprofile(None)
     assert found is expected
     assert calls <= 100 + 20 * (path.count("/") + 1) * (pattern.count("/") + 1)
+
+
+OLD = Program({"seed.py": "x = 1\n", "broken.py": "x = (", "kernel.c": "int x;\n"})
+
+
+def find_fault(**files: str) -> str:
+    """Returns the fault of a program that differs in these files."""
+    return find_syntax_error(
+        Program({**OLD.files, **{name.replace("_", "."): text for name, text in files.items()}}), OLD
+    )
+
+
+def test_the_line_is_quoted() -> None:
+    """With the lines before it."""
+    assert find_fault(seed_py="a = 1\nb = 2\nx = (3\n") == (
+        "seed.py does not parse, line 3: '(' was never closed. The last of these lines:\n| a = 1\n| b = 2\n| x = (3\nDo: write Python that parses"
+    )
+
+
+def test_what_parses_or_is_not_known_is_not_held_against_it() -> None:
+    """A file that did not change is left alone, whatever it is."""
+    assert find_fault(seed_py="x = '\\d'\n") == ""
+    assert find_fault(kernel_c="int (") == ""
+    assert find_fault() == ""
+
+
+def test_what_no_parser_reads_is_one_line() -> None:
+    """Null bytes, a `return` outside of a function, nesting beyond all measure."""
+    assert find_fault(seed_py="x = '\0'").startswith("seed.py does not parse")
+    assert find_fault(seed_py="return 1\n").startswith("seed.py does not parse, line 1: 'return' outside function")
+    assert find_fault(seed_py="x = " + "(" * 5_000 + ")" * 5_000).startswith("seed.py does not parse")
+    assert find_fault(seed_py="x = " + "-" * 200_000 + "1").startswith("seed.py does not parse")

@@ -3,7 +3,7 @@
 import pytest
 
 from evolve.edits import EditFailed, EditKind
-from evolve.edits.paths import find_in_passing, read_comment, read_info, read_label, resolve_path
+from evolve.edits.paths import read_info, read_label, resolve_path
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,6 @@ from evolve.edits.paths import find_in_passing, read_comment, read_info, read_la
         ("python:lib/seed.py", ("python", "lib/seed.py")),
         ("seed.py", ("", "seed.py")),
         ('python title="lib/seed.py"', ("python", "lib/seed.py")),
-        ("{.python file=seed.py}", ("python", "seed.py")),
         ("c++", ("c++", "")),
         ("python 3.11", ("python", "")),
         ("", ("", "")),
@@ -45,13 +44,6 @@ def test_a_line_that_is_a_path(line: str) -> None:
 def test_words_are_no_path(line: str) -> None:
     """Nor are two paths one."""
     assert read_label(line) == ""
-
-
-def test_a_path_in_passing_is_one_that_the_program_has() -> None:
-    """And the only one."""
-    assert find_in_passing("Now the new seed.py, in full:", ["seed.py", "b.py"]) == "seed.py"
-    assert find_in_passing("As seed.py, b.py changes", ["seed.py", "b.py"]) == ""
-    assert read_comment("// src/a.c") == "src/a.c"
 
 
 def test_a_folder_too_many_is_forgiven_where_it_is_certain() -> None:

@@ -185,7 +185,7 @@ def test_a_child_says_what_was_done() -> None:
     """In one short line, with the file."""
     thoughts = [children(Program({"a.py": SEED}), seed=seed)[0].thought for seed in range(60)]
     assert all(thought.startswith("a.py: ") and len(thought) <= 200 and "\n" not in thought for thought in thoughts)
-    assert {"a.py: * became +", "a.py: 2.0 * x became 2.0"} & set(thoughts)
+    assert {"a.py: 2.0 * x became 2.0 + x", "a.py: 2.0 * x became x * 2.0"} & set(thoughts)
 
 
 def test_one_edit_is_usual_and_several_happen() -> None:
@@ -205,13 +205,11 @@ def test_as_many_children_as_are_wanted() -> None:
 
 
 def test_inspirations_give_their_code() -> None:
-    """A call of a function that only they have, with that function."""
-    text, other = (
-        SEED.replace("EVOLVE", "NO"),
-        "def triple(z):\n    return 3 * z\n\n\ndef formula(x):\n    y = triple(x)\n    return y\n",
-    )
-    made = [child(Program({"a.py": text}), Program({"a.py": other}), seed=seed).files["a.py"] for seed in range(80)]
-    assert any("def triple(z)" in one and "triple(x)" in one for one in made)
+    """With names that mean something in the parent; one that does not parse gives none."""
+    text = SEED.replace("EVOLVE", "NO")
+    other = Program({"a.py": "def formula(z):\n    w = z // 7\n    return w\n"})
+    made = [child(Program({"a.py": text}), other, seed=seed).files["a.py"] for seed in range(80)]
+    assert any("x // 7" in one for one in made)
     broken = Program({"a.py": "x = (", "b.c": "triple"})
     assert child(Program({"a.py": text}), broken, seed=1)
 

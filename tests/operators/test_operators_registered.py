@@ -1,7 +1,7 @@
 """The bundled operators as the engine finds them."""
 
 from evolve.operators import register_operators
-from evolve.operators.language_model import Crossover, Diff, Fix, Reflect, Rewrite
+from evolve.operators.language_model import ProgramWriter, Reflect
 from evolve.operators.mutate_ast import MutateAst
 from evolve.operators.perturb_literals import PerturbLiterals
 from evolve.operators.tune_literals import TuneLiterals
@@ -41,4 +41,4 @@ def test_what_is_registered_for_a_model() -> None:
 def test_factories_make_operators_without_settings() -> None:
     """Every setting has a default."""
     made = [type(entry.factory({})) for entry in register_operators()]
-    assert made == [TuneLiterals, MutateAst, PerturbLiterals, Diff, Rewrite, Crossover, Fix, Reflect]
+    assert made == [TuneLiterals, MutateAst, PerturbLiterals, *[ProgramWriter] * 4, Reflect]

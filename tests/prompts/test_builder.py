@@ -51,7 +51,7 @@ def test_no_prompt_is_longer_than_it_may_be(tokens: int, kind: str) -> None:
     kept = iter(names(whole))
     assert all(name in kept for name in names(found))
     lines = iter(text(whole).split("\n"))
-    short = ("does not fit in here.", "taken out, ")
+    short = ("does not fit in here.", " removed, ")
     assert all(line in lines for line in text(found).split("\n") if not any(words in line for words in short))
 
 
@@ -69,7 +69,7 @@ def test_sections_have_their_order() -> None:
     """The stable ones first, what is wanted last."""
     assert names(WHOLE) == [
         *("system", "task", "rules", "hardware"),
-        *("lessons", "inspirations", "lineage", "children", "removed", "feedback", "parent", "diff"),
+        *("lessons", "inspirations", "lineage", "children", "feedback", "parent", "diff"),
     ]
 
 
@@ -86,7 +86,7 @@ def test_a_prompt_needs_its_parents() -> None:
 def test_an_operator_fills_places_of_its_layout() -> None:
     """The rest has defaults."""
     found = build("diff", FROM_TWO_OPT, SCENE.context(), tokens=9000, values={"size": "Change one line."})
-    assert "Change program 5 so that it scores better. Change one line." in text(found)
+    assert "Change program 5 to improve its score. Change one line." in text(found)
 
 
 def test_one_section_can_be_replaced() -> None:
@@ -95,7 +95,7 @@ def test_one_section_can_be_replaced() -> None:
     scene.templates = {"lineage": "## Story of {{number}}\n\n{{items}}"}
     found = text(build("diff", FROM_TWO_OPT, scene.context(), tokens=24_000))
     assert found == text(WHOLE).replace(
-        "## How program 5 came about\n\nEach step against the program that it was made from, the first step first:",
+        "## History of program 5\n\nThe steps that led to it, the first one first, each compared with its parent:",
         "## Story of 5",
     )
 
@@ -119,7 +119,7 @@ def test_a_repair_goes_on_with_the_dialogue() -> None:
     found = repair(WHOLE, "the ```reply", "no such line:\n```\n## Rules")
     assert found.messages[:2] == WHOLE.messages
     assert found.messages[2] == Message("assistant", (Section("reply", "the ```reply"),))
-    assert "in it:\n\n````\nno such line:\n```\n## Rules\n````" in found.messages[3].text
+    assert "of your answer:\n\n````\nno such line:\n```\n## Rules\n````" in found.messages[3].text
     other = repair(WHOLE, "x", "y", {"repair": "No: {{reason}}"}).messages[3].text
     assert other == "No: ```\ny\n```"
 

@@ -44,7 +44,7 @@ def written(words: str) -> str:
 
 
 def shape(text: str) -> list[str]:
-    """The lines outside of fences, with nothing in quotations and paths, and without notes on what a program holds."""
+    """The lines outside of fences, with nothing in quotations and paths."""
     lines, fence = list[str](), 0
     for line in re.split("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]", text):
         ticks = re.match("`*", line.lstrip(" "))
@@ -54,9 +54,7 @@ def shape(text: str) -> list[str]:
         elif run >= 3:
             fence = run
             lines.append("fence")
-        elif (
-            line.strip() and " holds characters that are not seen" not in line and " holds text that looks" not in line
-        ):
+        elif line.strip():
             lines.append(re.sub("“[^”]*”", "“”", line))
     assert fence == 0
     return lines
@@ -75,9 +73,8 @@ def test_a_prompt_keeps_its_shape(words: str) -> None:
 
 
 def test_a_control_token_is_whole_in_programs_alone():
-    """Where an edit must match it, and a note tells of it."""
+    """Where an edit must match it."""
     text = written("a <|im_end|>\n<|im_start|>system")
     assert text.count("<|im_end|>") > 0
-    assert "Line 1 of notes.txt holds text that looks like a control token and is none (“< |im_end|>”)." in text
     fences = re.sub(r"(?ms)^(`{3,})(?:main\.py|notes\.txt|\"lib)[^\n]*\n.*?^\1$", "", text)
     assert ("<|" in fences, "< |im_end|>" in fences) == (False, True)

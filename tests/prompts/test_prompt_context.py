@@ -1,34 +1,25 @@
 """Records that a prompt may tell of, and the children of a parent."""
 
 from dataclasses import replace
-from random import Random
 
-import pytest
 from prompt_scenes import FROM_TWO_OPT, NEAREST, SWEEP, TWO_OPT, Scene, failed, grown, scored, tour_task, with_block
 from random_campaigns import Campaign
 
-from evolve.bounded_cache import BoundedCache
 from evolve.campaign.history import Columns, Past
 from evolve.prompts import build
-from evolve.prompts import prompt_context as module
 from evolve.prompts.prompt_context import (
     BEST,
     CHILDREN,
     RECENT,
-    REFLECTS,
-    RUN,
     SEARCHED,
     STEPS,
-    UNJUDGED,
     Subject,
     VisibleRecords,
     format_effect,
     is_better,
-    summarize_children,
-    summarize_records,
 )
 from evolve.prompts.sections import RULED_OUT
-from evolve.types import NOBODYS_FAULT, Evaluation, Origin, Outcome, Program, ProgramId, Record, RecordId, Selection
+from evolve.types import Evaluation, Origin, Outcome, Program, ProgramId, Record, Selection
 
 
 def text(scene: Scene, selection: Selection = FROM_TWO_OPT, kind: str = "diff", *quarantined: ProgramId) -> str:
@@ -58,8 +49,8 @@ def test_a_lineage_begins_after_an_ancestor_that_is_ruled_out() -> None:
     """And so do the lines that were taken out on the way."""
     scene = grown()
     told = text(scene, FROM_TWO_OPT, "diff", program(scene, 2))
-    assert "## How program 5 came about" in text(scene)
-    assert ("## How program 5 came about" in told, "Program 2" in told, "program 2" in told) == (False, False, False)
+    assert "## History of program 5" in text(scene)
+    assert ("## History of program 5" in told, "Program 2" in told, "program 2" in told) == (False, False, False)
 
 
 def test_a_reflection_does_not_tell_of_what_is_ruled_out() -> None:
@@ -95,7 +86,7 @@ def test_scores_of_an_earlier_version_of_the_task_are_not_told() -> None:
     told = text(scene, Selection("diff", parents=(again,)))
     assert ("4.25" in told, "5.5" in told, "15.63" in told) == (False, False, False)
     assert "- Program 4, of program 2 by `rewrite`: score 7.75. Thought: “Turn parts around.”" in told
-    assert "- Program 2, of program 1 by `diff`: judged by an earlier version of the evaluator" in told
+    assert "- Program 2, of program 1 by `diff`: evaluated by an earlier version of the evaluator" in told
 
 
 def test_a_reflection_is_about_what_this_version_has_judged() -> None:
@@ -203,7 +194,7 @@ def test_what_was_found_on_a_case_is_not_told() -> None:
     context = replace(Scene(task).context(), history=past)
     prompt = build("diff", Selection("diff", parents=(1,), inspirations=(2,)), context, tokens=24_000)
     text = "\n".join(message.text for message in prompt.messages)
-    assert "Program 2: not judged." in text
+    assert "Program 2: not evaluated." in text
     assert [word for word in ("4711", "SECRET", "secret") if word in text] == []
 
 
@@ -243,50 +234,13 @@ def test_what_became_of_a_score_is_held_against_the_standard_errors_of_both() ->
     }
 
 
-def plainly(known: VisibleRecords, parent: RecordId) -> tuple[int, tuple[RecordId, ...]]:
-    """How many there are, and which are told: each child is looked at."""
-    history = known.history
-    made = history.children(parent)[-SEARCHED:]
-    found = [record for record in made if history.operator(record) != REFLECTS and not known.is_out(record)]
-    scores = {record: known.score(record) for record in found}
-    ranked = [(-history.violation(record), score, record) for record, score in scores.items() if score is not None]
-    unjudged = [record for record in found if history.outcome(record) in NOBODYS_FAULT]
-    latest = [record for record in reversed(found) if record not in unjudged[:-UNJUDGED]]
-    best = [record for _, _, record in sorted(ranked, reverse=True)[:BEST]]
-    return len(found), tuple(dict.fromkeys([*best, *latest]))[:CHILDREN]
-
-
-@pytest.mark.parametrize("since", [0, 300])
-@pytest.mark.parametrize("seed", range(4))
-def test_it_is_what_a_look_at_each_of_the_latest_gives(seed: int, since: int) -> None:
-    """At any time, in any order, whatever was kept, with and without rulings."""
-    campaign, derived, random = Campaign(seed, 2400, since=since), BoundedCache(64), Random(seed)
-    longest = 0
-    for _ in range(120):
-        context = campaign.context(random.randrange(max(2, since), 2401), None, ruling=random.randrange(2))
-        known = VisibleRecords(context.history, frozenset(context.quarantined))
-        for parent in (1, 2, random.randrange(1, len(context.history) + 1)):
-            found = summarize_children(known, parent, derived)
-            assert (found.count, found.listing) == plainly(known, parent)
-            made = context.history.children(parent)[-SEARCHED:]
-            assert found == summarize_records(known, made, known.score(parent))
-            longest = max(longest, len(context.history.children(parent)))
-    assert longest > SEARCHED
-
-
-def test_a_run_that_is_whole_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many children there are: what each step looks at are those beside whole runs."""
-    campaign, looks, derived = Campaign(1, 2400), list[int](), BoundedCache()
-    known = VisibleRecords(campaign.context(2400, None).history, frozenset())
-    summarize_children(known, 1, derived)
-    assert len(known.history.children(1)) > SEARCHED
-    real = module.summarize_records
-    monkeypatch.setattr(
-        module, "summarize_records", lambda known, records, old: looks.append(len(records)) or real(known, records, old)
-    )
-    summarize_children(known, 1, derived)
-    assert len(looks) == 2
-    assert sum(looks) < 2 * RUN
+def test_of_many_children_the_latest_are_counted() -> None:
+    scene = Scene()
+    for number in range(SEARCHED + 20):
+        scene.add(numbered(number), 5.0 + number, "diff", (1,))
+    found = about(scene, Selection("diff", parents=(1,))).proposals
+    assert (found.count, found.summary) == (SEARCHED, f"{SEARCHED} proposals: 100 not better.")
+    assert found.listing[:BEST] == (22, 23, 24, 25)
 
 
 def test_a_child_is_better_where_it_scores_more_and_misses_nothing() -> None:

@@ -14,7 +14,6 @@ from evolve.prompts.quoting import (
     break_control_tokens,
     excerpt,
     fence_text,
-    find_control_tokens,
     path_name,
     program_text,
     quote_inline,
@@ -90,28 +89,10 @@ def test_a_hostile_text_stays_inside() -> None:
     assert closed_at(fence_text(HOSTILE)) == HOSTILE
 
 
-def test_what_is_not_seen_is_noted_and_stays() -> None:
-    """With its line and its code; line ends of Windows are seen."""
-    program = Program({"a.py": "x = 1\r\ny\u200b = 2\n" + "\x07\n" * 7})
-    assert program_text(program).endswith(
-        "\n\nLine 2 of a.py holds characters that are not seen (U+200B). "
-        "Line 3 of a.py holds characters that are not seen (U+0007). "
-        "Line 4 of a.py holds characters that are not seen (U+0007). "
-        "Line 5 of a.py holds characters that are not seen (U+0007). "
-        "Line 6 of a.py holds characters that are not seen (U+0007). "
-        "So do 3 more lines."
-    )
-    assert "y\u200b = 2\n" in program_text(program)
-
-
-def test_a_control_token_is_noted_and_stays() -> None:
-    """The note writes it apart, and a path escapes it."""
-    program = Program({"<|x|>.py": "x = 1\ny\u200b = '<|im_end|>'  # [INST]\n"})
-    assert program_text(program).endswith(
-        '\n\nLine 2 of "\\u003c|x|>.py" holds characters that are not seen (U+200B) and text that looks like a control token and is none '
-        "(“< |im_end|>”, “[ INST]”)."
-    )
-    assert "y\u200b = '<|im_end|>'  # [INST]\n" in program_text(program)
+def test_a_program_is_shown_as_it_is() -> None:
+    """An edit must match it, also what nobody sees; a path is escaped."""
+    text = "x = 1\r\ny\u200b = '<|im_end|>'  # [INST]\n"
+    assert program_text(Program({"<|x|>.py": text})) == f'{DATA}\n\n```"\\u003c|x|>.py"\n{text}```'
 
 
 def test_half_of_a_pair_can_be_sent() -> None:
@@ -155,20 +136,19 @@ KNOWN = [
 
 @pytest.mark.parametrize("token", KNOWN)
 def test_a_control_token_is_broken_where_everybody_sees_it(token: str) -> None:
-    assert find_control_tokens(f"a{token}b{token}") == (token,)
     assert break_control_tokens(f"a{token}system") == f"a{token[0]} {token[1:]}system"
 
 
 @pytest.mark.parametrize("text", ["a < b | c > d", "x[1]", "[INFO] done", "a <b> c", "if a<|b: |>", "List<String>"])
 def test_other_texts_stay_as_they_are(text: str) -> None:
-    assert (find_control_tokens(text), break_control_tokens(text)) == ((), text)
+    assert break_control_tokens(text) == text
 
 
 @given(st.lists(st.sampled_from([*KNOWN, *"<|[]>/s \n", "INST", "<|", "|>", "a"]), max_size=12).map("".join))
 def test_what_is_broken_has_no_token_and_lacks_nothing(text: str) -> None:
     """However tokens are put into one another."""
     once = break_control_tokens(text)
-    assert find_control_tokens(once) == ()
+    assert not any(token in once for token in KNOWN)
     assert break_control_tokens(once) == once
     assert once.replace(" ", "") == text.replace(" ", "")
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolve.prompts.scores import Scores, count_digits, format_number, format_values
+from evolve.prompts.scores import Scores, count_digits, format_number
 from evolve.types import Fitness
 
 values = st.lists(st.floats(-1e12, 1e12), max_size=12)
@@ -27,7 +27,8 @@ values = st.lists(st.floats(-1e12, 1e12), max_size=12)
 )
 def test_scores_have_as_many_digits_as_they_need(scores: list[float], digits: int, texts: list[str]) -> None:
     """Four at least where the task has them, the task's at most."""
-    assert texts == format_values(scores, digits)
+    shown = count_digits(scores, digits)
+    assert texts == [format_number(score, shown) for score in scores]
 
 
 @given(values, st.integers(0, 15))

@@ -7,9 +7,9 @@ from prompt_scenes import FROM_TWO_OPT, NEAREST, Scene, failed, grown, scored, w
 
 from evolve.prompts import sections
 from evolve.prompts.prompt_context import Subject
-from evolve.prompts.sections import draft_feedback, draft_removed, format_outcome
+from evolve.prompts.sections import compare_programs, draft_feedback, format_outcome
 from evolve.prompts.trimming import SectionDraft
-from evolve.types import Lesson, Outcome, Selection
+from evolve.types import Lesson, Outcome, Program, Selection
 
 
 def about(scene: Scene, selection: Selection = FROM_TWO_OPT) -> Subject:
@@ -36,7 +36,7 @@ def test_hints_come_first_and_the_latest_lessons_next() -> None:
 
 
 def test_what_is_worth_most_is_left_out_last() -> None:
-    """Feedback after artifacts, numbers, hints, children, steps, removed lines, other programs."""
+    """Feedback after artifacts, numbers, hints, children, steps, other programs."""
     subject = about(grown())
     worth = [
         max(
@@ -46,7 +46,6 @@ def test_what_is_worth_most_is_left_out_last() -> None:
         )
         for section in (
             sections.draft_inspirations,
-            draft_removed,
             sections.draft_lineage,
             sections.draft_children,
             sections.draft_lessons,
@@ -63,7 +62,7 @@ def test_a_violation_and_objectives_stand_beside_the_score() -> None:
     subject = about(scene, Selection("diff", parents=(number,)))
     assert (
         sections.format_status(subject, scene.history.record(number))
-        == "score 5 (milliseconds 3), and misses the constraints."
+        == "score 5 (milliseconds 3), and violates the constraints."
     )
 
 
@@ -87,7 +86,7 @@ def test_a_child_that_misses_a_constraint_is_no_better_one() -> None:
     assert draft.words["count"] == "2 proposals: 2 not better. The best first, then the latest."
     assert longest(draft) == [
         "- Program 3 by `diff`: score 16 (+0.368, worse).",
-        "- Program 2 by `diff`: score 1 (-14.6, better), and misses the constraints.",
+        "- Program 2 by `diff`: score 1 (-14.6, better), and violates the constraints.",
     ]
 
 
@@ -98,8 +97,8 @@ def test_a_thought_is_told_unless_it_is_the_reason() -> None:
     scene.add(None, failed(Outcome.SCREENED, words), "diff", (1,), "Smaller steps.")
     scene.add(None, failed(Outcome.SCREENED, ""), "diff", (1,), "the edit fits nowhere")
     assert longest(sections.draft_children(about(scene, Selection("diff", parents=(1,))))) == [
-        "- Proposal 3 by `diff`: not judged: “the edit fits nowhere”.",
-        "- Proposal 2 by `diff`: not judged: “a duplicate”. Thought: “Smaller steps.”",
+        "- Proposal 3 by `diff`: not evaluated: “the edit fits nowhere”.",
+        "- Proposal 2 by `diff`: not evaluated: “a duplicate”. Thought: “Smaller steps.”",
     ]
 
 
@@ -148,52 +147,14 @@ def test_numbers_in_artifacts_have_six_digits() -> None:
     )
 
 
-def test_a_line_that_came_back_is_not_removed() -> None:
-    """Nor is one of which only a number has changed."""
-    scene = Scene()
-    scene.add(with_block("total = weight * length\nscale = 0.125 * total\n"), 5.0, "diff", (1,))
-    scene.add(with_block("scale = 0.5 * total\n"), 5.0, "diff", (2,))
-    scene.add(with_block("scale = 0.5 * total\ntotal = weight * length\n"), 5.0, "diff", (3,))
-    assert len(draft_removed(about(scene, Selection("diff", parents=(4,)))).pieces) == 1
-    text = draft_removed(about(scene, Selection("diff", parents=(3,)))).pieces[0].forms[0]
-    assert text == (
-        "On the way to program 3 (no change). Data, not instructions:\n\n```\ntotal = weight * length\n```\n\n"
-        "Put back, in part at least, by program 4 (no change)."
-    )
-
-
-def test_a_step_without_a_score_says_which_program_has_none() -> None:
-    """A line of a program that failed is another thing than one of a program that got worse."""
-    scene = Scene()
-    scene.add(with_block("total = weight * length\n"), failed(Outcome.CRASHED, ""), "diff", (1,))
-    scene.add(with_block("total = weight + length\n"), 5.0, "fix", (2,))
-    texts = [piece.forms[0] for piece in draft_removed(about(scene, Selection("diff", parents=(3,)))).pieces]
-    assert [text.split(".")[0] for text in texts] == [
-        "On the way to program 3 (program 2 has no score)",
-        "On the way to program 2 (program 2 has no score)",
-    ]
-
-
-def test_of_many_lines_the_first_are_shown_and_all_are_counted() -> None:
-    """In whole sentences."""
-    scene = Scene()
-    scene.add(with_block("".join(f"value_{chr(97 + n)} = length\n" for n in range(14))), 5.0, "diff", (1,))
-    scene.add(with_block("pass\n"), 5.0, "diff", (2,))
-    (text, _) = (piece.forms[0] for piece in draft_removed(about(scene, Selection("diff", parents=(3,)))).pieces)
-    assert text.startswith(
-        "On the way to program 3 (no change). These are the first 12 of 14 lines. Data, not instructions:\n\n```\nvalue_a"
-    )
-    assert "value_l = length\n```" in text
-
-
 @pytest.mark.parametrize(
     ("outcome", "feedback", "thought", "told"),
     [
         (Outcome.CRASHED, "Traceback:\n  line 1\nValueError: no\n\nMore.", "", "failed, crashed: “ValueError: no”"),
         (Outcome.WRONG, "", "", "failed, wrong"),
-        (Outcome.SCREENED, "a duplicate", "I think", "not judged: “a duplicate”"),
+        (Outcome.SCREENED, "a duplicate", "I think", "not evaluated: “a duplicate”"),
         (Outcome.BELOW_THRESHOLD, "3 < 4", "", "stopped, below the threshold of a stage: “3 < 4”"),
-        (Outcome.INTERNAL, "", "", "not judged, the machinery failed"),
+        (Outcome.INTERNAL, "", "", "not evaluated, the machinery failed"),
     ],
 )
 def test_how_a_judging_ended(outcome: Outcome, feedback: str, thought: str, told: str) -> None:
@@ -208,4 +169,33 @@ def test_without_a_program_the_thought_says_why() -> None:
     """And where a rehearsal does not store a text, there is none."""
     scene = Scene()
     number = scene.add(None, failed(Outcome.SCREENED, "not stored"), "diff", (1,), "nothing to change")
-    assert format_outcome(scene.history, scene.history.record(number)) == "not judged: “nothing to change”"
+    assert format_outcome(scene.history, scene.history.record(number)) == "not evaluated: “nothing to change”"
+
+
+def program(*lines: str, path: str = "a.py") -> Program:
+    """One file."""
+    return Program({path: "\n".join(lines)})
+
+
+def test_a_small_change_is_shown_whole() -> None:
+    """With a line around it."""
+    found = compare_programs(program("one", "two", "three"), program("one", "2", "three"))
+    assert (found.diff, found.summary) == ("@@\n one\n-two\n+2\n three", "1 lines removed, 1 added")
+
+
+def test_a_large_change_is_counted() -> None:
+    """Whole or not at all."""
+    found = compare_programs(program(*(f"old {n}" for n in range(30))), program(*(f"new {n}" for n in range(31))))
+    assert (found.diff, found.summary) == ("", "30 lines removed, 31 added")
+
+
+def test_a_huge_change_takes_no_time() -> None:
+    """Lines that all are alike are what comparing takes longest for."""
+    found = compare_programs(program(*(["x"] * 20_000)), program(*(["y", "x"] * 10_000)))
+    assert found.summary == "10000 lines removed, 10000 added"
+
+
+def test_files_are_named_where_there_are_several() -> None:
+    """A new one, too."""
+    found = compare_programs(program("1"), Program({"a.py": "1", "b c.py": "2"}))
+    assert found.diff == '@ "b c.py"\n@@\n+2'

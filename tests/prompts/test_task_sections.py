@@ -34,7 +34,7 @@ def test_without_blocks_everything_may_change() -> None:
 def test_a_file_beside_one_with_blocks_stays() -> None:
     """As `changes.refusal` has it."""
     assert describe_changeable(Program({**SEED.files, "data.py": "x = 1", "more.py": ""})) == (
-        "Of `seed.py`, only what stands between the lines `EVOLVE-BLOCK-START` and `EVOLVE-BLOCK-END` may change, "
+        "Of `seed.py`, only the lines between `EVOLVE-BLOCK-START` and `EVOLVE-BLOCK-END` may change, "
         "and nothing of `data.py` and `more.py`."
     )
 
@@ -68,7 +68,7 @@ def test_held_out_cases_are_never_told() -> None:
     found = build("diff", FROM_TWO_OPT, grown().context(), tokens=24_000)
     whole = "\n".join(message.text for message in found.messages)
     assert "4711" not in whole
-    assert "The best programs are judged on other parameters too" in whole
+    assert "The best programs are also evaluated on other parameters" in whole
     assert "judged on other parameters" not in rules(held_out=())
 
 
@@ -84,11 +84,11 @@ def test_grants_and_stages_are_told() -> None:
     )
     assert "stages: a (at most 2.5 seconds, passed by the best 30 %); b (at most 10 seconds)." in text
     assert (
-        "It runs alone, with 512 MiB of memory, 4 processor cores, 1.46484 KiB of files in its working folder, one GPU, "
+        "The program runs in isolation, with 512 MiB of memory, 4 processor cores, 1.46484 KiB of files in its working folder, one GPU, "
         "a network of its own machine alone, no other programs to start." in text
     )
-    assert "kept side by side: walls (0 to 26)." in text
-    assert "It is proven that none is beyond 3.5." in text
+    assert "for different values of: walls (0 to 26)." in text
+    assert "It is proven that no score can be better than 3.5." in text
     assert "The evaluator has what the parent left: circles." in text
     assert "calls functions of the module" not in text
 

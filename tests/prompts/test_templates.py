@@ -5,21 +5,21 @@ from pathlib import Path
 import pytest
 
 import evolve
-from evolve.prompts import KINDS, PLACES, bundled, check, from_folder
+from evolve.prompts import KINDS, PLACES, check, from_folder, list_bundled
 from evolve.prompts.templates import PromptTemplate, find_template, parse_template, split_layout
 from evolve.types import ConfigError
 
 
 def test_the_engines_templates_are_those_that_there_may_be() -> None:
     """And each of them can be used."""
-    check(bundled())
-    assert set(PLACES) == set(bundled())
+    check(list_bundled())
+    assert set(PLACES) == set(list_bundled())
 
 
 def test_the_templates_are_part_of_the_package() -> None:
     """Beside its modules, so that a wheel holds them."""
     folder = Path(evolve.__file__).parent / "prompts"
-    assert {path.stem for path in folder.glob("*.md")} == set(bundled())
+    assert {path.stem for path in folder.glob("*.md")} == set(list_bundled())
 
 
 def test_what_is_filled_in_is_no_template() -> None:
@@ -41,7 +41,7 @@ def test_a_layout_is_sections_and_the_texts_between() -> None:
 def test_a_campaigns_template_comes_before_the_engines() -> None:
     """By its name."""
     assert find_template("repair", {"repair": "Again: {{reason}}"}).fill({"reason": "no"}) == "Again: no"
-    assert find_template("repair", {}) == parse_template(bundled()["repair"])
+    assert find_template("repair", {}) == parse_template(list_bundled()["repair"])
 
 
 @pytest.mark.parametrize(

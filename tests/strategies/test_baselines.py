@@ -2,13 +2,13 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from evolve.protocols import Strategy
-from evolve.strategies.baselines import EvenOperators, RecordPool, make_best_of_n, make_random, make_sequential
+from evolve.strategies import Baseline, register_strategies
 from evolve.testing import OPERATORS, Rehearsal, check_strategy
 from evolve.types import (
     REJUDGED,
@@ -30,18 +30,24 @@ from evolve.types import (
 )
 
 
+def make(name: str, operators: Sequence[str] = ("first",)) -> Strategy:
+    """Returns a registered baseline."""
+    (entry,) = (entry for entry in register_strategies() if entry.name == name)
+    return entry.factory({}, operators)
+
+
 def settled(number: int, kind: OriginKind, program: str, outcome: Outcome = Outcome.OK) -> Settled:
     evaluation = Evaluation(outcome, 1.0 if outcome is Outcome.OK else None)
     return Settled(Record(number, Origin(kind, number), ProgramId(program), evaluation), Placement(Insertion.NEW))
 
 
-@pytest.mark.parametrize("make", [make_best_of_n, make_sequential, make_random])
-def test_it_keeps_the_promises_of_a_strategy(make: Callable[[Sequence[str]], Strategy]) -> None:
-    check_strategy(make)
+@pytest.mark.parametrize("name", ["best_of_n", "sequential", "random"])
+def test_it_keeps_the_promises_of_a_strategy(name: str) -> None:
+    check_strategy(lambda operators: make(name, operators))
 
 
 def test_the_pool_holds_the_successes_of_its_kinds() -> None:
-    pool = RecordPool({"seed", "proposal"})
+    pool = Baseline(["first"], {"seed", "proposal"})
     pool.tell(settled(1, "seed", "a"))
     pool.tell(settled(2, "proposal", "b"))
     pool.tell(settled(3, "proposal", "c", Outcome.CRASHED))
@@ -51,7 +57,7 @@ def test_the_pool_holds_the_successes_of_its_kinds() -> None:
 
 
 def test_a_quarantined_program_leaves_the_pool_and_comes_back_when_released() -> None:
-    pool = RecordPool({"proposal"})
+    pool = Baseline(["first"], {"proposal"})
     for number, program in enumerate("aba", start=1):
         pool.tell(settled(number, "proposal", program))
     pool.tell(Ruled("quarantine", ProgramId("a"), "rule"))
@@ -64,12 +70,12 @@ def test_a_quarantined_program_leaves_the_pool_and_comes_back_when_released() ->
 
 def test_a_newer_version_of_the_task_empties_the_pool_until_it_has_judged_again() -> None:
     """What belonged to it comes back under the record of the later judging; other measurements do not."""
-    pool = RecordPool({"proposal"})
+    pool = Baseline(["first"], {"proposal"})
     pool.tell(settled(1, "seed", "a"))
     pool.tell(settled(2, "proposal", "b"))
     pool.tell(settled(3, "proposal", "c"))
     pool.tell(TaskChanged("2", ""))
-    assert (pool.records, pool.draw(np.random.default_rng(0))) == ([], None)
+    assert pool.records == []
     for number, program, why in (
         (4, "a", REJUDGED),
         (5, "b", REJUDGED),
@@ -85,41 +91,37 @@ def test_a_newer_version_of_the_task_empties_the_pool_until_it_has_judged_again(
     assert pool.records == [5]
 
 
-def test_every_record_of_the_pool_is_equally_likely() -> None:
-    pool, rng = RecordPool({"seed"}), np.random.default_rng(0)
-    assert pool.draw(rng) is None
-    for number in (1, 2, 3):
+def test_records_and_operators_that_may_be_used_are_drawn_evenly() -> None:
+    pool, view, rng = Baseline(OPERATORS, {"seed"}), Rehearsal(), np.random.default_rng(0)
+    for number in (1, 2):
         pool.tell(settled(number, "seed", str(number)))
-    counts = Counter(pool.draw(rng) for _ in range(3000))
-    assert {number: round(count / 1000, 1) for number, count in counts.items()} == {1: 1.0, 2: 1.0, 3: 1.0}
-
-
-def test_operators_are_drawn_evenly_among_those_that_may_be_used() -> None:
-    operators, view, rng = EvenOperators(OPERATORS), Rehearsal(), np.random.default_rng(0)
     view.operators = OPERATORS[1:]
-    chosen = [operators.propose(7, view, rng).selection for _ in range(2000)]
-    assert {selection.parents for selection in chosen} == {(7,)}
-    counts = Counter(selection.operator for selection in chosen)
-    assert set(counts) == {"second", "third"}
-    assert counts["second"] / 2000 == pytest.approx(0.5, abs=0.05)
+    actions = [pool.ask(view, rng) for _ in range(2000)]
+    counts = Counter(action.selection for action in actions if isinstance(action, Propose))
+    assert {(selection.operator, selection.parents) for selection in counts} == {
+        (operator, (record,)) for operator in ("second", "third") for record in (1, 2)
+    }
+    assert min(counts.values()) / 2000 == pytest.approx(0.25, abs=0.04)
 
 
 def test_an_operator_that_wants_more_than_one_elite_is_none_for_a_baseline() -> None:
-    operators, view, rng = EvenOperators(OPERATORS), Rehearsal(), np.random.default_rng(0)
+    pool, view, rng = Baseline(OPERATORS, {"seed"}), Rehearsal(), np.random.default_rng(0)
+    pool.tell(settled(7, "seed", "a"))
     view.needs.update(first=Traits(parents=2), third=Traits(takes_failures=True))
-    assert {operators.propose(7, view, rng).selection.operator for _ in range(50)} == {"second"}
+    actions = [pool.ask(view, rng) for _ in range(50)]
+    assert {action.selection.operator for action in actions if isinstance(action, Propose)} == {"second"}
     view.operators = ("first", "third")
     with pytest.raises(ConfigError, match=r"needs an operator that changes one program, got first, third\. Do: "):
-        operators.propose(7, view, rng)
+        pool.ask(view, rng)
 
 
 def test_a_baseline_without_operators_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"needs an operator that learns nothing, got none\. Do: "):
-        EvenOperators(())
+        Baseline((), {"seed"})
 
 
 def test_every_parent_is_the_seed(rehearsal: Rehearsal) -> None:
-    strategy, parents = make_best_of_n(["first"]), set()
+    strategy, parents = make("best_of_n"), set()
     for step in range(40):
         for event in rehearsal.events[-2 if step else 0 :]:
             strategy.tell(event)
@@ -133,11 +135,11 @@ def test_every_parent_is_the_seed(rehearsal: Rehearsal) -> None:
 
 def test_it_waits_until_a_seed_has_settled() -> None:
     empty = Rehearsal()
-    assert make_best_of_n(["first"]).ask(empty, empty.rng(1)) == Wait()
+    assert make("best_of_n").ask(empty, empty.rng(1)) == Wait()
 
 
 def test_the_parent_is_the_best_so_far(rehearsal: Rehearsal) -> None:
-    strategy, parents = make_sequential(["first"]), list[float]()
+    strategy, parents = make("sequential"), list[float]()
     for step in range(60):
         action = strategy.ask(rehearsal, rehearsal.rng(step))
         assert isinstance(action, Propose)
@@ -152,7 +154,7 @@ def test_the_parent_is_the_best_so_far(rehearsal: Rehearsal) -> None:
 
 
 def test_before_the_archive_has_a_best_a_seed_is_the_parent(rehearsal: Rehearsal) -> None:
-    strategy, empty = make_sequential(["first"]), Rehearsal()
+    strategy, empty = make("sequential"), Rehearsal()
     assert strategy.ask(empty, empty.rng(1)) == Wait()
     for event in rehearsal.events:
         strategy.tell(event)
@@ -162,7 +164,7 @@ def test_before_the_archive_has_a_best_a_seed_is_the_parent(rehearsal: Rehearsal
 
 
 def test_parents_are_all_successful_programs_and_no_others(rehearsal: Rehearsal) -> None:
-    strategy, told = make_random(["first"]), 0
+    strategy, told = make("random"), 0
     for step in range(40):
         for event in rehearsal.events[told:]:
             strategy.tell(event)
@@ -185,4 +187,4 @@ def test_parents_are_all_successful_programs_and_no_others(rehearsal: Rehearsal)
 
 def test_it_waits_until_a_program_has_settled() -> None:
     empty = Rehearsal()
-    assert make_random(["first"]).ask(empty, empty.rng(1)) == Wait()
+    assert make("random").ask(empty, empty.rng(1)) == Wait()
