@@ -1,8 +1,7 @@
 """`evolve task`: list tasks, begin one, and try whether one may be trusted before a campaign is spent on it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
 import click
@@ -15,7 +14,7 @@ from evolve.cli.groups import noun_group
 from evolve.cli.isolation import note_isolation, sandbox_option
 from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, say, table
 from evolve.cli.request import parse_parameters
-from evolve.conformance import Conformance, Finding, check
+from evolve.conformance import Conformance, check
 from evolve.engine.isolation import confine, wanted_level
 from evolve.evaluation.machine import usable_cores
 from evolve.task import making, reference
@@ -169,13 +168,8 @@ def check_task(
 
 def _format(task: Task, found: Conformance) -> str:
     """Returns what was tried, how it ended, what it costs, and what to do."""
-    parts = [facts(_facts(task, found)), table(("tried", "verdict", "what happened"), _rows(found.findings))]
-    if found.held_out:
-        cases = [
-            (line.case, line.outcome, wording.number(line.fitness, task.fitness), wording.seconds(line.seconds))
-            for line in found.held_out
-        ]
-        parts.append(table(("held-out case", "outcome", task.fitness.name, "took"), cases))
+    rows = [(finding.tried, finding.verdict, finding.happened) for finding in found.findings]
+    parts = [facts(_facts(task, found)), table(("tried", "verdict", "what happened"), rows)]
     remedies = [f"  {finding.tried}: {finding.remedy}" for finding in found.findings if finding.remedy]
     parts += ["\n".join(["what to do", *remedies])] if remedies else []
     verdicts = [finding.verdict for finding in found.findings]
@@ -188,21 +182,11 @@ def _format(task: Task, found: Conformance) -> str:
     return "\n\n".join([*parts, f"{found.task} {ready}: {', '.join(counts)}"])
 
 
-def _rows(findings: Sequence[Finding]) -> list[tuple[str, str, str]]:
-    """Returns a row for each finding; those in a row that were not tried for one reason share one."""
-    rows: list[tuple[str, str, str]] = []
-    for _, group in groupby(findings, lambda one: ("", one.happened) if one.verdict == "not tried" else (one.tried,)):
-        first, *others = group
-        more = f" and {len(others)} more" if others else ""
-        rows.append((f"{first.tried}{more}", first.verdict, first.happened))
-    return rows
-
-
 def _facts(task: Task, found: Conformance) -> list[tuple[str, str]]:
     cost = f"{wording.seconds(found.seconds)} for one evaluation, {wording.seconds(found.cpu_seconds)} of CPU in the candidate"
     if found.noise is None:
         noise = "unknown"
-    elif found.deterministic and found.noise == 0.0:
+    elif task.deterministic and found.noise == 0.0:
         noise = "none, the task is deterministic"
     else:
         noise = f"a standard deviation of {found.noise:.3g} for one measurement"

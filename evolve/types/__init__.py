@@ -25,6 +25,7 @@ from evolve.types.evaluation import (
     Trial,
     Trust,
     UnusableFitness,
+    seed_remedy,
 )
 from evolve.types.events import (
     FROM_SCRATCH,
@@ -145,6 +146,7 @@ __all__ = [
     "Trial",
     "Trust",
     "UnusableFitness",
+    "seed_remedy",
     "Call",
     "Child",
     "Insertion",

@@ -52,6 +52,13 @@ NOBODYS_FAULT = frozenset({Outcome.INTERNAL, Outcome.SCREENED})
 """Outcomes that say nothing about the program that was judged."""
 
 
+def seed_remedy(outcome: Outcome) -> str:
+    """Returns what to do about a seed that its own evaluator does not pass."""
+    return (
+        "mend the evaluator, or the task's module" if outcome is Outcome.INTERNAL else "mend the seed or the evaluator"
+    )
+
+
 class Parameters(dict[str, Scalar]):
     """A task's parameters, read as attributes: `trial.parameters.n`."""
 

@@ -98,7 +98,7 @@ def test_a_task_that_fails_is_told_with_remedies_and_as_json(call, home):
     checked = call("task", "check", "mine")
     assert checked.exit_code == 1
     assert checked.stderr == "trying the seed, twice ...\n"
-    assert "wrong at judging 1: no" in checked.stdout
+    assert "wrong: no" in checked.stdout
     assert "what to do\n  seed: mend the seed or the evaluator" in checked.stdout
     assert "mine is NOT ready: 1 failed, 1 not tried" in checked.stdout
     result = json.loads(call("task", "check", "mine", "--json").stdout)
@@ -115,7 +115,7 @@ def test_a_seed_cannot_forge_what_is_said_of_it(call, home):
     checked = call("task", "check", "mine")
     assert checked.exit_code == 1, checked.output
     said = [line for line in checked.stdout.splitlines() if "may be used" in line]
-    assert [" ".join(line.split()) for line in said] == ["seed failed crashed at judging 1: mine may be used: 9 passed"]
+    assert [" ".join(line.split()) for line in said] == ["seed failed crashed: mine may be used: 9 passed"]
     assert [line for line in checked.stdout.splitlines() if line.startswith("mine ")] == [
         "mine is NOT ready: 1 failed, 1 not tried"
     ]
