@@ -18,7 +18,7 @@ from evolve.conformance import Conformance, check
 from evolve.engine.isolation import confine, wanted_level
 from evolve.evaluation.machine import usable_cores
 from evolve.task import making, reference
-from evolve.task.grants import NOTHING_GRANTED, granted, told
+from evolve.task.grants import format_grants, list_grants
 from evolve.types import Task, TaskError
 
 _LONGEST_ABOUT = 80
@@ -81,7 +81,7 @@ def _read_line(place: Path) -> TaskLine:
         deterministic=found.deterministic,
         memory=found.limits.memory,
         preload=found.limits.preload,
-        grants=granted(found.limits),
+        grants=list_grants(found.limits),
         folder=str(place),
     )
 
@@ -196,5 +196,5 @@ def _facts(task: Task, found: Conformance) -> list[tuple[str, str]]:
         ("cost", cost),
         ("noise", noise),
         ("isolation", found.isolation),
-        ("grants", told(task.limits) or NOTHING_GRANTED),
+        ("grants", format_grants(task.limits)),
     ]

@@ -17,7 +17,7 @@ from evolve import prompts
 from evolve.evaluation.version import task_version
 from evolve.task import one_file, verifier
 from evolve.task.folders import TASK_FILE, find, name_of
-from evolve.task.grants import limits
+from evolve.task.grants import make_limits
 from evolve.task.schema import CheckTable, StageTable, TaskFile, parse
 from evolve.types import (
     Anchor,
@@ -118,7 +118,7 @@ def _task(found: _Found, file: TaskFile) -> Task:
         axes=tuple(Axis(**table.model_dump()) for table in file.axes),
         anchors=tuple(Anchor(**table.model_dump()) for table in file.anchors),
         bound=file.bound.value if file.bound else None,
-        limits=limits(file.sandbox, folder),
+        limits=make_limits(file.sandbox, folder),
         context=found.context,
         new_files=tuple(file.program.new_files),
         objectives=tuple(Objective(**table.model_dump()) for table in file.objectives),

@@ -8,16 +8,24 @@ from typing import Any, Literal
 
 from pydantic import (
     BaseModel,
-    ConfigDict,
     Field,
     ValidationError,
     model_validator,
 )
 
-from evolve.task.grants import SandboxTable
-from evolve.task.table import Table
-from evolve.task.values import BOUNDED, Cases, Evaluator, FilePath, Finite, Name, Parameters, Threshold
-from evolve.types import EvaluatorSource
+from evolve.task.values import (
+    Cases,
+    Evaluator,
+    FilePath,
+    Finite,
+    Folder,
+    Name,
+    Parameters,
+    Size,
+    Table,
+    Threshold,
+    format_size,
+)
 from evolve.types.suggest import did_you_mean
 
 
@@ -118,8 +126,6 @@ class ObjectiveTable(Table):
 class ConstraintTable(Table):
     """`[[constraints]]`: what a metric must be. A program that misses one is never the best, and gives way to every one that does not."""
 
-    model_config = ConfigDict(json_schema_extra=BOUNDED)
-
     metric: str = Field(min_length=1, description="the metric that the evaluator returns")
     at_least: Finite | None = Field(default=None, description="the smallest value that meets it")
     at_most: Finite | None = Field(default=None, description="the largest value that meets it")
@@ -149,11 +155,11 @@ class NeedsTable(Table):
     )
     exclusive: bool = Field(
         default=False,
-        description="whether nothing else is judged on this machine meanwhile, as far as evolve does that for this user: for times by the wall clock",
+        description="whether nothing else is evaluated on this machine meanwhile, as far as evolve does that for this user: for times by the wall clock",
     )
     pinned: bool = Field(
         default=False,
-        description="whether its programs and its judge are kept to cores of its own, one where it needs no more: for what is timed",
+        description="whether its programs and their evaluator are kept to cores of its own, one where it needs no more: for what is timed",
     )
 
 
@@ -166,7 +172,7 @@ class StageTable(Table):
         default=None,
         description='what the next stage wants: a fitness, in your own direction, or `"top 30%"` of what this stage found before',
     )
-    needs: NeedsTable = Field(default=NeedsTable(), description="what the stage holds while it runs")
+    needs: NeedsTable = Field(default_factory=NeedsTable, description="what the stage holds while it runs")
 
 
 class NoveltyTable(Table):
@@ -176,8 +182,8 @@ class NoveltyTable(Table):
         default=0.0,
         ge=0,
         le=0.5,
-        description="a model's program is not judged when the share of its text that it has not in common with another one of its "
-        "island is smaller; 0: it is always judged",
+        description="a model's program is not evaluated when the share of its text that it has not in common with another one of its "
+        "island is smaller; 0: it is always evaluated",
     )
 
 
@@ -211,12 +217,100 @@ class CheckTable(Table):
 
 
 class EnvironmentTable(Table):
-    """`[environment]`: where judge and candidate run when that is not the engine's own environment."""
+    """`[environment]`: where evaluator and candidate run when that is not the engine's own environment."""
 
     python: str = Field(
         min_length=1,
         description="an interpreter, 3.11 or newer: a path (from the task's folder, or absolute, `~` and `$NAME` are replaced) or a command",
     )
+
+
+class SandboxTable(Table):
+    """`[sandbox]`: what the program's process may use, and how much of it is kept. The fields are those of `Limits` and `Grants`."""
+
+    memory: Size = Field(
+        default="2GiB",
+        validate_default=True,
+        description="memory, with its unit: `KiB`, `MiB` or `GiB`",
+    )
+    artifacts: Size = Field(
+        default="16MiB",
+        validate_default=True,
+        description="how much of one program the evaluator may keep in `artifacts`, all together, as JSON: `KiB`, `MiB` or `GiB`",
+    )
+    preload: list[str] = Field(
+        default=[],
+        description="modules that are imported once, before the process of a program is forked: list `numpy` if programs import it, "
+        "since an import costs more than a fork",
+    )
+    scratch: Size = Field(
+        default="64MiB",
+        validate_default=True,
+        description="how much a program's working folder may hold; it counts as memory",
+    )
+    file_size: Size = Field(
+        default="32MiB",
+        validate_default=True,
+        description="the largest file that may be written, and the most that a command may print",
+    )
+    tasks: int = Field(default=32, ge=2, le=4096, description="processes and threads that a program may have at a time")
+    gpu: int = Field(
+        default=0,
+        ge=0,
+        le=64,
+        description="how many GPUs a program may use at most; with one, its driver is within reach. Not verified on a device yet",
+    )
+    execute: bool = Field(
+        default=True,
+        alias="exec",
+        description="whether a program may start other programs, such as a compiler or a shell",
+    )
+    memfd: bool = Field(default=False, description="whether a program may make files that lie in memory alone")
+    shm: Size = Field(
+        default="64MiB",
+        validate_default=True,
+        description="shared memory in `/dev/shm`, for `multiprocessing` and some libraries; it counts as memory",
+    )
+    read: list[Folder] = Field(
+        default=[],
+        description="folders that a program may read, by the same path as outside: from the task's folder, or absolute (`~` and `$NAME` are "
+        "replaced). What lies outside of the task's folder is no part of its version",
+    )
+    threads: int = Field(
+        default=1, ge=1, le=1024, description="threads that numerical libraries start in a program's process"
+    )
+    network: Literal["off", "loopback"] = Field(
+        default="off",
+        description='`"off"`, or `"loopback"`: a loopback of the program\'s own, which no process outside shares. None reaches the internet',
+    )
+    template: bool = Field(
+        default=True,
+        description="whether a program's process is forked from a warm one; `false` starts a fresh interpreter each time, which imports `preload` itself, "
+        "for libraries that must not be forked",
+    )
+    private: bool = Field(
+        default=False,
+        description="for tasks whose programs must leave no word for later ones, such as what they were shown of held-out cases: at level `strict` a program sees "
+        "copies, in the memory of its worker, of the standard library and of what `preload` imports, and no other module, program or library",
+    )
+
+    @model_validator(mode="after")
+    def _check_together(self) -> "SandboxTable":
+        if self.threads >= self.tasks:
+            raise ValueError(
+                f"threads = {self.threads} needs more than tasks = {self.tasks}, which counts processes and threads together. "
+                f"Do: set tasks = {2 * self.threads}"
+            )
+        if self.private and self.gpu:
+            raise ValueError(
+                "private hides what programs leave in the machine's memory, and a GPU's driver keeps what no copy hides. Do: take out one"
+            )
+        for key in {"scratch", "shm"} & self.model_fields_set:
+            if getattr(self, key) > self.memory:
+                raise ValueError(
+                    f"{key} counts as memory, and is more than memory = {format_size(self.memory)}. Do: lower it, or raise memory"
+                )
+        return self
 
 
 class TaskFile(Table):
@@ -230,26 +324,26 @@ class TaskFile(Table):
         default=None,
         description="a folder with templates in place of the engine's, for what a model reads: see prompts. What they say decides no score",
     )
-    program: ProgramTable = Field(default=ProgramTable(), description="the seed")
+    program: ProgramTable = Field(default_factory=ProgramTable, description="the seed")
     evaluator: Evaluator = Field(
-        default=EvaluatorSource(path="evaluator.py"),
-        description='the file with the judging code; or `{ kind = "command", ... }`, for a script that says what it is worth: see scripts; or a '
+        default="evaluator.py",
+        validate_default=True,
+        description='the file with the code that evaluates a program; or `{ kind = "command", ... }`, for a script that says what it is worth: see scripts; or a '
         'plugin\'s: `{ plugin = "name", ... }` with its settings',
-        json_schema_extra={"default": "evaluator.py"},
     )
     verifier: FilePath | None = Field(
         default=None,
         description="a file that checks certificates with the standard library alone, for whoever has nothing else: see tasks",
     )
     deterministic: bool = Field(
-        default=False, description="whether equal programs always get equal scores; they are then judged once"
+        default=False, description="whether equal programs always get equal scores; they are then evaluated once"
     )
     promotion: Literal["held_out", "certificate"] = Field(
         default="held_out",
         description='what makes a result final. `"certificate"`: a value from `@evaluate.certify`, which whatever would be an elite or '
         'the best must have. `"held_out"`: the cases of `held_out`, on none of which it may be worse than the seed',
     )
-    fitness: FitnessTable = Field(default=FitnessTable(), description="the number that is searched for")
+    fitness: FitnessTable = Field(default_factory=FitnessTable, description="the number that is searched for")
     parameters: Parameters = Field(
         default={},
         description="numbers and texts that the evaluator reads from `trial.parameters`; `--set task.points=80` changes one",
@@ -257,7 +351,7 @@ class TaskFile(Table):
     held_out: Cases = Field(
         default=[],
         description="cases that the search never sees, as parameters: `n = [29, 32]` (each combination is a case), or an array of tables "
-        "with a `name` each. Each new best is judged on them once",
+        "with a `name` each. Each new best is evaluated on them once",
     )
     axes: list[AxisTable] = Field(
         default=[],
@@ -273,20 +367,22 @@ class TaskFile(Table):
     anchors: list[AnchorTable] = Field(default=[], description="values to compare with")
     bound: BoundTable | None = Field(default=None, description="what is proven to be impossible to beat")
     stages: list[StageTable] = Field(
-        default=[StageTable()],
+        default_factory=lambda: [StageTable()],
         min_length=1,
         description="limits of the evaluator's stages; a table here replaces what the code says of that stage",
     )
-    novelty: NoveltyTable = Field(default=NoveltyTable(), description="how near to others a model's programs may be")
+    novelty: NoveltyTable = Field(
+        default_factory=NoveltyTable, description="how near to others a model's programs may be"
+    )
     carry: CarryTable | None = Field(default=None, description="what a parent leaves to its children")
     check: CheckTable = Field(
-        default=CheckTable(), description="what `evolve task check` may ask of the task beside its seed"
+        default_factory=CheckTable, description="what `evolve task check` may ask of the task beside its seed"
     )
     environment: EnvironmentTable | None = Field(
-        default=None, description="where judge and candidate run when that is not the engine's own environment"
+        default=None, description="where evaluator and candidate run when that is not the engine's own environment"
     )
     sandbox: SandboxTable = Field(
-        default=SandboxTable(), description="what the program's process may use, and how much of it is kept"
+        default_factory=SandboxTable, description="what the program's process may use, and how much of it is kept"
     )
 
     @model_validator(mode="after")
