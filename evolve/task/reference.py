@@ -34,7 +34,7 @@ def json_schema() -> str:
 
 def markdown() -> str:
     """Returns the page of the documentation: one table, a row for each key, tables before what they hold."""
-    rows = ["| key | type | default | is |", "|---|---|---|---|", *_rows(_schema(), _schema()["$defs"], "")]
+    rows = ["| key | type | default | meaning |", "|---|---|---|---|", *_rows(_schema(), _schema()["$defs"], "")]
     return _HEAD + "\n" + "\n".join(rows) + "\n"
 
 
@@ -44,7 +44,8 @@ def _schema() -> Schema:
 
 def _rows(table: Schema, tables: Schema, prefix: str) -> Iterator[str]:
     for name, value in table["properties"].items():
-        yield _ROW.format(prefix + name, _type(value), _default(value), value.get("description", ""))
+        meaning = " ".join(value["description"].split())
+        yield _ROW.format(prefix + name, _type(value), _default(value), meaning)
         inner = _reference(value)
         if inner:
             yield from _rows(tables[inner], tables, f"{prefix}{name}.")
@@ -72,6 +73,7 @@ def _type(value: Schema) -> str:
 
 
 def _default(value: Schema) -> str:
-    if "default" not in value:
+    # A table's own keys have their defaults in rows of their own.
+    if "default" not in value or (_reference(value) and value["default"]):
         return ""
     return "none" if value["default"] in (None, [], {}) else f"`{json.dumps(value['default'])}`"

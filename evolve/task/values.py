@@ -15,9 +15,10 @@ _UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
 class Table(BaseModel):
-    """A table of `task.toml`: an unknown key is an error, and no value is turned into another type."""
+    """A table of `task.toml`: an unknown key is an error, and no value is turned into another type. The docstring of a field is its row on the
+    page of the documentation."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
 
 
 def format_size(size: int) -> str:
