@@ -17,7 +17,7 @@ from evolve.cli.request import parse_parameters
 from evolve.conformance import Conformance, check
 from evolve.engine.isolation import confine, wanted_level
 from evolve.evaluation.machine import usable_cores
-from evolve.task import making, reference
+from evolve.task import folders, reference
 from evolve.task.grants import format_grants, list_grants
 from evolve.types import Task, TaskError
 
@@ -113,13 +113,17 @@ class NewTask:
 @click.argument("name")
 @click.argument("dest", required=False, type=click.Path(path_type=Path))
 @click.option(
-    "--kind", default="function", show_default=True, metavar="|".join(making.kinds()), help="What it looks like."
+    "--kind",
+    default="function",
+    show_default=True,
+    metavar="|".join(folders.starter_kinds()),
+    help="What it looks like.",
 )
 @json_option
 @debug_option
 def new_task(name: str, dest: Path | None, kind: str, as_json: bool) -> None:
     """Write a small task that runs as it is, to tasks/NAME or to the folder DEST."""
-    _print_new(making.new(name, kind, dest), kind, as_json=as_json)
+    _print_new(folders.create(name, kind, dest), kind, as_json=as_json)
 
 
 @task.command("copy")
@@ -129,11 +133,11 @@ def new_task(name: str, dest: Path | None, kind: str, as_json: bool) -> None:
 @debug_option
 def copy_task(task: str, dest: Path | None, as_json: bool) -> None:
     """Copy a task, to tasks/ under its own name or to the folder DEST, to change it there."""
-    _print_new(making.copy(task, dest), "copy", as_json=as_json)
+    _print_new(folders.copy(task, dest), "copy", as_json=as_json)
 
 
 def _print_new(place: Path, kind: str, *, as_json: bool) -> None:
-    new = NewTask(str(place), kind, making.files(place))
+    new = NewTask(str(place), kind, folders.list_files(place))
     if as_json:
         emit(new)
         return

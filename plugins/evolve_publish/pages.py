@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from evolve import report
 from evolve.markdown import escape, format_code, format_table
-from evolve.task import CERTIFICATE, PROOF_SCRIPT, proof_script, sentence
+from evolve.task import CERTIFICATE, PROOF_SCRIPT, proof_script, read_sentence
 from evolve.types import Anchor, Task
 from evolve_publish.claims import (
     STEPS,
@@ -164,7 +164,7 @@ def _format_proof(claims: Claims, task: Task, proof: Mapping[str, str]) -> list[
     how = ""
     if has_proof(claims, task):
         how = (
-            f" It proves that {escape(sentence(task.verifier))}. `python3 -I -S proof.py` checks that with Python's "
+            f" It proves that {escape(read_sentence(task.verifier))}. `python3 -I -S proof.py` checks that with Python's "
             "standard library alone."
         )
     told = f"`certificate/` holds what proves the value, as the task's `certify` gives it; what is claimed is a float that is no better than that.{how}"

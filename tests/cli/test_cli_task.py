@@ -5,7 +5,7 @@ import json
 import pytest
 
 import evolve.task
-from evolve.task import making
+from evolve.task import folders
 
 
 def test_bundled_tasks_are_listed(call):
@@ -72,7 +72,7 @@ def test_a_folder_is_listed_once(call, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", making.kinds())
+@pytest.mark.parametrize("kind", folders.starter_kinds())
 def test_every_new_task_passes(call, home, kind):
     """Exit code 0, a table for a person, and the word."""
     call("task", "new", "mine", "--kind", kind)
@@ -137,7 +137,7 @@ def test_what_cannot_be_set_is_refused(call, home, words, message):
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("kind", making.kinds())
+@pytest.mark.parametrize("kind", folders.starter_kinds())
 def test_a_new_task_runs_on_the_first_try_and_improves(call, home, kind):
     """Thirty programs are judged, and the best is better than the seed."""
     told = call("task", "new", "mine", "--kind", kind)
