@@ -176,7 +176,7 @@ def _check_declared(task: Task, description: Description, executor: LocalExecuto
 
 def _check_trust(evaluation: Evaluation) -> Iterator[Finding]:
     if evaluation.trust == "claimed":
-        remedy = "to have results promoted, compute the score in the evaluator: docs/scripts.md tells of `rescore`"
+        remedy = "to have results promoted, compute the score in the evaluator: docs/tasks.md tells of `rescore`"
         yield Finding("trust", "warned", "the score is claimed by the program itself: nothing is promoted", remedy)
     elif evaluation.trust == "rescored":
         yield Finding("trust", "passed", "the evaluator computes the score from what the program has saved")
